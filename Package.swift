@@ -1,0 +1,93 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+    .strictMemorySafety(),
+]
+
+/// A room: a library target that may import exactly what is listed.
+func room(_ name: String, imports: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: imports, swiftSettings: settings)
+}
+
+/// The tests of a room. Every one of them may use what lies in Tests/Support.
+func tests(_ name: String, imports: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: imports + ["Support"], swiftSettings: settings)
+}
+
+/// A C library: a module map and a shim, nothing else.
+func clib(_ name: String, pkgConfig: String, debian: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "tenfour",
+    products: [
+        .executable(name: "tenfour", targets: ["tenfour"]),
+        .library(name: "Radio", targets: ["Radio"]),
+        .library(name: "Engine", targets: ["Engine"]),
+        .library(name: "Playout", targets: ["Playout"]),
+        .library(name: "RTP", targets: ["RTP"]),
+        .library(name: "Sound", targets: ["Sound"]),
+        .library(name: "BadLink", targets: ["BadLink"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        clib("COpus", pkgConfig: "opus", debian: "libopus-dev"),
+        clib("CALSA", pkgConfig: "alsa", debian: "libasound2-dev"),
+        clib("CUV", pkgConfig: "libuv", debian: "libuv1-dev"),
+        clib("CSpeexDSP", pkgConfig: "speexdsp", debian: "libspeexdsp-dev"),
+        clib("CSndFile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
+
+        room("Sound"),
+        room("RTP", imports: ["Sound"]),
+        room("Playout", imports: ["Sound", "RTP"]),
+        room("Engine", imports: ["Sound", "RTP"]),
+        room("Handoff"),
+        room("BadLink", imports: ["Sound"]),
+        room("OpusCodec", imports: ["COpus", "Sound"]),
+        room("Resampling", imports: ["CSpeexDSP", "Sound"]),
+        room("SoundFile", imports: ["CSndFile", "Sound"]),
+        room("SoundCard", imports: ["CALSA", "Sound"]),
+        room("Network", imports: ["CUV", "Engine", "Sound"]),
+        room(
+            "Radio",
+            imports: [
+                "Sound", "RTP", "Playout", "Engine", "Handoff", "OpusCodec", "Resampling", "SoundFile", "SoundCard",
+                "Network",
+            ]),
+
+        .executableTarget(
+            name: "tenfour",
+            dependencies: ["Radio", "Sound", "RTP", "Engine", "SoundCard", argumentParser],
+            swiftSettings: settings),
+
+        .target(
+            name: "Support",
+            dependencies: ["Sound", "RTP", "Engine", "BadLink"],
+            path: "Tests/Support",
+            swiftSettings: settings),
+        tests("SoundTests", imports: ["Sound"]),
+        tests("RTPTests", imports: ["RTP", "Sound"]),
+        tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
+        tests("EngineTests", imports: ["Engine", "RTP", "Sound"]),
+        tests("HandoffTests", imports: ["Handoff"]),
+        tests("BadLinkTests", imports: ["BadLink", "Sound"]),
+        tests("OpusCodecTests", imports: ["OpusCodec", "Sound"]),
+        tests("ResamplingTests", imports: ["Resampling", "Sound"]),
+        tests("SoundFileTests", imports: ["SoundFile", "Sound"]),
+        tests("SoundCardTests", imports: ["SoundCard", "Sound"]),
+        tests("NetworkTests", imports: ["Network", "Engine", "Sound"]),
+        tests("RadioTests", imports: ["Radio", "Sound"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,30 @@
+/// A number of frames, one frame being one sample of each channel at one moment.
+///
+/// Where no rate is said it is 48 000 Hz, the rate of everything between the two sound cards.
+public struct FrameCount: Hashable, Comparable, Sendable {
+    public var rawValue: Int
+
+    @inlinable public init(_ rawValue: Int) { self.rawValue = rawValue }
+
+    public static let zero = FrameCount(0)
+
+    /// The whole frames in `duration`, rounded to the nearest.
+    public init(_ duration: Duration, at rate: SampleRate = .opus) {
+        let nanoseconds = Instant.nanoseconds(in: duration)
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let hertz = Int64(rate.hertz)
+        rawValue = Int(seconds * hertz + (rest * hertz + (rest < 0 ? -500_000_000 : 500_000_000)) / 1_000_000_000)
+    }
+
+    /// How long so many frames sound.
+    public func duration(at rate: SampleRate = .opus) -> Duration {
+        let (seconds, rest) = rawValue.quotientAndRemainder(dividingBy: rate.hertz)
+        return .seconds(seconds) + .nanoseconds(rest * 1_000_000_000 / rate.hertz)
+    }
+
+    @inlinable public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    @inlinable public static func + (left: Self, right: Self) -> Self { Self(left.rawValue + right.rawValue) }
+    @inlinable public static func - (left: Self, right: Self) -> Self { Self(left.rawValue - right.rawValue) }
+    @inlinable public static func += (left: inout Self, right: Self) { left.rawValue += right.rawValue }
+    @inlinable public static func -= (left: inout Self, right: Self) { left.rawValue -= right.rawValue }
+}

@@ -1,0 +1,33 @@
+/// A moment on the monotonic clock. What it counts from is the caller's: the boot for libuv and ALSA, `start` in a test.
+public struct Instant: Hashable, Comparable, Sendable {
+    /// Since `start`. 64 bits of nanoseconds last 292 years.
+    public var nanoseconds: Int64
+
+    @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    public static let start = Instant(nanoseconds: 0)
+
+    @inlinable public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    public static func + (instant: Self, duration: Duration) -> Self {
+        Self(nanoseconds: instant.nanoseconds &+ nanoseconds(in: duration))
+    }
+
+    public static func - (instant: Self, duration: Duration) -> Self {
+        Self(nanoseconds: instant.nanoseconds &- nanoseconds(in: duration))
+    }
+
+    /// How long `later` comes after `earlier`; negative when it comes before.
+    public static func - (later: Self, earlier: Self) -> Duration {
+        .nanoseconds(later.nanoseconds &- earlier.nanoseconds)
+    }
+
+    /// `duration` in whole nanoseconds, kept within ± 146 years so that arithmetic on it cannot overflow.
+    public static func nanoseconds(in duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        let limit = Int64.max / 2
+        guard seconds < limit / 1_000_000_000 else { return limit }
+        guard seconds > -limit / 1_000_000_000 else { return -limit }
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

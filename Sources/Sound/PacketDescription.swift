@@ -1,0 +1,15 @@
+/// Where one coded packet lies in a run of bytes and how much sound it holds, as in Core Audio's
+/// `AudioStreamPacketDescription`.
+public struct PacketDescription: Hashable, Sendable {
+    /// From the beginning of the bytes.
+    public var offset: Int
+    public var byteCount: Int
+    /// At 48 000 Hz.
+    public var frameCount: FrameCount
+
+    public init(offset: Int, byteCount: Int, frameCount: FrameCount) {
+        self.offset = offset
+        self.byteCount = byteCount
+        self.frameCount = frameCount
+    }
+}

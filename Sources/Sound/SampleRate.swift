@@ -1,0 +1,13 @@
+/// How many frames pass in a second.
+public struct SampleRate: Hashable, Sendable {
+    /// In hertz, above zero.
+    public let hertz: Int
+
+    public init(hertz: Int) {
+        precondition(hertz > 0, "a sample rate is above zero")
+        self.hertz = hertz
+    }
+
+    /// 48 000 Hz: the clock of Opus in RTP whatever the sound's own rate (RFC 7587 section 4.1), and ours inside.
+    public static let opus = SampleRate(hertz: 48_000)
+}
