@@ -1,7 +1,7 @@
 public import Sound
 
 /// RTP's sequence number: 16 bits that count packets and wrap (RFC 3550 section 5.1).
-public struct SequenceNumber: Hashable, Sendable {
+public struct SequenceNumber: Hashable, BitwiseCopyable, Sendable {
     public var rawValue: UInt16
 
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -13,7 +13,7 @@ public struct SequenceNumber: Hashable, Sendable {
 }
 
 /// RTP's timestamp: 32 bits that count frames at the payload's clock and wrap; 48 000 Hz for Opus (RFC 7587).
-public struct RTPTimestamp: Hashable, Sendable {
+public struct RTPTimestamp: Hashable, BitwiseCopyable, Sendable {
     public var rawValue: UInt32
 
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -29,7 +29,7 @@ public struct RTPTimestamp: Hashable, Sendable {
 }
 
 /// Who sends: a random number that names one stream within a session (RFC 3550 section 3).
-public struct SSRC: Hashable, Sendable {
+public struct SSRC: Hashable, BitwiseCopyable, Sendable {
     public var rawValue: UInt32
 
     @inlinable public init(_ rawValue: UInt32) { self.rawValue = rawValue }

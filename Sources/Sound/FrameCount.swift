@@ -1,7 +1,7 @@
 /// A number of frames, one frame being one sample of each channel at one moment.
 ///
 /// Where no rate is said it is 48 000 Hz, the rate of everything between the two sound cards.
-public struct FrameCount: Hashable, Comparable, Sendable {
+public struct FrameCount: Hashable, Comparable, BitwiseCopyable, Sendable {
     public var rawValue: Int
 
     @inlinable public init(_ rawValue: Int) { self.rawValue = rawValue }

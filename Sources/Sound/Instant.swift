@@ -1,5 +1,5 @@
 /// A moment on the monotonic clock. What it counts from is the caller's: the boot for libuv and ALSA, `start` in a test.
-public struct Instant: Hashable, Comparable, Sendable {
+public struct Instant: Hashable, Comparable, BitwiseCopyable, Sendable {
     /// Since `start`. 64 bits of nanoseconds last 292 years.
     public var nanoseconds: Int64
 

@@ -1,5 +1,5 @@
 /// Linear PCM as it flows between rooms: interleaved 32-bit floats, full scale at ±1.
-public struct LPCMFormat: Hashable, Sendable {
+public struct LPCMFormat: Hashable, BitwiseCopyable, Sendable {
     public var rate: SampleRate
     /// 1 or more.
     public var channelCount: Int

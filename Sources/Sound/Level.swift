@@ -1,7 +1,7 @@
 import Glibc
 
 /// How loud sound is, in decibels below full scale (dBFS): 0 is a full-scale square wave, `floor` is silence.
-public struct Level: Hashable, Comparable, Sendable {
+public struct Level: Hashable, Comparable, BitwiseCopyable, Sendable {
     public var decibels: Float
 
     public init(decibels: Float) { self.decibels = max(decibels, Self.floor.decibels) }

@@ -1,6 +1,6 @@
 /// Where one coded packet lies in a run of bytes and how much sound it holds, as in Core Audio's
 /// `AudioStreamPacketDescription`.
-public struct PacketDescription: Hashable, Sendable {
+public struct PacketDescription: Hashable, BitwiseCopyable, Sendable {
     /// From the beginning of the bytes.
     public var offset: Int
     public var byteCount: Int

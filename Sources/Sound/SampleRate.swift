@@ -1,5 +1,5 @@
 /// How many frames pass in a second.
-public struct SampleRate: Hashable, Sendable {
+public struct SampleRate: Hashable, BitwiseCopyable, Sendable {
     /// In hertz, above zero.
     public let hertz: Int
 

@@ -1,0 +1,57 @@
+public import Sound
+
+/// Measures how much faster the card asks for sound than the talker makes it, from the fastest packet of each second.
+///
+/// The fastest packets are the ones that queued nowhere, so a line through their delays has the two clocks' difference
+/// as its slope. The line is fitted by least squares over a memory that grows to two minutes and then fades; a change of
+/// route moves the line without bending it.
+public struct DriftEstimate: Sendable {
+    /// How many parts in a million the talker's clock runs slower than the card's: delays grow by so much.
+    /// Within ± 1000.
+    public private(set) var partsPerMillion = 0.0
+
+    private static let blockLength = 48_000
+    private static let routeChange = 480.0
+    private static let memory = 120.0
+
+    private var blockStart: FrameCount?
+    private var least: FrameCount?
+    private var line = 0.0
+    /// Frames a block.
+    private var slope = 0.0
+    private var blocks = 0.0
+
+    public init() {}
+
+    /// A packet arrived at `arrival`, `delay` after its timestamp, both on the card's clock.
+    public mutating func insert(_ delay: FrameCount, at arrival: FrameCount) {
+        guard let start = blockStart else {
+            blockStart = arrival
+            least = delay
+            return
+        }
+        let passed = (arrival - start).rawValue
+        if passed >= Self.blockLength, let least {
+            close(least.rawValue, blocks: Double(passed / Self.blockLength))
+            blockStart = start + FrameCount(passed / Self.blockLength * Self.blockLength)
+            self.least = delay
+        } else {
+            least = least.map { min($0, delay) } ?? delay
+        }
+    }
+
+    private mutating func close(_ least: Int, blocks passed: Double) {
+        let expected = line + slope * passed
+        let error = Double(least) - expected
+        // After a pause the line may be anywhere: only its slope is still known.
+        if blocks == 0 || passed > 4 || abs(error) > Self.routeChange {
+            line = Double(least)
+            blocks = max(blocks, 1)
+            return
+        }
+        blocks = min(blocks + 1, Self.memory)
+        line = expected + error * 2 * (2 * blocks - 1) / (blocks * (blocks + 1))
+        if blocks > 2 { slope += error * 6 / (blocks * (blocks + 1)) / passed }
+        partsPerMillion = min(max(slope / Double(Self.blockLength) * 1e6, -1_000), 1_000)
+    }
+}

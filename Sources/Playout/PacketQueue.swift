@@ -1,0 +1,94 @@
+public import Sound
+
+/// Packets waiting to be decoded, first in first out in the order of their extended sequence numbers.
+///
+/// A ring with a place for each of `capacity` successive sequence numbers, so that insertion is one step in whatever
+/// order packets come, and a packet that is here already is seen at once. Nothing is allocated after `init`.
+public struct PacketQueue: ~Copyable {
+    /// What is known of a packet without its bytes.
+    public struct Entry: BitwiseCopyable, Sendable {
+        /// The sequence number, counted on past its wraps.
+        public var sequence: Int64
+        /// The timestamp, counted on past its wraps: where in the talker's time its first frame belongs.
+        public var start: FrameCount
+        public var frameCount: FrameCount
+        /// The payload holds in-band FEC of the packet before it.
+        public var carriesFEC: Bool
+        var byteCount: Int
+
+        /// Where in the talker's time the packet ends.
+        public var end: FrameCount { start + frameCount }
+    }
+
+    public enum Insertion: Equatable, Sendable { case queued, duplicate, full }
+
+    /// The longest payload kept: what an Ethernet frame can carry after IPv6, UDP and RTP.
+    public static let maximumByteCount = 1_440
+
+    public private(set) var count = 0
+    /// The sequence number of the oldest packet; meaningless while the queue is empty.
+    private var oldest: Int64 = 0
+    private var newest: Int64 = 0
+    private let capacity: Int
+    private var entries: Preallocated<Entry>
+    private var bytes: Preallocated<UInt8>
+
+    /// `capacity` in packets, a power of two.
+    public init(capacity: Int = 256) {
+        precondition(capacity & (capacity - 1) == 0, "a capacity that is a power of two")
+        self.capacity = capacity
+        entries = Preallocated(repeating: .none, count: capacity)
+        bytes = Preallocated(repeating: 0, count: capacity * Self.maximumByteCount)
+    }
+
+    /// The oldest packet.
+    public var head: Entry? { count > 0 ? entries[place(of: oldest)] : nil }
+
+    /// Copies a packet in. `full` when it lies further from the others than the ring reaches, or is too long to keep.
+    public mutating func insert(
+        _ payload: Span<UInt8>, sequence: Int64, start: FrameCount, frameCount: FrameCount, carriesFEC: Bool
+    ) -> Insertion {
+        guard payload.count <= Self.maximumByteCount else { return .full }
+        if count > 0 {
+            guard max(newest, sequence) - min(oldest, sequence) < Int64(capacity) else { return .full }
+            guard entries[place(of: sequence)].sequence != sequence else { return .duplicate }
+        }
+        oldest = count > 0 ? min(oldest, sequence) : sequence
+        newest = count > 0 ? max(newest, sequence) : sequence
+        let place = place(of: sequence)
+        entries[place] = Entry(
+            sequence: sequence, start: start, frameCount: frameCount, carriesFEC: carriesFEC, byteCount: payload.count)
+        var storage = bytes.mutableSpan
+        for index in payload.indices { storage[place * Self.maximumByteCount + index] = payload[index] }
+        count += 1
+        return .queued
+    }
+
+    /// The bytes of a packet that is, or was the last to be removed, in the queue.
+    @_lifetime(borrow self)
+    public func payload(of entry: Entry) -> Span<UInt8> {
+        bytes.span.extracting(droppingFirst: place(of: entry.sequence) * Self.maximumByteCount)
+            .extracting(first: entry.byteCount)
+    }
+
+    /// Takes the oldest packet out. Its bytes stay readable until the next insertion.
+    public mutating func removeHead() {
+        guard count > 0 else { return }
+        entries[place(of: oldest)] = .none
+        count -= 1
+        guard count > 0 else { return }
+        repeat { oldest += 1 } while entries[place(of: oldest)].sequence != oldest
+    }
+
+    public mutating func removeAll() {
+        for place in 0..<capacity { entries[place] = .none }
+        count = 0
+    }
+
+    private func place(of sequence: Int64) -> Int { Int(truncatingIfNeeded: sequence) & (capacity - 1) }
+}
+
+extension PacketQueue.Entry {
+    fileprivate static let none = Self(
+        sequence: .min, start: .zero, frameCount: .zero, carriesFEC: false, byteCount: 0)
+}

@@ -1,0 +1,33 @@
+public import Sound
+
+/// How a lane weighs delay against late packets.
+public struct PlayoutConfiguration: Hashable, Sendable {
+    public enum Depth: Hashable, Sendable {
+        /// As deep as the last ten seconds of arrivals ask for.
+        case adaptive
+        /// So far behind the fastest packet, always.
+        case fixed(FrameCount)
+    }
+
+    public var depth: Depth
+    /// The share of packets that may come too late for an adaptive depth, 0…1.
+    public var lateShare: Double
+    /// What every packet must be early by: one pull, since a packet is needed when the pull that holds its first frame
+    /// begins, and how late the pulling thread may wake.
+    public var margin: FrameCount
+    /// An adaptive depth never lies below this.
+    public var minimum: FrameCount
+    /// An adaptive depth never lies above this.
+    public var maximum: FrameCount
+
+    public init(
+        depth: Depth = .adaptive, lateShare: Double = 0.003, margin: FrameCount = FrameCount(312),
+        minimum: FrameCount = .zero, maximum: FrameCount = FrameCount(48_000)
+    ) {
+        self.depth = depth
+        self.lateShare = lateShare
+        self.margin = margin
+        self.minimum = minimum
+        self.maximum = maximum
+    }
+}

@@ -1,0 +1,67 @@
+public import Sound
+
+/// What to play next, from where playout stands and what the queue holds: a pure function of both.
+public enum PlayoutDecision: Equatable, Sendable {
+    /// The head is due; its first `skipping` frames were concealed already.
+    case decode(skipping: FrameCount)
+    /// What is missing before the head lies in it as in-band FEC.
+    case recover(FrameCount)
+    /// Make up so much sound, and move on by `advancing`: by less when the wait should deepen the buffer.
+    case conceal(FrameCount, advancing: FrameCount)
+    /// The talkspurt is over, or the link is down: fall silent until there is a packet to begin with.
+    case rest
+
+    /// What a decision rests on.
+    public struct Situation: Sendable {
+        /// What sounds next, in the talker's time.
+        public var position: FrameCount
+        /// The packet last decoded, and its length.
+        public var sequence: Int64
+        public var frameCount: FrameCount
+        /// How long there has been nothing to play.
+        public var waited: FrameCount
+        /// How much deeper the buffer should be than it is.
+        public var shallowness: FrameCount
+
+        public init(
+            position: FrameCount, sequence: Int64, frameCount: FrameCount, waited: FrameCount, shallowness: FrameCount
+        ) {
+            self.position = position
+            self.sequence = sequence
+            self.frameCount = frameCount
+            self.waited = waited
+            self.shallowness = shallowness
+        }
+    }
+
+    /// 120 ms: by then Opus' concealment has faded away.
+    public static let longestWait = FrameCount(5_760)
+    /// Opus conceals in multiples of 2.5 ms, 20 ms at the most.
+    private static let step = 120
+    private static let longestConcealment = FrameCount(960)
+    /// SILK conceals in whole 10 ms, so shorter pieces would shift its state against the sound.
+    private static let shortestSILK = FrameCount(480)
+
+    public init(_ now: Situation, head: PacketQueue.Entry?) {
+        guard let head else {
+            let piece = min(now.frameCount, Self.shortestSILK)
+            self =
+                now.waited >= Self.longestWait
+                ? .rest : .conceal(piece, advancing: piece - min(piece, max(now.shallowness, .zero)))
+            return
+        }
+        let gap = head.start - now.position
+        if gap <= .zero {
+            self = .decode(skipping: .zero - gap)
+        } else if head.sequence == now.sequence + 1 {
+            self = .rest
+        } else if head.carriesFEC, gap <= head.frameCount, gap.rawValue % Self.step == 0 {
+            self = .recover(gap)
+        } else {
+            let before = head.carriesFEC && gap > head.frameCount ? gap - head.frameCount : gap
+            let whole = FrameCount((before.rawValue + Self.step - 1) / Self.step * Self.step)
+            let piece = min(whole, max(now.frameCount, FrameCount(Self.step)), Self.longestConcealment)
+            self = .conceal(piece, advancing: piece)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+public import Sound
+
+/// What became of the sound of one lane. Counts of frames at 48 000 Hz since the lane was opened.
+public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
+    public var decoded = FrameCount.zero
+    /// Lost or late, and made up by the decoder.
+    public var concealed = FrameCount.zero
+    /// Lost, and brought back from in-band FEC.
+    public var recovered = FrameCount.zero
+    /// Packets that came after their sound was due.
+    public var late = 0
+    public var duplicates = 0
+    /// Packets that fitted no place: from another time, or too many at once.
+    public var discarded = 0
+    /// How often the talker's numbers jumped and playout began anew.
+    public var resyncs = 0
+    /// Playout behind the arrival of the fastest packet.
+    public var delay = FrameCount.zero
+    /// What `delay` is being brought to.
+    public var target = FrameCount.zero
+    /// The talker's clock against the card's; positive when the talker's is slower.
+    public var driftPartsPerMillion: Float = 0
+
+    public init() {}
+}

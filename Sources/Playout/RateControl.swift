@@ -1,0 +1,27 @@
+public import Sound
+
+/// By how much to play faster or slower than the card's clock, so that the depth stays what it should be.
+///
+/// The measured drift is fed forward; what is left of a wrong depth is worked off in proportion, at most half a percent,
+/// which is below nine cents of pitch.
+public struct RateControl: Sendable {
+    /// Parts in a million; above zero plays faster and makes the buffer shallower. Changes in steps worth a change of
+    /// the resampler's filter.
+    public private(set) var partsPerMillion: Float = 0
+
+    private static let gain: Float = 250 / 48
+    private static let limit: Float = 5_000
+    private static let step: Float = 20
+    /// A quarter of a millisecond too deep or shallow is as good as right.
+    private static let tolerance = 12
+
+    public init() {}
+
+    /// `excess`: how much deeper the buffer is than it should be. `drift`: as DriftEstimate measures it.
+    public mutating func update(excess: FrameCount, driftPartsPerMillion drift: Float) {
+        let error = abs(excess.rawValue) <= Self.tolerance ? 0 : Float(excess.rawValue)
+        let wanted = min(max(error * Self.gain - drift, -Self.limit), Self.limit)
+        let rounded = (wanted / Self.step).rounded() * Self.step
+        if abs(wanted - partsPerMillion) >= Self.step { partsPerMillion = rounded }
+    }
+}

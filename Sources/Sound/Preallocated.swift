@@ -1,0 +1,44 @@
+/// Memory of a fixed size, taken once and given back with its owner: what a thread that must not allocate works in.
+@safe
+public struct Preallocated<Element: BitwiseCopyable>: ~Copyable {
+    @usableFromInline let base: UnsafeMutablePointer<Element>
+    public let count: Int
+
+    /// `count` elements, each a copy of `element`.
+    public init(repeating element: Element, count: Int) {
+        precondition(count > 0, "nothing to allocate")
+        unsafe base = .allocate(capacity: count)
+        unsafe base.initialize(repeating: element, count: count)
+        self.count = count
+    }
+
+    deinit { unsafe base.deallocate() }
+
+    @inlinable
+    public subscript(index: Int) -> Element {
+        get {
+            precondition(index >= 0 && index < count, "index out of range")
+            return unsafe base[index]
+        }
+        set {
+            precondition(index >= 0 && index < count, "index out of range")
+            unsafe base[index] = newValue
+        }
+    }
+
+    /// All of it, to read.
+    @inlinable
+    public var span: Span<Element> {
+        @_lifetime(borrow self)
+        get { unsafe _overrideLifetime(Span(_unsafeStart: base, count: count), borrowing: self) }
+    }
+
+    /// All of it, to write.
+    @inlinable
+    public var mutableSpan: MutableSpan<Element> {
+        @_lifetime(&self)
+        mutating get { unsafe _overrideLifetime(MutableSpan(_unsafeStart: base, count: count), mutating: &self) }
+    }
+}
+
+extension Preallocated: @unchecked Sendable where Element: Sendable {}
