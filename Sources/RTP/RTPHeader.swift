@@ -5,7 +5,7 @@
 public struct RTPHeader: Hashable, Sendable {
     /// The first packet of a talkspurt.
     public var marker: Bool
-    /// 0…127.
+    /// 0…127; the eighth bit is not written.
     public var payloadType: UInt8
     public var sequenceNumber: SequenceNumber
     public var timestamp: RTPTimestamp
@@ -54,10 +54,10 @@ public struct RTPHeader: Hashable, Sendable {
             payload: start..<end)
     }
 
-    /// Appends the twelve bytes. The payload follows them; that is the caller's.
+    /// Appends the twelve bytes, for which `datagram` has room. The payload follows them; that is the caller's.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(0x80)
-        datagram.append((marker ? 0x80 : 0) | payloadType)
+        datagram.append((marker ? 0x80 : 0) | payloadType & 0x7F)
         datagram.append(bigEndian: sequenceNumber.rawValue)
         datagram.append(bigEndian: timestamp.rawValue)
         datagram.append(bigEndian: ssrc.rawValue)

@@ -7,7 +7,7 @@ public struct PacketDescription: Hashable, BitwiseCopyable, Sendable {
     /// At 48 000 Hz.
     public var frameCount: FrameCount
 
-    public init(offset: Int, byteCount: Int, frameCount: FrameCount) {
+    @inlinable public init(offset: Int, byteCount: Int, frameCount: FrameCount) {
         self.offset = offset
         self.byteCount = byteCount
         self.frameCount = frameCount

@@ -1,0 +1,38 @@
+extension String {
+    /// What a peer wrote (a name, an SDES item, a line of SDP), made fit to be shown: it cannot move the cursor, colour
+    /// the screen, begin a line, turn the direction of reading or go on for ever.
+    ///
+    /// Controls (C0, C1, DEL), line and paragraph separators and the marks, embeddings, overrides and isolates of
+    /// bidirectional text become U+FFFD; so does what is not UTF-8. Beyond `limit` Unicode scalars it is cut off and
+    /// ends in "…". Total; reads at most `4 * limit + 4` bytes.
+    public init(fromPeer bytes: Span<UInt8>, limit: Int = 255) {
+        let prefix = bytes.extracting(first: 4 * limit + 4)
+        let decoded = unsafe prefix.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+        self.init(fromPeer: decoded, limit: limit)
+    }
+
+    /// As above, of text that is already Unicode.
+    public init(fromPeer text: String, limit: Int = 255) {
+        self.init()
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            guard index < limit else {
+                unicodeScalars.append("…")
+                return
+            }
+            unicodeScalars.append(scalar.disturbsATerminal ? "\u{FFFD}" : scalar)
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Zero-width joiners and the like stay: words of Persian and families of emoji are made with them.
+    fileprivate var disturbsATerminal: Bool {
+        switch value {
+        case 0x00...0x1F, 0x7F...0x9F: true  // C0, DEL, C1
+        case 0x2028, 0x2029: true  // line and paragraph separator
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true  // bidirectional marks and formatting
+        case 0xFFF9...0xFFFB, 0xE0000...0xE007F: true  // interlinear annotation; tags, which are not seen
+        default: false
+        }
+    }
+}
