@@ -9,7 +9,9 @@ public struct SequenceNumber: Hashable, BitwiseCopyable, Sendable {
     /// How far `self` lies after `other`, around the wrap: 2 lies four after 65 534. Within −32 768…32 767.
     @inlinable public func distance(after other: Self) -> Int { Int(Int16(bitPattern: rawValue &- other.rawValue)) }
 
-    @inlinable public func advanced(by count: Int) -> Self { Self(rawValue: rawValue &+ UInt16(truncatingIfNeeded: count)) }
+    @inlinable public func advanced(by count: Int) -> Self {
+        Self(rawValue: rawValue &+ UInt16(truncatingIfNeeded: count))
+    }
 }
 
 /// RTP's timestamp: 32 bits that count frames at the payload's clock and wrap; 48 000 Hz for Opus (RFC 7587).

@@ -1,0 +1,50 @@
+/// A moment of the sender's wall clock as NTP counts it: seconds since 1900 in the upper 32 bits, their fraction in the
+/// lower (RFC 3550 section 4). Wraps in 2036; only differences are meant.
+public struct NTPTime: Hashable, Sendable {
+    public var rawValue: UInt64
+
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// From what `clock_gettime(CLOCK_REALTIME)` tells; `nanoseconds` are 0…999 999 999.
+    public init(secondsSince1970 seconds: Int64, nanoseconds: Int = 0) {
+        precondition((0..<1_000_000_000).contains(nanoseconds), "nanoseconds are less than a second")
+        let secondsSince1900 = UInt64(truncatingIfNeeded: seconds &+ 2_208_988_800)
+        rawValue = secondsSince1900 << 32 | (UInt64(nanoseconds) << 32) / 1_000_000_000
+    }
+
+    /// The same clock `duration` later, or earlier where it is negative. Exact to a nanosecond.
+    public func advanced(by duration: Duration) -> Self {
+        let (seconds, attoseconds) = duration.components
+        let fraction = ((attoseconds / 1_000_000_000) << 32) / 1_000_000_000
+        return Self(rawValue: rawValue &+ UInt64(bitPattern: seconds << 32 &+ fraction))
+    }
+
+    /// The middle 32 bits, which a report sends back.
+    public var short: ShortNTPTime { ShortNTPTime(rawValue: UInt32(truncatingIfNeeded: rawValue >> 16)) }
+}
+
+/// The middle of an `NTPTime`: 16 bits of seconds, 16 of their fraction. Wraps after 18 hours.
+public struct ShortNTPTime: Hashable, Sendable {
+    public var rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+}
+
+extension Duration {
+    /// From RTCP's unit of 1/65536 s. Exact.
+    init(shortNTP count: UInt32) {
+        self.init(
+            secondsComponent: Int64(count >> 16),
+            attosecondsComponent: Int64(count & 0xFFFF) * Self.attosecondsPerShortNTP)
+    }
+
+    /// In RTCP's unit of 1/65536 s, rounded down and kept within 0…18 hours.
+    var shortNTP: UInt32 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        guard seconds < 65_536 else { return .max }
+        return UInt32(seconds) << 16 | UInt32(attoseconds / Self.attosecondsPerShortNTP)
+    }
+
+    private static let attosecondsPerShortNTP: Int64 = 1_000_000_000_000_000_000 / 65_536
+}

@@ -1,0 +1,66 @@
+/// What the two ends tell each other about an Opus stream: the parameters of `a=fmtp` in RFC 7587 section 6.1.
+///
+/// None of them must be obeyed for sound to flow; a decoder takes any Opus.
+public struct OpusParameters: Hashable, Sendable {
+    /// `minptime`: the least sound wanted in a packet, 3…120 ms.
+    public var minimumPacketTime: Int?
+    /// `useinbandfec`: can make use of a packet's copy in the next one.
+    public var usesInBandFEC = false
+    /// `usedtx`: wants packets to stop in silence.
+    public var usesDTX = false
+    /// `cbr`: wants packets of one size.
+    public var usesConstantBitRate = false
+    /// `stereo`: would rather receive two channels.
+    public var prefersStereo = false
+    /// `sprop-stereo`: is likely to send two channels.
+    public var sendsStereo = false
+    /// `maxplaybackrate`: plays no more than so many hertz of samples, 8000…48 000.
+    public var maximumPlaybackRate: Int?
+    /// `sprop-maxcapturerate`: captures no more than so many hertz of samples, 8000…48 000.
+    public var maximumCaptureRate: Int?
+    /// `maxaveragebitrate`: wants no more than so many bits in a second, 6000…510 000.
+    public var maximumAverageBitRate: Int?
+
+    public init() {}
+
+    /// From the text of `a=fmtp`. Total: what is unknown or out of range is left out, as RFC 7587 asks.
+    public init(parsing text: String) {
+        for field in text.fields(separator: ";") {
+            let pair = field.fields(separator: "=")
+            guard pair.count == 2, let name = pair[0].fields(separator: " ").first,
+                let value = pair[1].fields(separator: " ").first.flatMap({ Int($0) })
+            else { continue }
+            switch name.lowercased() {
+            case "minptime": minimumPacketTime = value.within(3...120)
+            case "useinbandfec": usesInBandFEC = value == 1
+            case "usedtx": usesDTX = value == 1
+            case "cbr": usesConstantBitRate = value == 1
+            case "stereo": prefersStereo = value == 1
+            case "sprop-stereo": sendsStereo = value == 1
+            case "maxplaybackrate": maximumPlaybackRate = value.within(8_000...48_000)
+            case "sprop-maxcapturerate": maximumCaptureRate = value.within(8_000...48_000)
+            case "maxaveragebitrate": maximumAverageBitRate = value.within(6_000...510_000)
+            default: continue
+            }
+        }
+    }
+
+    /// For `a=fmtp`. Whether the sound is stereo is always said, as RFC 7587's `opus/48000/2` does not say it.
+    public var text: String {
+        var fields: [String] = []
+        if let minimumPacketTime { fields.append("minptime=\(minimumPacketTime)") }
+        if usesInBandFEC { fields.append("useinbandfec=1") }
+        if usesDTX { fields.append("usedtx=1") }
+        if usesConstantBitRate { fields.append("cbr=1") }
+        if let maximumPlaybackRate { fields.append("maxplaybackrate=\(maximumPlaybackRate)") }
+        if let maximumCaptureRate { fields.append("sprop-maxcapturerate=\(maximumCaptureRate)") }
+        if let maximumAverageBitRate { fields.append("maxaveragebitrate=\(maximumAverageBitRate)") }
+        if prefersStereo { fields.append("stereo=1") }
+        fields.append(sendsStereo ? "sprop-stereo=1" : "sprop-stereo=0")
+        return fields.joined(separator: ";")
+    }
+}
+
+extension Int {
+    fileprivate func within(_ range: ClosedRange<Int>) -> Int? { range.contains(self) ? self : nil }
+}
