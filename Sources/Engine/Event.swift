@@ -1,0 +1,26 @@
+public import RTP
+
+/// What happened that a person, or the wiring, may want to know.
+public enum Event: Equatable, Sendable {
+    /// The first packet of a source.
+    case sourceAppeared(SSRC, from: Endpoint)
+    /// What a source says it is called, fit to be shown.
+    case sourceNamed(SSRC, String)
+    /// A source said good-bye, with its reason, or has not been heard for a while (nil).
+    case sourceLeft(SSRC, reason: String?)
+    /// What a receiver says about our stream.
+    case receiverReported(SSRC, ReceiverView)
+    /// Another station used our SSRC: from now on we are this one.
+    case identityChanged(SSRC)
+}
+
+/// How our stream looks from the other end (RFC 3550 section 6.4.1).
+public struct ReceiverView: Hashable, Sendable {
+    /// Of the packets since the last report, 0…1.
+    public var lossShare: Double
+    /// Packets since the beginning.
+    public var lostCount: Int
+    public var jitter: Duration
+    /// There and back; nil until a report of ours has come back.
+    public var roundTrip: Duration?
+}

@@ -1,0 +1,46 @@
+public import RTP
+
+/// What a station is told before it starts.
+public struct StationConfiguration: Hashable, Sendable {
+    /// Where our stream and our reports go, as a person typed it; empty for one who only listens.
+    public var remotes: [Endpoint]
+    /// Whose datagrams are heard.
+    public var accepted: Accepted
+    /// The dynamic payload type of Opus, 96…127: what we send, and with `acceptedPayloadTypes` what we take.
+    public var payloadType: UInt8
+    public var acceptedPayloadTypes: Set<UInt8>
+    public var controlPort: ControlPort
+    /// Stays the same when the SSRC changes and tells nobody who we are (RFC 7022).
+    public var canonicalName: String
+    /// For people, where the user gives one.
+    public var name: String?
+
+    public enum Accepted: Hashable, Sendable {
+        case anyone
+        case only(Set<IPAddress>)
+    }
+
+    /// Where RTCP goes.
+    public enum ControlPort: Hashable, Sendable {
+        /// On the media's port (RFC 5761).
+        case multiplexed
+        /// On the port above it (RFC 3550 section 11).
+        case next
+        /// Nowhere: nothing is reported.
+        case none
+    }
+
+    public init(
+        remotes: [Endpoint] = [], accepted: Accepted = .anyone, payloadType: UInt8 = 111,
+        acceptedPayloadTypes: Set<UInt8>? = nil, controlPort: ControlPort = .multiplexed,
+        canonicalName: String = "tenfour", name: String? = nil
+    ) {
+        self.remotes = remotes
+        self.accepted = accepted
+        self.payloadType = payloadType
+        self.acceptedPayloadTypes = acceptedPayloadTypes ?? [payloadType]
+        self.controlPort = controlPort
+        self.canonicalName = canonicalName
+        self.name = name
+    }
+}
