@@ -1,4 +1,3 @@
-public import RTP
 
 /// What a station is told before it starts.
 public struct StationConfiguration: Hashable, Sendable {

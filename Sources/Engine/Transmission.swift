@@ -1,5 +1,5 @@
-public import RTP
-public import Sound
+internal import RTP
+internal import Sound
 
 /// Our own stream: its running numbers, and how much of it has gone out.
 public struct Transmission: Hashable, Sendable {
