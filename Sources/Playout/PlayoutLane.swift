@@ -97,6 +97,18 @@ public struct PlayoutLane: ~Copyable {
         return perform(PlayoutDecision(situation, head: queue.head), playing, at: now, wanting: wanted)
     }
 
+    /// The card has lost so much time: what would have sounded in it is over.
+    public mutating func skip(_ frames: FrameCount) {
+        guard let position = playing?.position else { return }
+        playing?.position = position + frames
+        while let head = queue.head, head.end <= position + frames {
+            lastSequence = head.sequence
+            lastEnd = head.end
+            queue.removeHead()
+            statistics.late += 1
+        }
+    }
+
     /// The talker has said good-bye: nothing more will come, so what is missing is not worth waiting for.
     public mutating func end() {
         if queue.count == 0 { playing = nil }

@@ -1,0 +1,100 @@
+internal import Handoff
+internal import Playout
+internal import RTP
+internal import Sound
+
+/// All talkers at once: gives each a voice and mixes what they say, on the demand of a card.
+///
+/// Playback thread. Nothing is allocated after `init`.
+struct Listener: ~Copyable, Sendable {
+    static let voiceCount = 8
+
+    private(set) var report = ListenerReport()
+
+    private let format: LPCMFormat
+    private var voices: InlineArray<8, Voice>
+    private var clock = CardClock()
+    private var incoming = IncomingPacket()
+    private var scratch: Preallocated<Float>
+    /// Frames of the card's rate asked for so far, and how many at 48 000 Hz they were.
+    private var remainder = 0
+
+    /// `longestPull` in frames of the card.
+    init(format: LPCMFormat, configuration: PlayoutConfiguration, longestPull: FrameCount) throws(RadioError) {
+        self.format = format
+        voices = try InlineArray { (_: Int) throws(RadioError) in
+            try Voice(format: format, configuration: configuration)
+        }
+        scratch = Preallocated(repeating: 0, count: longestPull.rawValue * format.channelCount)
+    }
+
+    /// Fills `sound` (interleaved, the card's format) with what is to be heard next. `now` is when the card asked: the
+    /// moment the first frame will sound, less the card's usual queue.
+    @_noAllocation @_noLocks
+    mutating func pull(
+        into sound: inout MutableSpan<Float>, at now: Instant, from packets: borrowing HandoffConsumer<IncomingPacket>
+    ) {
+        let lost = clock.request(at: now)
+        for index in voices.indices where lost > .zero { voices[index].skip(lost) }
+        while packets.pop(into: &incoming) { take() }
+
+        for index in sound.indices { sound[index] = 0 }
+        for index in voices.indices {
+            var part = scratch.mutableSpan
+            var own = part._mutatingExtracting(0..<sound.count)
+            guard voices[index].pull(into: &own, at: clock.position) else { continue }
+            for sample in sound.indices { sound[sample] += own[sample] }
+        }
+        advance(by: sound.count / format.channelCount)
+        update()
+    }
+
+    /// A packet goes to its talker's voice, or to a free one; when all are taken it is dropped and counted.
+    @_noAllocation @_noLocks
+    private mutating func take() {
+        var free: Int?
+        for index in voices.indices {
+            if voices[index].ssrc == incoming.ssrc {
+                return voices[index].insert(incoming, arrivedAt: clock.position(at: incoming.arrival))
+            }
+            if free == nil, voices[index].isFree { free = index }
+        }
+        guard !incoming.isGoodbye else { return }
+        guard let free else {
+            report.crowdedOut += 1
+            return
+        }
+        voices[free].begin(incoming.ssrc)
+        voices[free].insert(incoming, arrivedAt: clock.position(at: incoming.arrival))
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func advance(by frames: Int) {
+        let scaled = frames * SampleRate.opus.hertz + remainder
+        remainder = scaled % format.rate.hertz
+        clock.advance(by: FrameCount(scaled / format.rate.hertz))
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func update() {
+        for index in voices.indices {
+            report.voices[index] = VoiceReport(
+                ssrc: voices[index].ssrc ?? SSRC(0), isUsed: voices[index].ssrc != nil,
+                meanSquare: voices[index].meanSquare, playout: voices[index].lane.statistics)
+        }
+    }
+}
+
+/// How listening goes, as the playback thread last left it.
+struct ListenerReport: BitwiseCopyable, Sendable {
+    var voices = InlineArray<8, VoiceReport>(repeating: VoiceReport())
+    /// Packets of talkers beyond the number of voices.
+    var crowdedOut = 0
+}
+
+struct VoiceReport: BitwiseCopyable, Sendable {
+    var ssrc = SSRC(0)
+    var isUsed = false
+    var meanSquare: Float = 0
+    var playout = PlayoutStatistics()
+}

@@ -1,0 +1,62 @@
+internal import Engine
+internal import OpusCodec
+internal import Playout
+internal import RTP
+internal import Sound
+
+/// An Opus packet on its way between two threads.
+struct PacketSlot: BitwiseCopyable, Sendable {
+    var byteCount = 0
+    var bytes = InlineArray<1_440, UInt8>(repeating: 0)
+
+    var payload: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { bytes.span.extracting(first: byteCount) }
+    }
+
+    /// Leaves out what does not fit; a packet that long is no packet of ours.
+    mutating func fill(_ payload: Span<UInt8>) {
+        byteCount = min(payload.count, bytes.count)
+        for index in 0..<byteCount { bytes[index] = payload[index] }
+    }
+}
+
+/// From the capture thread to the network thread.
+struct OutgoingPacket: BitwiseCopyable, Sendable {
+    /// Where its sound begins, counted from the start of the stream.
+    var position = FrameCount.zero
+    var startsTalkspurt = false
+    var packet = PacketSlot()
+}
+
+/// From the network thread to the playback thread.
+struct IncomingPacket: BitwiseCopyable, Sendable {
+    var ssrc = SSRC(0)
+    var sequenceNumber = SequenceNumber(rawValue: 0)
+    var timestamp = RTPTimestamp(rawValue: 0)
+    var frameCount = FrameCount.zero
+    var carriesFEC = false
+    var arrival = Instant.start
+    /// No packet, but the news that its source has left.
+    var isGoodbye = false
+    var packet = PacketSlot()
+
+    init() {}
+
+    init(goodbye ssrc: SSRC) {
+        self.ssrc = ssrc
+        isGoodbye = true
+    }
+
+    init(_ media: MediaPacket, _ datagram: Span<UInt8>, arrivedAt arrival: Instant) {
+        ssrc = media.ssrc
+        sequenceNumber = media.sequenceNumber
+        timestamp = media.timestamp
+        frameCount = media.description.frameCount
+        self.arrival = arrival
+        let end = media.description.offset + media.description.byteCount
+        let payload = datagram.extracting(media.description.offset..<end)
+        carriesFEC = OpusDecoder.hasInBandFEC(payload)
+        packet.fill(payload)
+    }
+}

@@ -1,0 +1,30 @@
+internal import Network
+internal import OpusCodec
+internal import Resampling
+internal import SoundCard
+internal import SoundFile
+
+/// What keeps a session from starting or going on, as a sentence with the remedy.
+public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of trouble it is, for an exit code.
+    public enum Kind: Hashable, Sendable {
+        /// What was asked for cannot be meant.
+        case usage
+        /// A device, file, address or host that is not to be had.
+        case unavailable
+        /// It went wrong while it ran.
+        case failure
+    }
+
+    public var kind: Kind
+    public var description: String
+
+    public init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+
+    init(_ error: OpusError) { self.init(.failure, error.description) }
+    init(_ error: RateConverterError) { self.init(.failure, error.description) }
+    init(_ error: NetworkError) { self.init(.unavailable, error.description) }
+}
