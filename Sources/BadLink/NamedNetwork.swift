@@ -1,0 +1,134 @@
+/// A network that has a name, and what is known about it.
+///
+/// Those that end in a place (`lan` … `satellite`) are one direction of a typical link, for one voice stream: delays and rates
+/// follow the publications named, what they leave open is our judgement. The others are the traces of our laboratory, made
+/// to compare receivers: each bends one thing and leaves the rest perfect. They mean what they say for packets sent every 20 ms.
+public struct NamedNetwork: Hashable, Sendable {
+    public var name: String
+    /// One line: what it is and where its figures come from.
+    public var summary: String
+    public var model: NetworkModel
+
+    /// The fixed ones and, of the families bN and gN, the members our laboratory uses.
+    public static let all: [NamedNetwork] = places + laboratory
+}
+
+extension NetworkModel {
+    /// The network of that name, in small letters: one of `NamedNetwork.all`, or `bN` (N percent of the packets lost, each by
+    /// itself) or `gN` (N percent, in bursts of 3 on average) for any N in 0…100; nil for any other name.
+    public init?(named name: String) {
+        if let known = NamedNetwork.all.first(where: { $0.name == name }) {
+            self = known.model
+            return
+        }
+        let number = name.dropFirst()
+        guard number.allSatisfy({ $0 == "." || ("0"..."9").contains($0) }), let percent = Double(number),
+            (0...100).contains(percent)
+        else { return nil }
+        switch name.first {
+        case "b": self.init(loss: .random(percent / 100))
+        case "g": self.init(loss: .bursts(share: percent / 100, meanLength: 3))
+        default: return nil
+        }
+    }
+}
+
+private let places = [
+    NamedNetwork(
+        name: "lan", summary: "a wired office: switches queue for tens of microseconds, nothing is lost",
+        model: NetworkModel(
+            delay: .microseconds(200), jitter: .exponential(mean: .microseconds(50)), keepsOrder: true)),
+    NamedNetwork(
+        name: "wifi",
+        summary:
+            "wireless at home, good signal: retries hide nearly all loss and cost milliseconds; scans stall it (ours)",
+        model: NetworkModel(
+            loss: .random(0.001),
+            stalls: Stalls(length: .milliseconds(20) ... .milliseconds(60), meanInterval: .seconds(10)),
+            delay: .milliseconds(2), jitter: .exponential(mean: .milliseconds(2)), keepsOrder: true)),
+    NamedNetwork(
+        name: "wifi-bad",
+        summary: "wireless at the edge of a crowded cell: losses in bursts, long stalls as in wifi-lab (ours)",
+        model: NetworkModel(
+            loss: .bursts(share: 0.03, meanLength: 3),
+            stalls: Stalls(length: .milliseconds(100) ... .milliseconds(200), meanInterval: .milliseconds(2500)),
+            delay: .milliseconds(4), jitter: .exponential(mean: .milliseconds(8)), keepsOrder: true)),
+    NamedNetwork(
+        name: "lte",
+        summary: "4G uplink: half of a 70 ms round trip and 6 Mbit/s (Huang et al., MobiSys 2012); "
+            + "grants wait 1-2 frames, a handover each 20 s",
+        model: NetworkModel(
+            bottleneck: Bottleneck(bitsPerSecond: 6_000_000, queue: .time(.milliseconds(300))),
+            loss: .bursts(share: 0.002, meanLength: 4),
+            stalls: Stalls(length: .milliseconds(40) ... .milliseconds(150), meanInterval: .seconds(20)),
+            delay: .milliseconds(25), jitter: .gamma(shape: 2, mean: .milliseconds(10)), keepsOrder: true)),
+    NamedNetwork(
+        name: "3g",
+        summary: "HSPA: 150 ms round trip, 1 Mbit/s, a deep queue, delays of whole transmission intervals (ours)",
+        model: NetworkModel(
+            bottleneck: Bottleneck(bitsPerSecond: 1_000_000, queue: .time(.seconds(1))),
+            loss: .bursts(share: 0.01, meanLength: 3),
+            stalls: Stalls(length: .milliseconds(100) ... .milliseconds(300), meanInterval: .seconds(15)),
+            delay: .milliseconds(50), jitter: .gamma(shape: 2, mean: .milliseconds(25)), keepsOrder: true)),
+    NamedNetwork(
+        name: "dsl",
+        summary:
+            "ADSL uplink with interleaving: 512 kbit/s before hundreds of ms of queue (Dischinger et al., IMC 2007)",
+        model: NetworkModel(
+            bottleneck: Bottleneck(bitsPerSecond: 512_000, queue: .time(.milliseconds(300))),
+            loss: .random(0.001), delay: .milliseconds(15), jitter: .exponential(mean: .milliseconds(1)),
+            keepsOrder: true)),
+    NamedNetwork(
+        name: "satellite",
+        summary: "geostationary: 260 ms (ITU-T G.114 table A.1) and time slots, fades lose bursts; 1 Mbit/s (ours)",
+        model: NetworkModel(
+            bottleneck: Bottleneck(bitsPerSecond: 1_000_000, queue: .time(.milliseconds(500))),
+            loss: .bursts(share: 0.005, meanLength: 5), delay: .milliseconds(260),
+            jitter: .gamma(shape: 2, mean: .milliseconds(15)), keepsOrder: true)),
+]
+
+private let laboratory =
+    [5, 10, 20].map { percent in
+        NamedNetwork(
+            name: "b\(percent)", summary: "\(percent) % lost, each packet by itself (bN: N percent)",
+            model: NetworkModel(loss: .random(Double(percent) / 100)))
+    }
+    + [5, 10].map { percent in
+        NamedNetwork(
+            name: "g\(percent)", summary: "\(percent) % lost in bursts of 3 on average (gN: N percent)",
+            model: NetworkModel(loss: .bursts(share: Double(percent) / 100, meanLength: 3)))
+    }
+    + [10, 30].map { deviation in
+        NamedNetwork(
+            name: "j\(deviation)",
+            summary: "delay normal, \(deviation * 3) ± \(deviation) ms, cut at 0 and \(deviation * 6); reorders",
+            model: NetworkModel(jitter: .normal(deviation: .milliseconds(deviation))))
+    }
+    + [
+        NamedNetwork(
+            name: "gam", summary: "delay exponential, mean 20 ms, in order (which makes it a gamma-like 26 ms)",
+            model: NetworkModel(jitter: .exponential(mean: .milliseconds(20)), keepsOrder: true)),
+        NamedNetwork(
+            name: "par", summary: "delay 5 ms x Pareto of shape 1.8, at most 300 ms, in order: a heavy tail",
+            model: NetworkModel(
+                jitter: .pareto(least: .milliseconds(5), shape: 1.8, limit: .milliseconds(300)), keepsOrder: true)),
+        NamedNetwork(
+            name: "wifi-lab", summary: "exponential 3 ms, and a stall of 100-200 ms each 2.5 s, in order",
+            model: wifiLab(.none)),
+        NamedNetwork(
+            name: "wifi-lab-g5", summary: "wifi-lab and 5 % lost in bursts of 3 on average",
+            model: wifiLab(.bursts(share: 0.05, meanLength: 3))),
+        NamedNetwork(
+            name: "step", summary: "delay normal, 15 ± 5 ms; 80 ms more in the middle third of each minute",
+            model: NetworkModel(
+                jitter: .normal(deviation: .milliseconds(5)),
+                detour: Detour(
+                    extra: .milliseconds(80), during: .seconds(20) ..< .seconds(40), every: .seconds(60)))),
+    ]
+
+private func wifiLab(_ loss: Loss) -> NetworkModel {
+    NetworkModel(
+        loss: loss,
+        stalls: Stalls(length: .milliseconds(100) ... .milliseconds(200), meanInterval: .milliseconds(2500)),
+        jitter: .exponential(mean: .milliseconds(3)), keepsOrder: true)
+}

@@ -1,0 +1,198 @@
+/// What a person can set on a network, each by a name and a text. On a command line the name is an option.
+public enum NetworkParameter: String, CaseIterable, Sendable {
+    case loss, burst, gilbert, delay, jitter, order, stalls, detour, reorder, duplicate, rate, queue, header
+
+    /// What may be written after the name.
+    public var syntax: String {
+        switch self {
+        case .loss: "5%"
+        case .burst: "packets, 1 or more"
+        case .gilbert: "toBad:toGood:lossInGood:lossInBad, each a percentage"
+        case .delay: "40ms"
+        case .jitter:
+            "constant:T, uniform:T-T, normal:DEVIATION, normal:MEAN:DEVIATION, exponential:MEAN, "
+                + "gamma:SHAPE:MEAN, pareto:LEAST:SHAPE:LIMIT, or none"
+        case .order: "kept or free"
+        case .stalls: "100ms-200ms/2.5s or none"
+        case .detour: "80ms:20s-40s, 80ms:20s-40s/60s, or none"
+        case .reorder: "1% or 1%:50ms"
+        case .duplicate: "0.5% or 0.5%:1ms"
+        case .rate: "256kbit, 1mbit or none"
+        case .queue: "100ms or 64kB"
+        case .header: "bytes from 0 to 1000"
+        }
+    }
+
+    /// What it does, for a list of options.
+    public var summary: String {
+        switch self {
+        case .loss: "share of packets lost, each by itself, or in bursts where burst is given"
+        case .burst: "mean length of a burst of losses"
+        case .gilbert: "Gilbert-Elliott loss: chances of a spell to turn, and of loss in each"
+        case .delay: "what every packet takes"
+        case .jitter: "what is added packet by packet; normal:DEVIATION has a mean of three deviations, cut at six"
+        case .order: "whether packets wait for those sent before"
+        case .stalls: "shortest and longest spell in which nothing moves, and how often one comes on average"
+        case .detour: "a longer way for a while (from-to), again after each period"
+        case .reorder: "share of packets held back, and for how long"
+        case .duplicate: "share of packets that come twice, and how much later"
+        case .rate: "bits a second, IP and UDP headers included"
+        case .queue: "what may wait for the rate; more is dropped"
+        case .header: "bytes counted for the headers of each packet: 28 for IPv4, 48 for IPv6"
+        }
+    }
+}
+
+/// Why a text sets no parameter.
+public enum NetworkParameterError: Error, Hashable, Sendable, CustomStringConvertible {
+    case unknownNetwork(String)
+    case unknownParameter(String)
+    case unreadable(NetworkParameter, String)
+    /// `queue` or `header` for a network without a rate.
+    case needsRate(NetworkParameter)
+
+    public var description: String {
+        switch self {
+        case .unknownNetwork(let name):
+            return "there is no network \(quoted(name)): take one of "
+                + NamedNetwork.all.map(\.name).joined(separator: ", ") + ", or bN or gN with N percent of loss"
+        case .unknownParameter(let name):
+            return "there is no parameter \(quoted(name)): take one of "
+                + NetworkParameter.allCases.map(\.rawValue).joined(separator: ", ")
+        case .unreadable(let parameter, let text):
+            return "\(parameter.rawValue) cannot be \(quoted(text)): write \(parameter.syntax)"
+        case .needsRate(let parameter):
+            return "\(parameter.rawValue) says nothing without a rate: give rate first, for example rate=1mbit"
+        }
+    }
+}
+
+extension NetworkModel {
+    /// A model from words such as `lte loss=5% burst=3 rate=1mbit`: parameters, each on top of those before it, which may
+    /// begin with a named network.
+    public init(parsing text: String) throws(NetworkParameterError) {
+        self.init()
+        for (index, word) in text.split(whereSeparator: \.isWhitespace).enumerated() {
+            let halves = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if halves.count == 2 {
+                guard let parameter = NetworkParameter(rawValue: halves[0].lowercased())
+                else { throw .unknownParameter(String(halves[0])) }
+                try set(parameter, to: String(halves[1]))
+            } else {
+                guard index == 0 else { throw .unknownParameter(String(word)) }
+                guard let network = NetworkModel(named: String(word)) else { throw .unknownNetwork(String(word)) }
+                self = network
+            }
+        }
+    }
+
+    /// Sets one parameter from its text. `queue` and `header` come after `rate`; `loss` and `burst` in either order.
+    public mutating func set(_ parameter: NetworkParameter, to text: String) throws(NetworkParameterError) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(trimmed)
+        let isNone = text.lowercased() == "none"
+        let isRead: Bool
+        switch parameter {
+        case .loss: isRead = setLoss(parts)
+        case .burst: isRead = setBurst(parts)
+        case .gilbert: isRead = setGilbert(parts)
+        case .delay: isRead = parts.count == 1 && read(duration(parts[0]), into: &delay)
+        case .jitter: isRead = isNone ? clear(&jitter) : read(Distribution(parts), into: &jitter)
+        case .order: isRead = read(["kept": true, "free": false][text.lowercased()], into: &keepsOrder)
+        case .stalls: isRead = isNone ? clear(&stalls) : read(Stalls(parts), into: &stalls)
+        case .detour: isRead = isNone ? clear(&detour) : read(Detour(parts), into: &detour)
+        case .reorder: isRead = read(Reordering(parts), into: &reordering)
+        case .duplicate: isRead = read(Duplication(parts), into: &duplication)
+        case .rate: isRead = isNone ? clear(&bottleneck) : setRate(parts)
+        case .queue, .header:
+            guard bottleneck != nil else { throw .needsRate(parameter) }
+            isRead = parameter == .queue ? setQueue(parts) : setHeader(parts)
+        }
+        guard isRead else { throw .unreadable(parameter, text) }
+    }
+
+    private mutating func setLoss(_ parts: [Substring]) -> Bool {
+        guard parts.count == 1, let share = percentage(parts[0]) else { return false }
+        if case .bursts(_, let meanLength) = loss {
+            loss = .bursts(share: share, meanLength: meanLength)
+        } else {
+            loss = share > 0 ? .random(share) : .none
+        }
+        return true
+    }
+
+    private mutating func setBurst(_ parts: [Substring]) -> Bool {
+        guard parts.count == 1, let length = Double(parts[0]), (1...1e6).contains(length) else { return false }
+        switch loss {
+        case .random(let share), .bursts(let share, _): loss = .bursts(share: share, meanLength: length)
+        case .none, .gilbertElliott: loss = .bursts(share: 0, meanLength: length)
+        }
+        return true
+    }
+
+    private mutating func setGilbert(_ parts: [Substring]) -> Bool {
+        let shares = parts.compactMap(percentage)
+        guard parts.count == 4, shares.count == 4 else { return false }
+        loss = .gilbertElliott(toBad: shares[0], toGood: shares[1], lossInGood: shares[2], lossInBad: shares[3])
+        return true
+    }
+
+    private mutating func setRate(_ parts: [Substring]) -> Bool {
+        guard parts.count == 1, let rate = bitRate(parts[0]) else { return false }
+        if bottleneck == nil { bottleneck = Bottleneck(bitsPerSecond: rate) }
+        bottleneck?.bitsPerSecond = rate
+        return true
+    }
+
+    private mutating func setQueue(_ parts: [Substring]) -> Bool {
+        guard parts.count == 1 else { return false }
+        if let bytes = byteCount(parts[0]) {
+            bottleneck?.queue = .byteCount(bytes)
+        } else if let time = duration(parts[0]) {
+            bottleneck?.queue = .time(time)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    private mutating func setHeader(_ parts: [Substring]) -> Bool {
+        guard parts.count == 1, let bytes = Int(parts[0]), (0...1000).contains(bytes) else { return false }
+        bottleneck?.headerByteCount = bytes
+        return true
+    }
+}
+
+private func read<Value>(_ value: Value?, into place: inout Value) -> Bool {
+    guard let value else { return false }
+    place = value
+    return true
+}
+
+private func read<Value>(_ value: Value?, into place: inout Value?) -> Bool {
+    guard let value else { return false }
+    place = value
+    return true
+}
+
+private func clear<Value>(_ place: inout Value?) -> Bool {
+    place = nil
+    return true
+}
+
+extension NetworkModel: CustomStringConvertible {
+    /// The parameters that make this model, as `init(parsing:)` reads them; a trace is only mentioned. A normal distribution
+    /// that is not cut at three deviations above its mean is written as if it were.
+    public var description: String {
+        var words = loss.texts
+        if delay > .zero { words.append("delay=" + written(delay)) }
+        if let jitter { words.append("jitter=" + jitter.text) }
+        if keepsOrder { words.append("order=kept") }
+        if let stalls { words.append("stalls=" + stalls.text) }
+        if let detour { words.append("detour=" + detour.text) }
+        if let reordering { words.append("reorder=" + reordering.text) }
+        if let duplication { words.append("duplicate=" + duplication.text) }
+        if let bottleneck { words += bottleneck.texts }
+        if let trace { words.append("(and a trace of \(trace.entries.count) entries)") }
+        return words.isEmpty ? "delay=0" : words.joined(separator: " ")
+    }
+}
