@@ -6,17 +6,18 @@ public import Sound
 /// thread woke up to hear one is noise, and is filtered out over some twenty requests.
 public struct CardClock: BitwiseCopyable, Sendable {
     /// Frames asked for so far, at 48 000 Hz, those of time that was lost included.
-    public private(set) var position = FrameCount.zero
+    public private(set) var position = FrameCount(0)
     private var origin: Instant?
 
     /// A request more than this off its time is no noise: the card stood still (an XRUN, a suspended machine). 30 ms.
-    private static let longestNoise: Int64 = 30_000_000
-    private static let smoothing: Int64 = 20
+    private static var longestNoise: Int64 { 30_000_000 }
+    private static var smoothing: Int64 { 20 }
 
     public init() {}
 
     /// The card asks for more at `now`. Returns how many frames of its time have been lost since the last request, which
     /// is nearly always none: they are in `position` already, and playout skips them.
+    @_noAllocation @_noLocks
     public mutating func request(at now: Instant) -> FrameCount {
         guard let start = origin else {
             origin = now
@@ -34,9 +35,11 @@ public struct CardClock: BitwiseCopyable, Sendable {
     }
 
     /// The request was for `frameCount` frames, which are on their way.
+    @_noAllocation @_noLocks
     public mutating func advance(by frameCount: FrameCount) { position += frameCount }
 
     /// Which frame the card asked for at `instant`, or would have. Zero before the first request.
+    @_noAllocation @_noLocks
     public func position(at instant: Instant) -> FrameCount {
         guard let origin else { return .zero }
         return Self.frames(in: instant.nanoseconds - origin.nanoseconds)

@@ -5,10 +5,10 @@ public import Sound
 /// The number itself means nothing, since the two clocks started apart; the least of them belongs to the fastest packet,
 /// and how far a high quantile lies above it is what a buffer must hold. A histogram with a quarter of a millisecond a
 /// bucket makes each packet one step in and one step out.
-public struct DelayEstimate: ~Copyable {
-    private static let bucketWidth = 12
-    private static let bucketCount = 8_192
-    private static let capacity = 4_096
+public struct DelayEstimate: ~Copyable, Sendable {
+    private static var bucketWidth: Int { 12 }
+    private static var bucketCount: Int { 8_192 }
+    private static var capacity: Int { 4_096 }
 
     private let window: FrameCount
     private var histogram: Preallocated<UInt16>
@@ -18,7 +18,7 @@ public struct DelayEstimate: ~Copyable {
     private var lowestBucket = 0
     private var highestBucket = 0
 
-    struct Sample: BitwiseCopyable {
+    struct Sample: BitwiseCopyable, Sendable {
         var at: FrameCount
         var bucket: Int
     }
@@ -30,10 +30,13 @@ public struct DelayEstimate: ~Copyable {
     }
 
     /// The delay of the fastest packet in the window; nil when there is none.
-    public var base: FrameCount? { count > 0 ? FrameCount(lowestBucket * Self.bucketWidth) : nil }
+    public var base: FrameCount? {
+        @_noAllocation @_noLocks get { count > 0 ? FrameCount(lowestBucket * Self.bucketWidth) : nil }
+    }
 
     /// The delay that all but `share` (0…1) of the packets in the window kept within; nil when there is none. With few
     /// packets this is the slowest one.
+    @_noAllocation @_noLocks
     public func delay(exceptFor share: Double) -> FrameCount? {
         guard count > 0 else { return nil }
         var above = Int(Double(count) * share)
@@ -50,6 +53,7 @@ public struct DelayEstimate: ~Copyable {
     /// Takes a packet in that arrived at `arrival` and began at `timestamp`, and forgets those older than the window.
     ///
     /// Delays more than two seconds apart do not fit into one estimate: the caller begins a new one (`removeAll`).
+    @_noAllocation @_noLocks
     public mutating func insert(_ delay: FrameCount, at arrival: FrameCount) {
         while count > 0, count == Self.capacity || arrivals[first].at + window < arrival { removeFirst() }
         let bucket = Self.bucket(of: delay)
@@ -61,6 +65,7 @@ public struct DelayEstimate: ~Copyable {
         count += 1
     }
 
+    @_noAllocation @_noLocks
     public mutating func removeAll() { while count > 0 { removeFirst() } }
 
     private mutating func removeFirst() {
@@ -73,7 +78,8 @@ public struct DelayEstimate: ~Copyable {
     }
 
     private static func bucket(of delay: FrameCount) -> Int {
-        Int((Double(delay.rawValue) / Double(bucketWidth)).rounded(.down))
+        let (quotient, rest) = delay.rawValue.quotientAndRemainder(dividingBy: bucketWidth)
+        return rest < 0 ? quotient - 1 : quotient
     }
 
     private func place(of bucket: Int) -> Int { bucket & (Self.bucketCount - 1) }

@@ -10,9 +10,9 @@ public struct DriftEstimate: Sendable {
     /// Within ± 1000.
     public private(set) var partsPerMillion = 0.0
 
-    private static let blockLength = 48_000
-    private static let routeChange = 480.0
-    private static let memory = 120.0
+    private static var blockLength: Int { 48_000 }
+    private static var routeChange: Double { 480.0 }
+    private static var memory: Double { 120.0 }
 
     private var blockStart: FrameCount?
     private var least: FrameCount?
@@ -21,9 +21,11 @@ public struct DriftEstimate: Sendable {
     private var slope = 0.0
     private var blocks = 0.0
 
+    @_noAllocation @_noLocks
     public init() {}
 
     /// A packet arrived at `arrival`, `delay` after its timestamp, both on the card's clock.
+    @_noAllocation @_noLocks
     public mutating func insert(_ delay: FrameCount, at arrival: FrameCount) {
         guard let start = blockStart else {
             blockStart = arrival

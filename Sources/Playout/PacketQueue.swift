@@ -4,7 +4,7 @@ public import Sound
 ///
 /// A ring with a place for each of `capacity` successive sequence numbers, so that insertion is one step in whatever
 /// order packets come, and a packet that is here already is seen at once. Nothing is allocated after `init`.
-public struct PacketQueue: ~Copyable {
+public struct PacketQueue: ~Copyable, Sendable {
     /// What is known of a packet without its bytes.
     public struct Entry: BitwiseCopyable, Sendable {
         /// The sequence number, counted on past its wraps.
@@ -17,13 +17,13 @@ public struct PacketQueue: ~Copyable {
         var byteCount: Int
 
         /// Where in the talker's time the packet ends.
-        public var end: FrameCount { start + frameCount }
+        public var end: FrameCount { @_noAllocation @_noLocks get { start + frameCount } }
     }
 
     public enum Insertion: Equatable, Sendable { case queued, duplicate, full }
 
     /// The longest payload kept: what an Ethernet frame can carry after IPv6, UDP and RTP.
-    public static let maximumByteCount = 1_440
+    public static var maximumByteCount: Int { 1_440 }
 
     public private(set) var count = 0
     /// The sequence number of the oldest packet; meaningless while the queue is empty.
@@ -42,9 +42,10 @@ public struct PacketQueue: ~Copyable {
     }
 
     /// The oldest packet.
-    public var head: Entry? { count > 0 ? entries[place(of: oldest)] : nil }
+    public var head: Entry? { @_noAllocation @_noLocks get { count > 0 ? entries[place(of: oldest)] : nil } }
 
     /// Copies a packet in. `full` when it lies further from the others than the ring reaches, or is too long to keep.
+    @_noAllocation @_noLocks
     public mutating func insert(
         _ payload: Span<UInt8>, sequence: Int64, start: FrameCount, frameCount: FrameCount, carriesFEC: Bool
     ) -> Insertion {
@@ -65,13 +66,14 @@ public struct PacketQueue: ~Copyable {
     }
 
     /// The bytes of a packet that is, or was the last to be removed, in the queue.
-    @_lifetime(borrow self)
+    @_lifetime(borrow self) @_noAllocation @_noLocks
     public func payload(of entry: Entry) -> Span<UInt8> {
-        bytes.span.extracting(droppingFirst: place(of: entry.sequence) * Self.maximumByteCount)
-            .extracting(first: entry.byteCount)
+        let start = place(of: entry.sequence) * Self.maximumByteCount
+        return bytes.span(in: start..<start + entry.byteCount)
     }
 
     /// Takes the oldest packet out. Its bytes stay readable until the next insertion.
+    @_noAllocation @_noLocks
     public mutating func removeHead() {
         guard count > 0 else { return }
         entries[place(of: oldest)] = .none
@@ -80,6 +82,7 @@ public struct PacketQueue: ~Copyable {
         repeat { oldest += 1 } while entries[place(of: oldest)].sequence != oldest
     }
 
+    @_noAllocation @_noLocks
     public mutating func removeAll() {
         for place in 0..<capacity { entries[place] = .none }
         count = 0
@@ -89,6 +92,7 @@ public struct PacketQueue: ~Copyable {
 }
 
 extension PacketQueue.Entry {
-    fileprivate static let none = Self(
-        sequence: .min, start: .zero, frameCount: .zero, carriesFEC: false, byteCount: 0)
+    fileprivate static var none: Self {
+        Self(sequence: .min, start: .zero, frameCount: .zero, carriesFEC: false, byteCount: 0)
+    }
 }

@@ -23,6 +23,7 @@ public enum PlayoutDecision: Equatable, Sendable {
         /// How much deeper the buffer should be than it is.
         public var shallowness: FrameCount
 
+        @_noAllocation @_noLocks
         public init(
             position: FrameCount, sequence: Int64, frameCount: FrameCount, waited: FrameCount, shallowness: FrameCount
         ) {
@@ -35,13 +36,14 @@ public enum PlayoutDecision: Equatable, Sendable {
     }
 
     /// 120 ms: by then Opus' concealment has faded away.
-    public static let longestWait = FrameCount(5_760)
+    public static var longestWait: FrameCount { FrameCount(5_760) }
     /// Opus conceals in multiples of 2.5 ms, 20 ms at the most.
-    private static let step = 120
-    private static let longestConcealment = FrameCount(960)
+    private static var step: Int { 120 }
+    private static var longestConcealment: FrameCount { FrameCount(960) }
     /// SILK conceals in whole 10 ms, so shorter pieces would shift its state against the sound.
-    private static let shortestSILK = FrameCount(480)
+    private static var shortestSILK: FrameCount { FrameCount(480) }
 
+    @_noAllocation @_noLocks
     public init(_ now: Situation, head: PacketQueue.Entry?) {
         guard let head else {
             let piece = min(now.frameCount, Self.shortestSILK)
@@ -60,7 +62,7 @@ public enum PlayoutDecision: Equatable, Sendable {
         } else {
             let before = head.carriesFEC && gap > head.frameCount ? gap - head.frameCount : gap
             let whole = FrameCount((before.rawValue + Self.step - 1) / Self.step * Self.step)
-            let piece = min(whole, max(now.frameCount, FrameCount(Self.step)), Self.longestConcealment)
+            let piece = min(whole, min(max(now.frameCount, FrameCount(Self.step)), Self.longestConcealment))
             self = .conceal(piece, advancing: piece)
         }
     }

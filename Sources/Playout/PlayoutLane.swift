@@ -10,7 +10,7 @@ public import Sound
 /// longer when the depth should grow, and `ratePartsPerMillion` asks the resampler for the rest.
 ///
 /// Playback thread. Nothing is allocated after `init`.
-public struct PlayoutLane: ~Copyable {
+public struct PlayoutLane: ~Copyable, Sendable {
     public private(set) var statistics = PlayoutStatistics()
 
     private let configuration: PlayoutConfiguration
@@ -41,7 +41,7 @@ public struct PlayoutLane: ~Copyable {
     }
 
     /// How long a loss is remembered as a reason for look-ahead: 10 s.
-    private static let memory = FrameCount(480_000)
+    private static var memory: FrameCount { FrameCount(480_000) }
 
     public init(configuration: PlayoutConfiguration = .init(), capacity: Int = 256) {
         self.configuration = configuration
@@ -49,16 +49,17 @@ public struct PlayoutLane: ~Copyable {
     }
 
     /// Whether nothing sounds or waits to.
-    public var isIdle: Bool { playing == nil && queue.count == 0 }
+    public var isIdle: Bool { @_noAllocation @_noLocks get { playing == nil && queue.count == 0 } }
 
     /// By how much the resampler should play faster (above zero) or slower than the card's clock.
-    public var ratePartsPerMillion: Float { rate.partsPerMillion }
+    public var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { rate.partsPerMillion } }
 
     /// The bytes of a packet that `next` has just named; readable until the next insertion.
-    @_lifetime(borrow self)
+    @_lifetime(borrow self) @_noAllocation @_noLocks
     public func payload(of entry: PacketQueue.Entry) -> Span<UInt8> { queue.payload(of: entry) }
 
     /// Takes in a packet that arrived at `arrival`.
+    @_noAllocation @_noLocks
     public mutating func insert(
         _ payload: Span<UInt8>, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, frameCount: FrameCount,
         carriesFEC: Bool, arrivedAt arrival: FrameCount
@@ -82,6 +83,7 @@ public struct PlayoutLane: ~Copyable {
     }
 
     /// What to play at `now`, at most `wanted` frames of it when it is silence. Call it again when that is played.
+    @_noAllocation @_noLocks
     public mutating func next(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
         if playing == nil, let silence = begin(at: now, wanting: wanted) { return .silence(silence) }
         guard var playing else { return .silence(wanted) }
@@ -98,6 +100,7 @@ public struct PlayoutLane: ~Copyable {
     }
 
     /// The card has lost so much time: what would have sounded in it is over.
+    @_noAllocation @_noLocks
     public mutating func skip(_ frames: FrameCount) {
         guard let position = playing?.position else { return }
         playing?.position = position + frames
@@ -110,11 +113,13 @@ public struct PlayoutLane: ~Copyable {
     }
 
     /// The talker has said good-bye: nothing more will come, so what is missing is not worth waiting for.
+    @_noAllocation @_noLocks
     public mutating func end() {
         if queue.count == 0 { playing = nil }
     }
 
     /// Empties the lane for another talker.
+    @_noAllocation @_noLocks
     public mutating func reset() {
         restart()
         drift = DriftEstimate()

@@ -21,5 +21,6 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     /// The talker's clock against the card's; positive when the talker's is slower.
     public var driftPartsPerMillion: Float = 0
 
+    @_noAllocation @_noLocks
     public init() {}
 }

@@ -9,19 +9,20 @@ public struct RateControl: Sendable {
     /// the resampler's filter.
     public private(set) var partsPerMillion: Float = 0
 
-    private static let gain: Float = 250 / 48
-    private static let limit: Float = 5_000
-    private static let step: Float = 20
+    private static var gain: Float { 250 / 48 }
+    private static var limit: Float { 5_000 }
+    private static var step: Float { 20 }
     /// A quarter of a millisecond too deep or shallow is as good as right.
-    private static let tolerance = 12
+    private static var tolerance: Int { 12 }
 
+    @_noAllocation @_noLocks
     public init() {}
 
     /// `excess`: how much deeper the buffer is than it should be. `drift`: as DriftEstimate measures it.
+    @_noAllocation @_noLocks
     public mutating func update(excess: FrameCount, driftPartsPerMillion drift: Float) {
         let error = abs(excess.rawValue) <= Self.tolerance ? 0 : Float(excess.rawValue)
         let wanted = min(max(error * Self.gain - drift, -Self.limit), Self.limit)
-        let rounded = (wanted / Self.step).rounded() * Self.step
-        if abs(wanted - partsPerMillion) >= Self.step { partsPerMillion = rounded }
+        if abs(wanted - partsPerMillion) >= Self.step { partsPerMillion = Float(Int(wanted / Self.step)) * Self.step }
     }
 }

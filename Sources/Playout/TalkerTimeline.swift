@@ -22,18 +22,20 @@ public struct TalkerTimeline: Sendable {
     private var stray: Numbers?
 
     /// RFC 3550 appendix A.1 calls so large a step a restart.
-    private static let longestSequenceStep = 3_000
+    private static var longestSequenceStep: Int { 3_000 }
     /// A packet can hardly come so much sooner after its timestamp than the fastest of the last seconds: 200 ms.
-    private static let earliest = FrameCount(-9_600)
+    private static var earliest: FrameCount { FrameCount(-9_600) }
     /// Nor is a stall so long still the same conversation: 10 s.
-    private static let latest = FrameCount(480_000)
+    private static var latest: FrameCount { FrameCount(480_000) }
     /// What one packet can hold: 120 ms.
-    private static let longestPacket = FrameCount(5_760)
+    private static var longestPacket: FrameCount { FrameCount(5_760) }
 
+    @_noAllocation @_noLocks
     public init() {}
 
     /// Where a packet belongs that arrived at `arrival`, while the fastest one arrived `fastest` after its timestamp.
     /// While nothing plays (`isIdle`) a jump costs nothing and is believed at once.
+    @_noAllocation @_noLocks
     public mutating func place(
         _ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp, arrivedAt arrival: FrameCount,
         fastest: FrameCount?, isIdle: Bool

@@ -35,6 +35,8 @@ public struct SSRC: Hashable, BitwiseCopyable, Sendable {
     public var rawValue: UInt32
 
     @inlinable public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+
+    @inlinable public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
 }
 
 /// A number that wraps, followed past its wraps so that later is always larger.

@@ -40,13 +40,20 @@ struct Listener: ~Copyable, Sendable {
 
         for index in sound.indices { sound[index] = 0 }
         for index in voices.indices {
-            var part = scratch.mutableSpan
-            var own = part._mutatingExtracting(0..<sound.count)
-            guard voices[index].pull(into: &own, at: clock.position) else { continue }
-            for sample in sound.indices { sound[sample] += own[sample] }
+            Self.mix(&voices[index], through: &scratch, into: &sound, at: clock.position)
         }
         advance(by: sound.count / format.channelCount)
         update()
+    }
+
+    @_noAllocation @_noLocks
+    private static func mix(
+        _ voice: inout Voice, through scratch: inout Preallocated<Float>, into sound: inout MutableSpan<Float>,
+        at position: FrameCount
+    ) {
+        var own = scratch.mutableSpan(in: 0..<sound.count)
+        guard voice.pull(into: &own, at: position) else { return }
+        for sample in sound.indices { sound[sample] += own[sample] }
     }
 
     /// A packet goes to its talker's voice, or to a free one; when all are taken it is dropped and counted.

@@ -1,8 +1,8 @@
 internal import Network
 internal import OpusCodec
 internal import Resampling
-internal import SoundCard
-internal import SoundFile
+
+
 
 /// What keeps a session from starting or going on, as a sentence with the remedy.
 public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -16,42 +16,39 @@ struct Voice: ~Copyable, Sendable {
     private let channelCount: Int
     private var decoder: OpusDecoder
     private var converter: RateConverter
-    /// Decoded and not yet played, at 48 000 Hz: from `start`, `count` frames.
-    private var decoded: Preallocated<Float>
-    private var start = 0
-    private var count = 0
+    private var decoded: DecodedSound
 
     /// `format` is the card's.
     init(format: LPCMFormat, configuration: PlayoutConfiguration) throws(RadioError) {
+        let decoder = try Self.decoder(channelCount: format.channelCount)
+        let converter = try Self.converter(to: format)
+        self.decoder = decoder
+        self.converter = converter
         channelCount = format.channelCount
         lane = PlayoutLane(configuration: configuration)
-        do {
-            decoder = try OpusDecoder(channelCount: format.channelCount)
-        } catch {
-            throw RadioError(error)
-        }
-        do {
-            converter = try RateConverter(from: .opus, to: format.rate, channelCount: format.channelCount)
-        } catch {
-            throw RadioError(error)
-        }
-        decoded = Preallocated(repeating: 0, count: OpusDecoder.maximumPacketDuration.rawValue * format.channelCount)
+        decoded = DecodedSound(channelCount: format.channelCount)
     }
 
     /// Whether another talker may have this voice.
-    var isFree: Bool { ssrc == nil || (lane.isIdle && count == 0) }
+    var isFree: Bool { @_noAllocation @_noLocks get { ssrc == nil || (lane.isIdle && decoded.count == 0) } }
 
     @_noAllocation @_noLocks
     mutating func begin(_ ssrc: SSRC) {
         self.ssrc = ssrc
         lane.reset()
         decoder.reset()
-        (start, count) = (0, 0)
+        decoded.removeAll()
     }
 
     @_noAllocation @_noLocks
     mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         guard !packet.isGoodbye else { return lane.end() }
+        insertPayload(of: packet, arrivedAt: arrival)
+    }
+
+    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    @_semantics("no_performance_analysis")
+    private mutating func insertPayload(of packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         _ = lane.insert(
             packet.packet.payload, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
             frameCount: packet.frameCount, carriesFEC: packet.carriesFEC, arrivedAt: arrival)
@@ -70,13 +67,12 @@ struct Voice: ~Copyable, Sendable {
         let wanted = sound.count / channelCount
         var produced = 0
         while produced < wanted {
-            if count == 0 { decode(at: position + FrameCount(produced), wanting: FrameCount(wanted - produced)) }
-            let waiting = decoded.span.extracting(start * channelCount..<(start + count) * channelCount)
-            var rest = sound._mutatingExtracting(produced * channelCount..<wanted * channelCount)
-            let (consumed, made) = converter.process(waiting, into: &rest)
-            start += consumed.rawValue
-            count -= consumed.rawValue
-            produced += made.rawValue
+            if decoded.count == 0 {
+                let operation = lane.next(
+                    at: position + FrameCount(produced), wanting: FrameCount(wanted - produced))
+                decoded.fill(operation, with: &decoder, from: lane)
+            }
+            produced += decoded.play(through: &converter, into: &sound, behind: produced)
         }
         var sum: Float = 0
         for index in sound.indices { sum += sound[index] * sound[index] }
@@ -84,32 +80,15 @@ struct Voice: ~Copyable, Sendable {
         return true
     }
 
-    /// Asks the lane what comes next and performs it.
-    @_noAllocation @_noLocks
-    private mutating func decode(at position: FrameCount, wanting wanted: FrameCount) {
-        start = 0
-        switch lane.next(at: position, wanting: wanted) {
-        case .silence(let frames):
-            count = min(frames.rawValue, decoded.count / channelCount)
-            silence()
-        case .decode(let entry, let skipping):
-            count = entry.frameCount.rawValue
-            var room = decoded.mutableSpan
-            do { count = try decoder.decode(lane.payload(of: entry), into: &room).rawValue } catch { silence() }
-            start = min(skipping.rawValue, count)
-            count -= start
-        case .recover(let frames, let entry):
-            count = frames.rawValue
-            var room = decoded.mutableSpan
-            do { try decoder.recover(frames, from: lane.payload(of: entry), into: &room) } catch { silence() }
-        case .conceal(let frames):
-            count = frames.rawValue
-            var room = decoded.mutableSpan
-            do { try decoder.conceal(frames, into: &room) } catch { silence() }
-        }
+    private static func decoder(channelCount: Int) throws(RadioError) -> OpusDecoder {
+        do { return try OpusDecoder(channelCount: channelCount) } catch { throw RadioError(error) }
     }
 
-    private mutating func silence() {
-        for index in 0..<count * channelCount { decoded[index] = 0 }
+    private static func converter(to format: LPCMFormat) throws(RadioError) -> RateConverter {
+        do {
+            return try RateConverter(from: .opus, to: format.rate, channelCount: format.channelCount)
+        } catch {
+            throw RadioError(error)
+        }
     }
 }

@@ -6,7 +6,7 @@ public struct FrameCount: Hashable, Comparable, BitwiseCopyable, Sendable {
 
     @inlinable public init(_ rawValue: Int) { self.rawValue = rawValue }
 
-    public static let zero = FrameCount(0)
+    @inlinable public static var zero: Self { Self(0) }
 
     /// The whole frames in `duration`, rounded to the nearest.
     public init(_ duration: Duration, at rate: SampleRate = .opus) {
@@ -22,6 +22,7 @@ public struct FrameCount: Hashable, Comparable, BitwiseCopyable, Sendable {
         return .seconds(seconds) + .nanoseconds(rest * 1_000_000_000 / rate.hertz)
     }
 
+    @inlinable public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
     @inlinable public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     @inlinable public static func + (left: Self, right: Self) -> Self { Self(left.rawValue + right.rawValue) }
     @inlinable public static func - (left: Self, right: Self) -> Self { Self(left.rawValue - right.rawValue) }

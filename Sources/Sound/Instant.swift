@@ -5,8 +5,9 @@ public struct Instant: Hashable, Comparable, BitwiseCopyable, Sendable {
 
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    public static let start = Instant(nanoseconds: 0)
+    @inlinable public static var start: Self { Self(nanoseconds: 0) }
 
+    @inlinable public static func == (left: Self, right: Self) -> Bool { left.nanoseconds == right.nanoseconds }
     @inlinable public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
     public static func + (instant: Self, duration: Duration) -> Self {

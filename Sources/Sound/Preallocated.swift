@@ -33,6 +33,22 @@ public struct Preallocated<Element: BitwiseCopyable>: ~Copyable {
         get { unsafe _overrideLifetime(Span(_unsafeStart: base, count: count), borrowing: self) }
     }
 
+    /// A part of it, to read.
+    @inlinable @_lifetime(borrow self)
+    public func span(in range: Range<Int>) -> Span<Element> {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "range out of bounds")
+        return unsafe _overrideLifetime(
+            Span(_unsafeStart: base + range.lowerBound, count: range.count), borrowing: self)
+    }
+
+    /// A part of it, to write.
+    @inlinable @_lifetime(&self)
+    public mutating func mutableSpan(in range: Range<Int>) -> MutableSpan<Element> {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "range out of bounds")
+        return unsafe _overrideLifetime(
+            MutableSpan(_unsafeStart: base + range.lowerBound, count: range.count), mutating: &self)
+    }
+
     /// All of it, to write.
     @inlinable
     public var mutableSpan: MutableSpan<Element> {

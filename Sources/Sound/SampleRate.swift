@@ -3,11 +3,11 @@ public struct SampleRate: Hashable, BitwiseCopyable, Sendable {
     /// In hertz, above zero.
     public let hertz: Int
 
-    public init(hertz: Int) {
+    @inlinable public init(hertz: Int) {
         precondition(hertz > 0, "a sample rate is above zero")
         self.hertz = hertz
     }
 
     /// 48 000 Hz: the clock of Opus in RTP whatever the sound's own rate (RFC 7587 section 4.1), and ours inside.
-    public static let opus = SampleRate(hertz: 48_000)
+    @inlinable public static var opus: Self { Self(hertz: 48_000) }
 }
