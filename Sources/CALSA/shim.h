@@ -1,1 +1,22 @@
 #include <alsa/asoundlib.h>
+#include <stdio.h>
+
+// alsa-lib explains a failure on stderr, through a handler with a `va_list`, which Swift cannot define portably. The one
+// below keeps the last explanation of the calling thread instead; it never allocates and never prints.
+
+static inline char *calsa_explanation(void) {
+    static _Thread_local char text[256];
+    return text;
+}
+
+static inline void calsa_keep(const char *file, int line, const char *function, int code, const char *format,
+                              va_list arguments) {
+    (void)file, (void)line, (void)function, (void)code;
+    vsnprintf(calsa_explanation(), 256, format, arguments);
+}
+
+/// From here on alsa-lib tells the calling thread's troubles to `calsa_explanation` and not to stderr.
+static inline void calsa_keep_explanations(void) {
+    calsa_explanation()[0] = '\0';
+    snd_lib_error_set_local(calsa_keep);
+}

@@ -1,0 +1,209 @@
+import CALSA
+import Glibc
+import Sound
+
+/// One open PCM with the memory it needs, closed when it goes. The C functions are `snd_pcm_open` and `snd_pcm_close`.
+///
+/// It is opened non-blocking: whoever waits does so in `rest`, for a bounded time. Opening and closing allocate and may
+/// take long; what happens in between does neither. A closed one answers `-ENODEV`. Belongs to one thread at a time.
+@safe struct PCMDevice: ~Copyable {
+    let name: String
+    let direction: Direction
+    /// What the card calls itself.
+    let cardName: String
+    let grant: Grant
+
+    private var pcm: OpaquePointer?
+    private let status: OpaquePointer
+    private let descriptors: UnsafeMutableBufferPointer<pollfd>
+    /// A period of the card's own samples; zeros only where `isQuiet`.
+    private let staging: UnsafeMutableRawPointer
+    /// In frames.
+    private let stagingCapacity: Int
+
+    /// Opens `name` as it is and takes the nearest to `wish`. `wakeAt` turns what was granted into the number of frames,
+    /// ready or free, at which the card shall wake us.
+    init(
+        _ name: String, _ direction: Direction, wish: Wish, wakeAt: (Grant) -> Int
+    ) throws(SoundCardError) {
+        Explanation.keepOffTheTerminal()
+        let pcm = try unsafe openPCM(name, direction)
+        let grant: Grant
+        do throws(SoundCardError) {
+            grant = try unsafe PCMDevice.configure(pcm, name, wish)
+            try unsafe installSoftwareParameters(on: pcm, device: name, wakeAt: wakeAt(grant), buffer: grant.buffer)
+        } catch {
+            unsafe snd_pcm_close(pcm)
+            throw error
+        }
+        var status: OpaquePointer?
+        unsafe snd_pcm_status_malloc(&status)
+        guard let status = unsafe status else {
+            unsafe snd_pcm_close(pcm)
+            throw .failed(name, call: "snd_pcm_status_malloc", code: -ENOMEM, explanation: "")
+        }
+        self.name = name
+        self.direction = direction
+        self.grant = grant
+        cardName = unsafe nameOfCard(behind: pcm)
+        unsafe self.pcm = pcm
+        unsafe self.status = status
+        unsafe descriptors = .allocate(capacity: max(1, Int(snd_pcm_poll_descriptors_count(pcm))))
+        unsafe descriptors.initialize(repeating: pollfd())
+        let byteCount = grant.period * grant.channelCount * grant.sampleFormat.byteCount
+        unsafe staging = .allocate(byteCount: byteCount, alignment: 16)
+        unsafe staging.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+        stagingCapacity = grant.period
+    }
+
+    deinit {
+        if let pcm = unsafe pcm { unsafe snd_pcm_close(pcm) }
+        unsafe snd_pcm_status_free(status)
+        unsafe descriptors.deallocate()
+        unsafe staging.deallocate()
+    }
+
+    /// Lets go of the card, which a kernel waits for before it gives a replugged one the same name.
+    mutating func close() {
+        guard let open = unsafe pcm else { return }
+        unsafe snd_pcm_close(open)
+        unsafe pcm = nil
+    }
+
+    /// With resampling plugins kept out where that leaves anything.
+    private static func configure(_ pcm: OpaquePointer, _ name: String, _ wish: Wish) throws(SoundCardError) -> Grant {
+        do throws(SoundCardError) {
+            var parameters = try unsafe HardwareParameters.all(of: pcm, device: name, resampling: false)
+            return try parameters.install(wish)
+        } catch {
+            var parameters = try unsafe HardwareParameters.all(of: pcm, device: name, resampling: true)
+            return try parameters.install(wish)
+        }
+    }
+}
+
+// What an audio thread does with it.
+extension PCMDevice {
+    /// Where the card stands.
+    @_noAllocation @_noLocks
+    func observe() -> Observation {
+        guard let pcm = unsafe pcm else {
+            return Observation(closedAt: PCMCalls.now())
+        }
+        return unsafe PCMCalls.observe(pcm, status)
+    }
+
+    /// Waits until the card wakes us (`wakeAt`), at most `timeout` nanoseconds.
+    @_noAllocation @_noLocks
+    func rest(atMost timeout: Int64) -> PollOutcome {
+        guard let pcm = unsafe pcm, let first = unsafe descriptors.baseAddress else { return .abandoned }
+        return unsafe PCMCalls.poll(pcm, first, UInt32(truncatingIfNeeded: descriptors.count), timeout: timeout)
+    }
+
+    /// Zero or a negative errno, as from the next two.
+    @_noAllocation @_noLocks
+    func prepare() -> Int32 {
+        guard let pcm = unsafe pcm else { return -ENODEV }
+        return unsafe PCMCalls.prepare(pcm)
+    }
+
+    @_noAllocation @_noLocks
+    func start() -> Int32 {
+        guard let pcm = unsafe pcm else { return -ENODEV }
+        return unsafe PCMCalls.start(pcm)
+    }
+
+    @_noAllocation @_noLocks
+    func resume() -> Int32 {
+        guard let pcm = unsafe pcm else { return -ENODEV }
+        return unsafe PCMCalls.resume(pcm)
+    }
+
+    /// Hands at most a period of `samples` (interleaved, `channelCount` a frame) to the card from `firstFrame` on, converted.
+    /// Returns how many frames it took, or a negative errno. Does not wait.
+    @_noAllocation @_noLocks
+    func write(_ samples: Span<Float>, channelCount: Int, from firstFrame: Int, frameCount: Int) -> Int {
+        guard let pcm = unsafe pcm else { return Int(-ENODEV) }
+        let count = frameCount < stagingCapacity ? frameCount : stagingCapacity
+        unsafe grant.sampleFormat.encode(
+            samples, channelCount: channelCount, from: firstFrame, frameCount: count, into: staging,
+            cardChannelCount: grant.channelCount)
+        return unsafe PCMCalls.write(pcm, staging, count)
+    }
+
+    /// Hands at most a period of silence to the card, as above.
+    @_noAllocation @_noLocks
+    func writeSilence(frameCount: Int) -> Int {
+        guard let pcm = unsafe pcm else { return Int(-ENODEV) }
+        let count = frameCount < stagingCapacity ? frameCount : stagingCapacity
+        let bytes = count * grant.channelCount * grant.sampleFormat.byteCount
+        for offset in 0..<bytes { unsafe staging.storeBytes(of: 0, toByteOffset: offset, as: UInt8.self) }
+        return unsafe PCMCalls.write(pcm, staging, count)
+    }
+
+    /// Takes at most a period from the card and puts it into `samples` at `firstFrame`, converted. Returns how many frames
+    /// it gave, or a negative errno. Does not wait.
+    @_noAllocation @_noLocks
+    func read(
+        into samples: inout MutableSpan<Float>, channelCount: Int, from firstFrame: Int, frameCount: Int
+    ) -> Int {
+        guard let pcm = unsafe pcm else { return Int(-ENODEV) }
+        let count = unsafe PCMCalls.read(pcm, staging, frameCount < stagingCapacity ? frameCount : stagingCapacity)
+        guard count > 0 else { return count }
+        unsafe grant.sampleFormat.decode(
+            staging, cardChannelCount: grant.channelCount, into: &samples, channelCount: channelCount, from: firstFrame,
+            frameCount: count)
+        return count
+    }
+
+    /// Takes at most a period from the card and forgets it.
+    @_noAllocation @_noLocks
+    func discard(frameCount: Int) -> Int {
+        guard let pcm = unsafe pcm else { return Int(-ENODEV) }
+        return unsafe PCMCalls.read(pcm, staging, frameCount < stagingCapacity ? frameCount : stagingCapacity)
+    }
+}
+
+extension SoundCardError {
+    /// Why `snd_pcm_open` returned `code`.
+    init(opening name: String, _ direction: Direction, code: Int32) {
+        switch -code {
+        // alsa-lib says ENOENT for a name its configuration has not, ENODEV or ENXIO for a card that is not there.
+        case ENOENT where direction == .capture && canOpen(name, .playback): self = .wrongDirection(name, direction)
+        case ENOENT where direction == .playback && canOpen(name, .capture): self = .wrongDirection(name, direction)
+        case ENOENT, ENODEV, ENXIO: self = .noSuchDevice(name)
+        case EBUSY: self = .busy(name, holder: holder(ofCardNamed: name, direction))
+        case EACCES, EPERM: self = .notPermitted(name)
+        default: self = .failed(name, call: "snd_pcm_open", code: code, explanation: Explanation.last)
+        }
+    }
+}
+
+/// Opens a PCM without waiting for one that is busy.
+func openPCM(_ name: String, _ direction: Direction) throws(SoundCardError) -> OpaquePointer {
+    var pcm: OpaquePointer?
+    let code = unsafe snd_pcm_open(&pcm, name, direction.stream, SND_PCM_NONBLOCK)
+    guard code >= 0, let pcm = unsafe pcm else { throw SoundCardError(opening: name, direction, code: code) }
+    return unsafe pcm
+}
+
+private func canOpen(_ name: String, _ direction: Direction) -> Bool {
+    var pcm: OpaquePointer?
+    let code = unsafe snd_pcm_open(&pcm, name, direction.stream, SND_PCM_NONBLOCK)
+    if let pcm = unsafe pcm, code >= 0 { unsafe snd_pcm_close(pcm) }
+    return code >= 0 || code == -EBUSY
+}
+
+/// The name its driver gives the card, empty where there is none.
+private func nameOfCard(behind pcm: OpaquePointer) -> String {
+    var info: OpaquePointer?
+    unsafe snd_pcm_info_malloc(&info)
+    guard let info = unsafe info else { return "" }
+    defer { unsafe snd_pcm_info_free(info) }
+    guard unsafe snd_pcm_info(pcm, info) >= 0, let name = unsafe snd_pcm_info_get_name(info) else { return "" }
+    return unsafe String(cString: name)
+}
+
+extension Direction {
+    var stream: snd_pcm_stream_t { self == .playback ? SND_PCM_STREAM_PLAYBACK : SND_PCM_STREAM_CAPTURE }
+}
