@@ -125,7 +125,7 @@ extension IPAddress {
 
 extension NetworkError {
     /// What `uv_udp_bind` returned.
-    fileprivate init(bindingTo endpoint: Endpoint, _ code: Int32) {
+    init(bindingTo endpoint: Endpoint, _ code: Int32) {
         self.init("uv_udp_bind", code)
         switch -code {
         case EADDRINUSE: reason = .portInUse(endpoint.port)
