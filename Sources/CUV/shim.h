@@ -1,1 +1,47 @@
+#ifndef CUV_SHIM_H
+#define CUV_SHIM_H
+
+#include <errno.h>
+#include <time.h>
+#include <linux/errqueue.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <uv.h>
+
+/* The CMSG_… macros are not imported into Swift.
+ *
+ * Takes one report from the error queue of a UDP socket that has IP_RECVERR or IPV6_RECVERR set (ip(7)).
+ * Returns the errno that the network or the kernel reported and fills `destination` with the address that the
+ * datagram was sent to; returns 0 when the queue is empty. `local` tells whether the kernel itself refused the
+ * datagram, in which case the call that sent it has said so already. */
+static inline int tenfour_next_error_report(int socket, struct sockaddr_storage *destination, int *local) {
+    char control[512];
+    struct msghdr message;
+    memset(&message, 0, sizeof message);
+    memset(destination, 0, sizeof *destination);
+    message.msg_name = destination;
+    message.msg_namelen = sizeof *destination;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+
+    ssize_t count;
+    do
+        count = recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT);
+    while (count < 0 && errno == EINTR);
+    if (count < 0) return 0;
+
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+        int v4 = part->cmsg_level == IPPROTO_IP && part->cmsg_type == IP_RECVERR;
+        int v6 = part->cmsg_level == IPPROTO_IPV6 && part->cmsg_type == IPV6_RECVERR;
+        if (!v4 && !v6) continue;
+        struct sock_extended_err report;
+        memcpy(&report, CMSG_DATA(part), sizeof report);
+        *local = report.ee_origin == SO_EE_ORIGIN_LOCAL;
+        return report.ee_errno ? (int)report.ee_errno : EIO;
+    }
+    *local = 1;
+    return EIO;
+}
+
+#endif
