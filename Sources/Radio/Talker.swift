@@ -64,7 +64,13 @@ struct Talker: ~Copyable, Sendable {
     /// Moves captured sound into the frame until one of them is used up or full. Returns the frames used.
     @_noAllocation @_noLocks
     private mutating func fill(_ sound: borrowing Preallocated<Float>, from start: Int, to end: Int) -> Int {
-        guard converter == nil else { return convert(sound, from: start, to: end) }
+        if let frames = Self.convert(
+            sound, start * channelCount..<end * channelCount, with: &converter, into: &frame,
+            behind: filled * channelCount)
+        {
+            filled += frames.produced.rawValue
+            return frames.consumed.rawValue
+        }
         let count = min(end - start, frameCount - filled)
         for index in 0..<count * channelCount {
             frame[filled * channelCount + index] = sound[start * channelCount + index]
@@ -83,7 +89,9 @@ struct Talker: ~Copyable, Sendable {
         position += FrameCount(frameCount)
         filled = 0
         wasOpen = isOpen
-        guard isOpen, encode() else { return false }
+        guard isOpen else { return false }
+        outgoing.packet.byteCount = Self.encode(frame, with: &encoder, into: &outgoing.packet)
+        guard outgoing.packet.byteCount > 0 else { return false }
         guard packets.push(outgoing) else {
             overrunCount += 1
             return false
@@ -94,19 +102,20 @@ struct Talker: ~Copyable, Sendable {
     // Vetted: nothing is freed in these two, though the compiler takes the end of a Span's life for that.
 
     @_semantics("no_performance_analysis")
-    private mutating func convert(_ sound: borrowing Preallocated<Float>, from start: Int, to end: Int) -> Int {
-        var room = frame.mutableSpan(in: filled * channelCount..<frame.count)
-        let captured = sound.span(in: start * channelCount..<end * channelCount)
-        guard let frames = converter?.process(captured, into: &room) else { return end - start }
-        filled += frames.produced.rawValue
-        return frames.consumed.rawValue
+    private static func convert(
+        _ sound: borrowing Preallocated<Float>, _ range: Range<Int>, with converter: inout RateConverter?,
+        into frame: inout Preallocated<Float>, behind filled: Int
+    ) -> (consumed: FrameCount, produced: FrameCount)? {
+        var room = frame.mutableSpan(in: filled..<frame.count)
+        return converter?.process(sound.span(in: range), into: &room)
     }
 
     @_semantics("no_performance_analysis")
-    private mutating func encode() -> Bool {
-        var room = outgoing.packet.bytes.mutableSpan
-        do { outgoing.packet.byteCount = try encoder.encode(frame.span, into: &room) } catch { return false }
-        return outgoing.packet.byteCount > 0
+    private static func encode(
+        _ frame: borrowing Preallocated<Float>, with encoder: inout OpusEncoder, into packet: inout PacketSlot
+    ) -> Int {
+        var room = packet.bytes.mutableSpan
+        do { return try encoder.encode(frame.span, into: &room) } catch { return 0 }
     }
 
     private static func encoder(
