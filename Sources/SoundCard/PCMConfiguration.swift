@@ -5,9 +5,11 @@ import Sound
 /// What we would like a card to grant.
 struct Wish {
     var format: LPCMFormat
-    /// At `format.rate`.
+    /// At `format.rate`, as is `queue`.
     var period: Int
     var periodCount: Int
+    /// The most that shall be queued to be played, or how much is captured at a time.
+    var queue: Int
 }
 
 /// What a card said to the wish; frames are counted at the granted rate.
@@ -17,6 +19,21 @@ struct Grant: Equatable {
     var sampleFormat: SampleFormat
     var period: Int
     var buffer: Int
+    /// The wish for it, kept to what the buffer allows.
+    var queue = 0
+
+    /// How many frames must be free (to play) or ready (captured) for the card to wake us.
+    func wakeAt(_ direction: Direction) -> Int { direction == .playback ? buffer - queue + period : queue }
+
+    /// A queue to play is longer than the period that is written while it sounds; one captured leaves the card a period
+    /// to go on with.
+    mutating func allot(_ wish: Wish, _ direction: Direction) {
+        let wanted = wish.queue * rate / wish.format.rate.hertz
+        switch direction {
+        case .playback: queue = min(max(wanted, period + period / 2), buffer)
+        case .capture: queue = max(1, min(wanted, buffer - period))
+        }
+    }
 }
 
 /// The configuration space of an open PCM, narrowed step by step. The C functions are `snd_pcm_hw_params_…`.

@@ -4,7 +4,7 @@ import Sound
 
 /// One open PCM with the memory it needs, closed when it goes. The C functions are `snd_pcm_open` and `snd_pcm_close`.
 ///
-/// It is opened non-blocking: whoever waits does so in `rest`, for a bounded time. Opening and closing allocate and may
+/// It is opened non-blocking: whoever waits does so in `poll` or `rest`, for a bounded time. Opening and closing allocate and may
 /// take long; what happens in between does neither. A closed one answers `-ENODEV`. Belongs to one thread at a time.
 @safe struct PCMDevice: ~Copyable {
     let name: String
@@ -13,6 +13,7 @@ import Sound
     let cardName: String
     let grant: Grant
 
+    private let wish: Wish
     private var pcm: OpaquePointer?
     private let status: OpaquePointer
     private let descriptors: UnsafeMutableBufferPointer<pollfd>
@@ -21,17 +22,16 @@ import Sound
     /// In frames.
     private let stagingCapacity: Int
 
-    /// Opens `name` as it is and takes the nearest to `wish`. `wakeAt` turns what was granted into the number of frames,
-    /// ready or free, at which the card shall wake us.
-    init(
-        _ name: String, _ direction: Direction, wish: Wish, wakeAt: (Grant) -> Int
-    ) throws(SoundCardError) {
+    /// Opens `name` as it is and takes the nearest to `wish`.
+    init(_ name: String, _ direction: Direction, _ wish: Wish) throws(SoundCardError) {
         Explanation.keepOffTheTerminal()
         let pcm = try unsafe openPCM(name, direction)
-        let grant: Grant
+        var grant: Grant
         do throws(SoundCardError) {
             grant = try unsafe PCMDevice.configure(pcm, name, wish)
-            try unsafe installSoftwareParameters(on: pcm, device: name, wakeAt: wakeAt(grant), buffer: grant.buffer)
+            grant.allot(wish, direction)
+            try unsafe installSoftwareParameters(
+                on: pcm, device: name, wakeAt: grant.wakeAt(direction), buffer: grant.buffer)
         } catch {
             unsafe snd_pcm_close(pcm)
             throw error
@@ -44,6 +44,7 @@ import Sound
         }
         self.name = name
         self.direction = direction
+        self.wish = wish
         self.grant = grant
         cardName = unsafe nameOfCard(behind: pcm)
         unsafe self.pcm = pcm
@@ -64,10 +65,24 @@ import Sound
     }
 
     /// Lets go of the card, which a kernel waits for before it gives a replugged one the same name.
+    @_semantics("no_performance_analysis")
     mutating func close() {
         guard let open = unsafe pcm else { return }
         unsafe snd_pcm_close(open)
         unsafe pcm = nil
+    }
+
+    /// Opens it again after `close`; false when it is not there or grants something else than before. Allocates.
+    @_semantics("no_performance_analysis")
+    mutating func reopen() -> Bool {
+        do throws(SoundCardError) {
+            let found = try PCMDevice(name, direction, wish)
+            guard found.grant == grant else { return false }
+            self = found
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// With resampling plugins kept out where that leaves anything.
@@ -93,9 +108,9 @@ extension PCMDevice {
         return unsafe PCMCalls.observe(pcm, status)
     }
 
-    /// Waits until the card wakes us (`wakeAt`), at most `timeout` nanoseconds.
+    /// Waits until the card wakes us (`Grant.wakeAt`), at most `timeout` nanoseconds.
     @_noAllocation @_noLocks
-    func rest(atMost timeout: Int64) -> PollOutcome {
+    func poll(atMost timeout: Int64) -> PollOutcome {
         guard let pcm = unsafe pcm, let first = unsafe descriptors.baseAddress else { return .abandoned }
         return unsafe PCMCalls.poll(pcm, first, UInt32(truncatingIfNeeded: descriptors.count), timeout: timeout)
     }
@@ -206,4 +221,43 @@ private func nameOfCard(behind pcm: OpaquePointer) -> String {
 
 extension Direction {
     var stream: snd_pcm_stream_t { self == .playback ? SND_PCM_STREAM_PLAYBACK : SND_PCM_STREAM_CAPTURE }
+}
+
+extension PCMDevice {
+    /// Sleeps until `frameCount` more have passed, or nearly, at most `patience` nanoseconds. Returns why there is no card
+    /// to wait for any more, if that is what it finds.
+    ///
+    /// The first time of a turn (`hasRested` is false) the card wakes us. A card that did so too early, as some plugins do
+    /// all the time, is left alone after that until it must be ready, so that we never spin.
+    @_noAllocation @_noLocks
+    func rest(for frameCount: Int, hasRested: Bool, atMost patience: Int64) -> Loss? {
+        let duration = nanoseconds(frameCount, at: grant.rate)
+        if hasRested {
+            PCMCalls.sleep(until: PCMCalls.now() + (duration < patience ? duration : patience) + 100_000)
+            return nil
+        }
+        let outcome = poll(atMost: (2 * duration < patience ? 2 * duration : patience) + 1_000_000)
+        switch outcome {
+        case .ready, .timedOut: return nil
+        case .troubled, .abandoned:
+            // An underrun looks like trouble, too; only the state, asked anew, tells.
+            let seen = observe()
+            guard seen.code >= 0 else { return Loss(code: seen.code) }
+            if case .giveUp(let loss) = Remedy(poll: outcome, state: seen.state) { return loss }
+            return nil
+        }
+    }
+
+    /// Makes a stopped PCM ready to start after `cause`, or says why it cannot be. A card that takes its time to wake with
+    /// the machine is given a second.
+    @_noAllocation @_noLocks
+    func makeReady(after cause: Interruption.Cause) -> Loss? {
+        if case .suspended = cause {
+            let deadline = PCMCalls.now() + nanosecondsPerSecond
+            while resume() == -EAGAIN, PCMCalls.now() < deadline { PCMCalls.sleep(until: PCMCalls.now() + 10_000_000) }
+        }
+        // After a resume too: what is left in the queue is of another time.
+        let code = prepare()
+        return code < 0 ? Loss(code: code) : nil
+    }
 }

@@ -72,15 +72,15 @@ extension Remedy {
         // (an external plugin's delay after an underrun): the state is believed first.
         switch state {
         case .disconnected: self = .giveUp(.unplugged)
-        case .suspended: self = Remedy.gone(code) ? .giveUp(.unplugged) : .resume
-        case .xrun, .setup, .draining, .paused: self = Remedy.gone(code) ? .giveUp(.unplugged) : .prepare
-        case .open: self = .giveUp(code < 0 ? Remedy.loss(code) : .unplugged)
+        case .suspended: self = Loss.isGone(code) ? .giveUp(.unplugged) : .resume
+        case .xrun, .setup, .draining, .paused: self = Loss.isGone(code) ? .giveUp(.unplugged) : .prepare
+        case .open: self = .giveUp(code < 0 ? Loss(code: code) : .unplugged)
         case .prepared, .running:
             switch -code {
             case EAGAIN: self = .waitALittle
             case EPIPE: self = .prepare
             case ESTRPIPE: self = .resume
-            case _ where code < 0 && code != -EINTR: self = .giveUp(Remedy.loss(code))
+            case _ where code < 0 && code != -EINTR: self = .giveUp(Loss(code: code))
             default: self = state == .prepared ? .start : .goOn
             }
         }
@@ -95,13 +95,19 @@ extension Remedy {
         case .abandoned: self = .giveUp(.unplugged)
         case .troubled:
             let remedy = Remedy(code: 0, state: state)
-            self = remedy == .goOn || remedy == .start ? .giveUp(.failed(code: -EIO)) : remedy
+            switch remedy {
+            case .goOn, .start: self = .giveUp(.stalled)
+            default: self = remedy
+            }
         }
     }
+}
+
+extension Loss {
+    /// For a negative `code` that nothing mends. `EIO` is what the kernel says of a card that sends no interrupts.
+    @_noAllocation @_noLocks
+    init(code: Int32) { self = Loss.isGone(code) ? .unplugged : code == -EIO ? .stalled : .failed(code: code) }
 
     @_noAllocation @_noLocks
-    private static func gone(_ code: Int32) -> Bool { code == -ENODEV || code == -ENXIO || code == -EBADF }
-
-    @_noAllocation @_noLocks
-    private static func loss(_ code: Int32) -> Loss { gone(code) ? .unplugged : .failed(code: code) }
+    fileprivate static func isGone(_ code: Int32) -> Bool { code == -ENODEV || code == -ENXIO || code == -EBADF }
 }

@@ -62,6 +62,10 @@ struct PaceWatch {
         }
         return frames - windowFrames > slack + SoundCard.frames(in: now - windowStart, at: rate)
     }
+
+    /// The card was stopped: what follows is a new beginning.
+    @_noAllocation @_noLocks
+    mutating func forget() { windowFrames = Int.max }
 }
 
 /// Sound time without a card: so many frames have passed since it was wound. Beyond a second behind, it starts anew.
@@ -104,11 +108,13 @@ struct Backoff {
     private(set) var nextAttempt: Int64
 
     /// The card was lost at `now` (nanoseconds).
+    @_noAllocation @_noLocks
     init(now: Int64) { nextAttempt = now + pause }
 
     /// An attempt ended in vain at `now`.
+    @_noAllocation @_noLocks
     mutating func failed(now: Int64) {
-        pause = min(2 * pause, 5 * nanosecondsPerSecond)
+        pause = 2 * pause < 5 * nanosecondsPerSecond ? 2 * pause : 5 * nanosecondsPerSecond
         nextAttempt = now + pause
     }
 }

@@ -1,0 +1,104 @@
+import Glibc
+
+/// A thread for sound: named `tf-audio…`, with a stack of its own that is there from the start, real-time where granted.
+///
+/// alsa-lib's messages about it stay off stderr. Not joined, it goes on by itself.
+@safe public struct AudioThread: ~Copyable {
+    /// What every audio thread's name begins with, so that a tool finds them in `/proc/self/task`.
+    public static let namePrefix = "tf-audio"
+
+    private let thread: pthread_t
+
+    /// Starts the thread, which calls `body` once with `work` and what became of the wish for `priority` (`SCHED_FIFO`,
+    /// nil for none), and ends with it. Throws when the system has no thread to give.
+    ///
+    /// - `name`: what it does, after `tf-audio-`: six letters, the kernel shows no more.
+    /// - `work`: what the thread shall own: its card, its end of a handoff.
+    public init<Work: ~Copyable & Sendable>(
+        _ name: String, priority: Int?, stackByteCount: Int = 1 << 20, work: consuming Work,
+        body: @escaping @Sendable (consuming Work, RealTime) -> Void
+    ) throws(AudioThreadError) {
+        let box = Box(work)
+        let launch = Launch(name: "\(Self.namePrefix)-\(name)", priority: priority) { outcome in
+            // Taken once, here.
+            if let work = box.take() { body(work, outcome) }
+        }
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setstacksize(&attributes, max(stackByteCount, 1 << 16))
+        var thread = pthread_t()
+        let argument = unsafe Unmanaged.passRetained(launch)
+        let code = unsafe pthread_create(&thread, &attributes, runAudioThread, argument.toOpaque())
+        guard code == 0 else {
+            unsafe argument.release()
+            throw AudioThreadError(code: code)
+        }
+        self.thread = thread
+    }
+
+    /// Waits until `body` has returned. Whoever wants that soon tells it to return by what it shares with it.
+    public consuming func join() {
+        pthread_join(thread, nil)
+        discard self
+    }
+
+    deinit { pthread_detach(thread) }
+}
+
+/// The system gave no thread; `code` is the errno of `pthread_create`.
+public struct AudioThreadError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let code: Int32
+
+    public var description: String { "no audio thread: \(Explanation.text(-code)); close other programs or raise `ulimit -u`" }
+}
+
+/// What a new thread needs to know.
+private final class Launch {
+    let name: String
+    let priority: Int?
+    let run: (RealTime) -> Void
+
+    init(name: String, priority: Int?, run: @escaping (RealTime) -> Void) {
+        self.name = name
+        self.priority = priority
+        self.run = run
+    }
+}
+
+/// Carries a value that cannot be copied into a closure. Filled before the thread starts and emptied on it.
+private final class Box<Work: ~Copyable> {
+    private var work: Work?
+
+    init(_ work: consuming Work) { self.work = consume work }
+
+    func take() -> Work? { work.take() }
+}
+
+/// The start of every audio thread (`pthread_create`).
+@c private func runAudioThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument = unsafe argument else { return nil }
+    let launch = unsafe Unmanaged<Launch>.fromOpaque(argument).takeRetainedValue()
+    nameThisThread(launch.name)
+    Explanation.keepOffTheTerminal()
+    touchStack()
+    launch.run(launch.priority.map(RealTime.request) ?? .notAsked)
+    return nil
+}
+
+/// What `pthread_setname_np` does, which Glibc's module does not show to Swift.
+private func nameThisThread(_ name: String) {
+    let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    let bytes = Array(name.utf8.prefix(15))
+    unsafe write(file, bytes, bytes.count)
+    close(file)
+}
+
+/// Has the kernel map the first pages of this thread's stack now and not in the middle of a period.
+@inline(never)
+private func touchStack() {
+    unsafe withUnsafeTemporaryAllocation(byteCount: 1 << 15, alignment: 16) { pages in
+        _ = unsafe pages.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+}
