@@ -1,0 +1,85 @@
+internal import Sound
+internal import SoundCard
+internal import SoundFile
+
+/// Where sound to be sent comes from: a card, which keeps its own time, or a file or pipe, which the clock paces.
+struct CaptureInput: ~Copyable, Sendable {
+    enum Turn {
+        case captured(FrameCount)
+        case interrupted(Interruption)
+        case ended
+        case failed(RadioError)
+    }
+
+    let format: LPCMFormat
+    /// How the card was opened; nil for a file.
+    let granted: GrantedSound?
+    /// What the last turn captured, from the front.
+    private(set) var sound: Preallocated<Float>
+
+    private var card: CaptureCard?
+    private var file: SoundFileReader?
+    private var metronome: Metronome
+
+    /// `frame` is the length of a packet: the card wakes us when so much is there, and no sooner.
+    init(card name: String, channelCount: Int, frame: Duration) throws(RadioError) {
+        let wanted = FrameCount(min(frame, .milliseconds(20)))
+        do {
+            let card = try CaptureCard(device: name, format: LPCMFormat(channelCount: channelCount), period: wanted)
+            granted = card.granted
+            format = card.granted.format
+            sound = Preallocated(repeating: 0, count: card.frame.rawValue * channelCount)
+            metronome = Metronome(rate: card.granted.format.rate)
+            self.card = card
+            file = nil
+        } catch {
+            throw RadioError(.unavailable, error.description)
+        }
+    }
+
+    /// A file or a pipe, read a frame at a time. A live pipe keeps its own pace, a file is held to the clock's.
+    init(file path: String, raw: RawFormat, frame: Duration) throws(RadioError) {
+        do {
+            let reader = try SoundFileReader(path, raw: raw)
+            granted = nil
+            format = reader.format
+            let frames = FrameCount(min(frame, .milliseconds(20)), at: reader.format.rate)
+            sound = Preallocated(repeating: 0, count: frames.rawValue * reader.format.channelCount)
+            metronome = Metronome(rate: reader.format.rate)
+            file = reader
+            card = nil
+        } catch {
+            throw RadioError(.unavailable, error.description)
+        }
+    }
+
+    mutating func read() -> Turn {
+        switch Self.read(&card, into: &sound) {
+        case .captured: return .captured(FrameCount(sound.count / format.channelCount))
+        case .interrupted(let interruption): return .interrupted(interruption)
+        case .none: break
+        }
+        do {
+            let frames = try Self.read(&file, into: &sound)
+            guard frames > .zero else { return .ended }
+            _ = metronome.wait(for: frames.rawValue)
+            return .captured(frames)
+        } catch {
+            return .failed(RadioError(.failure, error.description))
+        }
+    }
+
+    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    @_noAllocation @_noLocks @_semantics("no_performance_analysis")
+    private static func read(_ card: inout CaptureCard?, into sound: inout Preallocated<Float>) -> CaptureTurn? {
+        var room = sound.mutableSpan
+        return card?.read(into: &room)
+    }
+
+    private static func read(
+        _ file: inout SoundFileReader?, into sound: inout Preallocated<Float>
+    ) throws(SoundFileError) -> FrameCount {
+        var room = sound.mutableSpan
+        return try file?.read(into: &room) ?? .zero
+    }
+}

@@ -1,0 +1,81 @@
+internal import Handoff
+internal import Network
+internal import Sound
+internal import SoundCard
+internal import SoundFile
+
+/// The capture thread: reads sound as it comes, and hands each packet that it completes to the network thread.
+struct CaptureLoop: ~Copyable, Sendable {
+    private let controls: Controls
+    private let wakeup: Wakeup
+    private var input: CaptureInput
+    private var talker: Talker
+    private let packets: HandoffProducer<OutgoingPacket>
+    private var reports: LatestWriter<CaptureReport>
+    private var report = CaptureReport()
+    private let failed: @Sendable (RadioError) -> Void
+
+    init(
+        _ input: consuming CaptureInput, _ talker: consuming Talker, _ controls: Controls, _ wakeup: Wakeup,
+        packets: consuming HandoffProducer<OutgoingPacket>, reports: consuming LatestWriter<CaptureReport>,
+        failed: @escaping @Sendable (RadioError) -> Void
+    ) {
+        self.controls = controls
+        self.wakeup = wakeup
+        self.input = input
+        self.talker = talker
+        self.packets = packets
+        self.reports = reports
+        self.failed = failed
+    }
+
+    consuming func run(priority: RealTime) {
+        report.priority = priority
+        reading: while !controls.stops {
+            switch input.read() {
+            case .captured(let frames):
+                let isOpen = controls.isMicrophoneOpen.load(ordering: .relaxed)
+                if take(frames, isOpen: isOpen) { wakeup.signal() }
+                reports.publish(report)
+            case .interrupted(let interruption):
+                note(interruption)
+            case .ended:
+                _ = talker.finish(into: packets)
+                break reading
+            case .failed(let error):
+                failed(error)
+                break reading
+            }
+        }
+        controls.hasInputEnded.store(true, ordering: .releasing)
+        wakeup.signal()
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func take(_ frames: FrameCount, isOpen: Bool) -> Bool {
+        let hasPushed = talker.take(input.sound, frameCount: frames, isOpen: isOpen, into: packets)
+        report.meanSquare = talker.meanSquare
+        report.overruns = talker.overrunCount
+        return hasPushed
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func note(_ interruption: Interruption) {
+        switch interruption.cause {
+        case .xrun: report.xruns += 1
+        case .suspended, .backlog: break
+        case .lost: report.isCardLost = true
+        case .reopened: report.isCardLost = false
+        }
+    }
+}
+
+/// How capture goes, as its thread last left it.
+struct CaptureReport: BitwiseCopyable, Sendable {
+    var meanSquare: Float = 0
+    var xruns = 0
+    /// Packets that the network thread was too slow to take.
+    var overruns = 0
+    var isCardLost = false
+    var priority = RealTime.notAsked
+}

@@ -1,0 +1,14 @@
+internal import Synchronization
+
+/// What people and other threads tell the audio threads while sound flows.
+final class Controls: Sendable {
+    let isStopping = Atomic<Bool>(false)
+    let isMicrophoneOpen: Atomic<Bool>
+    let isSpeakerMuted = Atomic<Bool>(false)
+    /// The input has come to its end, and all of it is in the handoff.
+    let hasInputEnded = Atomic<Bool>(false)
+
+    init(isMicrophoneOpen: Bool) { self.isMicrophoneOpen = Atomic(isMicrophoneOpen) }
+
+    var stops: Bool { isStopping.load(ordering: .relaxed) }
+}

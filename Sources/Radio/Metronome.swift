@@ -1,0 +1,47 @@
+internal import Glibc
+internal import Sound
+
+/// Keeps time where no card does: asks for sound, or lets it pass, at the pace of the monotonic clock.
+struct Metronome: BitwiseCopyable, Sendable {
+    private let rate: SampleRate
+    private var start: Instant?
+    private var frames = 0
+
+    /// So far behind (a stopped process, a pipe that gave nothing) the past is let go: 200 ms.
+    private static var longestLag: Int64 { 200_000_000 }
+
+    init(rate: SampleRate) { self.rate = rate }
+
+    /// Sleeps until `frameCount` further frames are due and returns that moment. The first are due at once.
+    @_noAllocation @_noLocks
+    mutating func wait(for frameCount: Int) -> Instant {
+        let now = Self.now()
+        var due = now
+        if let start {
+            due = Instant(nanoseconds: start.nanoseconds + Int64(frames) * 1_000_000_000 / Int64(rate.hertz))
+        }
+        if start == nil || now.nanoseconds - due.nanoseconds > Self.longestLag {
+            start = now
+            frames = 0
+            due = now
+        }
+        frames += frameCount
+        if due > now { Self.sleep(until: due) }
+        return due
+    }
+
+    /// CLOCK_MONOTONIC.
+    @_noAllocation @_noLocks @_semantics("no_performance_analysis")
+    static func now() -> Instant {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    @_noAllocation @_noLocks @_semantics("no_performance_analysis")
+    private static func sleep(until due: Instant) {
+        var time = timespec(
+            tv_sec: Int(due.nanoseconds / 1_000_000_000), tv_nsec: Int(due.nanoseconds % 1_000_000_000))
+        while unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+    }
+}

@@ -1,0 +1,125 @@
+internal import Handoff
+internal import Playout
+internal import Sound
+internal import SoundCard
+
+/// The playback thread: on each demand of the card (or of the clock) it pulls from the listener and writes.
+struct PlaybackLoop: ~Copyable, Sendable {
+    private let controls: Controls
+    private var player: Player
+    private var reports: LatestWriter<PlaybackReport>
+
+    init(
+        _ output: consuming PlaybackOutput, _ listener: consuming Listener, _ controls: Controls,
+        packets: consuming HandoffConsumer<IncomingPacket>, reports: consuming LatestWriter<PlaybackReport>,
+        tap: consuming HandoffProducer<RecordedSound>?
+    ) {
+        self.controls = controls
+        self.reports = reports
+        player = Player(output, listener, packets: packets, tap: tap)
+    }
+
+    consuming func run(priority: RealTime) {
+        player.report.priority = priority
+        while !controls.stops {
+            player.isMuted = controls.isSpeakerMuted.load(ordering: .relaxed)
+            player.turn()
+            reports.publish(player.report)
+        }
+        player.finish()
+    }
+}
+
+/// How playback goes, as its thread last left it.
+struct PlaybackReport: BitwiseCopyable, Sendable {
+    var listener = ListenerReport()
+    var interruptions = Interruptions()
+    var priority = RealTime.notAsked
+    /// Sound that could not be recorded because its file was too slow.
+    var unrecorded = 0
+
+    struct Interruptions: BitwiseCopyable, Sendable {
+        var xruns = 0
+        var losses = 0
+        var missed = FrameCount(0)
+        var isCardLost = false
+    }
+}
+
+/// One turn of playback, free of allocations and locks.
+struct Player: ~Copyable, Sendable {
+    var report = PlaybackReport()
+    var isMuted = false
+
+    private var output: PlaybackOutput
+    private var listener: Listener
+    private let packets: HandoffConsumer<IncomingPacket>
+    private let tap: HandoffProducer<RecordedSound>?
+    private var sound: Preallocated<Float>
+    private var recorded = RecordedSound()
+    private var hasHeardAnyone = false
+
+    init(
+        _ output: consuming PlaybackOutput, _ listener: consuming Listener,
+        packets: consuming HandoffConsumer<IncomingPacket>, tap: consuming HandoffProducer<RecordedSound>?
+    ) {
+        sound = Preallocated(repeating: 0, count: output.period.rawValue * output.format.channelCount)
+        self.output = output
+        self.listener = listener
+        self.packets = packets
+        self.tap = tap
+    }
+
+    @_noAllocation @_noLocks
+    mutating func turn() {
+        switch output.wait() {
+        case .interrupted(let interruption):
+            note(interruption)
+        case .demand(let now):
+            Self.pull(&listener, into: &sound, at: now, from: packets)
+            report.listener = listener.report
+            record()
+            if isMuted { for index in 0..<sound.count { sound[index] = 0 } }
+            output.write(sound)
+        }
+    }
+
+    mutating func finish() { output.finish() }
+
+    @_noAllocation @_noLocks
+    private mutating func note(_ interruption: Interruption) {
+        report.interruptions.missed += interruption.missed
+        switch interruption.cause {
+        case .xrun: report.interruptions.xruns += 1
+        case .suspended, .backlog: break
+        case .lost:
+            report.interruptions.losses += 1
+            report.interruptions.isCardLost = true
+        case .reopened: report.interruptions.isCardLost = false
+        }
+    }
+
+    /// From the first packet on, so that a recording does not begin with a wait.
+    @_noAllocation @_noLocks
+    private mutating func record() {
+        if !hasHeardAnyone { hasHeardAnyone = report.listener.voices[0].isUsed }
+        guard hasHeardAnyone else { return }
+        var start = 0
+        while start < sound.count {
+            recorded.count = min(sound.count - start, recorded.samples.count)
+            for index in 0..<recorded.count { recorded.samples[index] = sound[start + index] }
+            start += recorded.count
+            if let isTaken = tap?.push(recorded), !isTaken { report.unrecorded += recorded.count }
+        }
+    }
+
+    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    @_noAllocation @_noLocks @_semantics("no_performance_analysis")
+    private static func pull(
+        _ listener: inout Listener, into sound: inout Preallocated<Float>, at now: Instant,
+        from packets: borrowing HandoffConsumer<IncomingPacket>
+    ) {
+        var room = sound.mutableSpan
+        listener.pull(into: &room, at: now, from: packets)
+    }
+}

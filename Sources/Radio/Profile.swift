@@ -1,0 +1,39 @@
+/// Settings that belong together, for a kind of network and use. What a person sets apart from it comes on top.
+public enum Profile: String, CaseIterable, Sendable {
+    case lan, wifi, internet, music, lowest
+
+    /// What it sets, in a line.
+    public var summary: String {
+        switch self {
+        case .lan: "speech, 20 ms frames, 32 kbit/s, depth as the network asks (the default)"
+        case .wifi: "speech, 20 ms frames, 32 kbit/s, FEC for 2 % loss, depth at least 20 ms"
+        case .internet: "speech, 20 ms frames, 32 kbit/s, FEC for 5 % loss, depth at least 40 ms"
+        case .music: "music, 20 ms frames, 128 kbit/s, stereo, depth at least 60 ms"
+        case .lowest: "least delay: periods of 2.5 ms and no reserve in the card's queue; frames as given"
+        }
+    }
+
+    public func apply(to configuration: inout SessionConfiguration) { apply(to: &configuration.coding, &configuration.playout) }
+
+    public func apply(to coding: inout Coding, _ playout: inout Playout) {
+        switch self {
+        case .lan:
+            break
+        case .wifi:
+            coding.expectedLoss = 2
+            playout.minimumDepth = .milliseconds(20)
+        case .internet:
+            coding.expectedLoss = 5
+            playout.minimumDepth = .milliseconds(40)
+        case .music:
+            coding.content = .music
+            coding.bitRate = 128_000
+            coding.channelCount = 2
+            playout.channelCount = 2
+            playout.minimumDepth = .milliseconds(60)
+        case .lowest:
+            playout.period = .microseconds(2_500)
+            playout.queuedPeriods = 2
+        }
+    }
+}

@@ -1,0 +1,106 @@
+public import Engine
+public import Sound
+public import SoundFile
+
+/// What a session is to do: where sound comes from and goes to, with whom, and how.
+public struct SessionConfiguration: Sendable {
+    /// The address and port to receive on; port 0 leaves it to the system.
+    public var local: Endpoint
+    public var station: StationConfiguration
+    public var multicast: Multicast?
+    /// What is sent; nothing when nil.
+    public var input: Input?
+    /// What is heard on; nothing when nil.
+    public var output: Output?
+    /// Where what is heard is written as well.
+    public var recording: Recording?
+    public var coding = Coding()
+    public var playout = Playout()
+    /// Whether the microphone is open from the start.
+    public var beginsOpen = true
+    /// Ends by itself after so long.
+    public var duration: Duration?
+    /// Ends by itself when everybody who was heard has left.
+    public var endsWithLastSource = false
+
+    public struct Multicast: Hashable, Sendable {
+        /// To be joined; nil for one who only sends.
+        public var group: IPAddress?
+        /// By name, `eth0`; nil leaves it to the routing table.
+        public var interface: String?
+        public var timeToLive: UInt8
+
+        public init(group: IPAddress?, interface: String? = nil, timeToLive: UInt8 = 1) {
+            self.group = group
+            self.interface = interface
+            self.timeToLive = timeToLive
+        }
+    }
+
+    public enum Input: Sendable {
+        /// A capturing PCM by its ALSA name.
+        case card(String)
+        /// A sound file, or `-` for standard input; `raw` says what sound without a header is.
+        case file(String, raw: RawFormat)
+    }
+
+    public enum Output: Sendable {
+        /// A playing PCM by its ALSA name.
+        case card(String)
+        /// No card: sound is asked for at the pace of the clock.
+        case clock
+    }
+
+    public enum Recording: Sendable {
+        /// A WAV file, or `-` for raw LPCM on standard output.
+        case file(String)
+        /// Called on a thread of its own with interleaved samples.
+        case closure(@Sendable ([Float]) -> Void)
+    }
+
+    public init(local: Endpoint, station: StationConfiguration) {
+        self.local = local
+        self.station = station
+    }
+}
+
+/// How sound becomes packets.
+public struct Coding: Hashable, Sendable {
+    /// Of the Opus payload, in bit/s: 6 000…510 000.
+    public var bitRate = 32_000
+    /// Of one packet: 2.5, 5, 10, 20, 40 or 60 ms.
+    public var frame = Duration.milliseconds(20)
+    public var content = Content.speech
+    public var fec = FEC.automatic
+    /// 0…100, in percent: what `fec` is made for.
+    public var expectedLoss = 0
+    public var channelCount = 1
+    /// 0…10.
+    public var complexity = 10
+
+    public enum Content: Hashable, Sendable { case speech, music }
+    /// In-band FEC; `automatic` sends it when `expectedLoss` is above zero.
+    public enum FEC: Hashable, Sendable { case automatic, on, off }
+
+    public init() {}
+
+    /// What a frame may last.
+    public static let frames: [Duration] = [2_500, 5_000, 10_000, 20_000, 40_000, 60_000].map { .microseconds($0) }
+}
+
+/// How packets become sound.
+public struct Playout: Hashable, Sendable {
+    /// How far playout lies behind the fastest packet; nil lets the network decide.
+    public var fixedDepth: Duration?
+    /// The least an adaptive depth comes down to, beside what a period of the card needs.
+    public var minimumDepth = Duration.zero
+    /// The most it grows to.
+    public var maximumDepth = Duration.seconds(1)
+    /// Of the playing card: how much it asks for at a time.
+    public var period = Duration.milliseconds(5)
+    /// What the card's queue holds at the most, in periods.
+    public var queuedPeriods = 2.0
+    public var channelCount = 1
+
+    public init() {}
+}
