@@ -14,7 +14,19 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
     /// How far `correct` reaches, in parts per million.
     public static let maximumCorrection: Float = 10_000
 
-    /// How clean the sound stays, 0…10, against processor time and delay.
+    /// How clean the sound stays and how high it reaches, 0…10, against processor time and delay.
+    ///
+    /// At 48 kHz, 20 ms of mono on a 2020s laptop-class core, steered (exact 1 : 1 in brackets), and what one new ratio costs:
+    ///
+    /// | quality | delay, frames | passband, kHz | stopband, dB | 20 ms, µs | new ratio, µs |
+    /// |---|---|---|---|---|---|
+    /// | 0 | 4 | 19.9 | 40 | 12 (2) | 1 |
+    /// | 2 | 16 | 21.2 | 60 | 24 (5) | 3 |
+    /// | 3 | 24 | 21.5 | 80 | 40 (6) | 10 |
+    /// | 5 | 40 | 22.1 | 100 | 52 (9) | 33 |
+    /// | 10 | 128 | 23.4 | 120 | 284 (72) | 213 |
+    ///
+    /// A 1 kHz tone leaves a residue of −99 dB at 2 and of −112 dB from 3 on; under 16-bit sound that is the last that counts.
     public static let defaultQuality = 3
 
     /// Two rates of which neither is more than 256 times the other, and any number of channels. `quality` is 0…10.
