@@ -5,20 +5,18 @@ public import Synchronization
 
 /// A bounded ring between exactly one producing and one consuming thread. Neither ever waits, locks or allocates.
 ///
-/// Each end is a value that cannot be copied, so that one producer and one consumer is not a rule but a type.
+/// Each end is a value that cannot be copied, so that one producer and one consumer is not a rule but a type: take the
+/// ends out and give each to the thread that will own it.
+@frozen
 public struct Handoff<Slot: BitwiseCopyable & Sendable>: ~Copyable {
-    private let ring: Ring<Slot>
+    public var producer: HandoffProducer<Slot>
+    public var consumer: HandoffConsumer<Slot>
 
     /// A ring of `capacity` slots (rounded up to a power of two), each holding `filler` until it is used.
     public init(capacity: Int, filler: Slot) {
-        ring = Ring(capacity: capacity, filler: filler)
-    }
-
-    /// Gives the two ends away, each to the thread that will own it.
-    public consuming func split<Result: ~Copyable>(
-        _ body: (consuming HandoffProducer<Slot>, consuming HandoffConsumer<Slot>) throws -> Result
-    ) rethrows -> Result {
-        try body(HandoffProducer(ring), HandoffConsumer(ring))
+        let ring = Ring(capacity: capacity, filler: filler)
+        producer = HandoffProducer(ring)
+        consumer = HandoffConsumer(ring)
     }
 }
 

@@ -4,17 +4,16 @@ public import Synchronization
 ///
 /// A triple buffer: the writer fills a slot nobody sees and swaps it with the one in the middle, the reader swaps the
 /// middle out when it is fresh. Neither ever waits, locks or allocates.
+@frozen
 public struct Latest<Value: BitwiseCopyable & Sendable>: ~Copyable {
-    private let buffer: TripleBuffer<Value>
+    public var writer: LatestWriter<Value>
+    public var reader: LatestReader<Value>
 
     /// Reads as `value` until another is published.
-    public init(_ value: Value) { buffer = TripleBuffer(value) }
-
-    /// Gives the two ends away, each to the thread that will own it.
-    public consuming func split<Result: ~Copyable>(
-        _ body: (consuming LatestWriter<Value>, consuming LatestReader<Value>) throws -> Result
-    ) rethrows -> Result {
-        try body(LatestWriter(buffer), LatestReader(buffer))
+    public init(_ value: Value) {
+        let buffer = TripleBuffer(value)
+        writer = LatestWriter(buffer)
+        reader = LatestReader(buffer)
     }
 }
 

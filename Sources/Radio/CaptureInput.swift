@@ -30,7 +30,7 @@ struct CaptureInput: ~Copyable, Sendable {
             format = card.granted.format
             sound = Preallocated(repeating: 0, count: card.frame.rawValue * channelCount)
             metronome = Metronome(rate: card.granted.format.rate)
-            self.card = card
+            self.card = consume card
             file = nil
         } catch {
             throw RadioError(.unavailable, error.description)
@@ -46,7 +46,7 @@ struct CaptureInput: ~Copyable, Sendable {
             let frames = FrameCount(min(frame, .milliseconds(20)), at: reader.format.rate)
             sound = Preallocated(repeating: 0, count: frames.rawValue * reader.format.channelCount)
             metronome = Metronome(rate: reader.format.rate)
-            file = reader
+            file = consume reader
             card = nil
         } catch {
             throw RadioError(.unavailable, error.description)
@@ -70,7 +70,7 @@ struct CaptureInput: ~Copyable, Sendable {
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
-    @_noAllocation @_noLocks @_semantics("no_performance_analysis")
+    @_semantics("no_performance_analysis")
     private static func read(_ card: inout CaptureCard?, into sound: inout Preallocated<Float>) -> CaptureTurn? {
         var room = sound.mutableSpan
         return card?.read(into: &room)

@@ -3,6 +3,7 @@ internal import Network
 internal import Sound
 internal import SoundCard
 internal import SoundFile
+internal import Synchronization
 
 /// The capture thread: reads sound as it comes, and hands each packet that it completes to the network thread.
 struct CaptureLoop: ~Copyable, Sendable {

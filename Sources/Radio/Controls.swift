@@ -8,6 +8,10 @@ final class Controls: Sendable {
     /// The input has come to its end, and all of it is in the handoff.
     let hasInputEnded = Atomic<Bool>(false)
 
+    /// Each for the thread that waits for it: the network thread has ended, the playback thread has ended.
+    let isOver = Atomic<Bool>(false)
+    let isPlaybackOver = Atomic<Bool>(false)
+
     init(isMicrophoneOpen: Bool) { self.isMicrophoneOpen = Atomic(isMicrophoneOpen) }
 
     var stops: Bool { isStopping.load(ordering: .relaxed) }

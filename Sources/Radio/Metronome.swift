@@ -15,7 +15,7 @@ struct Metronome: BitwiseCopyable, Sendable {
     /// Sleeps until `frameCount` further frames are due and returns that moment. The first are due at once.
     @_noAllocation @_noLocks
     mutating func wait(for frameCount: Int) -> Instant {
-        let now = Self.now()
+        let now = monotonicClock()
         var due = now
         if let start {
             due = Instant(nanoseconds: start.nanoseconds + Int64(frames) * 1_000_000_000 / Int64(rate.hertz))
@@ -26,22 +26,22 @@ struct Metronome: BitwiseCopyable, Sendable {
             due = now
         }
         frames += frameCount
-        if due > now { Self.sleep(until: due) }
+        if due > now { sleep(until: due) }
         return due
     }
+}
 
-    /// CLOCK_MONOTONIC.
-    @_noAllocation @_noLocks @_semantics("no_performance_analysis")
-    static func now() -> Instant {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
+// Vetted: neither allocates or takes a lock.
 
-    @_noAllocation @_noLocks @_semantics("no_performance_analysis")
-    private static func sleep(until due: Instant) {
-        var time = timespec(
-            tv_sec: Int(due.nanoseconds / 1_000_000_000), tv_nsec: Int(due.nanoseconds % 1_000_000_000))
-        while unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
-    }
+@_semantics("no_performance_analysis")
+private func monotonicClock() -> Instant {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+}
+
+@_semantics("no_performance_analysis")
+private func sleep(until due: Instant) {
+    var time = timespec(tv_sec: Int(due.nanoseconds / 1_000_000_000), tv_nsec: Int(due.nanoseconds % 1_000_000_000))
+    while unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
 }

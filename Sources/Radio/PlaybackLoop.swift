@@ -2,6 +2,7 @@ internal import Handoff
 internal import Playout
 internal import Sound
 internal import SoundCard
+internal import Synchronization
 
 /// The playback thread: on each demand of the card (or of the clock) it pulls from the listener and writes.
 struct PlaybackLoop: ~Copyable, Sendable {
@@ -114,7 +115,7 @@ struct Player: ~Copyable, Sendable {
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
-    @_noAllocation @_noLocks @_semantics("no_performance_analysis")
+    @_semantics("no_performance_analysis")
     private static func pull(
         _ listener: inout Listener, into sound: inout Preallocated<Float>, at now: Instant,
         from packets: borrowing HandoffConsumer<IncomingPacket>

@@ -35,7 +35,7 @@ struct PlaybackOutput: ~Copyable, Sendable {
             // A demand comes when a period has left the full queue.
             let ahead = card.target - card.granted.period
             queue = Instant.nanoseconds(in: ahead.duration(at: card.granted.format.rate))
-            self.card = card
+            self.card = consume card
         } catch {
             throw RadioError(.unavailable, error.description)
         }
@@ -60,9 +60,12 @@ struct PlaybackOutput: ~Copyable, Sendable {
         }
     }
 
-    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
-    @_noAllocation @_noLocks @_semantics("no_performance_analysis")
-    mutating func write(_ sound: borrowing Preallocated<Float>) { card?.write(sound.span) }
+    @_noAllocation @_noLocks
+    mutating func write(_ sound: borrowing Preallocated<Float>) { give(sound) }
 
     mutating func finish() { card?.drain() }
+
+    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    @_semantics("no_performance_analysis")
+    private mutating func give(_ sound: borrowing Preallocated<Float>) { card?.write(sound.span) }
 }

@@ -1,5 +1,4 @@
 public import Engine
-public import Sound
 public import SoundFile
 
 /// What a session is to do: where sound comes from and goes to, with whom, and how.

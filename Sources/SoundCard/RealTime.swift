@@ -5,7 +5,7 @@ import Glibc
 /// Memory is not locked (`mlockall`): it would need a right of its own, pin the whole process, and make every later
 /// allocation fail at the limit of 8 MB that users have by default. The audio threads touch what they need at their start
 /// instead. Nor is there a limit on processor time (`RLIMIT_RTTIME`): our threads sleep in every turn by construction.
-public enum RealTime: Hashable, Sendable {
+public enum RealTime: Hashable, BitwiseCopyable, Sendable {
     case notAsked
     case granted(priority: Int)
     /// Sound goes on at normal priority. `code` is the errno.

@@ -4,53 +4,50 @@ import Synchronization
 import Testing
 
 @Test func whatGoesInComesOutInOrder() {
-    Handoff<Int>(capacity: 4, filler: 0).split { producer, consumer in
-        let accepted = (1...5).map { producer.push($0) }
-        #expect(accepted == [true, true, true, true, false], "a full ring refuses")
-        let taken = (1...5).map { _ in
-            var number = 0
-            return consumer.pop(into: &number) ? number : nil
-        }
-        #expect(taken == [1, 2, 3, 4, nil], "an empty ring gives nothing")
+    let ring = Handoff<Int>(capacity: 4, filler: 0)
+    let accepted = (1...5).map { ring.producer.push($0) }
+    #expect(accepted == [true, true, true, true, false], "a full ring refuses")
+    let taken = (1...5).map { _ in
+        var number = 0
+        return ring.consumer.pop(into: &number) ? number : nil
     }
+    #expect(taken == [1, 2, 3, 4, nil], "an empty ring gives nothing")
 }
 
 @Test func twoThreadsLoseNothing() {
     let count = 200_000
     var received: [Int] = []
-    Handoff<Int>(capacity: 64, filler: 0).split { producer, consumer in
-        let producing = Producing(producer, count: count)
-        Thread { producing.run() }.start()
-        var taken = 0
-        while received.count < count { if consumer.pop(into: &taken) { received.append(taken) } else { sched_yield() } }
-    }
+    let ring = Handoff<Int>(capacity: 64, filler: 0)
+    let producing = Producing(ring.producer, count: count)
+    let consumer = ring.consumer
+    Thread { producing.run() }.start()
+    var taken = 0
+    while received.count < count { if consumer.pop(into: &taken) { received.append(taken) } else { sched_yield() } }
     #expect(received == Array(0..<count))
 }
 
 @Test func theReaderSeesWholeValuesAndNeverAnOlderOne() {
     let last = 200_000
-    Latest(Pair()).split { writer, reader in
-        let publishing = Publishing(writer, upTo: last)
-        Thread { publishing.run() }.start()
-        var reader = reader
-        var previous = 0
-        while previous < last {
-            let pair = reader.read()
-            #expect(pair.left == -pair.right)
-            #expect(pair.left >= previous)
-            previous = pair.left
-            sched_yield()
-        }
+    let latest = Latest(Pair())
+    let publishing = Publishing(latest.writer, upTo: last)
+    var reader = latest.reader
+    Thread { publishing.run() }.start()
+    var previous = 0
+    while previous < last {
+        let pair = reader.read()
+        #expect(pair.left == -pair.right)
+        #expect(pair.left >= previous)
+        previous = pair.left
+        sched_yield()
     }
 }
 
 @Test func theCompilerFindsNoLockOrAllocationInTheEnds() {
-    Handoff<Pair>(capacity: 2, filler: Pair()).split { producer, consumer in
-        var pair = Pair()
-        let passed = passOn(Pair(left: 7, right: -7), producer, consumer, into: &pair)
-        #expect(passed)
-        #expect(pair.left == 7)
-    }
+    let ring = Handoff<Pair>(capacity: 2, filler: Pair())
+    var pair = Pair()
+    let passed = passOn(Pair(left: 7, right: -7), ring.producer, ring.consumer, into: &pair)
+    #expect(passed)
+    #expect(pair.left == 7)
 }
 
 struct Pair: Sendable, BitwiseCopyable { var left = 0, right = 0 }

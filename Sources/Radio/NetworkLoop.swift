@@ -1,0 +1,199 @@
+internal import Engine
+internal import Handoff
+internal import Network
+internal import RTP
+internal import Sound
+internal import Synchronization
+
+/// The network thread: drives the station with what the socket, the clock and the capture thread bring, and carries out
+/// what it says.
+///
+/// Made on one thread and run on another; never on two at once.
+@safe final class NetworkLoop: @unchecked Sendable {
+    let wakeup: Wakeup
+    let localEndpoint: Endpoint
+
+    private let loop: EventLoop
+    private let media: UDPSocket
+    private let control: UDPSocket?
+    private var station: Station
+    private let controls: Controls
+    private let state: SessionState
+    private let incoming: HandoffProducer<IncomingPacket>?
+    private let outgoing: HandoffConsumer<OutgoingPacket>
+    private var captured: LatestReader<CaptureReport>?
+    private var played: LatestReader<PlaybackReport>?
+    private let limits: Limits
+
+    private var stationTimer: LoopTimer?
+    private var tick: LoopTimer?
+    private var start = Instant.start
+    private var packet = OutgoingPacket()
+    private let datagram = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 2_048)
+    private var droppedCount = 0
+    private var heardAnyone = false
+
+    /// When the session ends by itself.
+    struct Limits {
+        var duration: Duration?
+        var endsWithLastSource: Bool
+        var endsWithInput: Bool
+    }
+
+    private static let tickInterval = Duration.milliseconds(100)
+
+    init(
+        _ configuration: SessionConfiguration, _ controls: Controls, _ state: SessionState, limits: Limits,
+        incoming: consuming HandoffProducer<IncomingPacket>?, outgoing: consuming HandoffConsumer<OutgoingPacket>,
+        captured: consuming LatestReader<CaptureReport>?, played: consuming LatestReader<PlaybackReport>?
+    ) throws(NetworkError) {
+        let loop = try EventLoop()
+        self.loop = loop
+        (media, control) = try Self.open(configuration, on: loop)
+        localEndpoint = media.localEndpoint
+        let woken = Woken()
+        wakeup = try loop.makeWakeup { woken.loop?.drain() }
+        var generator = SystemRandomNumberGenerator()
+        let identity = Identity.random(wallClock: WallClock.atStart(of: loop.now), using: &generator)
+        station = Station(identity: identity, configuration: configuration.station, at: loop.now)
+        self.controls = controls
+        self.state = state
+        self.limits = limits
+        self.incoming = incoming
+        self.outgoing = outgoing
+        self.captured = captured
+        self.played = played
+        woken.loop = self
+    }
+
+    deinit { unsafe datagram.deallocate() }
+
+    /// Network thread. Returns when the session is over.
+    func run() {
+        start = loop.now
+        media.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }
+        control?.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }
+        do throws(NetworkError) {
+            stationTimer = try loop.makeTimer { [unowned self] in
+                station.timeElapsed(at: loop.now)
+                settle()
+            }
+            tick = try loop.makeTimer { [unowned self] in
+                look()
+                tick?.arm(at: loop.now + Self.tickInterval)
+            }
+        } catch {
+            return state.fail(RadioError(error))
+        }
+        tick?.arm(at: loop.now)
+        settle()
+        loop.run()
+        publish()
+        stationTimer?.close()
+        tick?.close()
+        media.close()
+        control?.close()
+        loop.close(wakeup)
+    }
+
+    /// A datagram has come.
+    private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+        if case .media(let packet) = station.receive(datagram, from: sender, at: now) {
+            heardAnyone = true
+            pass(IncomingPacket(packet, datagram, arrivedAt: now))
+        }
+        settle()
+    }
+
+    /// The capture thread has something, or somebody wants an end.
+    private func drain() {
+        let now = loop.now
+        while outgoing.pop(into: &packet) {
+            station.send(
+                packet.packet.payload, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
+            settle()
+        }
+        if controls.stops { finish() }
+    }
+
+    private func pass(_ packet: IncomingPacket) {
+        if let isTaken = incoming?.push(packet), !isTaken { droppedCount += 1 }
+    }
+
+    /// After each input of the station: send its datagrams, pass its events on, arm its timer.
+    private func settle() {
+        while true {
+            var output = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
+            let destination = station.nextDatagram(into: &output)
+            let count = unsafe output.finalize(for: datagram)
+            guard let destination else { break }
+            let socket = destination.isControl ? control ?? media : media
+            socket.send(unsafe UnsafeBufferPointer(rebasing: datagram[..<count]).span, to: destination.endpoint)
+        }
+        while let event = station.nextEvent() {
+            if case .sourceLeft(let ssrc, _) = event { pass(IncomingPacket(goodbye: ssrc)) }
+            state.post(event)
+        }
+        if let deadline = station.nextDeadline { stationTimer?.arm(at: deadline) }
+    }
+
+    /// Ten times a second: tell how it goes, and see whether it is over.
+    private func look() {
+        publish()
+        let isOver =
+            controls.stops
+            || limits.duration.map { loop.now - start >= $0 } ?? false
+            || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
+            || limits.endsWithLastSource && heardAnyone && station.sources.isEmpty && state.isSilent
+        guard isOver else { return }
+        drain()
+        finish()
+    }
+
+    private func finish() {
+        station.leave(at: loop.now)
+        settle()
+        loop.stop()
+    }
+
+    private func publish() {
+        var snapshot = SessionSnapshot(station: station, elapsed: loop.now - start)
+        snapshot.add(captured?.read())
+        snapshot.add(played?.read(), sources: station.sources)
+        snapshot.network = media.statistics
+        snapshot.handoffDropCount = droppedCount
+        state.publish(snapshot)
+    }
+
+    private static func open(
+        _ configuration: SessionConfiguration, on loop: EventLoop
+    ) throws(NetworkError) -> (UDPSocket, UDPSocket?) {
+        var options = SocketOptions()
+        if let multicast = configuration.multicast {
+            options.reusesAddress = multicast.group != nil
+            options.multicastInterface = multicast.interface
+            options.multicastTimeToLive = multicast.timeToLive
+        }
+        let media = try UDPSocket(on: loop, bindingTo: configuration.local, options: options)
+        var above = media.localEndpoint
+        above.port &+= 1
+        // Other programs send their reports there even to those who take them on the media's port; without it they are
+        // only not heard.
+        var control: UDPSocket?
+        if configuration.station.controlPort == .next {
+            control = try UDPSocket(on: loop, bindingTo: above, options: options)
+        } else if configuration.output != nil {
+            control = try? UDPSocket(on: loop, bindingTo: above, options: options)
+        }
+        if let multicast = configuration.multicast, let group = multicast.group {
+            try media.join(group: group, interface: multicast.interface)
+            try control?.join(group: group, interface: multicast.interface)
+        }
+        return (media, control)
+    }
+}
+
+/// Lets the wakeup's closure find the loop that owns the wakeup.
+private final class Woken {
+    weak var loop: NetworkLoop?
+}

@@ -1,0 +1,131 @@
+public import Engine
+internal import Network
+internal import SoundCard
+internal import Synchronization
+
+/// A running conversation: captures and sends, receives and plays, or one of both, on threads of its own.
+///
+///     let session = try Session(configuration)
+///     try session.start()
+///     try session.wait()
+///
+/// Any thread may call any of this.
+public final class Session: Sendable {
+    /// What was opened, and how: a line each, for people.
+    public let openings: [String]
+    /// Where datagrams are received: the port is known even when the system chose it.
+    public let localEndpoint: Endpoint
+
+    private let controls: Controls
+    private let state: SessionState
+    private let network: NetworkLoop
+    private let loops: Mutex<SessionLoops>
+    private let threads = Mutex<[Thread]>([])
+
+    /// Below the sound server's and the kernel's own, above everything else.
+    private static let audioPriority = 50
+    private static let networkPriority = 45
+
+    /// Opens everything that is needed and starts nothing. Throws with a remedy when something is not to be had.
+    public init(_ configuration: SessionConfiguration) throws(RadioError) {
+        let controls = Controls(isMicrophoneOpen: configuration.beginsOpen)
+        let state = SessionState()
+        let opened = try SessionLoops.open(configuration, controls, state)
+        self.controls = controls
+        self.state = state
+        network = opened.network
+        openings = opened.openings
+        localEndpoint = opened.network.localEndpoint
+        loops = Mutex(opened.loops)
+    }
+
+    /// Starts the threads, once.
+    public func start() throws(RadioError) {
+        let loops = loops.withLock { loops in
+            defer { loops = SessionLoops() }
+            return SessionLoops(capture: loops.capture.take(), playback: loops.playback.take(), recorder: loops.recorder.take())
+        }
+        do throws(AudioThreadError) { try start(loops) } catch { throw RadioError(.failure, error.description) }
+    }
+
+    /// Asks for an end: says good-bye, closes files. `wait` tells when it is reached.
+    public func stop() {
+        controls.isStopping.store(true, ordering: .releasing)
+        network.wakeup.signal()
+    }
+
+    /// Waits for the end, and throws what brought it about when that was trouble.
+    public func wait() throws(RadioError) {
+        let threads = threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        for thread in threads { thread.join() }
+        if let failure = state.failure { throw failure }
+    }
+
+    /// Whether what is captured is sent.
+    public var isMicrophoneOpen: Bool {
+        get { controls.isMicrophoneOpen.load(ordering: .relaxed) }
+        set { controls.isMicrophoneOpen.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Whether what is received is kept from the card. A recording goes on.
+    public var isSpeakerMuted: Bool {
+        get { controls.isSpeakerMuted.load(ordering: .relaxed) }
+        set { controls.isSpeakerMuted.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Whether it has ended, by itself or by `stop`.
+    public var isOver: Bool { controls.isOver.load(ordering: .acquiring) }
+
+    /// How it goes; nil before the first tenth of a second.
+    public var snapshot: SessionSnapshot? { state.snapshot }
+
+    /// What has happened since this was last asked.
+    public func takeEvents() -> [Event] { state.takeEvents() }
+}
+
+extension Session {
+    /// A thread to be waited for.
+    private final class Thread: @unchecked Sendable {
+        private var thread: AudioThread?
+        init(_ thread: consuming AudioThread) { self.thread = consume thread }
+        func join() { thread.take()?.join() }
+    }
+
+    private func start(_ loops: consuming SessionLoops) throws(AudioThreadError) {
+        let controls = controls
+        // The playback thread ends after the network thread, and the recorder after both: each has what is left to do.
+        try keep(
+            AudioThread("net", priority: Self.networkPriority, work: network) { network, _ in
+                network.run()
+                controls.isStopping.store(true, ordering: .releasing)
+                controls.isOver.store(true, ordering: .releasing)
+            })
+        if let playback = loops.playback.take() {
+            try keep(
+                AudioThread("play", priority: Self.audioPriority, work: playback) { playback, priority in
+                    playback.run(priority: priority)
+                    controls.isPlaybackOver.store(true, ordering: .releasing)
+                })
+        }
+        if let recorder = loops.recorder.take() {
+            try keep(
+                AudioThread("file", priority: nil, work: recorder) { recorder, _ in
+                    recorder.run { controls.isPlaybackOver.load(ordering: .acquiring) }
+                })
+        }
+        if let capture = loops.capture.take() {
+            // Not waited for: it may be held by a pipe that gives nothing more.
+            _ = try AudioThread("capt", priority: Self.audioPriority, work: capture) { capture, priority in
+                capture.run(priority: priority)
+            }
+        }
+    }
+
+    private func keep(_ thread: consuming AudioThread) {
+        let thread = Thread(thread)
+        threads.withLock { $0.append(thread) }
+    }
+}

@@ -1,0 +1,177 @@
+internal import Engine
+internal import Handoff
+internal import Network
+internal import OpusCodec
+internal import Playout
+internal import Sound
+internal import SoundCard
+internal import SoundFile
+
+/// The loops of a session, opened and wired to each other, before each is given to its thread.
+struct SessionLoops: ~Copyable, Sendable {
+    var capture: CaptureLoop?
+    var playback: PlaybackLoop?
+    var recorder: Recorder?
+
+    struct Opened: ~Copyable {
+        var loops: SessionLoops
+        let network: NetworkLoop
+        let openings: [String]
+    }
+
+    /// Between the capture thread and the network thread: more than a second of the shortest frames.
+    private static let outgoingCapacity = 512
+    /// Between the network thread and the playback thread.
+    private static let incomingCapacity = 512
+
+    static func open(
+        _ configuration: SessionConfiguration, _ controls: Controls, _ state: SessionState
+    ) throws(RadioError) -> Opened {
+        let outgoing = Handoff(capacity: outgoingCapacity, filler: OutgoingPacket())
+        let incoming = Handoff(capacity: incomingCapacity, filler: IncomingPacket())
+        let captured = Latest(CaptureReport())
+        let played = Latest(PlaybackReport())
+        var openings: [String] = []
+
+        let output = try openOutput(configuration, &openings)
+        let input = try openInput(configuration, &openings)
+        let network = try openNetwork(
+            configuration, controls, state, incoming: incoming.producer, outgoing: outgoing.consumer,
+            captured: captured.reader, played: played.reader)
+
+        var loops = SessionLoops()
+        if let input {
+            let talker = try Talker(
+                format: input.format, frameCount: FrameCount(configuration.coding.frame),
+                application: configuration.coding.application, settings: configuration.coding.settings)
+            loops.capture = CaptureLoop(
+                input, talker, controls, network.wakeup, packets: outgoing.producer, reports: captured.writer,
+                failed: state.fail)
+        }
+        if let output {
+            let pieces = try openRecorder(configuration, format: output.format, state, &loops)
+            let listener = try Listener(
+                format: output.format, configuration: configuration.playout.lane(period: output.period, output.format.rate),
+                longestPull: output.period)
+            loops.playback = PlaybackLoop(
+                output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
+        }
+        return Opened(loops: loops, network: network, openings: openings)
+    }
+
+    private static func openOutput(
+        _ configuration: SessionConfiguration, _ openings: inout [String]
+    ) throws(RadioError) -> PlaybackOutput? {
+        let playout = configuration.playout
+        switch configuration.output {
+        case .none:
+            return configuration.recording == nil
+                ? nil : PlaybackOutput(clockWithChannelCount: playout.channelCount, period: playout.period)
+        case .clock:
+            return PlaybackOutput(clockWithChannelCount: playout.channelCount, period: playout.period)
+        case .card(let name):
+            let output = try PlaybackOutput(
+                card: name, channelCount: playout.channelCount, period: playout.period,
+                queuedPeriods: playout.queuedPeriods)
+            if let granted = output.granted { openings.append("plays on \(granted.summary)") }
+            return output
+        }
+    }
+
+    private static func openInput(
+        _ configuration: SessionConfiguration, _ openings: inout [String]
+    ) throws(RadioError) -> CaptureInput? {
+        let coding = configuration.coding
+        switch configuration.input {
+        case .none:
+            return nil
+        case .file(let path, let raw):
+            let input = try CaptureInput(file: path, raw: raw, frame: coding.frame)
+            openings.append("sends \(path == "-" ? "standard input" : path), \(input.format.summary)")
+            return input
+        case .card(let name):
+            let input = try CaptureInput(card: name, channelCount: coding.channelCount, frame: coding.frame)
+            if let granted = input.granted { openings.append("captures from \(granted.summary)") }
+            return input
+        }
+    }
+
+    private static func openRecorder(
+        _ configuration: SessionConfiguration, format: LPCMFormat, _ state: SessionState, _ loops: inout SessionLoops
+    ) throws(RadioError) -> HandoffProducer<RecordedSound>? {
+        guard let recording = configuration.recording else { return nil }
+        let pieces = Handoff(capacity: Recorder.capacity, filler: RecordedSound())
+        switch recording {
+        case .closure(let closure):
+            loops.recorder = Recorder(file: nil, closure: closure, pieces.consumer, failed: state.fail)
+        case .file(let path):
+            loops.recorder = Recorder(
+                file: try writer(path, format), closure: nil, pieces.consumer, failed: state.fail)
+        }
+        return pieces.producer
+    }
+
+    private static func writer(_ path: String, _ format: LPCMFormat) throws(RadioError) -> SoundFileWriter {
+        do { return try SoundFileWriter(path, format: format) } catch { throw RadioError(.unavailable, error.description) }
+    }
+
+    private static func openNetwork(
+        _ configuration: SessionConfiguration, _ controls: Controls, _ state: SessionState,
+        incoming: consuming HandoffProducer<IncomingPacket>, outgoing: consuming HandoffConsumer<OutgoingPacket>,
+        captured: consuming LatestReader<CaptureReport>, played: consuming LatestReader<PlaybackReport>
+    ) throws(RadioError) -> NetworkLoop {
+        let hears = configuration.output != nil || configuration.recording != nil
+        let limits = NetworkLoop.Limits(
+            duration: configuration.duration, endsWithLastSource: configuration.endsWithLastSource,
+            endsWithInput: configuration.input != nil && !hears)
+        do {
+            return try NetworkLoop(
+                configuration, controls, state, limits: limits, incoming: incoming, outgoing: outgoing,
+                captured: configuration.input == nil ? nil : consume captured, played: hears ? consume played : nil)
+        } catch {
+            throw RadioError(error)
+        }
+    }
+}
+
+extension Coding {
+    /// Below 10 ms there is nothing for the speech codec to do, and without it Opus looks 4 ms less ahead.
+    var application: OpusEncoder.Application {
+        if frame < .milliseconds(10) { return .lowDelay }
+        return content == .speech ? .voip : .audio
+    }
+
+    var settings: OpusEncoderSettings {
+        var settings = OpusEncoderSettings()
+        settings.bitRate = bitRate
+        settings.complexity = complexity
+        settings.expectedLoss = expectedLoss
+        settings.inBandFEC = fec == .on || fec == .automatic && expectedLoss > 0
+        settings.signal = content == .speech ? .speech : .music
+        return settings
+    }
+}
+
+extension Playout {
+    /// What is asked of a lane whose card wants `period` frames at a time. A packet is needed when the pull that holds
+    /// its first frame begins, and a thread wakes up to a millisecond and a half late even where it has priority.
+    func lane(period: FrameCount, _ rate: SampleRate) -> PlayoutConfiguration {
+        let pull = period.duration(at: rate)
+        return PlayoutConfiguration(
+            depth: fixedDepth.map { .fixed(FrameCount($0)) } ?? .adaptive,
+            margin: FrameCount(pull + .microseconds(1_500)),
+            minimum: FrameCount(minimumDepth),
+            maximum: FrameCount(maximumDepth))
+    }
+}
+
+extension GrantedSound {
+    /// `labcard:mic (S16_LE, 48000 Hz, periods of 960, buffer of 3840)`.
+    var summary: String {
+        "\(device) (\(sampleFormat), \(format.summary), periods of \(period.rawValue) frames, buffer of \(buffer.rawValue))"
+    }
+}
+
+extension LPCMFormat {
+    var summary: String { "\(rate.hertz) Hz, \(channelCount == 1 ? "mono" : "\(channelCount) channels")" }
+}

@@ -1,0 +1,44 @@
+internal import Engine
+internal import Sound
+internal import Synchronization
+
+/// What a session's threads tell to whoever holds it.
+final class SessionState: Sendable {
+    private struct Contents {
+        var snapshot: SessionSnapshot?
+        var events: [Event] = []
+        var failure: RadioError?
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// Nobody who does not ask is told everything.
+    private static let maximumEventCount = 1_024
+
+    func publish(_ snapshot: SessionSnapshot) { contents.withLock { $0.snapshot = snapshot } }
+
+    func post(_ event: Event) {
+        contents.withLock { contents in
+            if contents.events.count == Self.maximumEventCount { contents.events.removeFirst() }
+            contents.events.append(event)
+        }
+    }
+
+    /// The first failure is the one that is told.
+    func fail(_ error: RadioError) { contents.withLock { $0.failure = $0.failure ?? error } }
+
+    var snapshot: SessionSnapshot? { contents.withLock { $0.snapshot } }
+    var failure: RadioError? { contents.withLock { $0.failure } }
+
+    func takeEvents() -> [Event] {
+        contents.withLock { contents in
+            defer { contents.events.removeAll() }
+            return contents.events
+        }
+    }
+
+    /// Whether nobody is heard any more.
+    var isSilent: Bool {
+        contents.withLock { $0.snapshot?.voices.allSatisfy { $0.level <= .floor } ?? true }
+    }
+}
