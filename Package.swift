@@ -91,3 +91,13 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The fuzzer's main is libFuzzer's: an ordinary build could not link it.
+if Context.environment["TENFOUR_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz",
+            dependencies: ["Support"],
+            path: "Tools/Programs/fuzz",
+            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}

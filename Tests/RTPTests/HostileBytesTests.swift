@@ -1,0 +1,71 @@
+import Foundation
+import RTP
+import Support
+import Testing
+
+/// A trap on bytes from outside is our bug, whatever the bytes. `FuzzTarget.feed` traps where a parser breaks its word.
+struct HostileBytesTests {
+    /// What Tools/fuzz found worth keeping.
+    @Test(arguments: FuzzTarget.allCases)
+    func theCorpusTrapsNoParser(target: FuzzTarget) throws {
+        let folder = repository.appending(path: "Tests/Corpus/\(target.rawValue)")
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        #expect(files.count >= 5)
+        for file in files {
+            let bytes = Array(try Data(contentsOf: file))
+            for other in FuzzTarget.allCases { other.feed(bytes.span) }
+        }
+    }
+
+    @Test(arguments: FuzzTarget.allCases)
+    func noiseTrapsNoParser(target: FuzzTarget) {
+        var dice = Dice(seed: 10)
+        for _ in 0..<12_000 {
+            let bytes = (0..<Int(dice.next() % 100)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+            target.feed(bytes.span)
+        }
+    }
+
+    @Test(arguments: FuzzTarget.allCases)
+    func mutatedVectorsTrapNoParser(target: FuzzTarget) throws {
+        var dice = Dice(seed: 4)
+        let seeds = try Vector.all.filter { target == .reception || $0.kind.rawValue == target.rawValue }
+            .map { try $0.bytes() }
+        for round in 0..<(target == .sdp ? 5_000 : 35_000) {
+            var bytes = seeds[round % seeds.count]
+            for _ in 0..<(1 + dice.next() % 4) { mutate(&bytes, &dice) }
+            target.feed(bytes.span)
+        }
+    }
+
+    private func mutate(_ bytes: inout [UInt8], _ dice: inout Dice) {
+        guard !bytes.isEmpty else {
+            bytes.append(UInt8(truncatingIfNeeded: dice.next()))
+            return
+        }
+        let place = Int(dice.next() % UInt64(bytes.count))
+        switch dice.next() % 6 {
+        case 0: bytes[place] = UInt8(truncatingIfNeeded: dice.next())
+        case 1: bytes[place] ^= 1 << UInt8(dice.next() % 8)
+        case 2: bytes[place] = dice.next() % 2 == 0 ? 0 : 255
+        case 3: bytes.removeSubrange(place...)
+        case 4: bytes.insert(UInt8(truncatingIfNeeded: dice.next()), at: place)
+        default: bytes.append(contentsOf: bytes[place...].prefix(64))
+        }
+    }
+}
+
+/// Numbers that look random and are the same each time (SplitMix64).
+private struct Dice {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
