@@ -143,7 +143,7 @@ struct UDPSocketTests {
         socket.receive { _, _, _ in }
         socket.send([1], to: try closedEndpoint())
         try run(loop) { socket.statistics.failed == 1 }
-        let timer = try loop.makeTimer { [loop] in loop.stop() }
+        let timer = try loop.makeTimer { [unowned loop] in loop.stop() }
         timer.arm(at: loop.now + .milliseconds(200))
         var start = timespec()
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)

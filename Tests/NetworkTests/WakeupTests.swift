@@ -10,13 +10,13 @@ struct WakeupTests {
         var seen = 0
         var calls = 0
         let rounds = 2000
-        let wakeup = try loop.makeWakeup {
+        let wakeup = try loop.makeWakeup { [unowned loop] in
             calls += 1
             seen = signalled.value.load(ordering: .acquiring)
             if seen == 4 * rounds { loop.stop() }
         }
         // Without it a lost signal would hang the test instead of failing it.
-        let watchdog = try loop.makeTimer { loop.stop() }
+        let watchdog = try loop.makeTimer { [unowned loop] in loop.stop() }
         watchdog.arm(at: loop.now + .seconds(20))
 
         @Sendable func work() {
@@ -35,7 +35,7 @@ struct WakeupTests {
     @Test func aSignalBeforeTheLoopRunsIsNotLost() throws {
         let loop = try EventLoop()
         var calls = 0
-        let wakeup = try loop.makeWakeup {
+        let wakeup = try loop.makeWakeup { [unowned loop] in
             calls += 1
             loop.stop()
         }
@@ -77,7 +77,7 @@ struct WakeupTests {
         let calls = Shared(Atomic(0))
         let thread = TestThread {
             guard let loop = try? EventLoop() else { return }
-            let wakeup = try? loop.makeWakeup {
+            let wakeup = try? loop.makeWakeup { [unowned loop] in
                 calls.value.add(1, ordering: .relaxed)
                 loop.stop()
             }
