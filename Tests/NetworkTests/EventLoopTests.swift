@@ -14,7 +14,7 @@ struct EventLoopTests {
     }
 
     @Test func aLoopThatWasStoppedBeforeItRanReturnsAtOnceAndThenRunsAgain() throws {
-        let timer = try loop.makeTimer { [loop] in loop.stop() }
+        let timer = try loop.makeTimer { [unowned loop] in loop.stop() }
         let deadline = loop.now + .milliseconds(5)
         timer.arm(at: deadline)
         loop.stop()
@@ -34,7 +34,7 @@ struct EventLoopTests {
 
     @Test func aSignalIsSeenOnTheThreadOfTheLoop() throws {
         var caught = 0
-        let handle = try loop.onSignal(SIGUSR1) { [loop] in
+        let handle = try loop.onSignal(SIGUSR1) { [unowned loop] in
             caught += 1
             loop.stop()
         }
@@ -87,7 +87,7 @@ struct EventLoopTests {
             Glibc.close(terminal)
         }
         var read: [UInt8] = []
-        let handle = try loop.onReadable(terminal) { [loop] in
+        let handle = try loop.onReadable(terminal) { [unowned loop] in
             read = readSome(terminal)
             loop.stop()
         }
@@ -141,6 +141,25 @@ struct EventLoopTests {
         let wakeup = try fillALoop()
         #expect(timer == nil && socket == nil && handle == nil)
         wakeup.signal()
+    }
+
+    @Test func aLoopThatItsCallbacksHoldIsLetGoWhenAllIsClosed() throws {
+        weak var gone: EventLoop?
+        func useALoop() throws {
+            let loop = try EventLoop()
+            let timer = try loop.makeTimer {
+                loop.closeAll()
+                loop.closeAll()
+            }
+            let socket = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
+            socket.receive { _, _, _ in loop.stop() }
+            timer.arm(at: loop.now)
+            loop.run()
+            #expect(timer.isClosed && socket.isClosed)
+            gone = loop
+        }
+        try useALoop()
+        #expect(gone == nil)
     }
 
     @Test func whatIsClosedTwiceIsClosedOnce() throws {

@@ -13,7 +13,7 @@ struct LoopTimerTests {
         var timers: [LoopTimer] = []
         for step in 0..<200 {
             let deadline = loop.now + .microseconds(step * 137)
-            let timer = try loop.makeTimer { [loop] in
+            let timer = try loop.makeTimer { [unowned loop] in
                 fired += 1
                 if loop.now < deadline { early += 1 }
             }
@@ -28,7 +28,7 @@ struct LoopTimerTests {
 
     @Test func aTimerCanBeMovedForwardAndBack() throws {
         var moments: [Instant] = []
-        let timer = try loop.makeTimer { [loop] in moments.append(loop.now) }
+        let timer = try loop.makeTimer { [unowned loop] in moments.append(loop.now) }
         let start = loop.now
         timer.arm(at: start + .seconds(3600))
         timer.arm(at: start + .milliseconds(2))

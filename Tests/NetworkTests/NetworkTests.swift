@@ -36,12 +36,12 @@ struct TestThread {
     private var thread = pthread_t()
 
     init(_ body: @escaping @Sendable () -> Void) {
-        let work = Unmanaged.passRetained(Work(body)).toOpaque()
+        let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
         let code = unsafe pthread_create(&thread, nil, threadMain, work)
         precondition(code == 0)
     }
 
-    func join() { unsafe pthread_join(thread, nil) }
+    func join() { pthread_join(thread, nil) }
 }
 
 private final class Work: Sendable {
