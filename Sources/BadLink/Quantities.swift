@@ -32,7 +32,8 @@ func written(_ duration: Duration) -> String {
 }
 
 func written(share: Double) -> String {
-    decimal(Int64((min(max(share, 0), 1) * 1e8).rounded()), unit: 1_000_000) + "%"
+    // What is no number is written as zero, which is how often it happens.
+    decimal(Int64(((share > 0 ? min(share, 1) : 0) * 1e8).rounded()), unit: 1_000_000) + "%"
 }
 
 /// `3` rather than `3.0`.

@@ -61,13 +61,9 @@ import Sound
         }
         if oneWay && back != nil { throw UsageError("--one-way and --back contradict each other: give one of them") }
         let way = oneWay ? NetworkModel() : try back.map(NetworkModel.init(parsing:)) ?? there
-        let configuration = Proxy.Configuration(
+        return Proxy.Configuration(
             listen: try listenEndpoint(listen), target: try targetEndpoint(target), carriesRTCP: rtcp, there: there,
             back: way, seed: seed, log: verbose ? { say($0) } : nil)
-        if rtcp && max(configuration.listen.port, configuration.target.port) == .max {
-            throw UsageError("no port comes after 65535 for RTCP: choose a lower one, or give --no-rtcp")
-        }
-        return configuration
     }
 
     /// Until SIGINT or SIGTERM.

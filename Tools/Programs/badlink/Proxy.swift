@@ -64,8 +64,10 @@ final class Proxy {
         timer = try PreciseTimer(on: loop) { [unowned self] in sendWhatIsDue(at: loop.now) }
         try openPort(named: "", listen: configuration.listen, target: configuration.target)
         if configuration.carriesRTCP {
-            let listen = Endpoint(configuration.listen.address, port: ports[0].front.localEndpoint.port + 1)
-            let target = Endpoint(configuration.target.address, port: configuration.target.port + 1)
+            var listen = configuration.listen
+            listen.port = try portAfter(localEndpoint.port)
+            var target = configuration.target
+            target.port = try portAfter(target.port)
             try openPort(named: "rtcp_", listen: listen, target: target)
         }
     }
@@ -176,6 +178,13 @@ final class Proxy {
             }
         log("\(path) \(index), \(byteCount) bytes at \((now - beginning) / .seconds(1)) s: \(outcome)")
     }
+}
+
+private func portAfter(_ port: UInt16) throws -> UInt16 {
+    guard port < .max else {
+        throw UsageError("no port comes after 65535 for RTCP: choose a lower one, or give --no-rtcp")
+    }
+    return port + 1
 }
 
 /// What UDP can carry, and a little more.
