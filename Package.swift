@@ -31,6 +31,7 @@ let package = Package(
     name: "tenfour",
     products: [
         .executable(name: "tenfour", targets: ["tenfour"]),
+        .executable(name: "badlink", targets: ["badlink"]),
         .library(name: "Radio", targets: ["Radio"]),
         .library(name: "Engine", targets: ["Engine"]),
         .library(name: "Playout", targets: ["Playout"]),
@@ -47,6 +48,8 @@ let package = Package(
         clib("CUV", pkgConfig: "libuv", debian: "libuv1-dev"),
         clib("CSpeexDSP", pkgConfig: "speexdsp", debian: "libspeexdsp-dev"),
         clib("CSndFile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
+
+        .systemLibrary(name: "CTimerFD"),
 
         room("Sound"),
         room("RTP", imports: ["Sound"]),
@@ -71,6 +74,12 @@ let package = Package(
             dependencies: ["Radio", "Sound", "RTP", "Engine", "SoundCard", argumentParser],
             swiftSettings: settings),
 
+        .executableTarget(
+            name: "badlink",
+            dependencies: ["BadLink", "Network", "Engine", "Sound", "CTimerFD", argumentParser],
+            path: "Tools/Programs/badlink",
+            swiftSettings: settings),
+
         .target(
             name: "Support",
             dependencies: ["Sound", "RTP", "Engine", "BadLink"],
@@ -82,6 +91,7 @@ let package = Package(
         tests("EngineTests", imports: ["Engine", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),
         tests("BadLinkTests", imports: ["BadLink", "Sound"]),
+        tests("BadLinkProxyTests", imports: ["badlink", "BadLink", "Network", "Engine", "Sound"]),
         tests("OpusCodecTests", imports: ["OpusCodec", "Sound"]),
         tests("ResamplingTests", imports: ["Resampling", "Sound"]),
         tests("SoundFileTests", imports: ["SoundFile", "Sound"]),

@@ -46,7 +46,7 @@ extension Distribution {
         case .exponential(let mean): "exponential:" + written(mean)
         case .gamma(let shape, let mean): "gamma:\(shape):" + written(mean)
         case .pareto(let least, let shape, let limit):
-            "pareto:" + written(least) + ":\(shape):" + written(limit)
+            "pareto:" + written(least) + ":" + written(number: shape) + ":" + written(limit)
         }
     }
 }
@@ -111,7 +111,8 @@ extension Loss {
         switch self {
         case .none: []
         case .random(let share): ["loss=" + written(share: share)]
-        case .bursts(let share, let meanLength): ["loss=" + written(share: share), "burst=\(meanLength)"]
+        case .bursts(let share, let meanLength):
+            ["loss=" + written(share: share), "burst=" + written(number: meanLength)]
         case .gilbertElliott(let toBad, let toGood, let lossInGood, let lossInBad):
             ["gilbert=" + [toBad, toGood, lossInGood, lossInBad].map { written(share: $0) }.joined(separator: ":")]
         }

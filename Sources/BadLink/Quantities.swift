@@ -32,8 +32,12 @@ func written(_ duration: Duration) -> String {
 }
 
 func written(share: Double) -> String {
-    decimal(Int64((min(max(share, 0), 1) * 1e8).rounded()), unit: 1_000_000) + "%"
+    // What is no number is written as zero, which is how often it happens.
+    decimal(Int64(((share > 0 ? min(share, 1) : 0) * 1e8).rounded()), unit: 1_000_000) + "%"
 }
+
+/// `3` rather than `3.0`.
+func written(number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 
 func written(bitsPerSecond: Int) -> String {
     for (name, unit) in [("mbit", 1_000_000), ("kbit", 1000)] where bitsPerSecond % unit == 0 {

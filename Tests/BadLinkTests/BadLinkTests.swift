@@ -110,6 +110,7 @@ struct FateTests {
         wild.bottleneck = Bottleneck(bitsPerSecond: 0, queue: .byteCount(.max), headerByteCount: .max)
         wild.loss = .gilbertElliott(toBad: .nan, toGood: -1, lossInGood: .infinity, lossInBad: 2)
         for network in [everything, wild] {
+            #expect(!network.description.isEmpty)
             for beginning in [nil, Instant.start, Instant(nanoseconds: .min), Instant(nanoseconds: .max)] {
                 var link = BadLink(network, seed: 1, beginning: beginning)
                 for time: Int64 in [0, 5, .max, .min, -1, 1 << 62, 0] {

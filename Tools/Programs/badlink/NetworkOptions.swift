@@ -1,0 +1,65 @@
+import ArgumentParser
+import BadLink
+
+/// The network as options: a name or a trace to begin with, and parameters that bend it.
+struct NetworkOptions: ParsableArguments {
+    @Option(help: "Begin with this network; --list shows them.")
+    var network: String?
+    @Option(
+        help: ArgumentHelp(
+            "Play measured fates on top: CSV, “delay_ms” or “t_ms,delay_ms”, “lost” for a loss.", valueName: "file"))
+    var trace: String?
+
+    @Option(help: help(.loss)) var loss: String?
+    @Option(help: help(.burst)) var burst: String?
+    @Option(help: help(.gilbert)) var gilbert: String?
+    @Option(help: help(.delay)) var delay: String?
+    @Option(help: help(.jitter)) var jitter: String?
+    @Option(help: help(.order)) var order: String?
+    @Option(help: help(.stalls)) var stalls: String?
+    @Option(help: help(.detour)) var detour: String?
+    @Option(help: help(.reorder)) var reorder: String?
+    @Option(help: help(.duplicate)) var duplicate: String?
+    @Option(help: help(.rate)) var rate: String?
+    @Option(help: help(.queue)) var queue: String?
+    @Option(help: help(.header)) var header: String?
+
+    /// The network that these options describe. Reads the trace's file.
+    func model() throws -> NetworkModel {
+        var model = NetworkModel()
+        if let network { model = try NetworkModel(parsing: network) }
+        if let trace {
+            do {
+                model.trace = try Trace(parsing: try text(ofFile: trace))
+            } catch let error as TraceError {
+                throw FileError(path: trace, reason: error.description)
+            }
+        }
+        for parameter in NetworkParameter.allCases {
+            if let text = self[parameter] { try model.set(parameter, to: text) }
+        }
+        return model
+    }
+
+    private subscript(parameter: NetworkParameter) -> String? {
+        switch parameter {
+        case .loss: loss
+        case .burst: burst
+        case .gilbert: gilbert
+        case .delay: delay
+        case .jitter: jitter
+        case .order: order
+        case .stalls: stalls
+        case .detour: detour
+        case .reorder: reorder
+        case .duplicate: duplicate
+        case .rate: rate
+        case .queue: queue
+        case .header: header
+        }
+    }
+}
+
+private func help(_ parameter: NetworkParameter) -> ArgumentHelp {
+    "\(parameter.summary.prefix(1).uppercased())\(parameter.summary.dropFirst()): \(parameter.syntax)."
+}

@@ -1,0 +1,43 @@
+import CTimerFD
+import Glibc
+import Network
+import Sound
+
+/// A timer that is due to the microsecond, where a `LoopTimer` may be two milliseconds late: too much for a tool that measures
+/// jitter. The C functions are `timerfd_create` and `timerfd_settime`, on CLOCK_MONOTONIC.
+final class PreciseTimer {
+    private let fileDescriptor: Int32
+    private var handle: LoopHandle?
+    private var deadline: Instant?
+
+    /// Calls `fire` once at or after each deadline that it is armed for.
+    init(on loop: EventLoop, _ fire: @escaping () -> Void) throws {
+        fileDescriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
+        guard fileDescriptor >= 0 else { throw NetworkError(.refused, function: "timerfd_create", code: errno) }
+        handle = try loop.onReadable(fileDescriptor) { [unowned self] in
+            var count: UInt64 = 0
+            // Nothing to read: it was armed anew after it had woken the loop.
+            guard unsafe read(fileDescriptor, &count, MemoryLayout.size(ofValue: count)) > 0 else { return }
+            deadline = nil
+            fire()
+        }
+    }
+
+    deinit {
+        handle?.close()
+        if fileDescriptor >= 0 { close(fileDescriptor) }
+    }
+
+    /// At once where `deadline` has passed; nil disarms.
+    func arm(at deadline: Instant?) {
+        if deadline == self.deadline { return }
+        self.deadline = deadline
+        // Zero would disarm.
+        let nanoseconds = deadline.map { max(1, $0.nanoseconds) } ?? 0
+        var setting = itimerspec()
+        setting.it_value = timespec(
+            tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        let code = unsafe timerfd_settime(fileDescriptor, Int32(TFD_TIMER_ABSTIME), &setting, nil)
+        precondition(code == 0, "an open timer was refused a valid time")
+    }
+}
