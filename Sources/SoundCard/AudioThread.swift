@@ -50,7 +50,9 @@ import Glibc
 public struct AudioThreadError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Int32
 
-    public var description: String { "no audio thread: \(Explanation.text(-code)); close other programs or raise `ulimit -u`" }
+    public var description: String {
+        "no audio thread: \(Explanation.text(-code)); close other programs or raise `ulimit -u`"
+    }
 }
 
 /// What a new thread needs to know.

@@ -75,7 +75,9 @@ extension Device {
                 default: [.playback, .capture]
                 }
             hints.append(
-                Hint(name: name, description: description.split(separator: "\n").joined(separator: ", "), directions: directions))
+                Hint(
+                    name: name, description: description.split(separator: "\n").joined(separator: ", "),
+                    directions: directions))
         }
         return hints
     }
@@ -110,7 +112,8 @@ extension Device {
             while unsafe snd_ctl_pcm_next_device(control, &device) >= 0, device >= 0 {
                 hints.append(
                     Hint(
-                        name: "hw:CARD=\(id),DEV=\(device)", description: description, directions: [.playback, .capture]))
+                        name: "hw:CARD=\(id),DEV=\(device)", description: description,
+                        directions: [.playback, .capture]))
             }
         }
         return hints
@@ -123,7 +126,9 @@ extension Device {
         return unsafe String(cString: string)
     }
 
-    private static let usualRates = [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000]
+    private static let usualRates = [
+        8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000,
+    ]
 
     private static func offer(of name: String, _ direction: Direction) -> Offer {
         do throws(SoundCardError) {

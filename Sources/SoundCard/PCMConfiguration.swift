@@ -59,7 +59,8 @@ struct Grant: Equatable {
                 unsafe snd_pcm_hw_params_set_rate_resample(pcm, raw, 0), "snd_pcm_hw_params_set_rate_resample")
         }
         try all.check(
-            unsafe snd_pcm_hw_params_set_access(pcm, raw, SND_PCM_ACCESS_RW_INTERLEAVED), "snd_pcm_hw_params_set_access")
+            unsafe snd_pcm_hw_params_set_access(pcm, raw, SND_PCM_ACCESS_RW_INTERLEAVED), "snd_pcm_hw_params_set_access"
+        )
         return all
     }
 
@@ -73,7 +74,9 @@ struct Grant: Equatable {
 
     /// Narrows to what comes nearest to `wish`, installs that and reads it back.
     mutating func install(_ wish: Wish) throws(SoundCardError) -> Grant {
-        guard let sampleFormat = SampleFormat.allCases.first(where: { grants($0) }) else { throw .noCommonFormat(device) }
+        guard let sampleFormat = SampleFormat.allCases.first(where: { grants($0) }) else {
+            throw .noCommonFormat(device)
+        }
         try check(unsafe snd_pcm_hw_params_set_format(pcm, raw, sampleFormat.raw), "snd_pcm_hw_params_set_format")
 
         var rate = UInt32(wish.format.rate.hertz)

@@ -182,14 +182,16 @@ extension PCMDevice {
 extension SoundCardError {
     /// Why `snd_pcm_open` returned `code`.
     init(opening name: String, _ direction: Direction, code: Int32) {
+        let explanation = Explanation.last
+        let mayGoTheOtherWay = [ENOENT, EINVAL, ENXIO].contains(-code)
         switch -code {
-        // alsa-lib says ENOENT for a name its configuration has not, ENODEV or ENXIO for a card that is not there.
-        case ENOENT where direction == .capture && canOpen(name, .playback): self = .wrongDirection(name, direction)
-        case ENOENT where direction == .playback && canOpen(name, .capture): self = .wrongDirection(name, direction)
+        case _ where mayGoTheOtherWay && canOpen(name, direction == .playback ? .capture : .playback):
+            self = .wrongDirection(name, direction)
+        // ENOENT is for a name that is not in ALSA's configuration, the others for a card that is not there.
         case ENOENT, ENODEV, ENXIO: self = .noSuchDevice(name)
         case EBUSY: self = .busy(name, holder: holder(ofCardNamed: name, direction))
         case EACCES, EPERM: self = .notPermitted(name)
-        default: self = .failed(name, call: "snd_pcm_open", code: code, explanation: Explanation.last)
+        default: self = .failed(name, call: "snd_pcm_open", code: code, explanation: explanation)
         }
     }
 }
@@ -254,7 +256,12 @@ extension PCMDevice {
     func makeReady(after cause: Interruption.Cause) -> Loss? {
         if case .suspended = cause {
             let deadline = PCMCalls.now() + nanosecondsPerSecond
-            while resume() == -EAGAIN, PCMCalls.now() < deadline { PCMCalls.sleep(until: PCMCalls.now() + 10_000_000) }
+            while PCMCalls.now() < deadline {
+                // External plugins say "resumed" whatever came of it, so the state has the last word.
+                let code = resume()
+                guard code == -EAGAIN || code == 0, case .suspended = observe().state else { break }
+                PCMCalls.sleep(until: PCMCalls.now() + 10_000_000)
+            }
         }
         // After a resume too: what is left in the queue is of another time.
         let code = prepare()

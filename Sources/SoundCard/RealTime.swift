@@ -18,7 +18,9 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
         let range = Int(sched_get_priority_min(SCHED_FIFO))...Int(sched_get_priority_max(SCHED_FIFO))
         let wanted = min(max(priority, range.lowerBound), range.upperBound)
         let first = set(wanted)
-        guard first == EPERM else { return first == 0 ? .granted(priority: wanted) : .denied(priority: wanted, code: first) }
+        guard first == EPERM else {
+            return first == 0 ? .granted(priority: wanted) : .denied(priority: wanted, code: first)
+        }
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTPRIO.rawValue), &limit) == 0, limit.rlim_cur > 0,
             limit.rlim_cur < wanted, set(Int(limit.rlim_cur)) == 0
