@@ -22,12 +22,11 @@ public import Sound
     let fileDescriptor: Int32
     private let longestDatagram: Int
     private var received: ((Span<UInt8>, Endpoint, Instant) -> Void)?
-    private let arrivals = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: datagramsPerCall * bytesPerArrival, alignment: 16)
+    private let arrivals: UnsafeMutableRawBufferPointer
     /// Something arrived since the socket was last found empty.
     private var hasArrivals = false
     private var waiting: SendQueue
-    private let request = UnsafeMutablePointer<uv_udp_send_t>.allocate(capacity: 1)
+    private let request: UnsafeMutablePointer<uv_udp_send_t>
     private let requestBytes: UnsafeMutableBufferPointer<UInt8>
     private var requestDestination: Endpoint?
 
@@ -42,6 +41,8 @@ public import Sound
         reach = Reach(endpoint, options)
         longestDatagram = options.longestDatagram
         waiting = SendQueue(capacity: options.sendQueueCapacity, longestDatagram: options.longestDatagram)
+        unsafe arrivals = .allocate(byteCount: datagramsPerCall * bytesPerArrival, alignment: 16)
+        unsafe request = .allocate(capacity: 1)
         unsafe requestBytes = .allocate(capacity: options.longestDatagram)
         fileDescriptor = unsafe Self.fileDescriptor(of: socket)
         var failure: NetworkError?

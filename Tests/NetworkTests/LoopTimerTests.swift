@@ -93,10 +93,10 @@ struct LoopTimerTests {
             timers.append(
                 try loop.makeTimer {
                     fired += 1
-                    timers.forEach { $0.close() }
+                    for timer in timers { timer.close() }
                 })
         }
-        timers.forEach { $0.arm(at: moment) }
+        for timer in timers { timer.arm(at: moment) }
         loop.run()
         #expect(fired == 1)
         timers[0].arm(at: moment)

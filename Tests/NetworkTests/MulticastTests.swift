@@ -32,9 +32,9 @@ struct MulticastTests {
     @Test func aSocketForAllAddressesHearsOnlyTheGroupsThatItJoined() throws {
         var shared = SocketOptions()
         shared.reusesAddress = true
-        let listener = try UDPSocket(on: loop, joining: Endpoint(group, port: 0), interface: "lo")
-        let endpoint = listener.localEndpoint
-        let bystander = try UDPSocket(on: loop, bindingTo: Endpoint(.anyV4, port: endpoint.port), options: shared)
+        let bystander = try UDPSocket(on: loop, bindingTo: Endpoint(.anyV4, port: 0), options: shared)
+        let endpoint = Endpoint(group, port: bystander.localEndpoint.port)
+        let listener = try UDPSocket(on: loop, joining: endpoint, interface: "lo")
         let (heard, overheard) = (Inbox(of: listener), Inbox(of: bystander))
         let sender = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort, options: local)
         sender.send([1], to: endpoint)
@@ -55,6 +55,15 @@ struct MulticastTests {
         let sender = try UDPSocket(on: loop, bindingTo: Endpoint(.anyV6, port: 0), options: options)
         #expect(sender.send([7], to: Endpoint(group, port: listener.localEndpoint.port)) == .sent)
         try run(loop) { inbox.datagrams == [[7]] }
+    }
+
+    /// Nothing can be sent there, as Linux has no multicast route of IPv6 on the loopback interface.
+    @Test(.enabled(if: machineHasIPv6, "this machine has no IPv6"))
+    func aGroupOfIPv6IsJoinedOnceOnTheInterfaceThatWasNamed() throws {
+        let group = IPAddress.v6(high: 0xFF02_0000_0000_0000, low: 0x4D21, scope: 0)
+        let socket = try UDPSocket(on: loop, joining: Endpoint(group, port: 0), interface: "lo")
+        let error = #expect(throws: NetworkError.self) { try socket.join(group: group, interface: "lo") }
+        #expect(error?.code == EADDRINUSE)
     }
 
     /// Asked of the kernel, as the loopback interface loops everything back.

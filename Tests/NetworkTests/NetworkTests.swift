@@ -60,6 +60,8 @@ extension Endpoint {
 
 extension IPAddress {
     static let loopbackV6 = IPAddress.v6(high: 0, low: 1, scope: 0)
+    /// 127.9.8.7, where no other test listens.
+    static let quietLoopback = IPAddress.v4(0x7F09_0807)
 }
 
 extension UDPSocket {

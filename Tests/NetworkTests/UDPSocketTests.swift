@@ -7,6 +7,8 @@ import Testing
 
 struct UDPSocketTests {
     let loop: EventLoop
+    /// The discard port, where nothing listens.
+    private let closed = Endpoint(.quietLoopback, port: 9)
 
     init() throws { loop = try EventLoop() }
 
@@ -71,7 +73,7 @@ struct UDPSocketTests {
         options.isIPv6Only = true
         let v6 = try UDPSocket(on: loop, bindingTo: Endpoint(.anyV6, port: 0), options: options)
         #expect(v6.reach == .ipv6)
-        _ = try UDPSocket(on: loop, bindingTo: Endpoint(.anyV4, port: v6.localEndpoint.port))
+        _ = try UDPSocket(on: loop, bindingTo: Endpoint(.quietLoopback, port: v6.localEndpoint.port))
         let outcome = v6.send([1], to: Endpoint(.loopbackV4, port: v6.localEndpoint.port))
         #expect(outcome == .failed(ENETUNREACH))
     }
@@ -107,7 +109,6 @@ struct UDPSocketTests {
     }
 
     @Test func aClosedPortIsCountedAndTheSocketGoesOn() throws {
-        let closed = try closedEndpoint()
         let socket = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         let friend = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         friend.receive { datagram, sender, _ in friend.send(datagram, to: sender) }
@@ -129,11 +130,10 @@ struct UDPSocketTests {
     func aClosedPortIsCountedForBothFamiliesOfOneSocket() throws {
         let socket = try UDPSocket(on: loop, bindingTo: Endpoint(.anyV6, port: 0))
         socket.receive { _, _, _ in }
-        let closedV4 = try closedEndpoint()
-        socket.send([1], to: closedV4)
+        socket.send([1], to: closed)
         try run(loop) { socket.statistics.failed == 1 }
-        #expect(socket.statistics.lastFailure == .init(destination: closedV4, code: ECONNREFUSED))
-        let closedV6 = try closedEndpoint(.loopbackV6)
+        #expect(socket.statistics.lastFailure == .init(destination: closed, code: ECONNREFUSED))
+        let closedV6 = Endpoint(.loopbackV6, port: 9)
         socket.send([1], to: closedV6)
         try run(loop) { socket.statistics.failed == 2 }
         #expect(socket.statistics.lastFailure == .init(destination: closedV6, code: ECONNREFUSED))
@@ -142,7 +142,7 @@ struct UDPSocketTests {
     @Test func aReportFromTheNetworkDoesNotKeepTheProcessorBusy() throws {
         let socket = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         socket.receive { _, _, _ in }
-        socket.send([1], to: try closedEndpoint())
+        socket.send([1], to: closed)
         try run(loop) { socket.statistics.failed == 1 }
         let timer = try loop.makeTimer { [unowned loop] in loop.stop() }
         timer.arm(at: loop.now + .milliseconds(200))
@@ -265,12 +265,6 @@ struct UDPSocketTests {
         // Linux doubles the figure to have room for its own bookkeeping (socket(7)).
         #expect(socket.option(SO_RCVBUF, SOL_SOCKET) == 100_000)
         #expect(socket.option(SO_SNDBUF, SOL_SOCKET) == 40_000)
-    }
-
-    private func closedEndpoint(_ address: IPAddress = .loopbackV4) throws -> Endpoint {
-        let socket = try UDPSocket(on: loop, bindingTo: Endpoint(address, port: 0))
-        defer { socket.close() }
-        return socket.localEndpoint
     }
 }
 
