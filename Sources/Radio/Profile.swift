@@ -15,7 +15,7 @@ public enum Profile: String, CaseIterable, Sendable {
 
     public func apply(to configuration: inout SessionConfiguration) { apply(to: &configuration.coding, &configuration.playout) }
 
-    public func apply(to coding: inout Coding, _ playout: inout Playout) {
+    public func apply(to coding: inout CodingSettings, _ playout: inout PlayoutSettings) {
         switch self {
         case .lan:
             break

@@ -13,8 +13,8 @@ public struct SessionConfiguration: Sendable {
     public var output: Output?
     /// Where what is heard is written as well.
     public var recording: Recording?
-    public var coding = Coding()
-    public var playout = Playout()
+    public var coding = CodingSettings()
+    public var playout = PlayoutSettings()
     /// Whether the microphone is open from the start.
     public var beginsOpen = true
     /// Ends by itself after so long.
@@ -64,7 +64,7 @@ public struct SessionConfiguration: Sendable {
 }
 
 /// How sound becomes packets.
-public struct Coding: Hashable, Sendable {
+public struct CodingSettings: Hashable, Sendable {
     /// Of the Opus payload, in bit/s: 6 000…510 000.
     public var bitRate = 32_000
     /// Of one packet: 2.5, 5, 10, 20, 40 or 60 ms.
@@ -88,7 +88,7 @@ public struct Coding: Hashable, Sendable {
 }
 
 /// How packets become sound.
-public struct Playout: Hashable, Sendable {
+public struct PlayoutSettings: Hashable, Sendable {
     /// How far playout lies behind the fastest packet; nil lets the network decide.
     public var fixedDepth: Duration?
     /// The least an adaptive depth comes down to, beside what a period of the card needs.

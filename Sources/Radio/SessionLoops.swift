@@ -134,7 +134,7 @@ struct SessionLoops: ~Copyable, Sendable {
     }
 }
 
-extension Coding {
+extension CodingSettings {
     /// Below 10 ms there is nothing for the speech codec to do, and without it Opus looks 4 ms less ahead.
     var application: OpusEncoder.Application {
         if frame < .milliseconds(10) { return .lowDelay }
@@ -152,7 +152,7 @@ extension Coding {
     }
 }
 
-extension Playout {
+extension PlayoutSettings {
     /// What is asked of a lane whose card wants `period` frames at a time. A packet is needed when the pull that holds
     /// its first frame begins, and a thread wakes up to a millisecond and a half late even where it has priority.
     func lane(period: FrameCount, _ rate: SampleRate) -> PlayoutConfiguration {

@@ -1,0 +1,117 @@
+public import Engine
+internal import Network
+internal import OpusCodec
+public import RTP
+internal import Sound
+
+/// Configurations for what people want to do, from what they type. Looks names up, which may wait for a name server.
+extension SessionConfiguration {
+    /// Sends to `address`.
+    public static func sending(
+        to address: StreamAddress, station: StationConfiguration = .init(), localPort: UInt16 = 0,
+        multicastInterface: String? = nil, timeToLive: UInt8 = 1
+    ) throws(RadioError) -> Self {
+        guard !address.host.isEmpty else {
+            throw RadioError(.usage, "there is nobody to send to: write rtp://HOST:PORT, such as rtp://10.0.0.7:5004")
+        }
+        let remote = try endpoint(of: address)
+        var station = station
+        station.remotes = [remote]
+        station.accepted = remote.address.isMulticast ? .anyone : .only([remote.address])
+        var configuration = Self(
+            local: Endpoint(remote.address.unspecified, port: localPort), station: station)
+        if remote.address.isMulticast {
+            configuration.multicast = Multicast(group: nil, interface: multicastInterface, timeToLive: timeToLive)
+        }
+        return configuration
+    }
+
+    /// Receives on `address`: one of this machine's own, a multicast group to join, or any (`rtp://:5004`).
+    public static func receiving(
+        on address: StreamAddress, station: StationConfiguration = .init(), multicastInterface: String? = nil
+    ) throws(RadioError) -> Self {
+        let local =
+            address.host.isEmpty ? Endpoint(.anyV6, port: address.port) : try endpoint(of: address)
+        var configuration = Self(local: local, station: station)
+        if local.address.isMulticast {
+            configuration.multicast = Multicast(group: local.address, interface: multicastInterface)
+        }
+        return configuration
+    }
+
+    /// Talks with whoever is at `address`, and hears nobody else.
+    public static func talking(
+        with address: StreamAddress, station: StationConfiguration = .init(), localPort: UInt16
+    ) throws(RadioError) -> Self {
+        guard !address.host.isEmpty else {
+            throw RadioError(.usage, "there is nobody to talk to: write a host, such as bob.local or 10.0.0.7:5004")
+        }
+        let endpoints = try endpoints(of: address)
+        guard let remote = endpoints.first, !remote.address.isMulticast else {
+            throw RadioError(.usage, "talk has one partner: use send and recv for a multicast group")
+        }
+        var station = station
+        station.remotes = [remote]
+        station.accepted = .only(Set(endpoints.map(\.address)))
+        return Self(local: Endpoint(.anyV6, port: localPort), station: station)
+    }
+
+    /// Receives what an SDP file describes.
+    public static func receiving(
+        _ description: SessionDescription, station: StationConfiguration = .init(), multicastInterface: String? = nil
+    ) throws(RadioError) -> Self {
+        let opus = try opusFormat(of: description)
+        var station = station
+        station.payloadType = opus.payloadType
+        station.acceptedPayloadTypes = [opus.payloadType]
+        station.controlPort = description.multiplexesRTCP ? .multiplexed : .next
+        let isMulticast = description.connection.isMulticast
+        let address = StreamAddress(host: isMulticast ? description.connection.address : "", port: description.port)
+        return try receiving(on: address, station: station, multicastInterface: multicastInterface)
+    }
+
+    private static func opusFormat(of description: SessionDescription) throws(RadioError) -> SessionDescription.Format {
+        guard let opus = description.opus else {
+            throw RadioError(.unavailable, "this SDP offers no Opus, and nothing else is played here")
+        }
+        return opus
+    }
+
+    private static func endpoint(of address: StreamAddress) throws(RadioError) -> Endpoint {
+        try endpoints(of: address)[0]
+    }
+
+    private static func endpoints(of address: StreamAddress) throws(RadioError) -> [Endpoint] {
+        do { return try Resolver.resolve(address.host, port: address.port) } catch { throw RadioError(error) }
+    }
+}
+
+extension SessionDescription {
+    /// What others need to know to hear the stream that `configuration` sends.
+    public init(of configuration: SessionConfiguration, name: String) {
+        let remote = configuration.station.remotes.first ?? configuration.local
+        let address = Connection("\(remote.address)")
+        var connection = address
+        if address.isMulticast, case .v4 = remote.address {
+            connection.timeToLive = configuration.multicast?.timeToLive ?? 1
+        }
+        var parameters = OpusParameters()
+        parameters.usesInBandFEC = configuration.coding.settings.inBandFEC
+        parameters.sendsStereo = configuration.coding.channelCount > 1
+        self.init(
+            origin: Origin(sessionID: 0, address: address), name: name, connection: connection, port: remote.port,
+            formats: [.opus(payloadType: configuration.station.payloadType, parameters)],
+            packetTime: configuration.coding.frame,
+            multiplexesRTCP: configuration.station.controlPort == .multiplexed, direction: .receiveOnly)
+    }
+}
+
+extension IPAddress {
+    /// Any of this machine's own, of the same family.
+    fileprivate var unspecified: Self {
+        switch self {
+        case .v4: .anyV4
+        case .v6: .anyV6
+        }
+    }
+}

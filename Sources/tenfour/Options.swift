@@ -1,0 +1,153 @@
+import ArgumentParser
+import Engine
+import RTP
+import Radio
+import Sound
+import SoundFile
+
+/// What every session takes.
+struct CommonOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Settings for a network: \(Profile.allCases.map(\.rawValue).joined(separator: ", ")).", discussion: profiles))
+    var profile: Profile = .lan
+
+    @Option(help: "What others see as your name.")
+    var name: String?
+
+    @Option(help: ArgumentHelp("Where reports (RTCP) go: mux (the port of the media), next (the port above it) or off.", valueName: "mux|next|off"))
+    var rtcp: ControlPortChoice = .mux
+
+    @Option(help: ArgumentHelp("The network interface for multicast, such as eth0.", valueName: "name"))
+    var interface: String?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("End after so long; a bare number is in seconds.", valueName: "time"))
+    var duration: Time<BareSeconds>?
+
+    @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Say more.")
+    var verbose = false
+
+    private static var profiles: String {
+        Profile.allCases.map { "\($0.rawValue): \($0.summary)." }.joined(separator: " ")
+    }
+
+    func station(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> StationConfiguration {
+        StationConfiguration(
+            payloadType: payloadType, controlPort: rtcp.controlPort, canonicalName: "tenfour",
+            name: name.map { String($0.prefix(64)) })
+    }
+
+    func apply(to configuration: inout SessionConfiguration) {
+        profile.apply(to: &configuration)
+        configuration.duration = duration?.duration
+    }
+}
+
+enum ControlPortChoice: String, ExpressibleByArgument, CaseIterable {
+    case mux, next, off
+
+    var controlPort: StationConfiguration.ControlPort {
+        switch self {
+        case .mux: .multiplexed
+        case .next: .next
+        case .off: .none
+        }
+    }
+}
+
+/// How sound is coded.
+struct CodingOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s: 6k to 510k.", valueName: "rate"))
+    var bitrate: BitRate?
+
+    @Option(help: ArgumentHelp("Sound in a packet: 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms.", valueName: "time"))
+    var frame: Time<BareMilliseconds>?
+
+    @Option(help: ArgumentHelp("In-band FEC: auto (on when loss is expected), on or off.", valueName: "auto|on|off"))
+    var fec: FECChoice = .auto
+
+    @Option(help: ArgumentHelp("Packet loss to be ready for, in percent.", valueName: "percent"))
+    var expectLoss: Int?
+
+    @Flag(help: "Tune the codec for speech or for music.")
+    var content: ContentChoice?
+
+    @Option(help: ArgumentHelp("The dynamic payload type of RTP, 96 to 127.", valueName: "number"))
+    var payloadType: UInt8 = RTPDefaults.opusPayloadType
+
+    func validate() throws {
+        if let frame, !CodingSettings.frames.contains(frame.duration) {
+            throw ValidationError("--frame \(text(of: frame.duration)) is no length of an Opus frame: write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms.")
+        }
+        if let expectLoss, !(0...100).contains(expectLoss) {
+            throw ValidationError("--expect-loss \(expectLoss) is no share in percent: write a number from 0 to 100.")
+        }
+        guard (96...127).contains(payloadType) else {
+            throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
+        }
+    }
+
+    func apply(to coding: inout CodingSettings) {
+        if let bitrate { coding.bitRate = bitrate.bitsPerSecond }
+        if let frame { coding.frame = frame.duration }
+        if let expectLoss { coding.expectedLoss = expectLoss }
+        switch fec {
+        case .auto: coding.fec = .automatic
+        case .on: coding.fec = .on
+        case .off: coding.fec = .off
+        }
+        switch content {
+        case .none: break
+        case .speech: coding.content = .speech
+        case .music: coding.content = .music
+        }
+    }
+}
+
+enum FECChoice: String, ExpressibleByArgument, CaseIterable { case auto, on, off }
+enum ContentChoice: String, EnumerableFlag { case speech, music }
+
+/// How sound is played.
+struct PlayoutOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Depth of the jitter buffer: auto, or fixed such as 60ms.", valueName: "auto|time"))
+    var jitter: Jitter?
+
+    @Option(help: ArgumentHelp("The most that the buffer grows to.", valueName: "time"))
+    var maxLatency: Time<BareMilliseconds>?
+
+    @Option(name: [.customShort("F"), .long], help: ArgumentHelp("How much the card asks for at a time; a bare number is in microseconds.", valueName: "time"))
+    var periodTime: Time<BareMicroseconds>?
+
+    func validate() throws {
+        if let periodTime, !(.milliseconds(1) ... .milliseconds(100)).contains(periodTime.duration) {
+            throw ValidationError("--period-time \(text(of: periodTime.duration)) is out of range: write 1ms to 100ms.")
+        }
+    }
+
+    func apply(to playout: inout PlayoutSettings) {
+        switch jitter {
+        case .none: break
+        case .auto: playout.fixedDepth = nil
+        case .fixed(let depth): playout.fixedDepth = depth
+        }
+        if let maxLatency { playout.maximumDepth = maxLatency.duration }
+        if let periodTime { playout.period = periodTime.duration }
+    }
+}
+
+/// `alsa:NAME` is a card; anything else is a file, `-` standard input or output, and `file:` may stand before it.
+enum Place {
+    case card(String)
+    case file(String)
+
+    init(_ text: String) {
+        if text.hasPrefix("alsa:") {
+            var name = text.dropFirst(5)
+            if name.hasPrefix("//") { name = name.dropFirst(2) }
+            self = .card(String(name))
+        } else {
+            self = .file(text.hasPrefix("file:") ? String(text.dropFirst(5)) : text)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+public import ArgumentParser
+public import Radio
+
+/// A duration as people write it: `20ms`, `1.5s`, `2500us`; a bare number is in `Unit`.
+struct Time<Unit: BareUnit>: ExpressibleByArgument {
+    var duration: Duration
+
+    init(_ duration: Duration) { self.duration = duration }
+
+    init?(argument: String) {
+        let units: [(String, Double)] = [("us", 1), ("µs", 1), ("ms", 1_000), ("min", 60_000_000), ("s", 1_000_000)]
+        let unit = units.first { argument.hasSuffix($0.0) }
+        let number = unit.map { argument.dropLast($0.0.count) } ?? Substring(argument)
+        guard let value = Double(number), value >= 0, value < 1e9, value.isFinite else { return nil }
+        duration = .microseconds(value * (unit?.1 ?? Unit.microseconds))
+    }
+
+    var defaultValueDescription: String { text(of: duration) }
+}
+
+protocol BareUnit { static var microseconds: Double { get } }
+enum BareMicroseconds: BareUnit { static var microseconds: Double { 1 } }
+enum BareMilliseconds: BareUnit { static var microseconds: Double { 1_000 } }
+enum BareSeconds: BareUnit { static var microseconds: Double { 1_000_000 } }
+
+/// `20 ms`, `2.5 ms`.
+func text(of duration: Duration) -> String { decimal(duration / .milliseconds(1), places: 1, trimming: true) + " ms" }
+
+/// `32k`, or a bare number in kbit/s as opusenc has it.
+struct BitRate: ExpressibleByArgument {
+    var bitsPerSecond: Int
+
+    init(_ bitsPerSecond: Int) { self.bitsPerSecond = bitsPerSecond }
+
+    init?(argument: String) {
+        let number = argument.hasSuffix("k") ? argument.dropLast() : Substring(argument)
+        guard let value = Double(number), value >= 6, value <= 510 else { return nil }
+        bitsPerSecond = Int(value * 1_000)
+    }
+
+    var defaultValueDescription: String { "\(bitsPerSecond / 1_000)k" }
+}
+
+/// `auto`, or a fixed depth.
+enum Jitter: ExpressibleByArgument {
+    case auto
+    case fixed(Duration)
+
+    init?(argument: String) {
+        if argument == "auto" {
+            self = .auto
+        } else if let time = Time<BareMilliseconds>(argument: argument) {
+            self = .fixed(time.duration)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Profile: ExpressibleByArgument {}
+
+/// A number with so many digits behind the point; `trimming` leaves out zeros at its end.
+func decimal(_ number: Double, places: Int, trimming: Bool = false) -> String {
+    guard number.isFinite else { return "–" }
+    var scale = 1.0
+    for _ in 0..<places { scale *= 10 }
+    let scaled = Int((number.magnitude * scale).rounded())
+    let sign = number < 0 && scaled > 0 ? "-" : ""
+    let whole = "\(sign)\(scaled / Int(scale))"
+    guard places > 0 else { return whole }
+    let digits = String(scaled % Int(scale))
+    var fraction = String(repeating: "0", count: places - digits.count) + digits
+    if trimming { while fraction.last == "0" { fraction.removeLast() } }
+    return fraction.isEmpty ? whole : "\(whole).\(fraction)"
+}

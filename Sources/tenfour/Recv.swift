@@ -1,0 +1,73 @@
+import ArgumentParser
+import RTP
+import Radio
+import SoundFile
+
+struct Recv: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Receive a stream and play or write it.",
+        discussion: """
+            tenfour recv rtp://:5004 -D default
+            tenfour recv live.sdp -o heard.wav
+            tenfour recv rtp://@239.0.1.10:5004 -o - | aplay -f S16_LE -r 48000
+            """)
+
+    @Argument(help: ArgumentHelp("Where from: rtp://:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
+    var address: String?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The port to receive on.", valueName: "port"))
+    var port: UInt16?
+
+    @Option(name: [.customShort("D"), .long], help: ArgumentHelp("The sound card to play on, by its ALSA name.", valueName: "name"))
+    var device: String?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Write it to a WAV file or, raw, to - (with -D: play it too); or alsa:NAME.", valueName: "place"))
+    var output: String?
+
+    @Flag(name: [.customShort("1"), .long], help: "End when everybody who was heard has left.")
+    var oneshot = false
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
+    var channels: Int?
+
+    @Option(help: ArgumentHelp("The payload type to take where there is no SDP, 96 to 127.", valueName: "number"))
+    var payloadType: UInt8 = RTPDefaults.opusPayloadType
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: "Playing") var playout: PlayoutOptions
+
+    func validate() throws {
+        if let channels, !(1...2).contains(channels) {
+            throw ValidationError("--channels \(channels) is not played: write 1 or 2.")
+        }
+        guard (96...127).contains(payloadType) else {
+            throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
+        }
+    }
+
+    func run() throws {
+        var configuration = try source()
+        common.apply(to: &configuration)
+        playout.apply(to: &configuration.playout)
+        if let channels { configuration.playout.channelCount = channels }
+        configuration.endsWithLastSource = oneshot
+        configuration.output = .card(device ?? "default")
+        if let output {
+            Place(output).apply(to: &configuration)
+            if let device { configuration.output = .card(device) }
+        }
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false)
+            .run(configuration, doing: "receiving on \(configuration.local)")
+    }
+
+    private func source() throws -> SessionConfiguration {
+        let station = common.station(payloadType: payloadType)
+        guard let address, address.hasSuffix(".sdp") else {
+            var typed = try StreamAddress(parsing: address ?? "rtp://:\(RTPDefaults.port)")
+            if let port { typed.typedPort = port }
+            return try .receiving(on: typed, station: station, multicastInterface: common.interface)
+        }
+        return try .receiving(
+            TextFile.readDescription(address), station: station, multicastInterface: common.interface)
+    }
+}

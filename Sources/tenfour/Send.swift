@@ -1,0 +1,72 @@
+public import ArgumentParser
+import RTP
+import Radio
+import Sound
+public import SoundFile
+
+struct Send: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send sound to one address or a multicast group.",
+        discussion: """
+            tenfour send -D hw:1 rtp://10.0.0.7:5004 --sdp live.sdp
+            tenfour send --input speech.wav rtp://10.0.0.7
+            arecord -f S16_LE -r 48000 | tenfour send --input - rtp://@239.0.1.10:5004
+            """)
+
+    @Argument(help: ArgumentHelp("Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast.", valueName: "address"))
+    var address: String
+
+    @Option(name: [.customShort("D"), .long], help: ArgumentHelp("The sound card to capture from, by its ALSA name.", valueName: "name"))
+    var device = "default"
+
+    @Option(help: ArgumentHelp("Send this instead: a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
+    var input: String?
+
+    @Option(help: ArgumentHelp("Write what players need to know to this SDP file; - is standard output.", valueName: "file"))
+    var sdp: String?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The port to send from; 0 lets the system choose.", valueName: "port"))
+    var port: UInt16 = 0
+
+    @Option(help: ArgumentHelp("How many routers multicast may pass.", valueName: "hops"))
+    var ttl: UInt8 = 1
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
+    var channels: Int?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The rate of raw standard input, in hertz.", valueName: "hertz"))
+    var rate: Int = 48_000
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The samples of raw standard input, in ALSA's words.", valueName: "format"))
+    var format: RawFormat.Encoding = .s16LE
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: "Coding") var coding: CodingOptions
+
+    func validate() throws {
+        if let channels, !(1...2).contains(channels) {
+            throw ValidationError("--channels \(channels) is not sent: write 1 or 2.")
+        }
+        guard (1_000...768_000).contains(rate) else {
+            throw ValidationError("--rate \(rate) is no sample rate: write 1000 to 768000.")
+        }
+    }
+
+    func run() throws {
+        var configuration = try SessionConfiguration.sending(
+            to: StreamAddress(parsing: address), station: common.station(payloadType: coding.payloadType),
+            localPort: port, multicastInterface: common.interface, timeToLive: ttl)
+        common.apply(to: &configuration)
+        coding.apply(to: &configuration.coding)
+        if let channels { configuration.coding.channelCount = channels }
+        let raw = RawFormat(
+            encoding: format, format: LPCMFormat(rate: SampleRate(hertz: rate), channelCount: channels ?? 1))
+        configuration.input = input.map { Place($0).input(raw: raw) } ?? .card(device)
+        let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
+        if let sdp { try TextFile.write(description.text(), to: sdp) }
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false)
+            .run(configuration, doing: "sending to \(address)")
+    }
+}
+
+extension RawFormat.Encoding: ExpressibleByArgument {}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import RTP
+import Radio
+import SoundFile
+
+struct Talk: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Talk and listen, with one other station.",
+        discussion: """
+            On one machine: tenfour talk bob.local; on the other: tenfour talk alice.local. The microphone begins closed, since \
+            two open ones with loudspeakers howl. Keys: space opens and closes it, m silences the speaker, q quits, ? helps.
+            """)
+
+    @Argument(help: ArgumentHelp("Who to talk with: a name or address, with :PORT where it is not \(RTPDefaults.port).", valueName: "host"))
+    var partner: String
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The port to receive on.", valueName: "port"))
+    var port: UInt16 = RTPDefaults.port
+
+    @Option(name: [.customShort("D"), .long], help: ArgumentHelp("The sound card, for both ways, by its ALSA name.", valueName: "name"))
+    var device = "default"
+
+    @Option(help: ArgumentHelp("Where your sound comes from instead: alsa:NAME, a sound file, or -.", valueName: "place"))
+    var input: String?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Where theirs goes instead: alsa:NAME, a WAV file, or -.", valueName: "place"))
+    var output: String?
+
+    @Flag(help: "Begin with the microphone open.")
+    var open = false
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: "Coding") var coding: CodingOptions
+    @OptionGroup(title: "Playing") var playout: PlayoutOptions
+
+    func run() throws {
+        var configuration = try SessionConfiguration.talking(
+            with: StreamAddress(parsing: partner), station: common.station(payloadType: coding.payloadType),
+            localPort: port)
+        common.apply(to: &configuration)
+        coding.apply(to: &configuration.coding)
+        playout.apply(to: &configuration.playout)
+        configuration.beginsOpen = open
+        configuration.input = input.map { Place($0).input(raw: RawFormat()) } ?? .card(device)
+        configuration.output = .card(device)
+        if let output { Place(output).apply(to: &configuration) }
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true).run(configuration, doing: "talking with \(partner)")
+    }
+}
+
+extension Place {
+    func input(raw: RawFormat) -> SessionConfiguration.Input {
+        switch self {
+        case .card(let name): .card(name)
+        case .file(let path): .file(path, raw: raw)
+        }
+    }
+
+    /// As the only output: a file has no card beside it.
+    func apply(to configuration: inout SessionConfiguration) {
+        switch self {
+        case .card(let name): configuration.output = .card(name)
+        case .file(let path):
+            configuration.output = .clock
+            configuration.recording = .file(path)
+        }
+    }
+}

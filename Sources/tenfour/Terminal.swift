@@ -1,0 +1,63 @@
+import Glibc
+
+/// Standard output for data, standard error for talk, and the keyboard where there is one.
+enum Terminal {
+    /// A line of talk.
+    static func say(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+
+    /// Data.
+    static func put(_ text: String) { write(text, to: STDOUT_FILENO) }
+
+    static func draw(_ text: String) { write(text, to: STDERR_FILENO) }
+
+    /// Whether a line that changes may be drawn: not where output goes to a file or a pipe.
+    static var showsStatus: Bool { isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
+    /// In columns; 80 where it cannot be told.
+    static var width: Int {
+        var size = winsize()
+        guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    private static func write(_ text: String, to file: Int32) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+}
+
+/// Keys one by one, without waiting for a line and without showing them. Put back as it was at the end.
+struct Keyboard: ~Copyable {
+    private var saved = termios()
+
+    /// Nil where standard input is no terminal.
+    init?() {
+        guard isatty(STDIN_FILENO) == 1, unsafe tcgetattr(STDIN_FILENO, &saved) == 0 else { return nil }
+        var raw = saved
+        raw.c_lflag &= ~UInt32(ICANON | ECHO)
+        unsafe tcsetattr(STDIN_FILENO, TCSANOW, &raw)
+    }
+
+    deinit {
+        var saved = saved
+        unsafe tcsetattr(STDIN_FILENO, TCSANOW, &saved)
+    }
+
+    /// The next key; nil when none came within `milliseconds`, or a signal did.
+    func key(within milliseconds: Int32) -> Character? {
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&input, 1, milliseconds) == 1 else { return nil }
+        var byte: UInt8 = 0
+        guard unsafe read(STDIN_FILENO, &byte, 1) == 1 else {
+            // The terminal is gone: wait as if no key came.
+            usleep(UInt32(milliseconds) * 1_000)
+            return nil
+        }
+        return Character(UnicodeScalar(byte))
+    }
+}
