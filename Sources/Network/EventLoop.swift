@@ -5,7 +5,8 @@ public import Sound
 ///
 /// Made and used on one thread, the one that calls `run()`; only a `Wakeup` may be touched from elsewhere.
 /// What it waits for lives until it is closed or until the loop is deinitialised, whichever comes first;
-/// after that no callback runs. The C type is `uv_loop_t`.
+/// after that no callback runs. A callback that holds the loop therefore holds it for ever: write `[unowned loop]`, or call
+/// `closeAll()` when the work is done. The C type is `uv_loop_t`.
 @safe public final class EventLoop {
     let loop: UnsafeMutablePointer<uv_loop_t>
     private var lookups: [Lookup] = []
@@ -24,8 +25,7 @@ public import Sound
 
     /// Closes what is left. Waits for a name lookup that the system has begun, as that cannot be taken back.
     deinit {
-        for lookup in lookups { lookup.cancel() }
-        unsafe uv_walk(loop, closeHandle, nil)
+        closeAll()
         while unsafe uv_run(loop, UV_RUN_DEFAULT) != 0 {}
         let code = unsafe uv_loop_close(loop)
         precondition(code == 0, "a libuv handle outlived its loop")
@@ -76,6 +76,12 @@ public import Sound
         _ fileDescriptor: Int32, _ readable: @escaping () -> Void
     ) throws(NetworkError) -> LoopHandle {
         try ReadableHandle(on: self, fileDescriptor, readable)
+    }
+
+    /// Closes everything that this loop waits for and lets go of all callbacks. `run()` then returns, and more may be made.
+    public func closeAll() {
+        for lookup in lookups { lookup.cancel() }
+        unsafe uv_walk(loop, closeHandle, nil)
     }
 
     func keep(_ lookup: Lookup) { lookups.append(lookup) }

@@ -10,6 +10,10 @@ extension UDPSocket {
     ) throws(NetworkError) {
         var options = options
         options.reusesAddress = true
+        var group = group
+        if let interface, case .v6(let high, let low, 0) = group.address {
+            group.address = .v6(high: high, low: low, scope: try interfaceIndex(of: interface))
+        }
         try self.init(on: loop, bindingTo: group, options: options)
         do throws(NetworkError) {
             try join(group: group.address, interface: interface)
@@ -57,12 +61,13 @@ func interfaceIndex(of nameOrAddress: String) throws(NetworkError) -> UInt32 {
     defer { unsafe uv_free_interface_addresses(start, count) }
 
     var names: [String] = []
-    for unsafe interface in unsafe UnsafeBufferPointer(start: start, count: Int(count)) {
-        let address = unsafe withUnsafeBytes(of: interface.address) { bytes in
+    let interfaces = unsafe UnsafeBufferPointer(start: start, count: Int(count))
+    for index in interfaces.indices {
+        let address = unsafe withUnsafeBytes(of: interfaces[index].address) { bytes in
             unsafe bytes.baseAddress.flatMap { unsafe Endpoint($0.assumingMemoryBound(to: sockaddr.self))?.address }
         }
-        if address?.description == nameOrAddress { return unsafe if_nametoindex(interface.name) }
-        let name = unsafe String(cString: interface.name)
+        if address?.description == nameOrAddress { return unsafe if_nametoindex(interfaces[index].name) }
+        let name = unsafe String(cString: interfaces[index].name)
         if !names.contains(name) { names.append(name) }
     }
     throw NetworkError(.noSuchInterface(nameOrAddress, present: names), function: "if_nametoindex", code: ENODEV)

@@ -37,7 +37,8 @@ extension UDPSocket {
         return fileDescriptor
     }
 
-    /// Everything that has to be said before the socket is bound.
+    /// Everything that has to be said before the socket is bound. …_RECVERR asks for the reports that the network sends back;
+    /// without …_MULTICAST_ALL set to 0, Linux hands us every group that any program on this machine has joined.
     static func apply(_ options: SocketOptions, to socket: Int32, _ reach: Reach) throws(NetworkError) {
         let trafficClass = Int32(options.serviceCodePoint) * 4
         let interface = try options.multicastInterface.map { (name) throws(NetworkError) in
@@ -48,9 +49,12 @@ extension UDPSocket {
             try set(IPV6_RECVERR, IPPROTO_IPV6, "IPV6_RECVERR", 1, on: socket)
             try set(IPV6_TCLASS, IPPROTO_IPV6, "IPV6_TCLASS", trafficClass, on: socket)
             try set(
-                IPV6_MULTICAST_HOPS, IPPROTO_IPV6, "IPV6_MULTICAST_HOPS", Int32(options.multicastTimeToLive), on: socket)
+                IPV6_MULTICAST_HOPS, IPPROTO_IPV6, "IPV6_MULTICAST_HOPS", Int32(options.multicastTimeToLive), on: socket
+            )
             try set(
-                IPV6_MULTICAST_LOOP, IPPROTO_IPV6, "IPV6_MULTICAST_LOOP", options.loopsMulticastBack ? 1 : 0, on: socket)
+                IPV6_MULTICAST_LOOP, IPPROTO_IPV6, "IPV6_MULTICAST_LOOP", options.loopsMulticastBack ? 1 : 0, on: socket
+            )
+            try set(IPV6_MULTICAST_ALL, IPPROTO_IPV6, "IPV6_MULTICAST_ALL", 0, on: socket)
             if let interface {
                 try set(
                     IPV6_MULTICAST_IF, IPPROTO_IPV6, "IPV6_MULTICAST_IF", Int32(bitPattern: interface), on: socket)
@@ -61,7 +65,6 @@ extension UDPSocket {
             try set(IP_TOS, IPPROTO_IP, "IP_TOS", trafficClass, on: socket)
             try set(IP_MULTICAST_TTL, IPPROTO_IP, "IP_MULTICAST_TTL", Int32(options.multicastTimeToLive), on: socket)
             try set(IP_MULTICAST_LOOP, IPPROTO_IP, "IP_MULTICAST_LOOP", options.loopsMulticastBack ? 1 : 0, on: socket)
-            // Linux would hand us every group that any program on this machine has joined.
             try set(IP_MULTICAST_ALL, IPPROTO_IP, "IP_MULTICAST_ALL", 0, on: socket)
             if let interface {
                 var request = ip_mreqn()
@@ -125,7 +128,7 @@ extension IPAddress {
 
 extension NetworkError {
     /// What `uv_udp_bind` returned.
-    fileprivate init(bindingTo endpoint: Endpoint, _ code: Int32) {
+    init(bindingTo endpoint: Endpoint, _ code: Int32) {
         self.init("uv_udp_bind", code)
         switch -code {
         case EADDRINUSE: reason = .portInUse(endpoint.port)

@@ -113,7 +113,7 @@ public enum Resolver {
 
 extension NetworkError {
     /// What `uv_getaddrinfo` returned.
-    fileprivate init(lookingUp host: String, _ code: Int32) {
+    init(lookingUp host: String, _ code: Int32) {
         self.init("uv_getaddrinfo", code)
         switch uv_errno_t(code) {
         case UV_EAI_NONAME, UV_EAI_NODATA, UV_EAI_ADDRFAMILY, UV_EINVAL, UV_ENAMETOOLONG: reason = .unknownHost(host)

@@ -211,7 +211,7 @@ extension UDPSocket {
     }
 
     /// The kernel's buffer was full: lets libuv wait for room for this datagram, and the others wait behind it.
-    private func transmitWhenPossible(_ datagram: Span<UInt8>, to destination: Endpoint) {
+    func transmitWhenPossible(_ datagram: Span<UInt8>, to destination: Endpoint) {
         for index in datagram.indices { unsafe requestBytes[index] = datagram[index] }
         var buffer = unsafe uv_buf_init(
             UnsafeMutableRawPointer(requestBytes.baseAddress)?.assumingMemoryBound(to: CChar.self),
@@ -225,7 +225,7 @@ extension UDPSocket {
         }
     }
 
-    func enqueue(_ datagram: Span<UInt8>, to destination: Endpoint) {
+    private func enqueue(_ datagram: Span<UInt8>, to destination: Endpoint) {
         statistics.queued += 1
         if waiting.append(datagram, to: destination) { statistics.dropped += 1 }
     }
