@@ -10,7 +10,7 @@ struct HostileBytesTests {
     func theCorpusTrapsNoParser(target: FuzzTarget) throws {
         let folder = repository.appending(path: "Tests/Corpus/\(target.rawValue)")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        #expect(files.count >= 5)
+        #expect(!files.isEmpty)
         for file in files {
             let bytes = Array(try Data(contentsOf: file))
             for other in FuzzTarget.allCases { other.feed(bytes.span) }
