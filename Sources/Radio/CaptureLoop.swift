@@ -33,7 +33,7 @@ struct CaptureLoop: ~Copyable, Sendable {
     consuming func run(priority: RealTime) {
         report.priority = priority
         reading: while !controls.stops {
-            switch input.read() {
+            switch input.next() {
             case .captured(let frames):
                 let isOpen = controls.isMicrophoneOpen.load(ordering: .relaxed)
                 if take(frames, isOpen: isOpen) { wakeup.signal() }

@@ -39,8 +39,8 @@ public struct SessionConfiguration: Sendable {
     public enum Input: Sendable {
         /// A capturing PCM by its ALSA name.
         case card(String)
-        /// A sound file, or `-` for standard input; `raw` says what sound without a header is.
-        case file(String, raw: RawFormat)
+        /// A sound file, or `-` for standard input. `raw` says what sound without a header is; nil refuses it.
+        case file(String, raw: RawFormat?)
     }
 
     public enum Output: Sendable {

@@ -86,7 +86,8 @@ struct SessionLoops: ~Copyable, Sendable {
         case .none:
             return nil
         case .file(let path, let raw):
-            let input = try CaptureInput(file: path, raw: raw, frame: coding.frame)
+            let input = try CaptureInput(
+                file: path, raw: raw, channelCount: coding.channelCount, frame: coding.frame)
             openings.append("sends \(path == "-" ? "standard input" : path), \(input.format.summary)")
             return input
         case .card(let name):
@@ -112,7 +113,7 @@ struct SessionLoops: ~Copyable, Sendable {
     }
 
     private static func writer(_ path: String, _ format: LPCMFormat) throws(RadioError) -> SoundFileWriter {
-        do { return try SoundFileWriter(path, format: format) } catch { throw RadioError(.unavailable, error.description) }
+        do { return try SoundFileWriter(path: path, format: format) } catch { throw RadioError(.unavailable, error.description) }
     }
 
     private static func openNetwork(

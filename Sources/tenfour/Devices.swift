@@ -18,7 +18,7 @@ struct Devices: ParsableCommand {
 
     private func text(of offer: Device.Offer) -> String {
         switch offer {
-        case .none: "no"
+        case .nothing: "no"
         case .refuses(let error): "not now: \(error)"
         case .grants(let abilities):
             "\(rates(abilities)) Hz, \(range(abilities.channelCounts)) channels, periods of"

@@ -41,7 +41,7 @@ struct Talk: ParsableCommand {
         coding.apply(to: &configuration.coding)
         playout.apply(to: &configuration.playout)
         configuration.beginsOpen = open
-        configuration.input = input.map { Place($0).input(raw: RawFormat()) } ?? .card(device)
+        configuration.input = input.map { Place($0).input(raw: $0 == "-" ? RawFormat() : nil) } ?? .card(device)
         configuration.output = .card(device)
         if let output { Place(output).apply(to: &configuration) }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true).run(configuration, doing: "talking with \(partner)")
@@ -49,7 +49,7 @@ struct Talk: ParsableCommand {
 }
 
 extension Place {
-    func input(raw: RawFormat) -> SessionConfiguration.Input {
+    func input(raw: RawFormat?) -> SessionConfiguration.Input {
         switch self {
         case .card(let name): .card(name)
         case .file(let path): .file(path, raw: raw)
