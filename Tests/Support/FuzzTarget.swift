@@ -1,8 +1,8 @@
 import RTP
 import Sound
 
-/// A parser that strangers feed. `Tools/fuzz` searches for bytes that break it; the ordinary tests feed it what was found
-/// before, and noise.
+/// A parser that strangers feed. `Tools/fuzz` searches for bytes that break it; the ordinary tests feed it what was
+/// found before, and noise.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     case rtp, rtcp, sdp, opus, reception
 
