@@ -49,9 +49,8 @@ import Testing
 @Test func preallocatedMemoryHoldsWhatIsPutIn() {
     var memory = Preallocated<Int>(repeating: 7, count: 4)
     memory[2] = 9
-    let part = memory.span(in: 1..<3)
-    let seen = (part[0], part[1], memory.count)
-    #expect(seen == (7, 9, 4))
+    let seen = [memory[1], memory[2], memory.count]
+    #expect(seen == [7, 9, 4])
     var rest = memory.mutableSpan(in: 3..<4)
     rest[0] = 1
     let last = memory[3]
