@@ -82,13 +82,14 @@ let package = Package(
 
         .target(
             name: "Support",
-            dependencies: ["Sound", "RTP", "Engine", "BadLink"],
+            dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink"],
             path: "Tests/Support",
             swiftSettings: settings),
         tests("SoundTests", imports: ["Sound"]),
         tests("RTPTests", imports: ["RTP", "Sound"]),
         tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
-        tests("EngineTests", imports: ["Engine", "RTP", "Sound"]),
+        tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
+        tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),
         tests("BadLinkTests", imports: ["BadLink", "Sound"]),
         tests("BadLinkProxyTests", imports: ["badlink", "BadLink", "Network", "Engine", "Sound"]),
@@ -97,7 +98,12 @@ let package = Package(
         tests("SoundFileTests", imports: ["SoundFile", "Sound"]),
         tests("SoundCardTests", imports: ["SoundCard", "Sound"]),
         tests("NetworkTests", imports: ["Network", "Engine", "Sound"]),
-        tests("RadioTests", imports: ["Radio", "Sound"]),
+        tests(
+            "RadioTests",
+            imports: [
+                "Radio", "BadLink", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard",
+                "SoundFile",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
