@@ -80,6 +80,10 @@ let package = Package(
             path: "Tools/Programs/badlink",
             swiftSettings: settings),
 
+        // What README.md shows, as a stranger would build it: without our settings.
+        .executableTarget(name: "send-a-file", dependencies: ["Radio"], path: "Tests/ReadmePrograms/send"),
+        .executableTarget(name: "hear", dependencies: ["Radio"], path: "Tests/ReadmePrograms/hear"),
+
         .target(
             name: "Support",
             dependencies: ["Sound", "RTP", "Engine", "BadLink"],
@@ -97,7 +101,12 @@ let package = Package(
         tests("SoundFileTests", imports: ["SoundFile", "Sound"]),
         tests("SoundCardTests", imports: ["SoundCard", "Sound"]),
         tests("NetworkTests", imports: ["Network", "Engine", "Sound"]),
-        tests("RadioTests", imports: ["Radio", "Sound"]),
+        tests(
+            "RadioTests",
+            imports: [
+                "Radio", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard", "SoundFile",
+            ]),
+        tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
     ],
     swiftLanguageModes: [.v6]
 )
