@@ -28,7 +28,7 @@ public struct SessionSnapshot: Sendable {
     public struct VoiceSnapshot: Sendable {
         /// Who, among RTP's sources.
         public var ssrc: SSRC
-        /// What they say they are called, fit to be shown; nil when they do not, or have left.
+        /// What they say they are called, fit to be shown; nil when they do not.
         public var name: String?
         /// Where their packets come from; nil when they have left.
         public var endpoint: Endpoint?
@@ -89,14 +89,16 @@ public struct SessionSnapshot: Sendable {
             isCardLost: report.isCardLost, priority: report.priority.description)
     }
 
-    mutating func add(_ report: PlaybackReport?, sources: [Source]) {
-        guard let report else { return }
+    /// `known` are those who have a voice, `present` those who have not left.
+    mutating func add(_ report: PlaybackReport, present: [Source], known: [SSRC: Source]) {
         for index in report.listener.voices.indices where report.listener.voices[index].isUsed {
             let voice = report.listener.voices[index]
-            let source = sources.first { $0.ssrc == voice.ssrc }
+            let source = known[voice.ssrc]
+            let isPresent = present.contains { $0.ssrc == voice.ssrc }
             voices.append(
                 VoiceSnapshot(
-                    ssrc: voice.ssrc, name: source?.name, endpoint: source?.endpoint, isHeard: voice.isHeard,
+                    ssrc: voice.ssrc, name: source?.name, endpoint: isPresent ? source?.endpoint : nil,
+                    isHeard: voice.isHeard,
                     level: Level(meanSquare: voice.meanSquare), receivedCount: source?.reception.receivedCount ?? 0,
                     lostCount: source?.reception.cumulativeLost ?? 0,
                     jitter: source?.reception.jitter.duration() ?? .zero, playout: voice.playout))

@@ -1,6 +1,7 @@
 import Foundation
 import Sound
 import SoundFile
+import Support
 import Testing
 
 private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../..")
@@ -20,7 +21,7 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().a
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     try writeTone(to: folder.appending(path: "tone.wav").path)
-    let port = freePort()
+    let port = PlainSocket.freePort()
     let hearing = try Program("hear", "rtp://:\(port)")
     while hearing.isRunning, !isTaken(port) { usleep(10_000) }
     let sending = try Program("send-a-file", folder.appending(path: "tone.wav").path, "rtp://127.0.0.1:\(port)")
@@ -77,28 +78,8 @@ private func writeTone(to path: String) throws {
     try file.close()
 }
 
-/// A UDP port that nobody has at the moment.
-private func freePort() -> UInt16 {
-    let socket = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue), 0)
-    defer { close(socket) }
-    return bound(socket, to: 0) ?? 0
-}
-
 /// Asks without touching the port, which somebody may be about to take.
 private func isTaken(_ port: UInt16) -> Bool {
     let sockets = (try? String(contentsOfFile: "/proc/net/udp6", encoding: .utf8)) ?? ""
     return sockets.contains(String(format: ":%04X ", Int(port)))
-}
-
-/// Binds to any address. Returns the port.
-private func bound(_ socket: Int32, to port: UInt16) -> UInt16? {
-    var address = sockaddr_in6()
-    address.sin6_family = sa_family_t(AF_INET6)
-    address.sin6_port = port.bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-    return unsafe withUnsafeMutableBytes(of: &address) { bytes in
-        let name = unsafe bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!
-        guard unsafe bind(socket, name, length) == 0, unsafe getsockname(socket, name, &length) == 0 else { return nil }
-        return unsafe UInt16(bigEndian: bytes.load(fromByteOffset: 2, as: UInt16.self))
-    }
 }
