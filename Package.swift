@@ -80,6 +80,10 @@ let package = Package(
             path: "Tools/Programs/badlink",
             swiftSettings: settings),
 
+        // What README.md shows, as a stranger would build it: without our settings.
+        .executableTarget(name: "send-a-file", dependencies: ["Radio"], path: "Tests/ReadmePrograms/send"),
+        .executableTarget(name: "hear", dependencies: ["Radio"], path: "Tests/ReadmePrograms/hear"),
+
         .target(
             name: "Support",
             dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink"],
@@ -104,6 +108,8 @@ let package = Package(
                 "Radio", "BadLink", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard",
                 "SoundFile",
             ]),
+        tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
+        tests("InteropTests", imports: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]
 )
