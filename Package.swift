@@ -86,13 +86,14 @@ let package = Package(
 
         .target(
             name: "Support",
-            dependencies: ["Sound", "RTP", "Engine", "BadLink"],
+            dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink"],
             path: "Tests/Support",
             swiftSettings: settings),
         tests("SoundTests", imports: ["Sound"]),
         tests("RTPTests", imports: ["RTP", "Sound"]),
         tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
-        tests("EngineTests", imports: ["Engine", "RTP", "Sound"]),
+        tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
+        tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),
         tests("BadLinkTests", imports: ["BadLink", "Sound"]),
         tests("BadLinkProxyTests", imports: ["badlink", "BadLink", "Network", "Engine", "Sound"]),
@@ -104,9 +105,11 @@ let package = Package(
         tests(
             "RadioTests",
             imports: [
-                "Radio", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard", "SoundFile",
+                "Radio", "BadLink", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard",
+                "SoundFile",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
+        tests("InteropTests", imports: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]
 )
