@@ -96,7 +96,7 @@ final class Heard: Sendable {
         var failure: RadioError?
     }
 
-    private let contents = Mutex(Contents())
+    private let contents = Locked(Contents())
 
     var samples: [Float] { contents.withLock { $0.samples } }
     var formats: Set<LPCMFormat> { contents.withLock { $0.formats } }
