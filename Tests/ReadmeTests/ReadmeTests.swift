@@ -50,7 +50,7 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().a
 /// A program that was built beside the tests.
 private struct Program {
     private let process = Process()
-    private let output = Pipe()
+    private let output = Foundation.Pipe()
 
     init(_ name: String, _ arguments: String...) throws {
         let here = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
