@@ -98,6 +98,7 @@ let package = Package(
         tests("SoundCardTests", imports: ["SoundCard", "Sound"]),
         tests("NetworkTests", imports: ["Network", "Engine", "Sound"]),
         tests("RadioTests", imports: ["Radio", "Sound"]),
+        tests("CommandTests", imports: ["tenfour"]),
         tests("InteropTests", imports: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]

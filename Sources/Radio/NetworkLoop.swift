@@ -33,7 +33,7 @@ internal import Synchronization
     private var droppedCount = 0
     private var heardAnyone = false
 
-    /// When the session ends by itself.
+    /// When the session ends by itself. It also ends when something fails.
     struct Limits {
         var duration: Duration?
         var endsWithLastSource: Bool
@@ -141,7 +141,7 @@ internal import Synchronization
     private func look() {
         publish()
         let isOver =
-            controls.stops
+            controls.stops || state.failure != nil
             || limits.duration.map { loop.now - start >= $0 } ?? false
             || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
             || limits.endsWithLastSource && heardAnyone && station.sources.isEmpty && state.isSilent
