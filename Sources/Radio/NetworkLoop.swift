@@ -191,12 +191,12 @@ internal import Synchronization
         let media = try UDPSocket(on: loop, bindingTo: configuration.local, options: options)
         var above = media.localEndpoint
         above.port &+= 1
-        // Other programs send their reports there even to those who take them on the media's port; without it they are
-        // only not heard.
+        // Other programs send their reports to the odd port above even to those who take them on the media's port; without it
+        // they are only not heard. The port above an odd one is left to another station of this machine.
         var control: UDPSocket?
         if configuration.station.controlPort == .next {
             control = try UDPSocket(on: loop, bindingTo: above, options: options)
-        } else if configuration.output != nil {
+        } else if configuration.output != nil, media.localEndpoint.port.isMultiple(of: 2) {
             control = try? UDPSocket(on: loop, bindingTo: above, options: options)
         }
         if let multicast = configuration.multicast, let group = multicast.group {
