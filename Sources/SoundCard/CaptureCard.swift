@@ -34,6 +34,8 @@ public import Sound
     private var search: Backoff?
     /// Overruns in a row without a captured frame between them.
     private var recoveries = 0
+    /// What was there has been read, so that there is nothing to see before the card wakes us.
+    private var isEmptied = false
 
     /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, … exactly as given) and takes the nearest to what is wanted,
     /// the rate first of all: resample where `granted.format.rate` is another. Allocates and may take long.
@@ -69,7 +71,11 @@ public import Sound
         let wanted = samples.count / channelCount
         if clock != nil { return search == nil ? readByTheClock(&samples, wanted) : readWithoutCard(&samples, wanted) }
         var (done, begun) = (0, Int64(0))
-        var (hasBegun, hasRested, hasTrimmed) = (false, false, false)
+        var (hasBegun, hasRested, hasTrimmed) = (false, isEmptied, false)
+        if isEmptied {
+            isEmptied = false
+            if let turn = rest(for: wanted, hasRested: false) { return turn }
+        }
         while true {
             let seen = device.observe()
             switch Remedy(code: seen.code, state: seen.state) {
@@ -136,6 +142,7 @@ extension CaptureCard {
         if pace.runsAway(at: taken, now: now) { clock = FreeRunningClock(rate: rate, now: now) }
         stall.forget()
         recoveries = 0
+        isEmptied = clock == nil
         expected = begun + nanoseconds(count, at: rate)
         return .captured(at: Instant(nanoseconds: begun))
     }

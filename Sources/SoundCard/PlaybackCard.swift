@@ -32,6 +32,8 @@ public import Sound
     private var expected: Int64?
     /// What the last write met with, for the next wait to mend; zero when all was well.
     private var troubleCode: Int32 = 0
+    /// What was demanded has been written, so that there is nothing to see before the card wakes us.
+    private var isFed = false
     private var stall: StallWatch
     private var pace: PaceWatch
     /// In place of the card's: while it is lost, or when it has none.
@@ -70,7 +72,11 @@ public import Sound
     @_noAllocation @_noLocks
     public mutating func wait() -> PlaybackTurn {
         if clock != nil { return search == nil ? waitByTheClock() : waitForTheCard() }
-        var (hasBegun, hasRested) = (false, false)
+        var (hasBegun, hasRested) = (false, isFed)
+        if isFed {
+            isFed = false
+            if let turn = rest(for: period, hasRested: false) { return turn }
+        }
         while true {
             let seen = device.observe()
             let code = troubleCode < 0 ? troubleCode : seen.code
@@ -122,6 +128,7 @@ public import Sound
             }
         }
         written += frameCount
+        isFed = done >= period && clock == nil
         if let due = expected { expected = due + nanoseconds(frameCount, at: rate) }
     }
 
