@@ -43,7 +43,8 @@ public final class Session: Sendable {
     public func start() throws(RadioError) {
         let loops = loops.withLock { loops in
             defer { loops = SessionLoops() }
-            return SessionLoops(capture: loops.capture.take(), playback: loops.playback.take(), recorder: loops.recorder.take())
+            return SessionLoops(
+                capture: loops.capture.take(), playback: loops.playback.take(), recorder: loops.recorder.take())
         }
         do throws(AudioThreadError) { try start(loops) } catch { throw RadioError(.failure, error.description) }
     }

@@ -51,7 +51,8 @@ struct SessionLoops: ~Copyable, Sendable {
         if let output {
             let pieces = try openRecorder(configuration, format: output.format, state, &loops)
             let listener = try Listener(
-                format: output.format, configuration: configuration.playout.lane(period: output.period, output.format.rate),
+                format: output.format,
+                configuration: configuration.playout.lane(period: output.period, output.format.rate),
                 longestPull: output.period)
             loops.playback = PlaybackLoop(
                 output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
@@ -112,7 +113,9 @@ struct SessionLoops: ~Copyable, Sendable {
     }
 
     private static func writer(_ path: String, _ format: LPCMFormat) throws(RadioError) -> SoundFileWriter {
-        do { return try SoundFileWriter(path, format: format) } catch { throw RadioError(.unavailable, error.description) }
+        do { return try SoundFileWriter(path, format: format) } catch {
+            throw RadioError(.unavailable, error.description)
+        }
     }
 
     private static func openNetwork(

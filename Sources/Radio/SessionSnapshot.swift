@@ -37,7 +37,8 @@ public struct SessionSnapshot: Sendable {
         public var overrunCount: Int
         public var isCardLost: Bool
         /// What became of the wish for real-time priority, in words.
-        public var priority: String
+        public var priority: String { realTime.description }
+        let realTime: RealTime
     }
 
     public struct PlaybackSnapshot: Sendable {
@@ -45,7 +46,8 @@ public struct SessionSnapshot: Sendable {
         /// What the card did not play.
         public var missed: FrameCount
         public var isCardLost: Bool
-        public var priority: String
+        public var priority: String { realTime.description }
+        let realTime: RealTime
         public var unrecordedSampleCount: Int
         /// Packets of talkers beyond the number of voices.
         public var crowdedOutCount: Int
@@ -61,7 +63,7 @@ public struct SessionSnapshot: Sendable {
         guard let report else { return }
         capture = CaptureSnapshot(
             level: Level(meanSquare: report.meanSquare), xrunCount: report.xruns, overrunCount: report.overruns,
-            isCardLost: report.isCardLost, priority: report.priority.description)
+            isCardLost: report.isCardLost, realTime: report.priority)
     }
 
     mutating func add(_ report: PlaybackReport?, sources: [Source]) {
@@ -78,7 +80,7 @@ public struct SessionSnapshot: Sendable {
         }
         playback = PlaybackSnapshot(
             xrunCount: report.interruptions.xruns, missed: report.interruptions.missed,
-            isCardLost: report.interruptions.isCardLost, priority: report.priority.description,
+            isCardLost: report.interruptions.isCardLost, realTime: report.priority,
             unrecordedSampleCount: report.unrecorded, crowdedOutCount: report.listener.crowdedOut)
     }
 }
