@@ -76,8 +76,8 @@ public struct OpusPacket: Sendable {
         try shareOut(upTo: end, after: toldCount)
     }
 
-    /// Gives the bytes before `end` that no told size covers to the Opus frames from `toldCount` on, in equal parts: all
-    /// of them where no size is told, only the last where the others are.
+    /// Gives the bytes before `end` that no told size covers to the Opus frames from `toldCount` on, in equal parts:
+    /// to all of them where no size is told, only to the last where the others are.
     @_noAllocation @_noLocks
     private mutating func shareOut(upTo end: Int, after toldCount: Int) throws(OpusPacketError) {
         let told = toldCount == 0 ? 0 : Int(ends[toldCount - 1])

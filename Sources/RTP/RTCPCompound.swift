@@ -21,14 +21,14 @@ public struct UnknownRTCPPacket: Hashable, Sendable {
 ///     var packets = try RTCPCompound(parsing: datagram)
 ///     while let packet = try packets.next() { … }
 ///
-/// Borrows the datagram and copies out of it only what `next` returns, so a stranger's datagram costs nothing but the
-/// walk over its headers.
+/// Borrows the datagram and copies out of it only what `next` returns, so a stranger's datagram costs no more than
+/// the walk over its headers.
 public struct RTCPCompound: ~Escapable {
     private let datagram: Span<UInt8>
     private var position = 0
 
-    /// Walks over all headers, as RFC 3550 appendix A.2 asks: the version, that the lengths add up to the datagram, that
-    /// only the last packet is padded, and that a report comes first. `allowsReducedSize` takes any packet first
+    /// Walks over all headers, as RFC 3550 appendix A.2 asks: the version, that the lengths add up to the datagram,
+    /// that only the last packet is padded, and that a report comes first. `allowsReducedSize` takes any packet first
     /// (RFC 5506).
     @_lifetime(copy datagram)
     public init(parsing datagram: Span<UInt8>, allowsReducedSize: Bool = false) throws(RTCPParseError) {

@@ -34,7 +34,8 @@ extension SDPError: CustomStringConvertible {
         let sentence =
             switch reason {
             case .tooLarge(let byteCount):
-                "this is too large for a session description: \(byteCount) bytes, at most \(SessionDescription.maximumByteCount)"
+                "this is too large for a session description: \(byteCount) bytes, more than "
+                    + "\(SessionDescription.maximumByteCount)"
             case .notADescription: "this is no session description: it does not begin with v=0"
             case .malformed(let what): "\(what) cannot be understood"
             case .unsupportedTransport(let name): "the transport is \(name), not RTP/AVP or a relative of it"

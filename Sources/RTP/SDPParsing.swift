@@ -237,8 +237,8 @@ private struct SDPReader {
 }
 
 extension Substring {
-    /// The parts between separators, empty ones left out. Looks at Unicode scalars, so that nothing a peer puts behind a
-    /// separator can hide it.
+    /// The parts between separators, empty ones left out. Looks at Unicode scalars, so that no accent that a peer puts
+    /// behind a separator can hide it.
     func fields(separator: Unicode.Scalar) -> [Substring] {
         unicodeScalars.split(separator: separator).map { Substring($0) }
     }

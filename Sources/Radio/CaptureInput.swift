@@ -5,7 +5,8 @@ internal import SoundFile
 /// Where sound to be sent comes from: a card, which keeps its own time, or a file or pipe, which the clock paces.
 struct CaptureInput: ~Copyable, Sendable {
     enum Turn {
-        case captured(FrameCount)
+        /// So much sound, `after` so much that is missing because the source gave nothing for a while.
+        case captured(FrameCount, after: FrameCount)
         case interrupted(Interruption)
         case ended
         case failed(RadioError)
@@ -14,12 +15,17 @@ struct CaptureInput: ~Copyable, Sendable {
     let format: LPCMFormat
     /// How the card was opened; nil for a file.
     let granted: GrantedSound?
+    /// Whether it may be held for ever by a pipe that gives nothing and does not end.
+    let mayHang: Bool
     /// What the last turn captured, from the front.
     private(set) var sound: Preallocated<Float>
 
     private var card: CaptureCard?
     private var file: SoundFileReader?
     private var metronome: Metronome
+    /// What a file gave, in its own channels.
+    private var read: Preallocated<Float>
+    private let readChannelCount: Int
 
     /// `frame` is the length of a packet: the card wakes us when so much is there, and no sooner.
     init(card name: String, channelCount: Int, frame: Duration) throws(RadioError) {
@@ -29,7 +35,10 @@ struct CaptureInput: ~Copyable, Sendable {
             granted = card.granted
             format = card.granted.format
             sound = Preallocated(repeating: 0, count: card.frame.rawValue * channelCount)
+            read = Preallocated(repeating: 0, count: 1)
+            readChannelCount = channelCount
             metronome = Metronome(rate: card.granted.format.rate)
+            mayHang = false
             self.card = consume card
             file = nil
         } catch {
@@ -37,15 +46,19 @@ struct CaptureInput: ~Copyable, Sendable {
         }
     }
 
-    /// A file or a pipe, read a frame at a time. A live pipe keeps its own pace, a file is held to the clock's.
-    init(file path: String, raw: RawFormat, frame: Duration) throws(RadioError) {
+    /// A file or a pipe, read a frame at a time. A live pipe keeps its own pace, a file is held to the clock's. Without
+    /// `raw` a file without a header is refused. Mixed to `channelCount` where it has others.
+    init(file path: String, raw: RawFormat?, channelCount: Int, frame: Duration) throws(RadioError) {
         do {
-            let reader = try SoundFileReader(path, raw: raw)
+            let reader = try SoundFileReader(path: path, rawFormat: raw)
             granted = nil
-            format = reader.format
+            format = LPCMFormat(rate: reader.format.rate, channelCount: channelCount)
             let frames = FrameCount(min(frame, .milliseconds(20)), at: reader.format.rate)
-            sound = Preallocated(repeating: 0, count: frames.rawValue * reader.format.channelCount)
+            sound = Preallocated(repeating: 0, count: frames.rawValue * channelCount)
+            read = Preallocated(repeating: 0, count: frames.rawValue * reader.format.channelCount)
+            readChannelCount = reader.format.channelCount
             metronome = Metronome(rate: reader.format.rate)
+            mayHang = reader.frameCount == nil
             file = consume reader
             card = nil
         } catch {
@@ -53,19 +66,34 @@ struct CaptureInput: ~Copyable, Sendable {
         }
     }
 
-    mutating func read() -> Turn {
+    mutating func next() -> Turn {
         switch Self.read(&card, into: &sound) {
-        case .captured: return .captured(FrameCount(sound.count / format.channelCount))
+        case .captured: return .captured(FrameCount(sound.count / format.channelCount), after: .zero)
         case .interrupted(let interruption): return .interrupted(interruption)
         case .none: break
         }
         do {
-            let frames = try Self.read(&file, into: &sound)
+            let frames = try Self.read(&file, into: &read)
             guard frames > .zero else { return .ended }
-            _ = metronome.wait(for: frames.rawValue)
-            return .captured(frames)
+            mix(frames.rawValue)
+            let beat = metronome.wait(for: frames.rawValue)
+            return .captured(frames, after: beat.missed)
         } catch {
             return .failed(RadioError(.failure, error.description))
+        }
+    }
+
+    /// To one channel as the mean of all; to two as the first two, or the one there is twice.
+    private mutating func mix(_ frames: Int) {
+        let (from, to) = (readChannelCount, format.channelCount)
+        for frame in 0..<frames {
+            if to == 1 {
+                var sum: Float = 0
+                for channel in 0..<from { sum += read[frame * from + channel] }
+                sound[frame] = sum / Float(from)
+            } else {
+                for channel in 0..<to { sound[frame * to + channel] = read[frame * from + min(channel, from - 1)] }
+            }
         }
     }
 

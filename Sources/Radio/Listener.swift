@@ -18,7 +18,7 @@ struct Listener: ~Copyable, Sendable {
     private var usedCount = 0
     private var clock = CardClock()
     private var scratch: Preallocated<Float>
-    /// Frames of the card's rate asked for so far, and how many at 48 000 Hz they were.
+    /// What is left over when frames of the card's rate are counted at 48 000 Hz, in units of one part in both.
     private var remainder = 0
 
     /// `longestPull` in frames of the card.
@@ -62,7 +62,7 @@ struct Listener: ~Copyable, Sendable {
         report.crowdedOut = crowdedOut
         for index in voices.indices {
             report.voices[index] = VoiceReport(
-                ssrc: voices[index].ssrc ?? SSRC(0), isUsed: voices[index].ssrc != nil,
+                ssrc: voices[index].ssrc ?? SSRC(0), isUsed: voices[index].ssrc != nil, isHeard: !voices[index].isFree,
                 meanSquare: voices[index].meanSquare, playout: voices[index].lane.statistics)
         }
     }
@@ -83,18 +83,19 @@ struct Listener: ~Copyable, Sendable {
         packets.pop { take($0) }
     }
 
-    /// A packet goes to its talker's voice, or to a free one; when all are taken it is dropped and counted.
+    /// A packet goes to its talker's voice, or to a free one: one that nobody had yet, if there is any, since what it knows
+    /// of a talker who is only silent is worth keeping. When all are taken it is dropped and counted.
     @_noAllocation @_noLocks
     private mutating func take(_ packet: borrowing IncomingPacket) {
-        var free = usedCount < voices.count ? usedCount : nil
+        var idle: Int?
         for index in 0..<usedCount {
             if voices[index].ssrc == packet.ssrc {
                 return voices[index].insert(packet, arrivedAt: clock.position(at: packet.arrival))
             }
-            if voices[index].isFree { free = min(free ?? index, index) }
+            if idle == nil, voices[index].isFree { idle = index }
         }
         guard !packet.isGoodbye else { return }
-        guard let free else {
+        guard let free = usedCount < voices.count ? usedCount : idle else {
             crowdedOut += 1
             return
         }
@@ -120,7 +121,10 @@ struct ListenerReport: BitwiseCopyable, Sendable {
 
 struct VoiceReport: BitwiseCopyable, Sendable {
     var ssrc = SSRC(0)
+    /// It belongs, or belonged last, to a talker.
     var isUsed = false
+    /// Sound of theirs plays or waits to.
+    var isHeard = false
     var meanSquare: Float = 0
     var playout = PlayoutStatistics()
 }

@@ -32,8 +32,10 @@ internal import Synchronization
     private let datagram = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 2_048)
     private var droppedCount = 0
     private var heardAnyone = false
+    /// Those who have a voice, as the station knew them last: what they sent is told after they have left, too.
+    private var voiced: [SSRC: Source] = [:]
 
-    /// When the session ends by itself.
+    /// When the session ends by itself. It also ends when something fails.
     struct Limits {
         var duration: Duration?
         var endsWithLastSource: Bool
@@ -147,7 +149,7 @@ internal import Synchronization
         lookTimer?.arm(at: now + Self.longestInterval)
         publish()
         let isOver =
-            controls.stops
+            controls.stops || state.failure != nil
             || limits.duration.map { now - start >= $0 } ?? false
             || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
             || limits.endsWithLastSource && heardAnyone && station.sources.isEmpty && state.isSilent
@@ -161,10 +163,22 @@ internal import Synchronization
     private func publish() {
         var snapshot = SessionSnapshot(station: station, elapsed: loop.now - start)
         snapshot.add(captured?.read())
-        snapshot.add(played?.read(), sources: station.sources)
+        if let report = played?.read() {
+            remember(report.listener)
+            snapshot.add(report, present: station.sources, known: voiced)
+        }
         snapshot.network = media.statistics
         snapshot.handoffDropCount = droppedCount
         state.publish(snapshot)
+    }
+
+    private func remember(_ report: ListenerReport) {
+        var known: [SSRC: Source] = [:]
+        for index in report.voices.indices where report.voices[index].isUsed {
+            let ssrc = report.voices[index].ssrc
+            known[ssrc] = station.sources.first { $0.ssrc == ssrc } ?? voiced[ssrc]
+        }
+        voiced = known
     }
 
     private static func open(
@@ -179,12 +193,12 @@ internal import Synchronization
         let media = try UDPSocket(on: loop, bindingTo: configuration.local, options: options)
         var above = media.localEndpoint
         above.port &+= 1
-        // Other programs send their reports there even to those who take them on the media's port; without it they are
-        // only not heard.
+        // Other programs send their reports to the odd port above even to those who take them on the media's port; without it
+        // they are only not heard. The port above an odd one is left to another station of this machine.
         var control: UDPSocket?
         if configuration.station.controlPort == .next {
             control = try UDPSocket(on: loop, bindingTo: above, options: options)
-        } else if configuration.output != nil {
+        } else if configuration.output != nil, media.localEndpoint.port.isMultiple(of: 2) {
             control = try? UDPSocket(on: loop, bindingTo: above, options: options)
         }
         if let multicast = configuration.multicast, let group = multicast.group {

@@ -19,7 +19,7 @@ struct SessionLoops: ~Copyable, Sendable {
         let openings: [String]
     }
 
-    /// Between the capture thread and the network thread: more than a second of the shortest frames.
+    /// Between the capture thread and the network thread, in packets: more than a second of the shortest.
     private static let outgoingCapacity = 512
     /// Between the network thread and the playback thread.
     private static let incomingCapacity = 512
@@ -87,7 +87,8 @@ struct SessionLoops: ~Copyable, Sendable {
         case .none:
             return nil
         case .file(let path, let raw):
-            let input = try CaptureInput(file: path, raw: raw, frame: coding.frame)
+            let input = try CaptureInput(
+                file: path, raw: raw, channelCount: coding.channelCount, frame: coding.frame)
             openings.append("sends \(path == "-" ? "standard input" : path), \(input.format.summary)")
             return input
         case .card(let name):
@@ -104,16 +105,17 @@ struct SessionLoops: ~Copyable, Sendable {
         let pieces = Handoff(capacity: Recorder.capacity, filler: RecordedSound())
         switch recording {
         case .closure(let closure):
-            loops.recorder = Recorder(file: nil, closure: closure, pieces.consumer, failed: state.fail)
+            loops.recorder = Recorder(
+                file: nil, closure: closure, format: format, pieces.consumer, failed: state.fail)
         case .file(let path):
             loops.recorder = Recorder(
-                file: try writer(path, format), closure: nil, pieces.consumer, failed: state.fail)
+                file: try writer(path, format), closure: nil, format: format, pieces.consumer, failed: state.fail)
         }
         return pieces.producer
     }
 
     private static func writer(_ path: String, _ format: LPCMFormat) throws(RadioError) -> SoundFileWriter {
-        do { return try SoundFileWriter(path, format: format) } catch {
+        do { return try SoundFileWriter(path: path, format: format) } catch {
             throw RadioError(.unavailable, error.description)
         }
     }

@@ -44,6 +44,9 @@ public struct StreamAddress: Hashable, Sendable {
             }
             let after = rest[rest.index(after: end)...]
             let host = String(rest[rest.index(after: rest.startIndex)..<end])
+            guard !host.isEmpty else {
+                throw RadioError(.usage, "'\(text)' has nothing between the brackets: write rtp://[2001:db8::7]:5004")
+            }
             guard let first = after.first else { return (host, nil) }
             guard first == ":" else {
                 throw RadioError(.usage, "'\(text)' has something behind the bracket: write rtp://[2001:db8::7]:5004")

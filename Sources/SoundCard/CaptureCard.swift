@@ -27,6 +27,8 @@ public import Sound
     private var taken = 0
     /// When the next frame was or will be at the microphone; nil when nothing is known of it.
     private var expected: Int64?
+    /// What was asked for last was given, so that there is nothing to ask the card before it wakes us.
+    private var isDrawn = false
     private var stall: StallWatch
     private var pace: PaceWatch
     /// In place of the card's: while it is lost, or when it has none.
@@ -34,8 +36,6 @@ public import Sound
     private var search: Backoff?
     /// Overruns in a row without a captured frame between them.
     private var recoveries = 0
-    /// What was there has been read, so that there is nothing to see before the card wakes us.
-    private var isEmptied = false
 
     /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, … exactly as given) and takes the nearest to what is wanted,
     /// the rate first of all: resample where `granted.format.rate` is another. Allocates and may take long.
@@ -71,10 +71,10 @@ public import Sound
         let wanted = samples.count / channelCount
         if clock != nil { return search == nil ? readByTheClock(&samples, wanted) : readWithoutCard(&samples, wanted) }
         var (done, begun) = (0, Int64(0))
-        var (hasBegun, hasRested, hasTrimmed) = (false, isEmptied, false)
-        if isEmptied {
-            isEmptied = false
-            if let turn = rest(for: wanted, hasRested: false) { return turn }
+        var (hasBegun, hasRested, hasTrimmed) = (false, isDrawn, false)
+        if isDrawn {
+            isDrawn = false
+            if let turn = rest(for: wanted < frame.rawValue ? wanted : frame.rawValue, hasRested: false) { return turn }
         }
         while true {
             let seen = device.observe()
@@ -142,7 +142,7 @@ extension CaptureCard {
         if pace.runsAway(at: taken, now: now) { clock = FreeRunningClock(rate: rate, now: now) }
         stall.forget()
         recoveries = 0
-        isEmptied = clock == nil
+        isDrawn = true
         expected = begun + nanoseconds(count, at: rate)
         return .captured(at: Instant(nanoseconds: begun))
     }

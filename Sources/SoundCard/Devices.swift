@@ -15,7 +15,7 @@ public struct Device: Hashable, Sendable {
     public enum Offer: Hashable, Sendable {
         case grants(Abilities)
         /// It does not do this at all.
-        case none
+        case nothing
         /// It ought to, but does not at the moment: busy, not permitted, broken.
         case refuses(SoundCardError)
     }
@@ -44,8 +44,8 @@ extension Device {
         return names.map { hint in
             Device(
                 name: hint.name, description: hint.description,
-                playback: hint.directions.contains(.playback) ? offer(of: hint.name, .playback) : .none,
-                capture: hint.directions.contains(.capture) ? offer(of: hint.name, .capture) : .none)
+                playback: hint.directions.contains(.playback) ? offer(of: hint.name, .playback) : .nothing,
+                capture: hint.directions.contains(.capture) ? offer(of: hint.name, .capture) : .nothing)
         }
     }
 
@@ -147,7 +147,7 @@ extension Device {
                     sampleFormats: formats.map(\.name)))
         } catch {
             switch error {
-            case .wrongDirection, .noSuchDevice: return .none
+            case .wrongDirection, .noSuchDevice: return .nothing
             default: return .refuses(error)
             }
         }

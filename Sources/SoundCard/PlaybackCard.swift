@@ -32,7 +32,7 @@ public import Sound
     private var expected: Int64?
     /// What the last write met with, for the next wait to mend; zero when all was well.
     private var troubleCode: Int32 = 0
-    /// What was demanded has been written, so that there is nothing to see before the card wakes us.
+    /// Something was written since the last demand, so that there is nothing to ask the card before it wakes us.
     private var isFed = false
     private var stall: StallWatch
     private var pace: PaceWatch
@@ -128,7 +128,7 @@ public import Sound
             }
         }
         written += frameCount
-        isFed = done >= period && clock == nil
+        isFed = troubleCode == 0 && done > 0
         if let due = expected { expected = due + nanoseconds(frameCount, at: rate) }
     }
 

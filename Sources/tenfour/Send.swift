@@ -16,16 +16,22 @@ struct Send: ParsableCommand {
     @Argument(help: ArgumentHelp("Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast.", valueName: "address"))
     var address: String
 
-    @Option(name: [.customShort("D"), .long], help: ArgumentHelp("The sound card to capture from, by its ALSA name.", valueName: "name"))
+    @Option(
+        name: [.customShort("D"), .long],
+        help: ArgumentHelp("The sound card to capture from, by its ALSA name.", valueName: "name"))
     var device = "default"
 
-    @Option(help: ArgumentHelp("Send this instead: a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
+    @Option(
+        help: ArgumentHelp("Send this instead: a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
     var input: String?
 
-    @Option(help: ArgumentHelp("Write what players need to know to this SDP file; - is standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write what players need to know to this SDP file; - is standard output.", valueName: "file")
+    )
     var sdp: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The port to send from; 0 lets the system choose.", valueName: "port"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The port to send from; 0 lets the system choose.", valueName: "port"))
     var port: UInt16 = 0
 
     @Option(help: ArgumentHelp("How many routers multicast may pass.", valueName: "hops"))
@@ -34,11 +40,17 @@ struct Send: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
     var channels: Int?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The rate of raw standard input, in hertz.", valueName: "hertz"))
-    var rate: Int = 48_000
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The rate of sound without a header, in hertz; 48000 on standard input.", valueName: "hertz")
+    )
+    var rate: Int?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The samples of raw standard input, in ALSA's words.", valueName: "format"))
-    var format: RawFormat.Encoding = .s16LE
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The samples of sound without a header, in ALSA's words; S16_LE on standard input.", valueName: "format"))
+    var format: SampleCoding?
 
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
@@ -47,9 +59,17 @@ struct Send: ParsableCommand {
         if let channels, !(1...2).contains(channels) {
             throw ValidationError("--channels \(channels) is not sent: write 1 or 2.")
         }
-        guard (1_000...768_000).contains(rate) else {
+        if let rate, !SoundFileReader.rates.contains(rate) {
             throw ValidationError("--rate \(rate) is no sample rate: write 1000 to 768000.")
         }
+    }
+
+    /// What sound without a header is: a file must be said to be such, standard input need not.
+    private func raw(for place: String) -> RawFormat? {
+        guard rate != nil || format != nil || place == "-" else { return nil }
+        return RawFormat(
+            coding: format ?? .signed16,
+            format: LPCMFormat(rate: SampleRate(hertz: rate ?? 48_000), channelCount: channels ?? 1))
     }
 
     func run() throws {
@@ -59,14 +79,12 @@ struct Send: ParsableCommand {
         common.apply(to: &configuration)
         coding.apply(to: &configuration.coding)
         if let channels { configuration.coding.channelCount = channels }
-        let raw = RawFormat(
-            encoding: format, format: LPCMFormat(rate: SampleRate(hertz: rate), channelCount: channels ?? 1))
-        configuration.input = input.map { Place($0).input(raw: raw) } ?? .card(device)
+        configuration.input = input.map { Place($0).input(raw: raw(for: $0)) } ?? .card(device)
         let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
         if let sdp { try TextFile.write(description.text(), to: sdp) }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false)
-            .run(configuration, doing: "sending to \(address)")
+            .run(configuration) { _ in "sending to \(address)" }
     }
 }
 
-extension RawFormat.Encoding: ExpressibleByArgument {}
+extension SampleCoding: ExpressibleByArgument {}

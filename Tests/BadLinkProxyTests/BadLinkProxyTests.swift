@@ -26,8 +26,7 @@ private final class Scene {
                 listen: Endpoint(.loopbackV4, port: 0), target: target.localEndpoint, carriesRTCP: false, there: there,
                 back: back, seed: seed),
             on: loop)
-        let loop = loop
-        alarm = try loop.makeTimer {
+        alarm = try loop.makeTimer { [unowned loop] in
             Issue.record("nothing more came for ten seconds")
             loop.stop()
         }

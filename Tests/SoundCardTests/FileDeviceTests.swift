@@ -157,7 +157,7 @@ import Testing
         let microphone = try #require(devices.first { $0.name == "microphone" })
         #expect(microphone.description == "A microphone that hears a file")
         let ear = try #require(devices.first { $0.name == "earonly" })
-        #expect(ear.playback == .none)
+        #expect(ear.playback == .nothing)
         guard case .grants = ear.capture else {
             Issue.record("it hears")
             return

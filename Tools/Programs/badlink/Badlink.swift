@@ -76,7 +76,7 @@ import Sound
             guard case .portInUse(let port) = error.reason else { throw error }
             throw PortTaken(port: port, isForRTCP: port != configuration.listen.port)
         }
-        for signal in [SIGINT, SIGTERM] { _ = try loop.onSignal(signal) { loop.stop() } }
+        for signal in [SIGINT, SIGTERM] { _ = try loop.onSignal(signal) { [unowned loop] in loop.stop() } }
         say("badlink: \(proxy.localEndpoint) to \(configuration.target) with seed \(seed): \(configuration.there)")
         loop.run()
         return Report(

@@ -61,7 +61,7 @@ final class Proxy {
         self.configuration = configuration
         self.loop = loop
         outgoing.reserveCapacity(longestDatagram)
-        timer = try PreciseTimer(on: loop) { [unowned self] in sendWhatIsDue(at: loop.now) }
+        timer = try PreciseTimer(on: loop) { [unowned self] in sendWhatIsDue(at: self.loop.now) }
         try openPort(named: "", listen: configuration.listen, target: configuration.target)
         if configuration.carriesRTCP {
             var listen = configuration.listen

@@ -1,0 +1,77 @@
+internal import Glibc
+
+/// A file descriptor: the bytes of a file or pipe, all or none. Waits for them; interruptions are not shown.
+internal struct Descriptor {
+    let number: Int32
+    let name: String
+
+    init(number: Int32, name: String) {
+        self.number = number
+        self.name = name
+    }
+
+    /// Makes the file at `path`, or empties the one that is there.
+    init(making path: String) throws(SoundFileError) {
+        number = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        name = path
+        guard number >= 0 else { throw SoundFileError(errno: errno, in: "open", name: path, isWriting: true) }
+    }
+
+    /// Fills `range` of `bytes` and returns how many there were: fewer only at the end.
+    func read(into bytes: inout MutableSpan<UInt8>, _ range: Range<Int>) throws(SoundFileError) -> Int {
+        precondition(range.upperBound <= bytes.count, "the bytes do not fit")
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let result = unsafe bytes.withUnsafeMutableBytes {
+                unsafe Glibc.read(number, $0.baseAddress! + place, range.upperBound - place)
+            }
+            if result == 0 { break }
+            if result > 0 { place += result } else { try waitAfterFailure(of: "read", for: POLLIN) }
+        }
+        return place - range.lowerBound
+    }
+
+    /// As many as there are, up to `count`.
+    func read(_ count: Int) throws(SoundFileError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var span = bytes.mutableSpan
+        let got = try read(into: &span, 0..<count)
+        bytes.removeLast(count - got)
+        return bytes
+    }
+
+    /// Writes the first `count` of `bytes`.
+    func write(_ count: Int, of bytes: Span<UInt8>) throws(SoundFileError) {
+        precondition(count <= bytes.count, "there are not so many bytes")
+        var done = 0
+        while done < count {
+            let result = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.write(number, $0.baseAddress! + done, count - done)
+            }
+            if result >= 0 { done += result } else { try waitAfterFailure(of: "write", for: POLLOUT) }
+        }
+    }
+
+    /// Returns when the call is worth another try.
+    private func waitAfterFailure(of call: String, for events: Int32) throws(SoundFileError) {
+        switch errno {
+        case EINTR: return
+        case EAGAIN:
+            // Someone else's pipe may be set not to wait.
+            var state = pollfd(fd: number, events: Int16(events), revents: 0)
+            _ = unsafe poll(&state, 1, -1)
+        case let code: throw SoundFileError(errno: code, in: call, name: name, isWriting: events == POLLOUT)
+        }
+    }
+
+    /// Closes it and says what the last bytes came to.
+    func close() throws(SoundFileError) {
+        guard Glibc.close(number) == 0
+        else { throw SoundFileError(errno: errno, in: "close", name: name, isWriting: true) }
+    }
+
+    var isRegularFile: Bool {
+        var status = stat()
+        return unsafe fstat(number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+}

@@ -1,0 +1,72 @@
+internal import Glibc
+internal import Sound
+
+/// Samples on their way into a descriptor, behind a WAV header or none.
+internal struct LPCMOutput {
+    let descriptor: Descriptor
+    let format: RawFormat
+    /// nil for raw samples.
+    private var header: WAVHeader?
+    /// Where the header is to be written again; nil where it cannot be.
+    private let headerOffset: off_t?
+
+    /// Writes the header.
+    init(_ descriptor: Descriptor, _ format: RawFormat, _ container: SoundFileWriter.Container) throws(SoundFileError) {
+        self.descriptor = descriptor
+        self.format = format
+        // A file opened to be appended to takes everything at its end, wherever it is to go.
+        let mayRewrite = descriptor.isRegularFile && fcntl(descriptor.number, F_GETFL) & O_APPEND == 0
+        headerOffset = mayRewrite ? lseek(descriptor.number, 0, SEEK_CUR) : nil
+        guard container == .wav else { return }
+        let header = WAVHeader(format: format, byteCount: mayRewrite ? 0 : nil)
+        let bytes = header.bytes
+        try descriptor.write(bytes.count, of: bytes.span)
+        self.header = header
+    }
+
+    /// Throws for what no file, or no WAV file, can hold.
+    static func check(
+        _ format: RawFormat, _ container: SoundFileWriter.Container, for name: String
+    ) throws(SoundFileError) {
+        try format.format.check(for: name)
+        guard container == .raw || WAVHeader.canHold(format.coding)
+        else { throw SoundFileError(.unsupportedCoding(format.coding), name: name) }
+    }
+
+    mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
+        let byteCount = samples.count * format.coding.byteCount
+        if let length = header?.byteCount, length > WAVHeader.maximumByteCount - byteCount {
+            throw SoundFileError(.isTooLong, name: descriptor.name)
+        }
+        var chunk = InlineArray<4_096, UInt8>(repeating: 0)
+        var start = 0
+        while start < samples.count {
+            let count = min(samples.count - start, 4_096 / format.coding.byteCount)
+            var bytes = chunk.mutableSpan
+            for index in 0..<count {
+                format.coding.encode(samples[start + index], into: &bytes, at: index * format.coding.byteCount)
+            }
+            try descriptor.write(count * format.coding.byteCount, of: bytes.span)
+            start += count
+        }
+        header?.byteCount? += byteCount
+        try rewriteHeader()
+    }
+
+    /// Chunks begin at even places, should one follow.
+    func end() throws(SoundFileError) {
+        guard let byteCount = header?.byteCount, byteCount % 2 == 1 else { return }
+        let padding: InlineArray<1, UInt8> = [0]
+        try descriptor.write(1, of: padding.span)
+    }
+
+    private func rewriteHeader() throws(SoundFileError) {
+        guard let header, let headerOffset else { return }
+        let bytes = header.bytes
+        let result = unsafe bytes.span.withUnsafeBytes {
+            unsafe pwrite(descriptor.number, $0.baseAddress, $0.count, headerOffset)
+        }
+        guard result == bytes.count
+        else { throw SoundFileError(errno: errno, in: "pwrite", name: descriptor.name, isWriting: true) }
+    }
+}

@@ -1,0 +1,60 @@
+# Read by the tools (`source`): where things are, what is installed, how something is built. Says on stderr what it does.
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+tool=$(basename -- "$0")
+
+# What the package itself is built from.
+build_packages=(git pkg-config libopus-dev libasound2-dev libuv1-dev libspeexdsp-dev libsndfile1-dev)
+
+say() { printf '%s: %s\n' "$tool" "$*" >&2; }
+
+fail() {
+    say "$*"
+    exit 1
+}
+
+# need PACKAGE…: installs the Debian packages that are missing.
+need() {
+    local missing=() package
+    for package in "$@"; do
+        [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+    done
+    ((${#missing[@]})) || return 0
+    command -v apt-get >/dev/null || fail "these packages are missing, by their names in Debian: ${missing[*]}"
+    local as_root=()
+    if ((EUID)); then
+        command -v sudo >/dev/null || fail "these Debian packages are missing: as root, apt-get install ${missing[*]}"
+        as_root=(sudo)
+    fi
+    say "installing ${missing[*]}"
+    local log
+    log=$(mktemp)
+    if ! DEBIAN_FRONTEND=noninteractive install_with "${as_root[@]}" >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        fail "that did not work; the lines above say why"
+    fi
+    rm -f "$log"
+}
+
+# The lists of a fresh machine are empty or old: they are fetched when the first try fails.
+install_with() {
+    local install=("$@" apt-get install -qy --no-install-recommends "${missing[@]}")
+    "${install[@]}" || { "$@" apt-get update -q && "${install[@]}"; }
+}
+
+# build PRODUCT…: in release form. Shows what the compiler says only when it fails.
+build() {
+    command -v swift >/dev/null || fail "Swift 6.2 or later is missing: see https://www.swift.org/install/linux/"
+    local product log
+    log=$(mktemp)
+    for product in "$@"; do
+        [[ -x $root/.build/release/$product ]] || say "building $product, which takes a few minutes the first time"
+        if ! swift build --package-path "$root" -c release --product "$product" >"$log" 2>&1; then
+            cat "$log" >&2
+            rm -f "$log"
+            fail "$product does not build"
+        fi
+    done
+    rm -f "$log"
+}
