@@ -56,14 +56,18 @@ struct Listener: ~Copyable, Sendable {
     /// Whether there has been a packet yet.
     var hasHeardAnyone: Bool { @_noAllocation @_noLocks get { usedCount > 0 } }
 
-    /// How it goes.
-    @_noAllocation @_noLocks
-    func tell(_ report: inout ListenerReport) {
-        report.crowdedOut = crowdedOut
-        for index in voices.indices {
-            report.voices[index] = VoiceReport(
-                ssrc: voices[index].ssrc ?? SSRC(0), isUsed: voices[index].ssrc != nil, isHeard: !voices[index].isFree,
-                meanSquare: voices[index].meanSquare, playout: voices[index].lane.statistics)
+    /// How it goes: large to copy, and not to be asked for at every pull.
+    var report: ListenerReport {
+        @_noAllocation @_noLocks get {
+            var report = ListenerReport()
+            report.crowdedOut = crowdedOut
+            for index in 0..<usedCount {
+                report.voices[index] = VoiceReport(
+                    ssrc: voices[index].ssrc ?? SSRC(0), isUsed: voices[index].ssrc != nil,
+                    isHeard: !voices[index].isFree, meanSquare: voices[index].meanSquare,
+                    playout: voices[index].lane.statistics)
+            }
+            return report
         }
     }
 

@@ -9,8 +9,8 @@ struct PacketSlot: BitwiseCopyable, Sendable {
     /// In bytes; a longer packet is none of ours.
     static let capacity = 1_440
 
-    fileprivate(set) var byteCount = 0
-    private var bytes = InlineArray<1_440, UInt8>(repeating: 0)
+    var byteCount = 0
+    var bytes = InlineArray<1_440, UInt8>(repeating: 0)
 
     var payload: Span<UInt8> {
         @_lifetime(borrow self)

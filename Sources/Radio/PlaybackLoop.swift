@@ -92,7 +92,7 @@ struct Player: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func tell() -> PlaybackReport {
         untold = 0
-        listener.tell(&report.listener)
+        report.listener = listener.report
         return report
     }
 

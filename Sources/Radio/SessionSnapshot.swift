@@ -5,7 +5,7 @@ public import RTP
 public import Sound
 internal import SoundCard
 
-/// How a session goes, as it was within the last tenth of a second. Counts are since the start.
+/// How a session goes, as it was within the last sixth of a second. Counts are since the start.
 public struct SessionSnapshot: Sendable {
     /// Since the start.
     public var elapsed: Duration
