@@ -124,10 +124,11 @@ extension RealTimeTests {
             try sending.start()
             #expect(waiting { hearing.snapshot?.voices.first?.isHeard ?? false })
             close(pipe.descriptor)
+            #expect(waiting { hearing.isOver }, "it ends by itself")
+            hearing.stop()
             let error = #expect(throws: RadioError.self) { try hearing.wait() }
             #expect(error?.kind == .failure)
             #expect(error?.description.contains("recording") == true, "\(error?.description ?? "")")
-            #expect(hearing.isOver)
             sending.stop()
             try sending.wait()
         }
