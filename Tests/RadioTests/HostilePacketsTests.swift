@@ -88,11 +88,10 @@ private struct Way: ~Copyable {
         let reception = station.receive(datagram.span, from: sender, at: now)
         station.timeElapsed(at: now)
         while let event = station.nextEvent() {
-            if case .sourceLeft(let ssrc, _) = event { _ = handoff.producer.push(IncomingPacket(goodbye: ssrc)) }
+            if case .sourceLeft(let ssrc, _) = event { _ = handoff.producer.push { $0.set(goodbye: ssrc) } }
         }
         guard case .media(let packet) = reception else { return false }
-        let incoming = IncomingPacket(packet, datagram.span, arrivedAt: now)
-        return handoff.producer.push(incoming)
+        return handoff.producer.push { $0.set(packet, of: datagram.span, arrivedAt: now) }
     }
 
     mutating func pull() {

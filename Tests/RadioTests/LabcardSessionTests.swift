@@ -17,7 +17,7 @@ extension RealTimeTests {
     @Suite(.serialized, .enabled(if: hasLabcard)) struct LabcardSessionTests {
         @Test func twoStationsHearEachOther() throws {
             try retrying {
-                let (port, otherPort) = (PlainSocket.freePort(), PlainSocket.freePort())
+                let (port, otherPort) = (UDPPort.free(), UDPPort.free())
                 let alice = try Session(.talking(from: port, to: otherPort, wires: "alice"))
                 let bob = try Session(.talking(from: otherPort, to: port, wires: "bob"))
                 let mouths = try [Mouth("labcard:alice_mic", saying: 440), Mouth("labcard:bob_mic", saying: 1_000)]
@@ -143,8 +143,8 @@ private struct Pair {
     private let folder: Folder
 
     init(capturingFrom microphone: String? = nil, playingOn card: String? = nil, into heard: Heard) throws {
-        let port = PlainSocket.freePort()
-        folder = try Folder()
+        let port = UDPPort.free()
+        folder = Folder()
         var configuration = try SessionConfiguration.receiving(on: port, into: heard)
         configuration.output = card.map { .card($0) }
         hearing = try Session(configuration)

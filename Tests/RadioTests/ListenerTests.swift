@@ -1,3 +1,4 @@
+import BadLink
 import Foundation
 import OpusCodec
 import Playout
@@ -32,7 +33,7 @@ import Testing
 
     @Test func jitterDeepensTheBufferAndNothingIsLost() throws {
         let room = try room(saying: [440], seconds: 12)
-        var chance = SplitMix(seed: 7)
+        var chance = SeededGenerator(seed: 7)
         room.delay = { _ in .microseconds(Int.random(in: 1_000...41_000, using: &chance)) }
         room.run(seconds: 12)
         let playout = try #require(room.report(of: 1)?.playout)
@@ -188,7 +189,7 @@ import Testing
 
     @Test func noPayloadTraps() throws {
         let room = try SimulatedRoom()
-        var chance = SplitMix(seed: 1)
+        var chance = SeededGenerator(seed: 1)
         for number in 0..<100_000 {
             var packet = IncomingPacket()
             packet.ssrc = SSRC(UInt32.random(in: 1...12, using: &chance))
@@ -231,20 +232,5 @@ import Testing
         let talker = try SimulatedTalker(ssrc: ssrc, coding: coding)
         room.talkers.append(talker)
         room.sounds[talker.ssrc] = tone(pitch, seconds: seconds, loudness: loudness)
-    }
-}
-
-/// Seeded chance (SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -74,7 +74,9 @@ struct Spawning {
 
     /// The programs of this package lie beside the one that runs the tests.
     private static func find(_ name: String) throws -> String {
-        let own = unsafe String(cString: realpath("/proc/self/exe", nil)).split(separator: "/").dropLast()
+        let path = unsafe realpath("/proc/self/exe", nil)
+        defer { unsafe free(path) }
+        let own = unsafe path.map { unsafe String(cString: $0) }?.split(separator: "/").dropLast() ?? []
         let folders =
             ["/" + own.joined(separator: "/")] + (inherited["PATH"] ?? "").split(separator: ":").map(String.init)
         for folder in folders where unsafe access("\(folder)/\(name)", X_OK) == 0 { return "\(folder)/\(name)" }
