@@ -1,6 +1,5 @@
 internal import Engine
 internal import Sound
-internal import Synchronization
 
 /// What a session's threads tell to whoever holds it.
 final class SessionState: Sendable {
@@ -10,9 +9,9 @@ final class SessionState: Sendable {
         var failure: RadioError?
     }
 
-    private let contents = Mutex(Contents())
+    private let contents = Locked(Contents())
 
-    /// Nobody who does not ask is told everything.
+    /// Who does not ask for a while is told only the last of them.
     private static let maximumEventCount = 1_024
 
     func publish(_ snapshot: SessionSnapshot) { contents.withLock { $0.snapshot = snapshot } }
@@ -39,6 +38,6 @@ final class SessionState: Sendable {
 
     /// Whether nobody is heard any more.
     var isSilent: Bool {
-        contents.withLock { $0.snapshot?.voices.allSatisfy { $0.level <= .floor } ?? true }
+        contents.withLock { $0.snapshot?.voices.allSatisfy { !$0.isHeard } ?? true }
     }
 }

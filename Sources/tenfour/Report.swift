@@ -92,6 +92,7 @@ extension Discard {
         case .malformedPayload: "with broken Opus"
         case .stranger: "from strangers"
         case .tooManySources: "of too many senders"
+        case .collision: "under a number that is taken"
         case .loop: "of our own, come back"
         }
     }
