@@ -46,12 +46,13 @@ struct Command {
     }
 }
 
-/// `tenfour send` of a tone from a file, to its end.
+/// A tone of four seconds, as a WAV file. Made before a player waits, since some do not wait long.
+let toneFile = Recording(channels: [Tone.samples()]).wav()
+
+/// `tenfour send` of `tone.wav`, to its end.
 func sendTone(
-    to uri: String, _ options: [String], in folder: Folder, channels: [[Float]] = [Tone.samples()],
-    _ location: SourceLocation = #_sourceLocation
+    to uri: String, _ options: [String], in folder: Folder, _ location: SourceLocation = #_sourceLocation
 ) throws {
-    folder.write(Recording(channels: channels).wav(), to: "tone.wav")
     let sent = try Program.run("tenfour", ["send", "--input", "tone.wav", uri] + options, in: folder)
     #expect(sent.end == .code(0), "\(sent.errors)", sourceLocation: location)
 }
