@@ -4,6 +4,9 @@ import Testing
 /// Whether the tests run inside `Tools/labcard run`, which `Tools/test` sees to.
 let hasLabcard = Program.isSet("TENFOUR_LABCARD")
 
+/// A tone of twenty seconds, for those who end it themselves.
+let longTone = Recording(channels: [Tone.samples(seconds: 20)]).wav()
+
 /// What `tenfour` does from beginning to end.
 func tenfour(
     _ arguments: [String], in folder: Folder? = nil, environment: [String: String] = [:]

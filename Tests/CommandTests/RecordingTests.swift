@@ -7,7 +7,7 @@ import Testing
     private let folder = Folder()
     private let port = UDPPort.free()
 
-    init() { folder.write(Recording(channels: [Tone.samples(seconds: 20)]).wav(), to: "long.wav") }
+    init() { folder.write(longTone, to: "long.wav") }
 
     /// Receives a tone for a second or more while `body` looks on.
     private func receive(_ options: [String], output: Program.Stream = .own, _ body: (Program) throws -> Void) throws {
@@ -85,7 +85,15 @@ import Testing
         }
     }
 
+    /// One who gives no name is called by where they are.
     @Test func onceEndsWhenTheOneWhoWasHeardHasLeft() throws {
-        try receive(["-o", "heard.wav", "-1"]) { receiver in #expect(receiver.isRunning) }
+        folder.write(Recording(channels: [Tone.samples(seconds: 1)]).wav(), to: "short.wav")
+        let receiver = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav", "-1"], in: folder)
+        try #require(receiver.takes(port: port), "\(receiver.errors)")
+        let sent = try tenfour(["send", "--input", "short.wav", "rtp://127.0.0.1:\(port)"], in: folder)
+        #expect(sent.end == .code(0), "\(sent.errors)")
+        #expect(receiver.wait() == .code(0))
+        #expect(receiver.errors.contains(/tenfour: 127\.0\.0\.1:\d+ has left\n/), "\(receiver.errors)")
+        #expect(receiver.errors.contains(/received    50 packets from 127\.0\.0\.1:\d+\n/), "\(receiver.errors)")
     }
 }

@@ -8,6 +8,8 @@ import Testing
     /// Until the one who was heard has said good-bye.
     private static let once = ["--oneshot", "--jitter", "300ms"]
 
+    init() { folder.write(toneFile, to: "tone.wav") }
+
     @Test func twoStationsHearOneMulticast() throws {
         let uri = "rtp://@239.255.\(port >> 8).\(port & 255):\(port)"
         let receivers = try ["one.wav", "two.wav"].map {
