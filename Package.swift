@@ -109,6 +109,7 @@ let package = Package(
                 "SoundFile",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
+        tests("CommandTests", imports: ["tenfour"]),
         tests("InteropTests", imports: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]

@@ -13,7 +13,7 @@ import Testing
         let receivers = try ["one.wav", "two.wav"].map {
             try Program("tenfour", ["recv", uri, "--interface", "lo", "-o", $0] + Self.once, in: folder)
         }
-        for receiver in receivers { try #require(receiver.says("receiving on"), "\(receiver.errors)") }
+        for receiver in receivers { try #require(receiver.says("Ctrl-C ends it"), "\(receiver.errors)") }
         try sendTone(to: uri, ["--interface", "lo"], in: folder)
         for receiver in receivers { #expect(receiver.wait() == .code(0), "\(receiver.errors)") }
         for name in ["one.wav", "two.wav"] { try expect(inFile: folder(name)) }
@@ -24,7 +24,7 @@ import Testing
         try describe(uri, ["--interface", "lo"], in: folder)
         let receiver = try Program(
             "tenfour", ["recv", "live.sdp", "--interface", "lo", "-o", "heard.wav"] + Self.once, in: folder)
-        try #require(receiver.says("receiving on"), "\(receiver.errors)")
+        try #require(receiver.says("Ctrl-C ends it"), "\(receiver.errors)")
         try sendTone(to: uri, ["--interface", "lo"], in: folder)
         #expect(receiver.wait() == .code(0), "\(receiver.errors)")
         try expect(inFile: folder("heard.wav"))
