@@ -50,7 +50,16 @@ struct Listener: ~Copyable, Sendable {
             }
         }
         for index in sound.indices where isSilent { sound[index] = 0 }
-        advance(by: sound.count / format.channelCount)
+        clock.advance(by: scaled(sound.count / format.channelCount))
+    }
+
+    /// The card says that it stood still for so many of its own frames: what would have sounded meanwhile is over. Without this
+    /// an underrun too short to be told from a late thread would be heard as delay, and read from arrivals as jitter.
+    @_noAllocation @_noLocks
+    mutating func skip(_ missed: FrameCount) {
+        let lost = scaled(missed.rawValue)
+        clock.lose(lost)
+        for index in 0..<usedCount { voices[index].skip(lost) }
     }
 
     /// Whether there has been a packet yet.
@@ -108,11 +117,12 @@ struct Listener: ~Copyable, Sendable {
         voices[free].insert(packet, arrivedAt: clock.position(at: packet.arrival))
     }
 
+    /// Frames of the card's rate at 48 000 Hz. What is left over is counted with the next.
     @_noAllocation @_noLocks
-    private mutating func advance(by frames: Int) {
+    private mutating func scaled(_ frames: Int) -> FrameCount {
         let scaled = frames * SampleRate.opus.hertz + remainder
         remainder = scaled % format.rate.hertz
-        clock.advance(by: FrameCount(scaled / format.rate.hertz))
+        return FrameCount(scaled / format.rate.hertz)
     }
 }
 

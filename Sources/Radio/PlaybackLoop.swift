@@ -100,6 +100,7 @@ struct Player: ~Copyable, Sendable {
 
     @_noAllocation @_noLocks
     private mutating func note(_ interruption: Interruption) {
+        listener.skip(interruption.missed)
         report.interruptions.missed += interruption.missed
         switch interruption.cause {
         case .xrun: report.interruptions.xruns += 1

@@ -135,6 +135,21 @@ import Testing
         #expect(amplitude(of: 440, in: room.heard(from: 2.2, to: 3.4)) > 0.36)
     }
 
+    @Test func aShortUnderrunAddsNoDelay() throws {
+        let room = try room(saying: [440], seconds: 5)
+        room.run(seconds: 2)
+        let before = try #require(room.report(of: 1)?.playout)
+        for _ in 0..<3 {
+            room.stall(.milliseconds(20))
+            room.listener.skip(FrameCount(960))
+            room.run(seconds: 0.5)
+        }
+        let after = try #require(room.report(of: 1)?.playout)
+        #expect(abs(after.delay.rawValue - before.delay.rawValue) < 48, "\(before.delay) and then \(after.delay)")
+        #expect(abs(after.target.rawValue - before.target.rawValue) < 48, "\(before.target) and then \(after.target)")
+        #expect(amplitude(of: 440, in: room.heard(from: 3, to: 3.4)) > 0.36)
+    }
+
     @Test func aTalkerWhoseCardMissedSoundKeepsTheDelay() throws {
         let room = try room(saying: [440], seconds: 6)
         room.run(seconds: 2)

@@ -81,7 +81,7 @@ def run(table, extent):
     for program, threads in watched:
         for thread in threads:
             table.add(program.row(thread, names[thread]))
-    senders = watched[0][0].words().count("is heard from")
+    senders = watched[0][0].words().count("hearing ")
     table.add(Row("recv: senders heard", "2", str(senders), senders == 2, broken=senders != 2))
 
 

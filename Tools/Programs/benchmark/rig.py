@@ -113,7 +113,21 @@ class Busy:
         total = max(user + nice + system + idle + wait + hard + soft + stolen, 1)
         share = 100 * (total - idle - wait) / total
         load = open("/proc/loadavg").read().split()[0]
-        return f"load {load}, processors {share:.0f} % busy, {100 * stolen / total:.1f} % taken by the host"
+        rivals = f", {count} real-time threads of others" if (count := real_time_threads()) else ""
+        return f"load {load}, processors {share:.0f} % busy, {100 * stolen / total:.1f} % taken by the host{rivals}"
+
+
+def real_time_threads():
+    """Threads of other programs that may keep ours waiting. What this process has started is over when it asks."""
+    count = 0
+    for task in pathlib.Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
+        try:
+            fields = task.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parent, policy = int(fields[1]), int(fields[38])
+        count += parent > 2 and policy in (os.SCHED_FIFO, os.SCHED_RR)
+    return count
 
 
 def speech(seconds):
