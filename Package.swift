@@ -86,7 +86,7 @@ let package = Package(
 
         .target(
             name: "Support",
-            dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink"],
+            dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink", "SoundCard"],
             path: "Tests/Support",
             swiftSettings: settings),
         tests("SoundTests", imports: ["Sound"]),

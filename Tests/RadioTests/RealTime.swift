@@ -11,24 +11,11 @@ import Testing
 /// have an end only for what would never come.
 @Suite(.serialized) enum RealTimeTests {}
 
-/// A machine that is held up breaks any sound now and then, but hardly five times running. `attempt` says what was wrong
-/// with the sound, or nothing.
-///
-/// Where it was wrong every time, that is the machine's fault only if every time a bare timer of the audio threads' priority
-/// was late as well. Then it is printed, and is no failure.
-func retrying(_ attempts: Int = 5, _ attempt: () throws -> String?) throws {
-    var reasons: [String] = []
-    var isExcused = true
-    for _ in 0..<attempts {
-        let timer = try BareTimer()
-        let reason = try attempt()
-        let lateness = timer.finish()
-        guard let reason else { return }
-        reasons.append("\(reason), while a bare timer was late by \(lateness)")
-        isExcused = isExcused && lateness > .milliseconds(3)
-    }
-    let text = "\(attempts) times: \(reasons.joined(separator: "; "))"
-    if isExcused { print("The machine was held up \(text)") } else { Issue.record("\(text)") }
+/// As the other, with the priority of a session's audio threads.
+func retrying(
+    _ attempts: Int = 5, sourceLocation: SourceLocation = #_sourceLocation, _ attempt: () throws -> String?
+) throws {
+    try retrying(attempts, priority: 50, sourceLocation: sourceLocation, attempt)
 }
 
 /// Waits until something is so. False when it has not come in `seconds`, which are many.

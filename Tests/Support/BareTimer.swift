@@ -2,20 +2,20 @@ import Glibc
 import SoundCard
 import Synchronization
 
-/// A thread of the audio threads' priority that does nothing but wake up every two milliseconds: no sound can be better kept
-/// than it.
-final class BareTimer {
+/// A thread that does nothing but wake up every two milliseconds: no sound can be better kept than it.
+public final class BareTimer {
     private let course = Course()
     private var thread: AudioThread?
 
-    init() throws {
-        thread = try AudioThread("timer", priority: 50, work: course) { course, _ in course.run() }
+    /// With the priority of those it is compared with: nil for an ordinary thread.
+    public init(priority: Int?) throws {
+        thread = try AudioThread("timer", priority: priority, work: course) { course, _ in course.run() }
     }
 
     deinit { _ = finish() }
 
     /// Ends it, and says how late it woke up at the worst.
-    func finish() -> Duration {
+    public func finish() -> Duration {
         course.isOver.store(true, ordering: .relaxed)
         thread.take()?.join()
         return .nanoseconds(course.lateness.load(ordering: .relaxed))
