@@ -71,7 +71,9 @@ let package = Package(
 
         .executableTarget(
             name: "tenfour",
-            dependencies: ["Radio", "Sound", "RTP", "Engine", "Network", "Playout", "SoundCard", "SoundFile", argumentParser],
+            dependencies: [
+                "Radio", "Sound", "RTP", "Engine", "Network", "Playout", "SoundCard", "SoundFile", argumentParser,
+            ],
             swiftSettings: settings),
 
         .executableTarget(
