@@ -65,7 +65,7 @@ def run(table, extent):
         if others:
             direct, other = others
             table.add(Row(
-                f"{name}: {DIRECT.name if way == 'recv' else BARE.name} against trx", "<= 1",
+                f"{name}: {'loop without resampler' if way == 'recv' else BARE.name} against trx", "<= 1",
                 f"{median(direct) / median(other):.2f}", isBare, f"{median(direct):.2f} % against {median(other):.2f} %",
                 direct_percent=direct, trx_percent=other))
     table.note(str(busy))
