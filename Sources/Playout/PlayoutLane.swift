@@ -5,9 +5,10 @@ public import Sound
 /// sound is wanted.
 ///
 /// Time is the count of frames the card has asked for since it started; an arrival is given on the same count. The
-/// timeline is steady: what is lost is concealed in its place, what was concealed and comes late is left out. It bends
-/// in three ways only: a talkspurt begins at the depth that the delays then ask for, a wait with nothing to play is made
-/// longer when the depth should grow, and `ratePartsPerMillion` asks the resampler for the rest.
+/// timeline is steady: what is lost is concealed in its place, and what comes after its place was played is left out.
+/// Where nothing is there to play, playout waits and keeps what comes. It bends in three ways only: a talkspurt begins at
+/// the depth that the delays then ask for, `excess` asks for sound to be shortened or lengthened by whole periods, and
+/// `ratePartsPerMillion` asks the resampler for the rest.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 public struct PlayoutLane: ~Copyable, Sendable {
@@ -25,8 +26,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     private var lastEnd = FrameCount.zero
     /// Sound made up since with nothing in the queue to say whether it was lost, late or never sent.
     private var waited = FrameCount.zero
-    /// When a packet last carried FEC and when one was last missed: both recent make look-ahead worth its delay.
-    private var lastFEC: FrameCount?
+    /// When a packet was last missed: as long as that is recent, look-ahead is worth its delay.
     private var lastLoss: FrameCount?
 
     /// Where playout stands in the talker's time.
@@ -36,8 +36,6 @@ public struct PlayoutLane: ~Copyable, Sendable {
         var frameCount: FrameCount
         /// How far behind the talker's time the card's is.
         var depth: FrameCount
-        /// From here to `position` nothing but concealment was heard.
-        var concealedFrom: FrameCount?
     }
 
     /// How long a loss is remembered as a reason for look-ahead: 10 s.
@@ -50,6 +48,17 @@ public struct PlayoutLane: ~Copyable, Sendable {
 
     /// Whether nothing sounds or waits to.
     public var isIdle: Bool { @_noAllocation @_noLocks get { playing == nil && queue.count == 0 } }
+
+    /// How much deeper the buffer is than it should be; below zero, how much shallower.
+    public private(set) var excess = FrameCount(0)
+
+    /// Whether the next operation would decode a packet that is here.
+    public var hasSound: Bool {
+        @_noAllocation @_noLocks get {
+            guard let playing, let head = queue.head else { return false }
+            return head.start <= playing.position
+        }
+    }
 
     /// By how much the resampler should play faster (above zero) or slower than the card's clock.
     public var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { rate.partsPerMillion } }
@@ -87,15 +96,11 @@ public struct PlayoutLane: ~Copyable, Sendable {
     public mutating func next(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
         if playing == nil, let silence = begin(at: now, wanting: wanted) { return .silence(silence) }
         guard var playing else { return .silence(wanted) }
+        settleWait(&playing)
         playing.depth = now - playing.position
-        let excess = playing.depth - targetDelay(at: now)
-        rate.update(excess: excess, driftPartsPerMillion: Float(drift.partsPerMillion))
-        statistics.delay = playing.depth - (delays.base ?? playing.depth)
-        statistics.target = statistics.delay - excess
-        statistics.driftPartsPerMillion = Float(drift.partsPerMillion)
+        if queue.count > 0 { measure(playing, at: now) }
         let situation = PlayoutDecision.Situation(
-            position: playing.position, sequence: lastSequence ?? .min, frameCount: playing.frameCount,
-            waited: waited, shallowness: .zero - excess)
+            position: playing.position, sequence: lastSequence ?? .min, frameCount: playing.frameCount, waited: waited)
         return perform(PlayoutDecision(situation, head: queue.head), playing, at: now, wanting: wanted)
     }
 
@@ -111,6 +116,10 @@ public struct PlayoutLane: ~Copyable, Sendable {
             statistics.late += 1
         }
     }
+
+    /// Whoever performs has shortened or lengthened what was decoded by so much.
+    @_noAllocation @_noLocks
+    public mutating func bent(by frames: FrameCount) { statistics.stretched += frames }
 
     /// The talker has said good-bye: nothing more will come, so what is missing is not worth waiting for.
     @_noAllocation @_noLocks
@@ -136,28 +145,15 @@ public struct PlayoutLane: ~Copyable, Sendable {
     ) -> Arrival {
         delays.insert(arrival - start, at: arrival)
         drift.insert(arrival - start, at: arrival)
-        if carriesFEC { lastFEC = arrival }
         if let lastSequence, sequence <= lastSequence {
             return sequence == lastSequence ? .duplicate : .late(by: lastEnd - start)
         }
-        if let playing, start + frameCount <= playing.position, !waits(for: start, at: arrival) {
-            return .late(by: playing.position - start)
-        }
+        if let playing, start + frameCount <= playing.position { return .late(by: playing.position - start) }
         switch queue.insert(payload, sequence: sequence, start: start, frameCount: frameCount, carriesFEC: carriesFEC) {
         case .queued: return .queued
         case .duplicate: return .duplicate
         case .full: return .refused
         }
-    }
-
-    /// A packet whose place has been concealed may still be played when the buffer should be deeper anyway: playout
-    /// goes back to it, and what was heard in its place becomes a wait.
-    private mutating func waits(for start: FrameCount, at arrival: FrameCount) -> Bool {
-        guard let now = playing, let concealedFrom = now.concealedFrom, start >= concealedFrom,
-            now.depth + (now.position - start) <= targetDelay(at: arrival)
-        else { return false }
-        playing?.position = start
-        return true
     }
 
     private mutating func count(_ arrival: Arrival) {
@@ -186,6 +182,25 @@ public struct PlayoutLane: ~Copyable, Sendable {
         return nil
     }
 
+    /// While there is nothing to play the depth is not known: the wait may stand for what is lost.
+    private mutating func measure(_ playing: Playing, at now: FrameCount) {
+        excess = playing.depth - targetDelay(at: now)
+        rate.update(excess: excess, driftPartsPerMillion: Float(drift.partsPerMillion))
+        statistics.delay = playing.depth - (delays.base ?? playing.depth)
+        statistics.target = statistics.delay - excess
+        statistics.driftPartsPerMillion = Float(drift.partsPerMillion)
+    }
+
+    /// A packet has ended the wait. What was made up meanwhile stands for packets that are lost, and the timeline has
+    /// not moved; where none is, the packet was late, and playout is that much later.
+    private mutating func settleWait(_ playing: inout Playing) {
+        guard waited > .zero, let head = queue.head, let lastSequence, head.sequence > lastSequence + 1 else { return }
+        let stoodFor = min(waited, max(head.start - playing.position, .zero))
+        playing.position += stoodFor
+        statistics.concealed += stoodFor
+        waited -= stoodFor
+    }
+
     private mutating func perform(
         _ decision: PlayoutDecision, _ before: Playing, at now: FrameCount, wanting wanted: FrameCount
     ) -> PlayoutOperation {
@@ -207,16 +222,13 @@ public struct PlayoutLane: ~Copyable, Sendable {
             guard let head = queue.head else { preconditionFailure("a decision to recover names the head") }
             statistics.recovered += frames
             after.position += frames
-            after.concealedFrom = nil
             operation = .recover(frames, from: head)
-        case .conceal(let frames, let advancing):
-            if queue.count == 0 {
-                waited += frames
-            } else {
-                statistics.concealed += frames
-            }
-            after.concealedFrom = after.concealedFrom ?? after.position
-            after.position += advancing
+        case .conceal(let frames):
+            statistics.concealed += frames
+            after.position += frames
+            operation = .conceal(frames)
+        case .wait(let frames):
+            waited += frames
             operation = .conceal(frames)
         case .rest:
             playing = nil
@@ -238,11 +250,11 @@ public struct PlayoutLane: ~Copyable, Sendable {
         }
     }
 
-    /// One packet, while packets are lost that the FEC in the next one could bring back.
+    /// One packet, while packets are lost: so that it is known to be lost, and the next one, which may carry what brings
+    /// it back, is there in time.
     private func lookAhead(at now: FrameCount) -> FrameCount {
-        guard let lastFEC, let lastLoss, let playing else { return .zero }
-        return now - max(lastFEC, lastLoss) < Self.memory && now - min(lastFEC, lastLoss) < Self.memory
-            ? playing.frameCount : .zero
+        guard let lastLoss, let playing, now - lastLoss < Self.memory else { return .zero }
+        return playing.frameCount
     }
 
     private mutating func restart() {
@@ -252,7 +264,6 @@ public struct PlayoutLane: ~Copyable, Sendable {
         lastSequence = nil
         lastEnd = .zero
         waited = .zero
-        lastFEC = nil
         lastLoss = nil
     }
 }

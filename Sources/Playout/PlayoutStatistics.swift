@@ -7,6 +7,8 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var concealed = FrameCount.zero
     /// Lost, and brought back from in-band FEC.
     public var recovered = FrameCount.zero
+    /// Left out or heard twice, to bring the depth to where it should be.
+    public var stretched = FrameCount(0)
     /// Packets that came after their sound was due.
     public var late = 0
     public var duplicates = 0

@@ -3,43 +3,74 @@ internal import Playout
 internal import Resampling
 internal import Sound
 
-/// Sound that is decoded and waits to be played: what an operation of the lane gave, until the resampler has used it up.
+/// Sound that is decoded and waits to be played, and a little of what was: the operations of the lane add to it, the
+/// time-stretch bends it, the resampler uses it up.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct DecodedSound: ~Copyable, Sendable {
     /// Frames that wait, at 48 000 Hz.
     private(set) var count = 0
-    private var start = 0
+    /// Behind `history`, always.
+    private var start: Int
     private let channelCount: Int
     private var samples: Preallocated<Float>
 
+    /// What the time-stretch may want to repeat.
+    private static var history: Int { TimeStretch.reach.rawValue }
+    /// One packet that waits, one that is decoded ahead, and what the time-stretch puts in.
+    private static var room: Int { 2 * OpusDecoder.maximumPacketDuration.rawValue + history }
+
     init(channelCount: Int) {
         self.channelCount = channelCount
-        samples = Preallocated(repeating: 0, count: OpusDecoder.maximumPacketDuration.rawValue * channelCount)
+        start = Self.history
+        samples = Preallocated(repeating: 0, count: (Self.history + Self.room) * channelCount)
     }
 
     @_noAllocation @_noLocks
-    mutating func removeAll() { (start, count) = (0, 0) }
+    mutating func removeAll() { (start, count) = (Self.history, 0) }
 
-    /// Performs an operation; a decoder that refuses gives silence in its place.
+    /// Performs an operation behind what waits; a decoder that refuses gives silence in its place.
     @_noAllocation @_noLocks
-    mutating func fill(
+    mutating func append(
         _ operation: PlayoutOperation, with decoder: inout OpusDecoder, from lane: borrowing PlayoutLane
     ) {
-        start = 0
+        if count == 0 { moveToFront() }
         switch operation {
         case .silence(let frames):
             silence(frames)
         case .decode(let entry, let skipping):
-            count = decode(entry, of: lane, with: &decoder)
-            if count == 0 { silence(entry.frameCount) }
-            start = min(skipping.rawValue, count)
-            count -= start
+            let decoded = Self.decode(entry, of: lane, with: &decoder, into: &samples, from: end * channelCount)
+            if decoded == 0 { silence(entry.frameCount) } else { count += decoded }
+            leaveOut(skipping.rawValue)
         case .recover(let frames, let entry):
-            if !recover(frames, from: entry, of: lane, with: &decoder) { silence(frames) }
+            if Self.recover(frames, from: entry, of: lane, with: &decoder, into: &samples, from: end * channelCount) {
+                count += frames.rawValue
+            } else {
+                silence(frames)
+            }
         case .conceal(let frames):
-            if !conceal(frames, with: &decoder) { silence(frames) }
+            if Self.conceal(frames, with: &decoder, into: &samples, from: end * channelCount) {
+                count += frames.rawValue
+            } else {
+                silence(frames)
+            }
         }
+    }
+
+    /// Shortens what waits by one period, at most `limit`. Returns by how much.
+    @_noAllocation @_noLocks
+    mutating func shorten(with stretch: inout TimeStretch, atMost limit: FrameCount) -> FrameCount {
+        let frames = stretch.shorten(&samples, from: start, to: end, atMost: limit)
+        count -= frames.rawValue
+        return frames
+    }
+
+    /// Lengthens what waits by one period, at most `limit`. Returns by how much.
+    @_noAllocation @_noLocks
+    mutating func lengthen(with stretch: inout TimeStretch, atMost limit: FrameCount) -> FrameCount {
+        let frames = stretch.lengthen(&samples, from: start, to: end, atMost: limit)
+        count += frames.rawValue
+        return frames
     }
 
     /// Plays as much as waits, or as `sound` has room for behind its first `produced` frames. Returns how much it made.
@@ -53,47 +84,64 @@ struct DecodedSound: ~Copyable, Sendable {
         return frames.produced.rawValue
     }
 
-    // Vetted: nothing is freed in these three, though the compiler takes the end of a Span's life for that.
+    private var end: Int { start + count }
+
+    /// Leaves out the first frames of what was just appended to nothing.
+    private mutating func leaveOut(_ frames: Int) {
+        let frames = min(frames, count)
+        start += frames
+        count -= frames
+    }
+
+    /// Keeps the history and makes room behind it.
+    private mutating func moveToFront() {
+        guard start > Self.history else { return }
+        let offset = (start - Self.history) * channelCount
+        for index in 0..<Self.history * channelCount { samples[index] = samples[offset + index] }
+        start = Self.history
+    }
+
+    private mutating func silence(_ frames: FrameCount) {
+        let frames = min(frames.rawValue, samples.count / channelCount - end)
+        for index in end * channelCount..<(end + frames) * channelCount { samples[index] = 0 }
+        count += frames
+    }
+
+    // Vetted: nothing is freed in these, though the compiler takes the end of a Span's life for that.
 
     @_semantics("no_performance_analysis")
     private func convert(
         through converter: inout RateConverter, into sound: inout MutableSpan<Float>, behind produced: Int
     ) -> (consumed: FrameCount, produced: FrameCount) {
         var rest = sound._mutatingExtracting(produced * channelCount..<sound.count)
-        return converter.process(
-            samples.span(in: start * channelCount..<(start + count) * channelCount), into: &rest)
+        return converter.process(samples.span(in: start * channelCount..<end * channelCount), into: &rest)
     }
 
     @_semantics("no_performance_analysis")
-    private mutating func decode(
-        _ entry: PacketQueue.Entry, of lane: borrowing PlayoutLane, with decoder: inout OpusDecoder
+    private static func decode(
+        _ entry: PacketQueue.Entry, of lane: borrowing PlayoutLane, with decoder: inout OpusDecoder,
+        into samples: inout Preallocated<Float>, from start: Int
     ) -> Int {
-        var room = samples.mutableSpan
+        var room = samples.mutableSpan(in: start..<samples.count)
         do { return try decoder.decode(lane.payload(of: entry), into: &room).rawValue } catch { return 0 }
     }
 
     @_semantics("no_performance_analysis")
-    private mutating func recover(
+    private static func recover(
         _ frames: FrameCount, from entry: PacketQueue.Entry, of lane: borrowing PlayoutLane,
-        with decoder: inout OpusDecoder
+        with decoder: inout OpusDecoder, into samples: inout Preallocated<Float>, from start: Int
     ) -> Bool {
-        count = frames.rawValue
-        var room = samples.mutableSpan
+        var room = samples.mutableSpan(in: start..<samples.count)
         do { try decoder.recover(frames, from: lane.payload(of: entry), into: &room) } catch { return false }
         return true
     }
 
-    @_noAllocation @_noLocks
-    private mutating func conceal(_ frames: FrameCount, with decoder: inout OpusDecoder) -> Bool {
-        count = frames.rawValue
-        var room = samples.mutableSpan
+    @_semantics("no_performance_analysis")
+    private static func conceal(
+        _ frames: FrameCount, with decoder: inout OpusDecoder, into samples: inout Preallocated<Float>, from start: Int
+    ) -> Bool {
+        var room = samples.mutableSpan(in: start..<samples.count)
         do { try decoder.conceal(frames, into: &room) } catch { return false }
         return true
-    }
-
-    @_noAllocation @_noLocks
-    private mutating func silence(_ frames: FrameCount) {
-        count = min(frames.rawValue, samples.count / channelCount)
-        for index in 0..<count * channelCount { samples[index] = 0 }
     }
 }

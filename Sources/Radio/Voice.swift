@@ -17,6 +17,8 @@ struct Voice: ~Copyable, Sendable {
     private var decoder: OpusDecoder
     private var converter: RateConverter
     private var decoded: DecodedSound
+    private var stretch: TimeStretch
+    private var budget = TempoBudget()
 
     /// `format` is the card's.
     init(format: LPCMFormat, configuration: PlayoutConfiguration) throws(RadioError) {
@@ -27,6 +29,7 @@ struct Voice: ~Copyable, Sendable {
         channelCount = format.channelCount
         lane = PlayoutLane(configuration: configuration)
         decoded = DecodedSound(channelCount: format.channelCount)
+        stretch = TimeStretch(channelCount: format.channelCount)
     }
 
     /// Whether another talker may have this voice.
@@ -67,17 +70,44 @@ struct Voice: ~Copyable, Sendable {
         let wanted = sound.count / channelCount
         var produced = 0
         while produced < wanted {
-            if decoded.count == 0 {
-                let operation = lane.next(
-                    at: position + FrameCount(produced), wanting: FrameCount(wanted - produced))
-                decoded.fill(operation, with: &decoder, from: lane)
-            }
+            if decoded.count == 0 { decode(at: position + FrameCount(produced), wanting: FrameCount(wanted - produced)) }
             produced += decoded.play(through: &converter, into: &sound, behind: produced)
         }
         var sum: Float = 0
         for index in sound.indices { sum += sound[index] * sound[index] }
         meanSquare = sum / Float(max(sound.count, 1))
         return true
+    }
+
+    /// Performs what the lane says comes next, and bends it where the depth is not what it should be.
+    @_noAllocation @_noLocks
+    private mutating func decode(at position: FrameCount, wanting wanted: FrameCount) {
+        let operation = lane.next(at: position, wanting: wanted)
+        decoded.append(operation, with: &decoder, from: lane)
+        guard case .decode = operation else { return }
+        budget.earn(FrameCount(decoded.count))
+        let excess = lane.excess
+        if excess >= TimeStretch.shortest {
+            shorten(at: position, atMost: min(excess, budget.allowance))
+        } else if excess <= .zero - TimeStretch.shortest {
+            let added = decoded.lengthen(with: &stretch, atMost: min(.zero - excess, budget.allowance))
+            budget.spend(added)
+            lane.bent(by: added)
+        }
+    }
+
+    /// What is too much lies in the queue, so there is more to decode where one packet is too short to cut a period from.
+    @_noAllocation @_noLocks
+    private mutating func shorten(at position: FrameCount, atMost limit: FrameCount) {
+        guard limit >= TimeStretch.shortest else { return }
+        while FrameCount(decoded.count) < TimeStretch.reach, lane.hasSound {
+            let ahead = FrameCount(decoded.count)
+            decoded.append(lane.next(at: position + ahead, wanting: .zero), with: &decoder, from: lane)
+            budget.earn(FrameCount(decoded.count) - ahead)
+        }
+        let removed = decoded.shorten(with: &stretch, atMost: limit)
+        budget.spend(removed)
+        lane.bent(by: removed)
     }
 
     private static func decoder(channelCount: Int) throws(RadioError) -> OpusDecoder {

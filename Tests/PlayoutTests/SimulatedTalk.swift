@@ -32,6 +32,7 @@ struct SimulatedTalk: ~Copyable {
     private var sequence = 0
     private var pulled = 0
     private var carry = 0.0
+    private var budget = TempoBudget()
 
     static let period = 240
 
@@ -91,6 +92,7 @@ struct SimulatedTalk: ~Copyable {
             case .decode(let entry, let skipping):
                 played.append(skipping == .zero ? .packet(entry.sequence) : .partOf(entry.sequence))
                 carry += Double((entry.frameCount - skipping).rawValue)
+                bend()
                 depths.append(Double(lane.statistics.delay.rawValue) / 48)
             case .recover(let frames, _):
                 played.append(.recovered(frames.rawValue))
@@ -102,5 +104,21 @@ struct SimulatedTalk: ~Copyable {
         }
         carry -= needed
         pulled += Self.period
+    }
+
+    /// What a voice does with the time-stretch, without sound: periods of 5 ms.
+    private mutating func bend() {
+        budget.earn(FrameCount(Int(carry)))
+        let period = FrameCount(240)
+        guard budget.allowance >= period else { return }
+        if lane.excess >= period, carry > 480 {
+            carry -= 240
+        } else if lane.excess <= .zero - period {
+            carry += 240
+        } else {
+            return
+        }
+        budget.spend(period)
+        lane.bent(by: period)
     }
 }
