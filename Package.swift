@@ -80,6 +80,12 @@ let package = Package(
             path: "Tools/Programs/badlink",
             swiftSettings: settings),
 
+        .executableTarget(
+            name: "losslab",
+            dependencies: ["BadLink", "OpusCodec", "Playout", "RTP", "Radio", "Sound", "SoundFile", argumentParser],
+            path: "Tools/Programs/losslab",
+            swiftSettings: settings),
+
         .target(
             name: "Support",
             dependencies: ["Sound", "RTP", "Engine", "BadLink"],

@@ -26,8 +26,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     private var lastEnd = FrameCount.zero
     /// Sound made up since with nothing in the queue to say whether it was lost, late or never sent.
     private var waited = FrameCount.zero
-    /// When a packet was last missed: as long as that is recent, look-ahead is worth its delay.
-    private var lastLoss: FrameCount?
+    private var missing = MissingPackets()
 
     /// Where playout stands in the talker's time.
     private struct Playing {
@@ -38,9 +37,6 @@ public struct PlayoutLane: ~Copyable, Sendable {
         var depth: FrameCount
     }
 
-    /// How long a loss is remembered as a reason for look-ahead: 10 s.
-    private static var memory: FrameCount { FrameCount(480_000) }
-
     public init(configuration: PlayoutConfiguration = .init(), capacity: Int = 256) {
         self.configuration = configuration
         queue = PacketQueue(capacity: capacity)
@@ -48,6 +44,9 @@ public struct PlayoutLane: ~Copyable, Sendable {
 
     /// Whether nothing sounds or waits to.
     public var isIdle: Bool { @_noAllocation @_noLocks get { playing == nil && queue.count == 0 } }
+
+    /// How far playout lies behind the talker's timestamps, on the card's clock: only differences mean anything.
+    public var depth: FrameCount { playing?.depth ?? .zero }
 
     /// How much deeper the buffer is than it should be; below zero, how much shallower.
     public private(set) var excess = FrameCount(0)
@@ -146,6 +145,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
         delays.insert(arrival - start, at: arrival)
         drift.insert(arrival - start, at: arrival)
         if let lastSequence, sequence <= lastSequence {
+            missing.arrive(sequence)
             return sequence == lastSequence ? .duplicate : .late(by: lastEnd - start)
         }
         if let playing, start + frameCount <= playing.position { return .late(by: playing.position - start) }
@@ -211,7 +211,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
             guard let head = queue.head else { preconditionFailure("a decision to decode names the head") }
             queue.removeHead()
             let followsAtOnce = lastSequence.map { head.sequence == $0 + 1 } ?? true
-            if !followsAtOnce { lastLoss = now }
+            if !followsAtOnce, let lastSequence { missing.miss(lastSequence + 1...head.sequence - 1, at: now) }
             if !followsAtOnce || head.start <= lastEnd { statistics.concealed += waited }
             waited = .zero
             statistics.decoded += head.frameCount - skipping
@@ -253,7 +253,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     /// One packet, while packets are lost: so that it is known to be lost, and the next one, which may carry what brings
     /// it back, is there in time.
     private func lookAhead(at now: FrameCount) -> FrameCount {
-        guard let lastLoss, let playing, now - lastLoss < Self.memory else { return .zero }
+        guard let playing, missing.hasLoss(at: now) else { return .zero }
         return playing.frameCount
     }
 
@@ -264,6 +264,6 @@ public struct PlayoutLane: ~Copyable, Sendable {
         lastSequence = nil
         lastEnd = .zero
         waited = .zero
-        lastLoss = nil
+        missing = MissingPackets()
     }
 }

@@ -1,11 +1,10 @@
 internal import Engine
 internal import OpusCodec
-internal import Playout
-internal import RTP
-internal import Sound
+package import RTP
+package import Sound
 
 /// An Opus packet on its way between two threads.
-struct PacketSlot: BitwiseCopyable, Sendable {
+package struct PacketSlot: BitwiseCopyable, Sendable {
     var byteCount = 0
     var bytes = InlineArray<1_440, UInt8>(repeating: 0)
 
@@ -15,7 +14,7 @@ struct PacketSlot: BitwiseCopyable, Sendable {
     }
 
     /// Leaves out what does not fit; a packet that long is no packet of ours.
-    mutating func fill(_ payload: Span<UInt8>) {
+    package mutating func fill(_ payload: Span<UInt8>) {
         byteCount = min(payload.count, bytes.count)
         for index in 0..<byteCount { bytes[index] = payload[index] }
     }
@@ -30,18 +29,18 @@ struct OutgoingPacket: BitwiseCopyable, Sendable {
 }
 
 /// From the network thread to the playback thread.
-struct IncomingPacket: BitwiseCopyable, Sendable {
-    var ssrc = SSRC(0)
-    var sequenceNumber = SequenceNumber(rawValue: 0)
-    var timestamp = RTPTimestamp(rawValue: 0)
-    var frameCount = FrameCount.zero
-    var carriesFEC = false
+package struct IncomingPacket: BitwiseCopyable, Sendable {
+    package var ssrc = SSRC(0)
+    package var sequenceNumber = SequenceNumber(rawValue: 0)
+    package var timestamp = RTPTimestamp(rawValue: 0)
+    package var frameCount = FrameCount.zero
+    package var carriesFEC = false
     var arrival = Instant.start
     /// No packet, but the news that its source has left.
     var isGoodbye = false
-    var packet = PacketSlot()
+    package var packet = PacketSlot()
 
-    init() {}
+    package init() {}
 
     init(goodbye ssrc: SSRC) {
         self.ssrc = ssrc

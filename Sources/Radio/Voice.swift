@@ -1,15 +1,15 @@
 internal import OpusCodec
-internal import Playout
-internal import RTP
+package import Playout
+package import RTP
 internal import Resampling
-internal import Sound
+package import Sound
 
 /// One talker's way from packets to sound: the lane decides, and this performs with a decoder and a resampler.
 ///
 /// Playback thread. Nothing is allocated after `init`.
-struct Voice: ~Copyable, Sendable {
-    private(set) var ssrc: SSRC?
-    private(set) var lane: PlayoutLane
+package struct Voice: ~Copyable, Sendable {
+    package private(set) var ssrc: SSRC?
+    package private(set) var lane: PlayoutLane
     /// The mean square of what was pulled last, for the level.
     private(set) var meanSquare: Float = 0
 
@@ -21,7 +21,7 @@ struct Voice: ~Copyable, Sendable {
     private var budget = TempoBudget()
 
     /// `format` is the card's.
-    init(format: LPCMFormat, configuration: PlayoutConfiguration) throws(RadioError) {
+    package init(format: LPCMFormat, configuration: PlayoutConfiguration) throws(RadioError) {
         let decoder = try Self.decoder(channelCount: format.channelCount)
         let converter = try Self.converter(to: format)
         self.decoder = decoder
@@ -36,7 +36,7 @@ struct Voice: ~Copyable, Sendable {
     var isFree: Bool { @_noAllocation @_noLocks get { ssrc == nil || (lane.isIdle && decoded.count == 0) } }
 
     @_noAllocation @_noLocks
-    mutating func begin(_ ssrc: SSRC) {
+    package mutating func begin(_ ssrc: SSRC) {
         self.ssrc = ssrc
         lane.reset()
         decoder.reset()
@@ -44,7 +44,7 @@ struct Voice: ~Copyable, Sendable {
     }
 
     @_noAllocation @_noLocks
-    mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
+    package mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         guard !packet.isGoodbye else { return lane.end() }
         insertPayload(of: packet, arrivedAt: arrival)
     }
@@ -63,7 +63,7 @@ struct Voice: ~Copyable, Sendable {
     /// Fills `sound` (interleaved, at the card's rate) with what is due from `position` on. False when that is silence,
     /// and `sound` was left as it was.
     @_noAllocation @_noLocks
-    mutating func pull(into sound: inout MutableSpan<Float>, at position: FrameCount) -> Bool {
+    package mutating func pull(into sound: inout MutableSpan<Float>, at position: FrameCount) -> Bool {
         meanSquare = 0
         guard !isFree else { return false }
         converter.correct(by: lane.ratePartsPerMillion)
