@@ -1,0 +1,68 @@
+import Glibc
+import Playout
+import Sound
+import Testing
+
+/// A tone cut again and again is still that tone: its frequency stays and no seam clicks.
+@Test(arguments: [120.0, 217.0, 389.0])
+func aToneKeepsItsPitch(frequency: Double) {
+    for shortens in [true, false] {
+        var stretch = TimeStretch(channelCount: 1)
+        var sound = Preallocated<Float>(repeating: 0, count: 6_000)
+        let tone = { (frame: Int) in Float(0.5 * sin(2 * .pi * frequency * Double(frame) / 48_000)) }
+        for frame in 0..<4_800 { sound[frame] = tone(frame) }
+        let changed =
+            shortens
+            ? stretch.shorten(&sound, from: 1_000, to: 4_800, atMost: FrameCount(720))
+            : stretch.lengthen(&sound, from: 1_000, to: 4_800, atMost: FrameCount(720))
+        #expect(changed > .zero)
+        let end = 4_800 + (shortens ? -changed.rawValue : changed.rawValue)
+        // What lies behind the cut is the tone, shifted by what was cut.
+        let shift = shortens ? changed.rawValue : -changed.rawValue
+        for frame in stride(from: 1_800, to: end, by: 97) { #expect(abs(sound[frame] - tone(frame + shift)) < 1e-5) }
+        // And on the way there it never jumps further than the tone does by itself.
+        let steepest = Float(2 * .pi * frequency / 48_000 * 0.5) * 1.3
+        for frame in 1_000..<1_800 { #expect(abs(sound[frame] - sound[frame - 1]) <= steepest) }
+    }
+}
+
+@Test func anOnsetIsNotCutUntilItHasToBe() {
+    var stretch = TimeStretch(channelCount: 1)
+    var results: [FrameCount] = []
+    for _ in 0..<12 {
+        var sound = Preallocated<Float>(repeating: 0, count: 3_000)
+        var noise: UInt32 = 1
+        for frame in 0..<1_200 {
+            noise = noise &* 1_664_525 &+ 1_013_904_223
+            // Louder and louder: no piece is like another.
+            sound[frame] = Float(Int32(bitPattern: noise)) / 2_147_483_648 * expf(Float(frame) / 200) / 500
+        }
+        results.append(stretch.shorten(&sound, from: 0, to: 1_200, atMost: FrameCount(720)))
+    }
+    #expect(results.first == .zero)
+    #expect(results.contains { $0 > .zero })
+}
+
+@Test func theTempoStaysWithinTenPercent() {
+    var budget = TempoBudget()
+    var spent = 0
+    for _ in 0..<1_000 {
+        budget.earn(FrameCount(960))
+        if budget.allowance >= FrameCount(400) {
+            budget.spend(FrameCount(400))
+            spent += 400
+        }
+    }
+    #expect(spent <= 96_000)
+    #expect(spent > 90_000)
+}
+
+@Test func whatComesLateWasNotLost() {
+    var missing = MissingPackets()
+    missing.miss(7...8, at: FrameCount(0))
+    missing.arrive(7)
+    #expect(!missing.hasLoss(at: FrameCount(960)), "it may still come")
+    #expect(missing.hasLoss(at: FrameCount(48_000)))
+    missing.arrive(8)
+    #expect(!missing.hasLoss(at: FrameCount(48_000)))
+}
