@@ -85,16 +85,20 @@ let package = Package(
             dependencies: ["BadLink", "OpusCodec", "Playout", "RTP", "Radio", "Sound", "SoundFile", argumentParser],
             path: "Tools/Programs/losslab",
             swiftSettings: settings),
+        // What README.md shows, as a stranger would build it: without our settings.
+        .executableTarget(name: "send-a-file", dependencies: ["Radio"], path: "Tests/ReadmePrograms/send"),
+        .executableTarget(name: "hear", dependencies: ["Radio"], path: "Tests/ReadmePrograms/hear"),
 
         .target(
             name: "Support",
-            dependencies: ["Sound", "RTP", "Engine", "BadLink"],
+            dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink"],
             path: "Tests/Support",
             swiftSettings: settings),
         tests("SoundTests", imports: ["Sound"]),
         tests("RTPTests", imports: ["RTP", "Sound"]),
         tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
-        tests("EngineTests", imports: ["Engine", "RTP", "Sound"]),
+        tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
+        tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),
         tests("BadLinkTests", imports: ["BadLink", "Sound"]),
         tests("BadLinkProxyTests", imports: ["badlink", "BadLink", "Network", "Engine", "Sound"]),
@@ -103,7 +107,14 @@ let package = Package(
         tests("SoundFileTests", imports: ["SoundFile", "Sound"]),
         tests("SoundCardTests", imports: ["SoundCard", "Sound"]),
         tests("NetworkTests", imports: ["Network", "Engine", "Sound"]),
-        tests("RadioTests", imports: ["Radio", "Sound"]),
+        tests(
+            "RadioTests",
+            imports: [
+                "Radio", "BadLink", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard",
+                "SoundFile",
+            ]),
+        tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
+        tests("InteropTests", imports: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -15,6 +15,8 @@ public enum Discard: Int, CaseIterable, Sendable {
     case tooManySources
     /// Our own packet, come back.
     case loop
+    /// Under a number that is taken: ours, or that of a source which still sends from another address.
+    case collision
 }
 
 /// How many datagrams were forgotten, by reason.

@@ -10,18 +10,22 @@ public struct Identity: Hashable, Sendable {
     public var firstTimestamp: RTPTimestamp
     /// What later chance is drawn from: the spread of reports, a new SSRC after a collision.
     public var seed: UInt64
+    /// What reports call us (CNAME): the same when the SSRC changes, another one in the next session, so that it tells nobody
+    /// who we are (RFC 7022).
+    public var canonicalName: String
     /// The wall clock at `Instant.start`, for sender reports.
     public var wallClock: NTPTime
 
     public init(
         ssrc: SSRC, firstSequenceNumber: SequenceNumber = SequenceNumber(rawValue: 0),
         firstTimestamp: RTPTimestamp = RTPTimestamp(rawValue: 0), seed: UInt64 = 0,
-        wallClock: NTPTime = NTPTime(rawValue: 0)
+        canonicalName: String = "tenfour", wallClock: NTPTime = NTPTime(rawValue: 0)
     ) {
         self.ssrc = ssrc
         self.firstSequenceNumber = firstSequenceNumber
         self.firstTimestamp = firstTimestamp
         self.seed = seed
+        self.canonicalName = canonicalName
         self.wallClock = wallClock
     }
 
@@ -32,6 +36,7 @@ public struct Identity: Hashable, Sendable {
             firstSequenceNumber: SequenceNumber(rawValue: .random(in: 0...32_767, using: &generator)),
             firstTimestamp: RTPTimestamp(rawValue: .random(in: 0 ... .max, using: &generator)),
             seed: .random(in: 0 ... .max, using: &generator),
+            canonicalName: hexadecimal(.random(in: 0 ... .max, using: &generator)),
             wallClock: wallClock)
     }
 
@@ -43,4 +48,9 @@ public struct Identity: Hashable, Sendable {
         mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
         return mixed ^ mixed >> 31
     }
+}
+
+private func hexadecimal(_ number: UInt128) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 32 - digits.count) + digits
 }

@@ -9,13 +9,63 @@ public struct Source: Sendable {
     public internal(set) var reception: ReceptionStatistics
     /// What it says it is called, fit to be shown.
     public internal(set) var name: String?
+    /// Its last packet or report.
     public internal(set) var lastHeard: Instant
-    var canonicalName: [UInt8]?
+    private(set) var lastPacket: Instant
+    var goodbye: (reason: String, at: Instant)?
+    private var hasReported = false
+    /// Bytes that came from `endpoint`, less those that went there: as no more than these are sent to an address that
+    /// nobody typed, a forged one gains the forger nothing.
+    private var credit = 0
+
+    /// Longer than Opus is silent within a talkspurt, which is 400 ms.
+    static let longestPause = Duration.milliseconds(500)
+    /// Without packets or reports. Those who report are given time for five of them (RFC 3550 section 6.3.5).
+    private static let timeout = Duration.seconds(10)
+    /// How long a good-bye may have overtaken packets.
+    private static let grace = Duration.milliseconds(200)
+    private static let maximumCredit = 65_536
 
     init(ssrc: SSRC, endpoint: Endpoint, at now: Instant) {
         self.ssrc = ssrc
         self.endpoint = endpoint
         lastHeard = now
+        lastPacket = now
         reception = ReceptionStatistics(ssrc: ssrc)
+    }
+
+    /// Whether a packet from `sender` is this source's. It may move, but not while the old address still sends: then another
+    /// has chosen the same number, and the first is kept (RFC 3550 section 8.2).
+    mutating func sends(from sender: Endpoint, at now: Instant) -> Bool {
+        guard sender != endpoint else { return true }
+        guard now - lastPacket > Self.longestPause else { return false }
+        endpoint = sender
+        credit = 0
+        return true
+    }
+
+    mutating func packetArrived(_ header: RTPHeader, byteCount: Int, at now: Instant) {
+        lastHeard = now
+        lastPacket = now
+        credit = min(credit + byteCount, Self.maximumCredit)
+        reception.packetArrived(header.sequenceNumber, timestamp: header.timestamp, at: now)
+    }
+
+    mutating func reportArrived(at now: Instant) {
+        lastHeard = now
+        hasReported = true
+    }
+
+    /// Whether so much may be sent to `endpoint`; then it counts as sent.
+    mutating func spend(_ byteCount: Int) -> Bool {
+        guard byteCount <= credit else { return false }
+        credit -= byteCount
+        return true
+    }
+
+    /// When it is to be forgotten, if nothing comes until then.
+    func expiry(memberTimeout: Duration) -> Instant {
+        if let goodbye { return goodbye.at + Self.grace }
+        return lastHeard + (hasReported ? memberTimeout : Self.timeout)
     }
 }

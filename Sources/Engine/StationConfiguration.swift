@@ -1,4 +1,3 @@
-
 /// What a station is told before it starts.
 public struct StationConfiguration: Hashable, Sendable {
     /// Where our stream and our reports go, as a person typed it; empty for one who only listens.
@@ -9,8 +8,6 @@ public struct StationConfiguration: Hashable, Sendable {
     public var payloadType: UInt8
     public var acceptedPayloadTypes: Set<UInt8>
     public var controlPort: ControlPort
-    /// Stays the same when the SSRC changes and tells nobody who we are (RFC 7022).
-    public var canonicalName: String
     /// For people, where the user gives one.
     public var name: String?
 
@@ -32,14 +29,13 @@ public struct StationConfiguration: Hashable, Sendable {
     public init(
         remotes: [Endpoint] = [], accepted: Accepted = .anyone, payloadType: UInt8 = 111,
         acceptedPayloadTypes: Set<UInt8>? = nil, controlPort: ControlPort = .multiplexed,
-        canonicalName: String = "tenfour", name: String? = nil
+        name: String? = nil
     ) {
         self.remotes = remotes
         self.accepted = accepted
         self.payloadType = payloadType
         self.acceptedPayloadTypes = acceptedPayloadTypes ?? [payloadType]
         self.controlPort = controlPort
-        self.canonicalName = canonicalName
         self.name = name
     }
 }

@@ -4,7 +4,8 @@ public import Sound
 ///
 /// The fastest packets are the ones that queued nowhere, so a line through their delays has the two clocks' difference
 /// as its slope. The line is fitted by least squares over a memory that grows to two minutes and then fades; a change of
-/// route moves the line without bending it.
+/// route moves the line without bending it. Packets that come in bursts give a line that is hardly known at first: it is
+/// believed in so far as it is better known than what clocks are like anyway.
 public struct DriftEstimate: Sendable {
     /// How many parts in a million the talker's clock runs slower than the card's: delays grow by so much.
     /// Within ± 1000.
@@ -13,12 +14,16 @@ public struct DriftEstimate: Sendable {
     private static var blockLength: Int { 48_000 }
     private static var routeChange: Double { 480.0 }
     private static var memory: Double { 120.0 }
+    /// The square of what two clocks usually differ by: 100 ppm.
+    private static var usualSquare: Double { 4.8 * 4.8 }
 
     private var blockStart: FrameCount?
     private var least: FrameCount?
     private var line = 0.0
     /// Frames a block.
     private var slope = 0.0
+    /// The mean square of how far the blocks lie off the line, in frames.
+    private var noise = 0.0
     private var blocks = 0.0
 
     @_noAllocation @_noLocks
@@ -53,7 +58,13 @@ public struct DriftEstimate: Sendable {
         }
         blocks = min(blocks + 1, Self.memory)
         line = expected + error * 2 * (2 * blocks - 1) / (blocks * (blocks + 1))
-        if blocks > 2 { slope += error * 6 / (blocks * (blocks + 1)) / passed }
-        partsPerMillion = min(max(slope / Double(Self.blockLength) * 1e6, -1_000), 1_000)
+        if blocks > 2 {
+            slope += error * 6 / (blocks * (blocks + 1)) / passed
+            noise += (error * error - noise) / (blocks - 2)
+        }
+        // What least squares leave unknown of a slope, against what was unknown before.
+        let doubt = 12 * noise / (blocks * blocks * blocks)
+        let believed = slope * Self.usualSquare / (Self.usualSquare + doubt)
+        partsPerMillion = min(max(believed / Double(Self.blockLength) * 1e6, -1_000), 1_000)
     }
 }

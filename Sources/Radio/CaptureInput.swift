@@ -5,7 +5,8 @@ internal import SoundFile
 /// Where sound to be sent comes from: a card, which keeps its own time, or a file or pipe, which the clock paces.
 struct CaptureInput: ~Copyable, Sendable {
     enum Turn {
-        case captured(FrameCount)
+        /// So much sound, `after` so much that is missing because the source gave nothing for a while.
+        case captured(FrameCount, after: FrameCount)
         case interrupted(Interruption)
         case ended
         case failed(RadioError)
@@ -14,6 +15,8 @@ struct CaptureInput: ~Copyable, Sendable {
     let format: LPCMFormat
     /// How the card was opened; nil for a file.
     let granted: GrantedSound?
+    /// Whether it may be held for ever by a pipe that gives nothing and does not end.
+    let mayHang: Bool
     /// What the last turn captured, from the front.
     private(set) var sound: Preallocated<Float>
 
@@ -35,6 +38,7 @@ struct CaptureInput: ~Copyable, Sendable {
             read = Preallocated(repeating: 0, count: 1)
             readChannelCount = channelCount
             metronome = Metronome(rate: card.granted.format.rate)
+            mayHang = false
             self.card = consume card
             file = nil
         } catch {
@@ -54,6 +58,7 @@ struct CaptureInput: ~Copyable, Sendable {
             read = Preallocated(repeating: 0, count: frames.rawValue * reader.format.channelCount)
             readChannelCount = reader.format.channelCount
             metronome = Metronome(rate: reader.format.rate)
+            mayHang = reader.frameCount == nil
             file = consume reader
             card = nil
         } catch {
@@ -63,7 +68,7 @@ struct CaptureInput: ~Copyable, Sendable {
 
     mutating func next() -> Turn {
         switch Self.read(&card, into: &sound) {
-        case .captured: return .captured(FrameCount(sound.count / format.channelCount))
+        case .captured: return .captured(FrameCount(sound.count / format.channelCount), after: .zero)
         case .interrupted(let interruption): return .interrupted(interruption)
         case .none: break
         }
@@ -71,8 +76,8 @@ struct CaptureInput: ~Copyable, Sendable {
             let frames = try Self.read(&file, into: &read)
             guard frames > .zero else { return .ended }
             mix(frames.rawValue)
-            _ = metronome.wait(for: frames.rawValue)
-            return .captured(frames)
+            let beat = metronome.wait(for: frames.rawValue)
+            return .captured(frames, after: beat.missed)
         } catch {
             return .failed(RadioError(.failure, error.description))
         }

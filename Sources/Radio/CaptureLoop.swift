@@ -30,16 +30,20 @@ struct CaptureLoop: ~Copyable, Sendable {
         self.failed = failed
     }
 
+    /// Whether `run` may not end for as long as a pipe gives nothing.
+    var mayHang: Bool { input.mayHang }
+
     consuming func run(priority: RealTime) {
         report.priority = priority
         reading: while !controls.stops {
             switch input.next() {
-            case .captured(let frames):
+            case .captured(let frames, let missed):
                 let isOpen = controls.isMicrophoneOpen.load(ordering: .relaxed)
-                if take(frames, isOpen: isOpen) { wakeup.signal() }
+                if take(frames, after: missed, isOpen: isOpen) { wakeup.signal() }
                 reports.publish(report)
             case .interrupted(let interruption):
-                note(interruption)
+                if note(interruption) { wakeup.signal() }
+                reports.publish(report)
             case .ended:
                 _ = talker.finish(into: packets)
                 break reading
@@ -48,26 +52,31 @@ struct CaptureLoop: ~Copyable, Sendable {
                 break reading
             }
         }
+        report.meanSquare = 0
+        reports.publish(report)
         controls.hasInputEnded.store(true, ordering: .releasing)
         wakeup.signal()
     }
 
     @_noAllocation @_noLocks
-    private mutating func take(_ frames: FrameCount, isOpen: Bool) -> Bool {
-        let hasPushed = talker.take(input.sound, frameCount: frames, isOpen: isOpen, into: packets)
+    private mutating func take(_ frames: FrameCount, after missed: FrameCount, isOpen: Bool) -> Bool {
+        var hasPushed = talker.skip(missed, into: packets)
+        if talker.take(input.sound, frameCount: frames, isOpen: isOpen, into: packets) { hasPushed = true }
         report.meanSquare = talker.meanSquare
         report.overruns = talker.overrunCount
         return hasPushed
     }
 
+    /// The stream's time goes on while the card misses sound, so that nothing shifts for those who listen.
     @_noAllocation @_noLocks
-    private mutating func note(_ interruption: Interruption) {
+    private mutating func note(_ interruption: Interruption) -> Bool {
         switch interruption.cause {
         case .xrun: report.xruns += 1
         case .suspended, .backlog: break
         case .lost: report.isCardLost = true
         case .reopened: report.isCardLost = false
         }
+        return talker.skip(interruption.missed, into: packets)
     }
 }
 

@@ -2,6 +2,7 @@ internal import Synchronization
 
 /// What people and other threads tell the audio threads while sound flows.
 final class Controls: Sendable {
+    let hasStarted = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
     let isMicrophoneOpen: Atomic<Bool>
     let isSpeakerMuted = Atomic<Bool>(false)

@@ -16,7 +16,7 @@ struct Listener: ~Copyable, Sendable {
     private var clock = CardClock()
     private var incoming = IncomingPacket()
     private var scratch: Preallocated<Float>
-    /// Frames of the card's rate asked for so far, and how many at 48 000 Hz they were.
+    /// What is left over when frames of the card's rate are counted at 48 000 Hz, in units of one part in both.
     private var remainder = 0
 
     /// `longestPull` in frames of the card.
@@ -56,18 +56,20 @@ struct Listener: ~Copyable, Sendable {
         for sample in sound.indices { sound[sample] += own[sample] }
     }
 
-    /// A packet goes to its talker's voice, or to a free one; when all are taken it is dropped and counted.
+    /// A packet goes to its talker's voice, or to a free one: one that nobody had yet, if there is any, since what it knows
+    /// of a talker who is only silent is worth keeping. When all are taken it is dropped and counted.
     @_noAllocation @_noLocks
     private mutating func take() {
-        var free: Int?
+        var (unused, idle): (Int?, Int?)
         for index in voices.indices {
             if voices[index].ssrc == incoming.ssrc {
                 return voices[index].insert(incoming, arrivedAt: clock.position(at: incoming.arrival))
             }
-            if free == nil, voices[index].isFree { free = index }
+            if unused == nil, voices[index].ssrc == nil { unused = index }
+            if idle == nil, voices[index].isFree { idle = index }
         }
         guard !incoming.isGoodbye else { return }
-        guard let free else {
+        guard let free = unused ?? idle else {
             report.crowdedOut += 1
             return
         }
@@ -86,7 +88,7 @@ struct Listener: ~Copyable, Sendable {
     private mutating func update() {
         for index in voices.indices {
             report.voices[index] = VoiceReport(
-                ssrc: voices[index].ssrc ?? SSRC(0), isUsed: voices[index].ssrc != nil,
+                ssrc: voices[index].ssrc ?? SSRC(0), isUsed: voices[index].ssrc != nil, isHeard: !voices[index].isFree,
                 meanSquare: voices[index].meanSquare, playout: voices[index].lane.statistics)
         }
     }
@@ -101,7 +103,10 @@ struct ListenerReport: BitwiseCopyable, Sendable {
 
 struct VoiceReport: BitwiseCopyable, Sendable {
     var ssrc = SSRC(0)
+    /// It belongs, or belonged last, to a talker.
     var isUsed = false
+    /// Sound of theirs plays or waits to.
+    var isHeard = false
     var meanSquare: Float = 0
     var playout = PlayoutStatistics()
 }

@@ -12,22 +12,31 @@ struct Metronome: BitwiseCopyable, Sendable {
 
     init(rate: SampleRate) { self.rate = rate }
 
-    /// Sleeps until `frameCount` further frames are due and returns that moment. The first are due at once.
+    /// When frames were due, and how many before them were let go because they were too long ago.
+    struct Beat: BitwiseCopyable {
+        var due: Instant
+        var missed = FrameCount.zero
+    }
+
+    /// Sleeps until `frameCount` further frames are due. The first are due at once.
     @_noAllocation @_noLocks
-    mutating func wait(for frameCount: Int) -> Instant {
+    mutating func wait(for frameCount: Int) -> Beat {
         let now = monotonicClock()
+        var missed = 0
         var due = now
         if let start {
             due = Instant(nanoseconds: start.nanoseconds + Int64(frames) * 1_000_000_000 / Int64(rate.hertz))
         }
-        if start == nil || now.nanoseconds - due.nanoseconds > Self.longestLag {
+        let lag = now.nanoseconds - due.nanoseconds
+        if start == nil || lag > Self.longestLag {
+            missed = Int(lag / 1_000 * Int64(rate.hertz) / 1_000_000)
             start = now
             frames = 0
             due = now
         }
         frames += frameCount
         if due > now { sleep(until: due) }
-        return due
+        return Beat(due: due, missed: FrameCount(missed))
     }
 }
 

@@ -32,8 +32,10 @@ internal import Synchronization
     private let datagram = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 2_048)
     private var droppedCount = 0
     private var heardAnyone = false
+    /// Those who have a voice, as the station knew them last: what they sent is told after they have left, too.
+    private var voiced: [SSRC: Source] = [:]
 
-    /// When the session ends by itself.
+    /// When the session ends by itself. It also ends when something fails.
     struct Limits {
         var duration: Duration?
         var endsWithLastSource: Bool
@@ -141,7 +143,7 @@ internal import Synchronization
     private func look() {
         publish()
         let isOver =
-            controls.stops
+            controls.stops || state.failure != nil
             || limits.duration.map { loop.now - start >= $0 } ?? false
             || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
             || limits.endsWithLastSource && heardAnyone && station.sources.isEmpty && state.isSilent
@@ -159,10 +161,22 @@ internal import Synchronization
     private func publish() {
         var snapshot = SessionSnapshot(station: station, elapsed: loop.now - start)
         snapshot.add(captured?.read())
-        snapshot.add(played?.read(), sources: station.sources)
+        if let report = played?.read() {
+            remember(report.listener)
+            snapshot.add(report, present: station.sources, known: voiced)
+        }
         snapshot.network = media.statistics
         snapshot.handoffDropCount = droppedCount
         state.publish(snapshot)
+    }
+
+    private func remember(_ report: ListenerReport) {
+        var known: [SSRC: Source] = [:]
+        for index in report.voices.indices where report.voices[index].isUsed {
+            let ssrc = report.voices[index].ssrc
+            known[ssrc] = station.sources.first { $0.ssrc == ssrc } ?? voiced[ssrc]
+        }
+        voiced = known
     }
 
     private static func open(

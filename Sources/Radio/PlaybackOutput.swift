@@ -54,7 +54,7 @@ struct PlaybackOutput: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func wait() -> Turn {
         switch card?.wait() {
-        case .none: .demand(metronome.wait(for: period.rawValue))
+        case .none: .demand(metronome.wait(for: period.rawValue).due)
         case .demand(let demand): .demand(Instant(nanoseconds: demand.playedAt.nanoseconds - queue))
         case .interrupted(let interruption): .interrupted(interruption)
         }

@@ -13,7 +13,9 @@ public enum Profile: String, CaseIterable, Sendable {
         }
     }
 
-    public func apply(to configuration: inout SessionConfiguration) { apply(to: &configuration.coding, &configuration.playout) }
+    public func apply(to configuration: inout SessionConfiguration) {
+        apply(to: &configuration.coding, &configuration.playout)
+    }
 
     public func apply(to coding: inout CodingSettings, _ playout: inout PlayoutSettings) {
         switch self {

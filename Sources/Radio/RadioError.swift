@@ -2,8 +2,6 @@ internal import Network
 internal import OpusCodec
 internal import Resampling
 
-
-
 /// What keeps a session from starting or going on, as a sentence with the remedy.
 public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What kind of trouble it is, for an exit code.

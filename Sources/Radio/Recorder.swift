@@ -15,46 +15,62 @@ struct Recorder: ~Copyable, Sendable {
     static let capacity = 512
 
     private var file: SoundFileWriter?
-    private let closure: (@Sendable ([Float]) -> Void)?
+    private let closure: (@Sendable ([Float], LPCMFormat) -> Void)?
+    private let format: LPCMFormat
     private let pieces: HandoffConsumer<RecordedSound>
     private var piece = RecordedSound()
     private let failed: @Sendable (RadioError) -> Void
 
-    /// To a file, to a closure, or to both.
+    private static let interval: UInt32 = 20_000
+
+    /// To a file or to a closure, in `format`.
     init(
-        file: consuming SoundFileWriter?, closure: (@Sendable ([Float]) -> Void)?,
+        file: consuming SoundFileWriter?, closure: (@Sendable ([Float], LPCMFormat) -> Void)?, format: LPCMFormat,
         _ pieces: consuming HandoffConsumer<RecordedSound>, failed: @escaping @Sendable (RadioError) -> Void
     ) {
         self.file = file
         self.closure = closure
+        self.format = format
         self.pieces = pieces
         self.failed = failed
     }
 
     /// Runs until the playback thread has ended and all it left is written.
     consuming func run(until isOver: () -> Bool) {
-        while true {
-            let wasOver = isOver()
-            var hasFailed = false
-            while !hasFailed, pieces.pop(into: &piece) { hasFailed = !write() }
-            if wasOver || hasFailed { break }
-            usleep(20_000)
-        }
-        close()
-    }
-
-    private mutating func write() -> Bool {
-        if let closure { closure((0..<piece.count).map { piece.samples[$0] }) }
+        blockBrokenPipes()
         do throws(SoundFileError) {
-            try file?.write(piece.samples.span.extracting(first: piece.count))
-            return true
+            var isLast = false
+            while !isLast {
+                isLast = isOver()
+                try write(gather())
+                if !isLast { usleep(Self.interval) }
+            }
+            try file?.close()
         } catch {
             failed(RadioError(.failure, error.description))
-            return false
         }
     }
 
-    private mutating func close() {
-        do throws(SoundFileError) { try file?.close() } catch { failed(RadioError(.failure, error.description)) }
+    /// All that has come since the last time.
+    private mutating func gather() -> [Float] {
+        var samples: [Float] = []
+        while pieces.pop(into: &piece) {
+            for index in 0..<piece.count { samples.append(piece.samples[index]) }
+        }
+        return samples
+    }
+
+    private mutating func write(_ samples: [Float]) throws(SoundFileError) {
+        guard !samples.isEmpty else { return }
+        closure?(samples, format)
+        try file?.write(samples.span)
+    }
+
+    /// A pipe whose reader has gone is then an error of `write` on this thread, and not the end of the process.
+    private func blockBrokenPipes() {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGPIPE)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 }

@@ -5,11 +5,11 @@ internal import Synchronization
 
 /// A running conversation: captures and sends, receives and plays, or one of both, on threads of its own.
 ///
-///     let session = try Session(configuration)
-///     try session.start()
-///     try session.wait()
+///     let session = try Session(sending: "speech.wav", to: "rtp://10.0.0.7:5004")
+///     try session.run()
 ///
-/// Any thread may call any of this.
+/// `SessionConfiguration` says more exactly what is wanted. Any thread may call any of this; none of it waits but `run` and
+/// `wait`. A session that nobody holds any more stops.
 public final class Session: Sendable {
     /// What was opened, and how: a line each, for people.
     public let openings: [String]
@@ -26,7 +26,9 @@ public final class Session: Sendable {
     private static let audioPriority = 50
     private static let networkPriority = 45
 
-    /// Opens everything that is needed and starts nothing. Throws with a remedy when something is not to be had.
+    /// Opens everything that is needed and starts nothing. Waits for the devices to open.
+    ///
+    /// Throws `.unavailable` with a remedy when a device, a file or the port is not to be had.
     public init(_ configuration: SessionConfiguration) throws(RadioError) {
         let controls = Controls(isMicrophoneOpen: configuration.beginsOpen)
         let state = SessionState()
@@ -39,32 +41,50 @@ public final class Session: Sendable {
         loops = Mutex(opened.loops)
     }
 
-    /// Starts the threads, once.
-    public func start() throws(RadioError) {
-        let loops = loops.withLock { loops in
-            defer { loops = SessionLoops() }
-            return SessionLoops(capture: loops.capture.take(), playback: loops.playback.take(), recorder: loops.recorder.take())
-        }
-        do throws(AudioThreadError) { try start(loops) } catch { throw RadioError(.failure, error.description) }
+    deinit { stop() }
+
+    /// Starts and waits for the end. As `start` and `wait`, so once.
+    public func run() throws(RadioError) {
+        try start()
+        try wait()
     }
 
-    /// Asks for an end: says good-bye, closes files. `wait` tells when it is reached.
+    /// Starts the threads, once; a session that was stopped before ends at once. Throws `.failure` when the system has no
+    /// thread to give.
+    public func start() throws(RadioError) {
+        let hasStarted = controls.hasStarted.exchange(true, ordering: .relaxed)
+        precondition(!hasStarted, "a session starts once")
+        let loops = loops.withLock { loops in
+            defer { loops = SessionLoops() }
+            return SessionLoops(
+                capture: loops.capture.take(), playback: loops.playback.take(), recorder: loops.recorder.take())
+        }
+        do throws(AudioThreadError) {
+            try start(loops)
+        } catch {
+            stop()
+            throw RadioError(.failure, error.description)
+        }
+    }
+
+    /// Asks for an end, which comes within a tenth of a second or what is queued in the card: says good-bye to the other end,
+    /// closes files and devices. `wait` tells when it is reached.
     public func stop() {
         controls.isStopping.store(true, ordering: .releasing)
         network.wakeup.signal()
     }
 
-    /// Waits for the end, and throws what brought it about when that was trouble.
+    /// Waits for the end, and throws what brought it about when that was trouble: `.failure`, such as a disk that is full.
+    /// Returns at once when it was never started. Not to be called from the closure of a recording, which the end waits for.
     public func wait() throws(RadioError) {
-        let threads = threads.withLock { threads in
-            defer { threads = [] }
-            return threads
+        threads.withLock { threads in
+            for thread in threads { thread.join() }
+            threads = []
         }
-        for thread in threads { thread.join() }
         if let failure = state.failure { throw failure }
     }
 
-    /// Whether what is captured is sent.
+    /// Whether what is captured is sent. Opens and closes with the next packet, over 5 ms.
     public var isMicrophoneOpen: Bool {
         get { controls.isMicrophoneOpen.load(ordering: .relaxed) }
         set { controls.isMicrophoneOpen.store(newValue, ordering: .relaxed) }
@@ -76,13 +96,13 @@ public final class Session: Sendable {
         set { controls.isSpeakerMuted.store(newValue, ordering: .relaxed) }
     }
 
-    /// Whether it has ended, by itself or by `stop`.
+    /// Whether it has ended, by itself, by trouble or by `stop`, so that `wait` returns soon.
     public var isOver: Bool { controls.isOver.load(ordering: .acquiring) }
 
-    /// How it goes; nil before the first tenth of a second.
+    /// How it goes, renewed ten times a second; nil before the start.
     public var snapshot: SessionSnapshot? { state.snapshot }
 
-    /// What has happened since this was last asked.
+    /// What has happened since this was last asked, the last thousand at the most.
     public func takeEvents() -> [Event] { state.takeEvents() }
 }
 
@@ -117,10 +137,12 @@ extension Session {
                 })
         }
         if let capture = loops.capture.take() {
-            // Not waited for: it may be held by a pipe that gives nothing more.
-            _ = try AudioThread("capt", priority: Self.audioPriority, work: capture) { capture, priority in
+            let mayHang = capture.mayHang
+            let thread = try AudioThread("capt", priority: Self.audioPriority, work: capture) { capture, priority in
                 capture.run(priority: priority)
             }
+            // Not waited for where a pipe may hold it: then it ends with the pipe.
+            if !mayHang { keep(thread) }
         }
     }
 

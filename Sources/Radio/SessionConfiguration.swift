@@ -1,4 +1,5 @@
 public import Engine
+public import Sound
 public import SoundFile
 
 /// What a session is to do: where sound comes from and goes to, with whom, and how.
@@ -53,8 +54,11 @@ public struct SessionConfiguration: Sendable {
     public enum Recording: Sendable {
         /// A WAV file, or `-` for raw LPCM on standard output.
         case file(String)
-        /// Called on a thread of its own with interleaved samples.
-        case closure(@Sendable ([Float]) -> Void)
+        /// Called on a thread of the session's own, one call at a time and some fifty times a second, with what has been
+        /// heard since the last call: interleaved samples, full scale at ±1, in the format of `output` (48 000 Hz without
+        /// a card). It may take its time: what waits longer than a second is left out and counted. It must not
+        /// wait for the session.
+        case closure(@Sendable ([Float], LPCMFormat) -> Void)
     }
 
     public init(local: Endpoint, station: StationConfiguration) {

@@ -19,7 +19,7 @@ struct SessionLoops: ~Copyable, Sendable {
         let openings: [String]
     }
 
-    /// Between the capture thread and the network thread: more than a second of the shortest frames.
+    /// Between the capture thread and the network thread, in packets: more than a second of the shortest.
     private static let outgoingCapacity = 512
     /// Between the network thread and the playback thread.
     private static let incomingCapacity = 512
@@ -51,7 +51,8 @@ struct SessionLoops: ~Copyable, Sendable {
         if let output {
             let pieces = try openRecorder(configuration, format: output.format, state, &loops)
             let listener = try Listener(
-                format: output.format, configuration: configuration.playout.lane(period: output.period, output.format.rate),
+                format: output.format,
+                configuration: configuration.playout.lane(period: output.period, output.format.rate),
                 longestPull: output.period)
             loops.playback = PlaybackLoop(
                 output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
@@ -104,16 +105,19 @@ struct SessionLoops: ~Copyable, Sendable {
         let pieces = Handoff(capacity: Recorder.capacity, filler: RecordedSound())
         switch recording {
         case .closure(let closure):
-            loops.recorder = Recorder(file: nil, closure: closure, pieces.consumer, failed: state.fail)
+            loops.recorder = Recorder(
+                file: nil, closure: closure, format: format, pieces.consumer, failed: state.fail)
         case .file(let path):
             loops.recorder = Recorder(
-                file: try writer(path, format), closure: nil, pieces.consumer, failed: state.fail)
+                file: try writer(path, format), closure: nil, format: format, pieces.consumer, failed: state.fail)
         }
         return pieces.producer
     }
 
     private static func writer(_ path: String, _ format: LPCMFormat) throws(RadioError) -> SoundFileWriter {
-        do { return try SoundFileWriter(path: path, format: format) } catch { throw RadioError(.unavailable, error.description) }
+        do { return try SoundFileWriter(path: path, format: format) } catch {
+            throw RadioError(.unavailable, error.description)
+        }
     }
 
     private static func openNetwork(

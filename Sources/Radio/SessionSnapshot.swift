@@ -5,47 +5,72 @@ public import RTP
 public import Sound
 internal import SoundCard
 
-/// How a session goes, as it was within the last tenth of a second.
+/// How a session goes, as it was within the last tenth of a second. Counts are since the start.
 public struct SessionSnapshot: Sendable {
+    /// Since the start.
     public var elapsed: Duration
+    /// What we sent.
     public var transmission: Transmission
+    /// Datagrams that were forgotten, by reason.
     public var discards: DiscardCounts
+    /// Those who are, or were, heard: up to eight.
     public var voices: [VoiceSnapshot] = []
+    /// How capture goes; nil when nothing is sent.
     public var capture: CaptureSnapshot?
+    /// How playing goes; nil when nothing is heard.
     public var playback: PlaybackSnapshot?
+    /// What the socket for media did and could not do.
     public var network = SocketStatistics()
-    /// Packets lost between our own threads.
+    /// Packets received that the playback thread was too slow to take.
     public var handoffDropCount = 0
 
-    /// One who is heard.
+    /// One who is, or was, heard.
     public struct VoiceSnapshot: Sendable {
+        /// Who, among RTP's sources.
         public var ssrc: SSRC
-        /// What they say they are called, fit to be shown; nil when they do not, or have left.
+        /// What they say they are called, fit to be shown; nil when they do not.
         public var name: String?
+        /// Where their packets come from; nil when they have left.
         public var endpoint: Endpoint?
+        /// Whether sound of theirs plays or waits to.
+        public var isHeard: Bool
+        /// Of what was played last; `.floor` when that is silence.
         public var level: Level
-        /// RTP packets received, those that were expected, and their jitter.
+        /// RTP packets.
         public var receivedCount: Int
+        /// RTP packets that were sent and have not come (RFC 3550 section 6.4.1); below zero when some came twice.
         public var lostCount: Int
+        /// Interarrival jitter (RFC 3550 section 6.4.1).
         public var jitter: Duration
+        /// What became of their sound.
         public var playout: PlayoutStatistics
     }
 
+    /// How capture goes.
     public struct CaptureSnapshot: Sendable {
+        /// Of the last frame, whether the microphone was open or not.
         public var level: Level
+        /// How often the card ran over because we came too late.
         public var xrunCount: Int
+        /// Packets that our network thread was too slow to take.
         public var overrunCount: Int
+        /// Whether the card is gone. It is looked for; what is sent meanwhile is silence.
         public var isCardLost: Bool
         /// What became of the wish for real-time priority, in words.
         public var priority: String
     }
 
+    /// How playing goes.
     public struct PlaybackSnapshot: Sendable {
+        /// How often the card ran dry because we came too late.
         public var xrunCount: Int
-        /// What the card did not play.
+        /// What the card did not play, at its own rate.
         public var missed: FrameCount
+        /// Whether the card is gone. It is looked for; what is heard meanwhile is lost to it, not to a recording.
         public var isCardLost: Bool
+        /// What became of the wish for real-time priority, in words.
         public var priority: String
+        /// What a recording left out because its file or closure was too slow, counted in samples.
         public var unrecordedSampleCount: Int
         /// Packets of talkers beyond the number of voices.
         public var crowdedOutCount: Int
@@ -64,14 +89,16 @@ public struct SessionSnapshot: Sendable {
             isCardLost: report.isCardLost, priority: report.priority.description)
     }
 
-    mutating func add(_ report: PlaybackReport?, sources: [Source]) {
-        guard let report else { return }
+    /// `known` are those who have a voice, `present` those who have not left.
+    mutating func add(_ report: PlaybackReport, present: [Source], known: [SSRC: Source]) {
         for index in report.listener.voices.indices where report.listener.voices[index].isUsed {
             let voice = report.listener.voices[index]
-            let source = sources.first { $0.ssrc == voice.ssrc }
+            let source = known[voice.ssrc]
+            let isPresent = present.contains { $0.ssrc == voice.ssrc }
             voices.append(
                 VoiceSnapshot(
-                    ssrc: voice.ssrc, name: source?.name, endpoint: source?.endpoint,
+                    ssrc: voice.ssrc, name: source?.name, endpoint: isPresent ? source?.endpoint : nil,
+                    isHeard: voice.isHeard,
                     level: Level(meanSquare: voice.meanSquare), receivedCount: source?.reception.receivedCount ?? 0,
                     lostCount: source?.reception.cumulativeLost ?? 0,
                     jitter: source?.reception.jitter.duration() ?? .zero, playout: voice.playout))

@@ -12,7 +12,7 @@ final class SessionState: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// Nobody who does not ask is told everything.
+    /// Who does not ask for a while is told only the last of them.
     private static let maximumEventCount = 1_024
 
     func publish(_ snapshot: SessionSnapshot) { contents.withLock { $0.snapshot = snapshot } }
@@ -39,6 +39,6 @@ final class SessionState: Sendable {
 
     /// Whether nobody is heard any more.
     var isSilent: Bool {
-        contents.withLock { $0.snapshot?.voices.allSatisfy { $0.level <= .floor } ?? true }
+        contents.withLock { $0.snapshot?.voices.allSatisfy { !$0.isHeard } ?? true }
     }
 }

@@ -99,7 +99,8 @@ extension SessionDescription {
         parameters.usesInBandFEC = configuration.coding.settings.inBandFEC
         parameters.sendsStereo = configuration.coding.channelCount > 1
         self.init(
-            origin: Origin(sessionID: .random(in: 1...UInt64(UInt32.max)), address: address), name: name, connection: connection, port: remote.port,
+            origin: Origin(sessionID: .random(in: 1...UInt64(UInt32.max)), address: address), name: name,
+            connection: connection, port: remote.port,
             formats: [.opus(payloadType: configuration.station.payloadType, parameters)],
             packetTime: configuration.coding.frame,
             multiplexesRTCP: configuration.station.controlPort == .multiplexed, direction: .receiveOnly)

@@ -39,10 +39,14 @@ public struct StreamAddress: Hashable, Sendable {
     private static func split(_ rest: Substring, of text: String) throws(RadioError) -> (String, UInt16?) {
         if rest.first == "[" {
             guard let end = rest.firstIndex(of: "]") else {
-                throw RadioError(.usage, "'\(text)' opens a bracket and never closes it: write rtp://[2001:db8::7]:5004")
+                throw RadioError(
+                    .usage, "'\(text)' opens a bracket and never closes it: write rtp://[2001:db8::7]:5004")
             }
             let after = rest[rest.index(after: end)...]
             let host = String(rest[rest.index(after: rest.startIndex)..<end])
+            guard !host.isEmpty else {
+                throw RadioError(.usage, "'\(text)' has nothing between the brackets: write rtp://[2001:db8::7]:5004")
+            }
             guard let first = after.first else { return (host, nil) }
             guard first == ":" else {
                 throw RadioError(.usage, "'\(text)' has something behind the bracket: write rtp://[2001:db8::7]:5004")

@@ -5,6 +5,9 @@ internal import Sound
 
 /// The way from captured sound to packets: resample, gate, frame, encode.
 ///
+/// The gate opens and closes between two frames of Opus, over 5 ms so that nothing clicks. The frame in which it closes is
+/// sent too: it fades away, so that what the other end makes up after it is silence.
+///
 /// Capture thread. Nothing is allocated after `init`.
 struct Talker: ~Copyable, Sendable {
     /// The mean square of the frame coded last, for the level.
@@ -12,15 +15,19 @@ struct Talker: ~Copyable, Sendable {
     /// Packets that the network thread was too slow to take.
     private(set) var overrunCount = 0
 
-    private let channelCount: Int
+    private let format: LPCMFormat
     private let frameCount: Int
     private var encoder: OpusEncoder
     private var converter: RateConverter?
     private var frame: Preallocated<Float>
     private var filled = 0
+    /// Where the frame begins, counted from the start of the stream, silence and missed sound included.
     private var position = FrameCount.zero
     private var wasOpen = false
     private var outgoing = OutgoingPacket()
+
+    /// 5 ms.
+    private static var rampLength: Int { 240 }
 
     /// `format` is the source's, `frameCount` the length of an Opus frame at 48 000 Hz.
     init(
@@ -32,7 +39,7 @@ struct Talker: ~Copyable, Sendable {
         self.encoder = encoder
         self.converter = converter
         self.frameCount = frameCount.rawValue
-        channelCount = format.channelCount
+        self.format = format
         frame = Preallocated(repeating: 0, count: frameCount.rawValue * format.channelCount)
     }
 
@@ -56,24 +63,49 @@ struct Talker: ~Copyable, Sendable {
     /// At the end of the sound: pads the frame begun with silence and pushes it.
     @_noAllocation @_noLocks
     mutating func finish(into packets: borrowing HandoffProducer<OutgoingPacket>) -> Bool {
-        guard filled > 0, wasOpen else { return false }
-        for index in filled * channelCount..<frame.count { frame[index] = 0 }
-        return complete(isOpen: true, into: packets)
+        filled > 0 && pad(to: frameCount) && complete(isOpen: wasOpen, into: packets)
+    }
+
+    /// The source has missed so much sound, at its own rate: the time of the stream goes on without it, and what follows
+    /// begins a talkspurt. Returns whether a packet was pushed.
+    @_noAllocation @_noLocks
+    mutating func skip(_ missed: FrameCount, into packets: borrowing HandoffProducer<OutgoingPacket>) -> Bool {
+        var rest = missed.rawValue * SampleRate.opus.hertz / format.rate.hertz
+        guard rest > 0 else { return false }
+        var hasPushed = false
+        if filled > 0 {
+            let begun = filled
+            let isComplete = pad(to: min(frameCount, filled + rest))
+            rest -= filled - begun
+            guard isComplete else { return false }
+            hasPushed = complete(isOpen: wasOpen, into: packets)
+        }
+        position += FrameCount(rest)
+        wasOpen = false
+        return hasPushed
+    }
+
+    /// Makes the frame so long with silence. Returns whether it is full.
+    @_noAllocation @_noLocks
+    private mutating func pad(to length: Int) -> Bool {
+        for index in filled * format.channelCount..<length * format.channelCount { frame[index] = 0 }
+        filled = length
+        return filled == frameCount
     }
 
     /// Moves captured sound into the frame until one of them is used up or full. Returns the frames used.
     @_noAllocation @_noLocks
     private mutating func fill(_ sound: borrowing Preallocated<Float>, from start: Int, to end: Int) -> Int {
         if let frames = Self.convert(
-            sound, start * channelCount..<end * channelCount, with: &converter, into: &frame,
-            behind: filled * channelCount)
+            sound, start * format.channelCount..<end * format.channelCount, with: &converter, into: &frame,
+            behind: filled * format.channelCount)
         {
             filled += frames.produced.rawValue
             return frames.consumed.rawValue
         }
         let count = min(end - start, frameCount - filled)
-        for index in 0..<count * channelCount {
-            frame[filled * channelCount + index] = sound[start * channelCount + index]
+        for index in 0..<count * format.channelCount {
+            frame[filled * format.channelCount + index] = sound[start * format.channelCount + index]
         }
         filled += count
         return count
@@ -86,10 +118,12 @@ struct Talker: ~Copyable, Sendable {
         meanSquare = sum / Float(frame.count)
         outgoing.position = position
         outgoing.startsTalkspurt = !wasOpen
+        let isSent = isOpen || wasOpen
+        if isOpen != wasOpen { fade(in: isOpen) }
         position += FrameCount(frameCount)
         filled = 0
         wasOpen = isOpen
-        guard isOpen else { return false }
+        guard isSent else { return false }
         outgoing.packet.byteCount = Self.encode(frame, with: &encoder, into: &outgoing.packet)
         guard outgoing.packet.byteCount > 0 else { return false }
         guard packets.push(outgoing) else {
@@ -97,6 +131,16 @@ struct Talker: ~Copyable, Sendable {
             return false
         }
         return true
+    }
+
+    /// Lets the frame come out of silence, or go into it.
+    @_noAllocation @_noLocks
+    private mutating func fade(in comes: Bool) {
+        let length = min(Self.rampLength, frameCount)
+        for index in 0..<(comes ? length : frameCount) * format.channelCount {
+            let share = min(Float(index / format.channelCount) / Float(length), 1)
+            frame[index] *= comes ? share : 1 - share
+        }
     }
 
     // Vetted: nothing is freed in these two, though the compiler takes the end of a Span's life for that.

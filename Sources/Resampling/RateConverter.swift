@@ -35,7 +35,9 @@ public struct RateConverter: ~Copyable, @unchecked Sendable {
         from inputRate: SampleRate, to outputRate: SampleRate, channelCount: Int = 1, quality: Int = defaultQuality
     ) throws(RateConverterError) {
         // Beyond what any device does, and within what speexdsp can count.
-        guard inputRate.hertz <= 256 * outputRate.hertz, outputRate.hertz <= 256 * inputRate.hertz
+        let limit = 1_000_000_000
+        guard inputRate.hertz <= limit, outputRate.hertz <= limit, inputRate.hertz <= 256 * outputRate.hertz,
+            outputRate.hertz <= 256 * inputRate.hertz
         else { throw RateConverterError(code: Int32(RESAMPLER_ERR_INVALID_ARG)) }
         let steering = Steering(from: inputRate, to: outputRate)
         var code: Int32 = 0

@@ -30,7 +30,7 @@ internal struct Steering {
         wantedInput = uncorrectedInput
         let divisor = Self.commonDivisor(inputRate.hertz, outputRate.hertz)
         ratio = Ratio(input: UInt32(inputRate.hertz / divisor), output: UInt32(outputRate.hertz / divisor))
-        if ratio.output > UInt16.max || ratio.input > Int32.max {
+        if ratio.output > UInt16.max {
             ratio = Ratio(input: UInt32(Self.input(atMost: uncorrectedInput)), output: UInt32(Self.prime))
             isSteered = true
         }

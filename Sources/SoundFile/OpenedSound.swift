@@ -5,7 +5,7 @@ internal import Sound
 /// What was found behind a path or descriptor, and the way to read it: through libsndfile or as a stream.
 @safe
 internal struct OpenedSound {
-    /// Of libsndfile, to be closed before `owned`. nil for a stream.
+    /// Of libsndfile. nil for a stream.
     var file: OpaquePointer?
     var stream: LPCMInput?
     var format: LPCMFormat
@@ -76,7 +76,10 @@ internal struct OpenedSound {
 
     private init(library descriptor: Descriptor) throws(SoundFileError) {
         var info = SF_INFO()
-        guard let file = unsafe sf_open_fd(descriptor.number, Int32(SFM_READ), &info, Int32(SF_FALSE)) else {
+        // Told to leave a descriptor open, libsndfile 1.2.0 closes it all the same when it cannot read it: it gets its own.
+        let copy = fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw SoundFileError(errno: errno, in: "fcntl", name: descriptor.name) }
+        guard let file = unsafe sf_open_fd(copy, Int32(SFM_READ), &info, Int32(SF_TRUE)) else {
             let words = unsafe String(cString: sf_strerror(nil))
             throw SoundFileError(.isNotSound(words), name: descriptor.name)
         }

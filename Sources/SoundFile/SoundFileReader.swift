@@ -11,7 +11,7 @@ public import Sound
 public struct SoundFileReader: ~Copyable, AudioSource, @unchecked Sendable {
     public let format: LPCMFormat
 
-    /// At `format`'s rate; nil for a pipe, which does not know.
+    /// At `format`'s rate; nil where a stream does not know.
     public let frameCount: FrameCount?
 
     /// What is taken as a sensible file.

@@ -57,7 +57,7 @@ internal struct WAVHeader {
         case (1, 4 * channelCount, 24) where !isExtensible: coding = .signed24
         case (1, 4 * channelCount, _): coding = .signed32
         case (3, 4 * channelCount, 32): coding = .float32
-        default: throw malformed("Coding \(tag) with \(bits) bits.", descriptor)
+        default: throw malformed("Its samples are of coding \(tag) with \(bits) bits.", descriptor)
         }
         return RawFormat(
             coding: coding, format: LPCMFormat(rate: SampleRate(hertz: hertz), channelCount: channelCount))

@@ -34,8 +34,7 @@ struct CommonOptions: ParsableArguments {
 
     func station(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> StationConfiguration {
         StationConfiguration(
-            payloadType: payloadType, controlPort: rtcp.controlPort, canonicalName: "tenfour",
-            name: name.map { String($0.prefix(64)) })
+            payloadType: payloadType, controlPort: rtcp.controlPort, name: name.map { String($0.prefix(64)) })
     }
 
     func apply(to configuration: inout SessionConfiguration) {

@@ -43,6 +43,17 @@ private func refusal(
     }
 }
 
+/// libsndfile 1.2.0 closes a descriptor that it cannot read, even when told to leave it open. By the time it is closed again
+/// the number may be another's.
+@Test func aDescriptorThatIsNotSoundStaysItsOwners() throws {
+    let file = wav(channelCount: 0, little(0, 2))
+    let descriptor = namelessFile(file)
+    defer { close(descriptor) }
+    #expect(throws: SoundFileError.self) { _ = try SoundFileReader(fileDescriptor: descriptor, name: "damaged") }
+    #expect(lseek(descriptor, 0, SEEK_SET) == 0)
+    #expect(readAll(from: descriptor) == file)
+}
+
 @Test func anAbsurdHeaderIsRefused() {
     let folder = TemporaryFolder()
     let cases: [([UInt8], SoundFileError.Reason)] = [
@@ -129,7 +140,13 @@ private func refusal(
 
 @Test func nothingStaysOpenBehindAnErrorOrAnEnd() async {
     await #expect(processExitsWith: .success) {
-        func openCount() -> Int { (0..<256).filter { fcntl($0, F_GETFD) >= 0 }.count }
+        // Files and pipes: the Swift runtime opens timers of its own when it likes.
+        func openCount() -> Int {
+            (0..<256 as Range<Int32>).filter {
+                var status = stat()
+                return unsafe fstat($0, &status) == 0 && [S_IFREG, S_IFIFO].contains(status.st_mode & S_IFMT)
+            }.count
+        }
         let folder = TemporaryFolder()
         let good = folder.file("good.wav", of: wav(little(0, 200)))
         let paths = [

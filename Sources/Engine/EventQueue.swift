@@ -1,0 +1,13 @@
+/// Events that wait to be taken. When nobody takes them the oldest are forgotten.
+struct EventQueue: Sendable {
+    private var events: [Event] = []
+
+    static let maximumCount = 256
+
+    mutating func post(_ event: Event) {
+        if events.count == Self.maximumCount { events.removeFirst() }
+        events.append(event)
+    }
+
+    mutating func next() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+}

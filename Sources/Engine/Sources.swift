@@ -1,0 +1,99 @@
+internal import RTP
+internal import Sound
+
+/// Who is there: sources come with their first packet, and go with a good-bye, in silence, or because others need the room.
+extension Station {
+    enum Admission {
+        case source(Int)
+        case refused(Discard)
+    }
+
+    func index(of ssrc: SSRC) -> Int? { sources.firstIndex { $0.ssrc == ssrc } }
+
+    /// The source, when what is said about it comes from the host that it sends from. Reports may come from another port.
+    func index(of ssrc: SSRC, at sender: Endpoint) -> Int? {
+        index(of: ssrc).flatMap { sources[$0].endpoint.address == sender.address ? $0 : nil }
+    }
+
+    /// Who a packet of media comes from.
+    mutating func admit(_ ssrc: SSRC, from sender: Endpoint, at now: Instant) -> Admission {
+        if let index = index(of: ssrc) {
+            return sources[index].sends(from: sender, at: now) ? .source(index) : .refused(.collision)
+        }
+        guard makeRoom(at: now) else { return .refused(.tooManySources) }
+        listeners.remove(ssrc)
+        let source = Source(ssrc: ssrc, endpoint: sender, at: now)
+        sources.append(source)
+        watch(source)
+        events.post(.sourceAppeared(ssrc, from: sender))
+        return .source(sources.count - 1)
+    }
+
+    /// A report came: whoever sent it is there, even if silent.
+    mutating func reportArrived(from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        guard ssrc != self.ssrc else { return }
+        guard index(of: ssrc) != nil else { return listeners.heard(ssrc, at: now) }
+        guard let index = index(of: ssrc, at: sender) else { return }
+        sources[index].reportArrived(at: now)
+    }
+
+    /// A source leaves a moment after its good-bye, which may have overtaken its last packets.
+    mutating func goodbyeArrived(from ssrc: SSRC, at sender: Endpoint, reason: String, _ now: Instant) {
+        listeners.remove(ssrc)
+        if let index = index(of: ssrc, at: sender), sources[index].goodbye == nil {
+            sources[index].goodbye = (reason, now)
+            watch(sources[index])
+        }
+        schedule.membersLeft(session(at: now), at: now)
+    }
+
+    mutating func removeGoneSources(at now: Instant) {
+        let timeout = memberTimeout
+        for source in sources where source.expiry(memberTimeout: timeout) <= now { remove(source) }
+        sourceDeadline = sources.lazy.map { $0.expiry(memberTimeout: timeout) }.min()
+    }
+
+    /// A packet with our SSRC has come (RFC 3550 section 8.2): our own, looped, or that of another station which chose the
+    /// same. To the others we say good-bye under the old number, and take a new one.
+    mutating func meetOwnNumber(_ header: RTPHeader, at now: Instant) -> Discard {
+        guard !sentPackets.contains(header) else { return .loop }
+        guard collisionCount < Self.maximumCollisionCount else { return .collision }
+        collisionCount += 1
+        sayGoodbye(at: now)
+        let old = ssrc
+        repeat {
+            identity.ssrc = SSRC(UInt32(truncatingIfNeeded: identity.draw()))
+        } while ssrc == old || index(of: ssrc) != nil
+        transmission.beginAnew()
+        events.post(.identityChanged(ssrc))
+        return .collision
+    }
+
+    /// More are malice: chance makes one in four thousand million.
+    private static let maximumCollisionCount = 8
+
+    /// Where all places are taken, the source that has been silent longest gives up its own, unless it is still talking.
+    private mutating func makeRoom(at now: Instant) -> Bool {
+        guard sources.count >= Self.maximumSourceCount else { return true }
+        guard let quietest = sources.min(by: { $0.lastPacket < $1.lastPacket }),
+            now - quietest.lastPacket > Source.longestPause
+        else { return false }
+        remove(quietest)
+        return true
+    }
+
+    private mutating func remove(_ source: Source) {
+        guard let index = index(of: source.ssrc) else { return }
+        sources.remove(at: index)
+        events.post(.sourceLeft(source.ssrc, reason: source.goodbye?.reason))
+    }
+
+    private mutating func watch(_ source: Source) {
+        let expiry = source.expiry(memberTimeout: memberTimeout)
+        sourceDeadline = sourceDeadline.map { min($0, expiry) } ?? expiry
+    }
+
+    var memberTimeout: Duration {
+        schedule.memberTimeout(listenerCount: listeners.count, sourceCount: sources.count)
+    }
+}

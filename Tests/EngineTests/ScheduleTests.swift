@@ -1,0 +1,101 @@
+import Engine
+import RTP
+import Sound
+import Support
+import Testing
+
+/// When reports go out (RFC 3550 section 6.2 and 6.3).
+struct ScheduleTests {
+    /// Half the five seconds at the least, by chance, over e − 3/2.
+    static let shortest = 2.5 / 1.21828
+
+    @Test(arguments: [1, 2, 3, 4, 5] as [UInt32])
+    func reportsComeEveryFiveSecondsOnAverageAndNeverMuchSooner(seed: UInt32) {
+        let times = reportTimes(of: station(seed, StationConfiguration(remotes: [bob])), until: 3_600)
+        #expect(times[0] >= Self.shortest / 2)
+        #expect(times[0] <= 2.5 * 1.5)
+        let intervals = zip(times.dropFirst(), times).map { $0 - $1 }
+        #expect(intervals.allSatisfy { $0 >= Self.shortest })
+        #expect(intervals.allSatisfy { $0 <= 10 })
+        let mean = intervals.reduce(0, +) / Double(intervals.count)
+        #expect(abs(mean - 5) < 0.5, "\(mean)")
+        let spread = intervals.map { abs($0 - mean) }.reduce(0, +) / Double(intervals.count)
+        #expect(spread > 0.5, "\(spread)")
+    }
+
+    @Test func aCrowdReportsSeldom() {
+        var listener = station(1, StationConfiguration(remotes: [bob]))
+        join(&listener, 500, at: .start)
+        var times: [Double] = []
+        for second in 0..<7_200 {
+            let now = seconds(Double(second))
+            if second % 20 == 0 { join(&listener, 500, at: now) }
+            listener.wait(until: now)
+            times += listener.takeDatagrams().map { _ in Double(second) }
+        }
+        // 501 reports of 56 bytes, with IP and UDP, at 225 bytes a second.
+        let intervals = zip(times.dropFirst(), times).map { $0 - $1 }
+        let fair = 501.0 * 56 / 225
+        #expect(intervals.count > 10)
+        #expect(intervals.allSatisfy { $0 >= fair / 2 / 1.21828 })
+        let mean = intervals.reduce(0, +) / Double(intervals.count)
+        #expect((0.7...1.4).contains(mean / fair), "\(mean) where \(fair) is fair")
+    }
+
+    @Test func aFirstReportIsPutOffWhileMembersPourIn() {
+        var listener = station(1, StationConfiguration(remotes: [bob]))
+        listener.wait(until: seconds(1))
+        join(&listener, 500, at: seconds(1))
+        listener.wait(until: seconds(20))
+        #expect(listener.takeDatagrams().isEmpty)
+    }
+
+    @Test func whenACrowdLeavesReportsComeOftenAgain() {
+        var listener = station(1, StationConfiguration(remotes: [bob]))
+        join(&listener, 500, at: .start)
+        listener.wait(until: seconds(10))
+        _ = listener.takeDatagrams()
+        for ssrc in 1_000..<1_500 as Range<UInt32> {
+            _ = listener.receive(goodbye(SSRC(ssrc)), from: carol, at: seconds(10))
+        }
+        listener.wait(until: seconds(20))
+        #expect(!listener.takeDatagrams().isEmpty)
+    }
+
+    @Test func membersWhoFallSilentAreNotCountedForEver() {
+        var listener = station(1, StationConfiguration(remotes: [bob]))
+        join(&listener, 500, at: .start)
+        listener.wait(until: seconds(2_000))
+        _ = listener.takeDatagrams()
+        listener.wait(until: seconds(2_060))
+        #expect(listener.takeDatagrams().count >= 9)
+    }
+
+    @Test func anAttackerCannotHurryReports() {
+        var listener = station(1, StationConfiguration(remotes: [bob]))
+        var times: [Double] = []
+        for step in 0..<60_000 {
+            let now = seconds(Double(step) / 100)
+            let ssrc = SSRC(UInt32(10_000 + step % 7))
+            _ = listener.receive(step % 2 == 0 ? report(ssrc) : goodbye(ssrc), from: carol, at: now)
+            listener.wait(until: now)
+            times += listener.takeDatagrams().map { _ in now.nanoseconds }.map { Double($0) / 1e9 }
+        }
+        #expect(times.count <= 150, "600 s, 5 s each, hurried once for each at the most")
+        #expect(times.count >= 40)
+    }
+
+    private func join(_ listener: inout Station, _ count: UInt32, at now: Instant) {
+        for ssrc in 1_000..<1_000 + count { _ = listener.receive(report(SSRC(ssrc)), from: carol, at: now) }
+    }
+
+    private func reportTimes(of station: Station, until end: Double) -> [Double] {
+        var station = station
+        var times: [Double] = []
+        while let deadline = station.nextDeadline, deadline <= seconds(end) {
+            station.timeElapsed(at: deadline)
+            times += station.takeDatagrams().map { _ in Double(deadline.nanoseconds) / 1e9 }
+        }
+        return times
+    }
+}

@@ -1,0 +1,93 @@
+import Support
+import Testing
+
+/// What others send is heard by us.
+@Suite(.onItsOwnThread) struct TheirsInOursTests {
+    private let folder = Folder()
+    private let port = UDPPort.free()
+
+    /// Deep enough that nothing of a sender who is late now and then is missed.
+    private static let patient = ["--jitter", "300ms"]
+
+    /// Receives while `sender` sends, then ends as by Ctrl-C.
+    private func receive(_ source: [String], _ options: [String] = patient, from sender: Command) throws {
+        let receiver = try Program("tenfour", ["recv"] + source + ["-o", "heard.wav"] + options, in: folder)
+        try #require(receiver.takes(port: port), "\(receiver.errors)")
+        let sent = try sender.run(in: folder)
+        #expect(sent.end == .code(0), "\(sent.errors)")
+        receiver.wait(.seconds(1)) { false }
+        receiver.send(2)
+        #expect(receiver.wait() == .code(0), "\(receiver.errors)")
+    }
+
+    /// A tone for four seconds, in real time, made in pieces of so many frames: the tone of its own would have an eighth of
+    /// full scale.
+    private func ffmpeg(_ options: [String] = [], pieces: Int = 960) -> Command {
+        let tone = "sine=\(Int(Tone.telling)):r=48000:d=4,volume=12dB,asetnsamples=\(pieces)"
+        let input = ["-hide_banner", "-loglevel", "warning", "-re", "-f", "lavfi", "-i", tone]
+        return Command("ffmpeg", input + ["-c:a", "libopus"] + options + ["-f", "rtp", "rtp://127.0.0.1:\(port)"])
+    }
+
+    private func gstreamer(_ pipeline: String) -> Command { Command("gst-launch-1.0", words: "-q " + pipeline) }
+
+    private let gstreamerTone = """
+        audiotestsrc is-live=true freq=\(Int(Tone.telling)) volume=0.5 samplesperbuffer=960 num-buffers=200 \
+        ! audio/x-raw,rate=48000,channels=1 ! opusenc bitrate=64000
+        """
+
+    @Test func weHearFfmpegByItsPayloadType() throws {
+        try receive(["rtp://:\(port)", "--payload-type", "97"], from: ffmpeg())
+        try expect(inFile: folder("heard.wav"))
+    }
+
+    @Test func weHearFfmpegFromItsSDP() throws {
+        // ffmpeg writes it when it begins to send, and we are to be there before that: so it is written once for nothing.
+        let early = try ffmpeg(["-t", "0.1", "-sdp_file", "theirs.sdp"]).run(in: folder)
+        #expect(early.end == .code(0), "\(early.errors)")
+        try receive(["theirs.sdp"], from: ffmpeg())
+        try expect(inFile: folder("heard.wav"))
+    }
+
+    /// ffmpeg halves the power for each of two channels, and we take the mean of both.
+    @Test func weHearFfmpegInStereoWithOneEar() throws {
+        try receive(["rtp://:\(port)", "--payload-type", "97"], from: ffmpeg(["-ac", "2", "-b:a", "96k"]))
+        try expect(Heard(level: -12.04), inFile: folder("heard.wav"))
+        #expect(try Recording(wav: folder("heard.wav")).channels.count == 1)
+    }
+
+    @Test func weHearFfmpegInStereo() throws {
+        try receive(["rtp://:\(port)", "--payload-type", "97", "-c", "2"], from: ffmpeg(["-ac", "2", "-b:a", "96k"]))
+        for channel in 0...1 { try expect(Heard(channel: channel, level: -12.04), inFile: folder("heard.wav")) }
+    }
+
+    @Test(arguments: ["2.5", "10", "60"])
+    func weHearFfmpegInPacketsOfItsOwn(frame: String) throws {
+        let sender = ffmpeg(["-frame_duration", frame, "-b:a", "64k"])
+        try receive(["rtp://:\(port)", "--payload-type", "97"], from: sender)
+        try expect(inFile: folder("heard.wav"))
+    }
+
+    /// Pieces that do not fit the packets make them jitter by 20 ms, which the buffer is to learn.
+    @Test func weHearFfmpegWithoutBeingToldHowDeepToBuffer() throws {
+        try receive(["rtp://:\(port)", "--payload-type", "97"], ["--jitter", "auto"], from: ffmpeg(pieces: 1_024))
+        try expect(Heard(learning: 3), inFile: folder("heard.wav"))
+    }
+
+    @Test(arguments: [96, 111])
+    func weHearGStreamer(payloadType: Int) throws {
+        let sender = "\(gstreamerTone) ! rtpopuspay pt=\(payloadType) ! udpsink host=127.0.0.1 port=\(port)"
+        try receive(["rtp://127.0.0.1:\(port)", "--payload-type", "\(payloadType)"], from: gstreamer(sender))
+        try expect(inFile: folder("heard.wav"))
+    }
+
+    /// Those go to the port above ours, and we answer.
+    @Test func weHearGStreamerWithItsReports() throws {
+        let sender = """
+            rtpbin name=bin \(gstreamerTone) ! rtpopuspay pt=96 ! bin.send_rtp_sink_0 \
+            bin.send_rtp_src_0 ! udpsink host=127.0.0.1 port=\(port) \
+            bin.send_rtcp_src_0 ! udpsink host=127.0.0.1 port=\(port + 1) sync=false async=false
+            """
+        try receive(["rtp://127.0.0.1:\(port)", "--payload-type", "96"], from: gstreamer(sender))
+        try expect(inFile: folder("heard.wav"))
+    }
+}

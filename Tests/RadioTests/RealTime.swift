@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import Radio
+import Sound
+import SoundFile
+import Support
+import Testing
+
+/// Sessions that really run. One at a time, since each wants the machine's attention.
+///
+/// No test here is lost by a slow machine: where a stall may break the sound itself it is tried again a few times, and waits
+/// have an end only for what would never come.
+@Suite(.serialized) enum RealTimeTests {}
+
+/// A machine that is held up breaks any sound now and then, but hardly five times running. `attempt` says what was wrong
+/// with the sound, or nothing.
+func retrying(_ attempts: Int = 5, _ attempt: () throws -> String?) throws {
+    var reasons: [String] = []
+    for _ in 0..<attempts {
+        guard let reason = try attempt() else { return }
+        reasons.append(reason)
+    }
+    Issue.record("\(attempts) times: \(reasons.joined(separator: "; "))")
+}
+
+/// Waits until something is so. False when it has not come in `seconds`, which are many.
+@discardableResult
+func waiting(_ seconds: Double = 30, until isSo: () -> Bool) -> Bool {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while !isSo() {
+        guard ContinuousClock.now < end else { return false }
+        usleep(10_000)
+    }
+    return true
+}
+
+/// A folder for a test's files, gone at the end.
+final class Folder {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appending(path: "tenfour-radio-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// A WAV file of `samples`.
+    func sound(_ name: String, _ samples: [Float], in format: LPCMFormat = .mono) throws -> String {
+        var writer = try SoundFileWriter(path: file(name), format: format)
+        try writer.write(samples.span)
+        try writer.close()
+        return file(name)
+    }
+
+    /// A pipe with a name, and both its ends open here so that nobody waits for the other.
+    func pipe(_ name: String) -> (path: String, descriptor: Int32) {
+        unsafe precondition(mkfifo(file(name), 0o600) == 0)
+        return (file(name), unsafe open(file(name), O_RDWR | O_CLOEXEC))
+    }
+}
+
+/// 16-bit samples of `sound` into a pipe.
+func write(_ sound: [Float], to descriptor: Int32) {
+    let bytes = sound.flatMap { sample in
+        let number = Int16(sample * 32_767)
+        return [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)]
+    }
+    unsafe precondition(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
+}
+
+extension SessionConfiguration {
+    /// Sends `input` to a port of this machine.
+    static func sending(_ input: Input, toPort port: UInt16) throws(RadioError) -> Self {
+        var configuration = try sending(to: StreamAddress(host: "127.0.0.1", port: port))
+        configuration.input = input
+        return configuration
+    }
+
+    /// Receives on a port of this machine into `heard`.
+    static func receiving(on port: UInt16, into heard: Heard) throws(RadioError) -> Self {
+        var configuration = try receiving(on: StreamAddress(host: "127.0.0.1", port: port))
+        configuration.recording = .closure(heard.take)
+        return configuration
+    }
+}

@@ -1,0 +1,119 @@
+import Engine
+import RTP
+import Radio
+import Testing
+
+@Suite struct SetupTests {
+    @Test func whoSendsHearsNobodyElse() throws {
+        let configuration = try SessionConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
+        #expect(configuration.station.remotes.map(\.description) == ["10.0.0.7:6000"])
+        #expect(configuration.station.accepted == .only([.v4(0x0A00_0007)]))
+        #expect(configuration.local == Endpoint(.anyV4, port: 0))
+        #expect(configuration.multicast == nil)
+    }
+
+    @Test func whoSendsToAGroupHearsItsReports() throws {
+        let configuration = try SessionConfiguration.sending(
+            to: StreamAddress(parsing: "rtp://@239.0.1.10"), multicastInterface: "eth7", timeToLive: 3)
+        #expect(configuration.station.remotes.map(\.description) == ["239.0.1.10:5004"])
+        #expect(configuration.station.accepted == .anyone)
+        #expect(configuration.multicast == .init(group: nil, interface: "eth7", timeToLive: 3))
+    }
+
+    @Test func whoReceivesDoesSoOnEveryAddressOrTheOneGiven() throws {
+        let any = try SessionConfiguration.receiving(on: StreamAddress(parsing: "rtp://:6000"))
+        #expect(any.local == Endpoint(.anyV6, port: 6000))
+        #expect(any.station.remotes.isEmpty && any.station.accepted == .anyone)
+        let one = try SessionConfiguration.receiving(on: StreamAddress(parsing: "rtp://127.0.0.1"))
+        #expect(one.local == Endpoint(.loopbackV4, port: 5004))
+        let group = try SessionConfiguration.receiving(on: StreamAddress(parsing: "rtp://@239.0.1.10"))
+        #expect(group.multicast == .init(group: .v4(0xEF00_010A)))
+    }
+
+    @Test func whoTalksHearsTheirPartner() throws {
+        let configuration = try SessionConfiguration.talking(
+            with: StreamAddress(parsing: "127.0.0.1:6000"), localPort: 7000)
+        #expect(configuration.local == Endpoint(.anyV6, port: 7000))
+        #expect(configuration.station.remotes == [Endpoint(.loopbackV4, port: 6000)])
+        #expect(configuration.station.accepted == .only([.loopbackV4]))
+    }
+
+    @Test(arguments: ["rtp://", "rtp://:5004"]) func somebodyMustBeNamed(text: String) throws {
+        let address = try StreamAddress(parsing: text)
+        let sending = #expect(throws: RadioError.self) { try SessionConfiguration.sending(to: address) }
+        let talking = #expect(throws: RadioError.self) { try SessionConfiguration.talking(with: address, localPort: 0) }
+        #expect(sending?.kind == .usage && talking?.kind == .usage)
+    }
+
+    @Test func aGroupIsNoPartner() throws {
+        let address = try StreamAddress(parsing: "239.0.1.10")
+        let error = #expect(throws: RadioError.self) { try SessionConfiguration.talking(with: address, localPort: 0) }
+        #expect(error?.kind == .usage && error?.description.contains("send and recv") == true)
+    }
+
+    @Test func anUnknownHostIsNotToBeHad() throws {
+        let address = try StreamAddress(parsing: "nobody.invalid")
+        let error = #expect(throws: RadioError.self) { try SessionConfiguration.sending(to: address) }
+        #expect(error?.kind == .unavailable && error?.description.contains("nobody.invalid") == true)
+    }
+
+    @Test func anSDPFileSaysWhereAndHow() throws {
+        let description = try SessionDescription(
+            parsing: """
+                v=0
+                o=- 1 1 IN IP4 10.0.0.7
+                s=Radio
+                c=IN IP4 239.0.1.10/3
+                t=0 0
+                m=audio 6000 RTP/AVP 0 97
+                a=rtpmap:97 opus/48000/2
+
+                """)
+        let configuration = try SessionConfiguration.receiving(description)
+        #expect(configuration.local.description == "239.0.1.10:6000")
+        #expect(configuration.multicast == .init(group: .v4(0xEF00_010A)))
+        #expect(configuration.station.acceptedPayloadTypes == [97])
+        #expect(configuration.station.controlPort == .next)
+    }
+
+    @Test func anSDPFileWithoutOpusIsRefused() throws {
+        let description = try SessionDescription(
+            parsing: "v=0\no=- 1 1 IN IP4 10.0.0.7\ns=-\nc=IN IP4 10.0.0.7\nt=0 0\nm=audio 6000 RTP/AVP 0\n")
+        let error = #expect(throws: RadioError.self) { try SessionConfiguration.receiving(description) }
+        #expect(error?.kind == .unavailable)
+    }
+
+    @Test func whatIsSentIsDescribedForOthers() throws {
+        var configuration = try SessionConfiguration.sending(
+            to: StreamAddress(parsing: "rtp://@239.0.1.10:6000"), station: StationConfiguration(payloadType: 100),
+            timeToLive: 3)
+        Profile.music.apply(to: &configuration)
+        configuration.coding.fec = .on
+        configuration.coding.frame = .milliseconds(40)
+        let text = SessionDescription(of: configuration, name: "Evening").text()
+        let read = try SessionDescription(parsing: text)
+        #expect(read.name == "Evening")
+        #expect(read.port == 6000 && read.connection.address == "239.0.1.10" && read.connection.timeToLive == 3)
+        #expect(read.opus?.payloadType == 100)
+        #expect(read.packetTime == .milliseconds(40))
+        #expect(read.multiplexesRTCP)
+        let parameters = OpusParameters(parsing: read.opus?.parameters ?? "")
+        #expect(parameters.usesInBandFEC && parameters.sendsStereo)
+        // And whoever reads it receives it.
+        #expect(try SessionConfiguration.receiving(read).local.description == "239.0.1.10:6000")
+    }
+
+    @Test func profilesSetWhatTheirLineSays() {
+        for profile in Profile.allCases {
+            var configuration = SessionConfiguration(local: Endpoint(.anyV4, port: 0), station: StationConfiguration())
+            profile.apply(to: &configuration)
+            let (coding, playout) = (configuration.coding, configuration.playout)
+            #expect(profile.summary.contains("\(coding.bitRate / 1_000) kbit/s") || profile == .lowest)
+            #expect(profile.summary.contains("FEC for \(coding.expectedLoss) % loss") == (coding.expectedLoss > 0))
+            let depth = Int(playout.minimumDepth / .milliseconds(1))
+            #expect(profile.summary.contains("depth at least \(depth) ms") == (depth > 0))
+            #expect(profile.summary.contains("stereo") == (coding.channelCount == 2))
+            #expect(profile.summary.contains("periods of 2.5 ms") == (playout.period == .microseconds(2_500)))
+        }
+    }
+}

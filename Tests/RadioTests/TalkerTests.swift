@@ -1,0 +1,116 @@
+import Foundation
+import Handoff
+import OpusCodec
+import Sound
+import Testing
+
+@testable import Radio
+
+@Suite struct TalkerTests {
+    @Test func soundBecomesPacketsOfTheFrameThatWasAskedFor() throws {
+        for frame in CodingSettings.frames {
+            var coding = CodingSettings()
+            coding.frame = frame
+            let talker = try SimulatedTalker(coding: coding)
+            let packets = talker.say(tone(440, seconds: 0.6))
+            #expect(packets.count == Int((0.6 / (frame / .seconds(1))).rounded(.down)), "\(frame)")
+            #expect(packets.map(\.position.rawValue) == packets.indices.map { $0 * FrameCount(frame).rawValue })
+            #expect(packets.map(\.startsTalkspurt) == packets.indices.map { $0 == 0 })
+            #expect(packets.allSatisfy { $0.packet.byteCount > 0 })
+        }
+    }
+
+    @Test func whatIsLeftAtTheEndIsPaddedAndSent() throws {
+        let talker = try SimulatedTalker()
+        #expect(talker.say(tone(440, seconds: 0.05)).count == 2)
+        #expect(talker.finish().map(\.position) == [FrameCount(1_920)])
+        #expect(talker.finish().isEmpty)
+    }
+
+    @Test func aSourceOfAnotherRateIsSentAtFortyEightThousand() throws {
+        let format = LPCMFormat(rate: SampleRate(hertz: 44_100))
+        let talker = try SimulatedTalker(format: format)
+        let packets = talker.say(tone(1_000, seconds: 1, in: format))
+        #expect((49...50).contains(packets.count))
+        let sound = try decoded(packets)
+        #expect(amplitude(of: 1_000, in: sound[9_600...]) > 0.3)
+    }
+
+    @Test func aClosedGateSendsNothingAndTimeGoesOn() throws {
+        let talker = try SimulatedTalker()
+        talker.isOpen = false
+        #expect(talker.say(tone(440, seconds: 1)).isEmpty)
+        #expect(talker.talker.meanSquare > 0.07, "the level is shown all the same")
+        talker.isOpen = true
+        let packets = talker.say(tone(440, seconds: 0.1))
+        #expect(packets.map(\.position.rawValue) == (50..<55).map { $0 * 960 })
+        #expect(packets.map(\.startsTalkspurt) == [true, false, false, false, false])
+        talker.isOpen = false
+        // The frame in which it closes fades away.
+        #expect(talker.say(tone(440, seconds: 0.1)).map(\.position.rawValue) == [55 * 960])
+        talker.isOpen = true
+        #expect(talker.say(tone(440, seconds: 0.04)).map(\.startsTalkspurt) == [true, false])
+    }
+
+    @Test func theGateOpensAndClosesWithoutAClick() throws {
+        // At its peak whenever a frame begins, the worst to switch on. By itself it moves by 0.013 a frame.
+        let peaks = (0..<4_800).map { Float(0.5 * cos(2 * .pi * 200 * Double($0) / 48_000)) }
+        var coding = CodingSettings()
+        coding.bitRate = 128_000
+        coding.content = .music
+        let talker = try SimulatedTalker(coding: coding)
+        let opening = talker.say(peaks)
+        talker.isOpen = false
+        let sound = try decoded(opening + talker.say(peaks))
+        let steps = zip(sound, sound.dropFirst()).map { abs($1 - $0) }
+        // A switch would jump by most of 0.5 within a frame or two.
+        #expect((steps.max() ?? 1) < 0.06, "\(steps.max() ?? 1)")
+        #expect(loudness(of: sound.suffix(240)) < 0.05)
+    }
+
+    @Test(arguments: [1, 100, 960, 5_000, 48_000]) func whatTheCardMissedIsMissingInTimeToo(missed: Int) throws {
+        let talker = try SimulatedTalker()
+        let before = talker.say(tone(440, seconds: 0.05))
+        #expect(before.count == 2)
+        let padded = talker.skip(missed)
+        let after = talker.say(tone(440, seconds: 0.05))
+        // 2400 frames before the gap, and the same after it: no packet overlaps another or begins too early.
+        let all = before + padded + after
+        for (packet, next) in zip(all, all.dropFirst()) {
+            #expect(next.position.rawValue >= packet.position.rawValue + 960)
+        }
+        let end = after.last!.position.rawValue + 960
+        #expect(end <= 4_800 + missed && end > 4_800 + missed - 960)
+        #expect(after.contains { $0.startsTalkspurt } == (missed > 480), "nothing but a whole gap begins a talkspurt")
+    }
+
+    @Test func aGapBehindAClosedGateIsNotSent() throws {
+        let talker = try SimulatedTalker()
+        talker.isOpen = false
+        _ = talker.say(tone(440, seconds: 0.05))
+        #expect(talker.skip(4_800).isEmpty)
+        talker.isOpen = true
+        #expect(talker.say(tone(440, seconds: 0.02)).first?.position == FrameCount(2_400 + 4_800))
+    }
+
+    @Test func packetsThatNobodyTakesAreCounted() throws {
+        var talker = try Talker(
+            format: .mono, frameCount: FrameCount(960), application: .voip, settings: CodingSettings().settings)
+        let ring = Handoff<OutgoingPacket>(capacity: 4, filler: OutgoingPacket())
+        let silence = Preallocated<Float>(repeating: 0, count: 9_600)
+        _ = talker.take(silence, frameCount: FrameCount(9_600), isOpen: true, into: ring.producer)
+        #expect(talker.overrunCount == 6)
+    }
+
+    private func decoded(_ packets: [OutgoingPacket]) throws -> [Float] {
+        var decoder = try OpusDecoder(channelCount: 1)
+        var sound: [Float] = []
+        for packet in packets {
+            var samples = [Float](repeating: 0, count: 5_760)
+            var span = samples.mutableSpan
+            let frames = try decoder.decode(packet.packet.payload, into: &span)
+            sound += samples[..<frames.rawValue]
+        }
+        return sound
+    }
+}

@@ -1,0 +1,126 @@
+import Glibc
+
+/// A child process: what it says is kept, and it ends in time or is ended.
+///
+/// Blocks the thread that asks: for tests with a thread of their own (`.onItsOwnThread`).
+@safe public final class Program {
+    public let name: String
+
+    private let process: pid_t
+    private var end: End?
+    private let folder: Folder?
+    private let terminal: Terminal?
+
+    public enum End: Equatable, Sendable {
+        case code(Int32)
+        case signal(Int32)
+        /// It did not end in time, and was killed.
+        case killed
+    }
+
+    public enum Stream {
+        /// `/dev/null` for input; kept for output.
+        case own
+        /// An open file, such as one end of a `Pipe`; stays the caller's.
+        case descriptor(Int32)
+    }
+
+    /// A program of this package by the name of its product, or any in the PATH.
+    ///
+    /// With a `terminal` all three streams are that terminal, and it is the process's controlling one.
+    public init(
+        _ name: String, _ arguments: [String], in folder: Folder? = nil, environment: [String: String] = [:],
+        input: Stream = .own, output: Stream = .own, terminal: Terminal? = nil
+    ) throws {
+        self.name = name
+        self.terminal = terminal
+        let streams = Folder()
+        self.folder = streams
+        process = try Spawning(name, arguments, in: folder, environment).spawn(
+            input: input, output: output, errors: streams("errors"), keepingOutputIn: streams("output"),
+            terminal: terminal?.device)
+    }
+
+    deinit {
+        if end == nil {
+            kill(process, SIGKILL)
+            var status: Int32 = 0
+            unsafe waitpid(process, &status, 0)
+        }
+    }
+
+    /// What it has written so far.
+    public var output: [UInt8] { folder.map { Folder.bytes(of: $0("output")) } ?? [] }
+    public var outputText: String { String(decoding: output, as: UTF8.self) }
+    public var errors: String { folder.map { Folder.text(of: $0("errors")) } ?? "" }
+
+    public var isRunning: Bool {
+        reap()
+        return end == nil
+    }
+
+    public func send(_ signal: Int32) { if isRunning { kill(process, signal) } }
+
+    /// Waits for its end. A child that is still there after `time` is killed.
+    @discardableResult
+    public func wait(_ time: Duration = .seconds(60)) -> End {
+        if !wait(time, until: { !isRunning }) {
+            kill(process, SIGKILL)
+            wait(.seconds(10)) { !isRunning }
+            end = .killed
+        }
+        return end ?? .killed
+    }
+
+    /// Waits for `text` on its standard error, or on its terminal. False when it did not come, or the end came first.
+    public func says(_ text: String, within time: Duration = .seconds(30)) -> Bool {
+        func hasSaid() -> Bool { (terminal?.shown ?? errors).contains(text) }
+        return wait(time) { hasSaid() || !isRunning } && hasSaid()
+    }
+
+    /// Waits until a UDP port of this machine is bound. False when it is not, or the program has ended.
+    public func takes(port: UInt16, within time: Duration = .seconds(30)) -> Bool {
+        wait(time) { UDPPort.isBound(port) || !isRunning } && UDPPort.isBound(port)
+    }
+
+    @discardableResult
+    public func wait(_ time: Duration, until isThere: () -> Bool) -> Bool {
+        let deadline = ContinuousClock.now + time
+        while true {
+            terminal?.read()
+            if isThere() { return true }
+            if ContinuousClock.now > deadline { return false }
+            usleep(10_000)
+        }
+    }
+
+    private func reap() {
+        guard end == nil else { return }
+        var status: Int32 = 0
+        guard unsafe waitpid(process, &status, WNOHANG) == process else { return }
+        terminal?.read()
+        end = status & 0x7F == 0 ? .code(status >> 8 & 0xFF) : .signal(status & 0x7F)
+    }
+
+    /// Runs to the end.
+    @discardableResult
+    public static func run(
+        _ name: String, _ arguments: [String], in folder: Folder? = nil, environment: [String: String] = [:],
+        for time: Duration = .seconds(60)
+    ) throws -> (end: End, output: String, errors: String) {
+        let program = try Program(name, arguments, in: folder, environment: environment)
+        let end = program.wait(time)
+        return (end, program.outputText, program.errors)
+    }
+}
+
+/// A program that a test needs and this machine has not.
+public struct MissingProgram: Error, CustomStringConvertible {
+    public var name: String
+    public var description: String { "\(name) is missing: apt-get install \(Self.packages[name] ?? name)" }
+
+    private static let packages = [
+        "gst-launch-1.0": "gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good",
+        "arecord": "alsa-utils", "aplay": "alsa-utils", "soxi": "sox",
+    ]
+}

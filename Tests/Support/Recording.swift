@@ -1,0 +1,97 @@
+/// Sound in memory, and as a WAV file. Written for tests, apart from the code that is tested.
+public struct Recording: Sendable {
+    public var rate: Int
+    /// One array a channel, full scale at ±1.
+    public var channels: [[Float]]
+
+    public var frameCount: Int { channels.first?.count ?? 0 }
+    public var seconds: Double { Double(frameCount) / Double(rate) }
+
+    public init(rate: Int = 48_000, channels: [[Float]]) {
+        self.rate = rate
+        self.channels = channels
+    }
+}
+
+extension Recording {
+    /// How many bytes a sample has.
+    public enum Coding: Int, Sendable {
+        case signed16 = 2
+        case signed24 = 3
+        case float32 = 4
+
+        fileprivate func bits(_ sample: Float) -> UInt32 {
+            switch self {
+            case .signed16: UInt32(bitPattern: Int32((sample * 32_767).rounded()))
+            case .signed24: UInt32(bitPattern: Int32((sample * 8_388_607).rounded()))
+            case .float32: sample.bitPattern
+            }
+        }
+    }
+
+    /// As a WAV file.
+    public func wav(_ coding: Coding = .signed16) -> [UInt8] {
+        let samples = samples(coding)
+        let frameByteCount = channels.count * coding.rawValue
+        var header = Array("RIFF".utf8) + little(36 + samples.count, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
+        header += little(coding == .float32 ? 3 : 1, 2) + little(channels.count, 2) + little(rate, 4)
+        header += little(rate * frameByteCount, 4) + little(frameByteCount, 2) + little(8 * coding.rawValue, 2)
+        return header + Array("data".utf8) + little(samples.count, 4) + samples
+    }
+
+    /// Without a header.
+    public func samples(_ coding: Coding = .signed16) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(frameCount * channels.count * coding.rawValue)
+        for frame in 0..<frameCount {
+            for channel in channels { bytes += little(Int(coding.bits(channel[frame])), coding.rawValue) }
+        }
+        return bytes
+    }
+
+    private func little(_ number: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+}
+
+extension Recording {
+    public struct NotAWAV: Error { public var path: String }
+
+    /// Reads a WAV file of 16-bit, 24-bit or float samples. One whose writer did not know its length goes on to its end.
+    public init(wav path: String) throws {
+        let bytes = Folder.bytes(of: path)
+        func number(_ start: Int, _ count: Int) -> Int {
+            var number = 0
+            for index in 0..<count { number |= Int(bytes[start + index]) << (8 * index) }
+            return number
+        }
+        func isNamed(_ name: String, _ start: Int) -> Bool { bytes[start..<start + 4].elementsEqual(name.utf8) }
+        guard bytes.count >= 44, isNamed("RIFF", 0), isNamed("WAVE", 8) else { throw NotAWAV(path: path) }
+
+        var start = 20
+        var fmt: Int?
+        while start <= bytes.count {
+            let size = min(number(start - 4, 4), bytes.count - start)
+            if isNamed("fmt ", start - 8) { fmt = start }
+            if isNamed("data", start - 8), let fmt {
+                let channelCount = number(fmt + 2, 2)
+                let byteCount = number(fmt + 14, 2) / 8
+                let tag = number(fmt, 2) == 0xFFFE ? number(fmt + 24, 2) : number(fmt, 2)
+                let frameCount = size / byteCount / channelCount
+                let shift = UInt32(32 - 8 * byteCount)
+                self.init(
+                    rate: number(fmt + 4, 4),
+                    channels: (0..<channelCount).map { channel in
+                        (0..<frameCount).map { frame in
+                            let sample = start + (frame * channelCount + channel) * byteCount
+                            let bits = UInt32(number(sample, byteCount)) << shift
+                            return tag == 3 ? Float(bitPattern: bits) : Float(Int32(bitPattern: bits)) / 0x1p31
+                        }
+                    })
+                return
+            }
+            start += size + size % 2 + 8
+        }
+        throw NotAWAV(path: path)
+    }
+}

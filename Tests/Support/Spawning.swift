@@ -1,0 +1,103 @@
+import Glibc
+
+/// How a process is started: the C function is `posix_spawn`.
+struct Spawning {
+    private let path: String
+    private let arguments: [String]
+    private let environment: [String]
+
+    /// `POSIX_SPAWN_SETSID`, which is an extension of GNU.
+    private static let newSession: Int16 = 0x80
+
+    init(_ name: String, _ arguments: [String], in folder: Folder?, _ changes: [String: String]) throws {
+        let path = try Self.find(name)
+        if let folder {
+            // posix_spawn has no portable way to change the folder.
+            self.path = try Self.find("env")
+            self.arguments = ["env", "-C", folder.path, path] + arguments
+        } else {
+            self.path = path
+            self.arguments = [name] + arguments
+        }
+        var environment = Self.inherited
+        // What a person who runs the tests has set for the command is not meant for them.
+        environment = environment.filter { !$0.key.hasPrefix("TENFOUR_") }
+        environment.merge(changes) { $1 }
+        self.environment = environment.map { "\($0.key)=\($0.value)" }
+    }
+
+    func spawn(
+        input: Program.Stream, output: Program.Stream, errors: String, keepingOutputIn kept: String, terminal: String?
+    ) throws -> pid_t {
+        var files = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&files)
+        defer { unsafe posix_spawn_file_actions_destroy(&files) }
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+
+        // Threads of Dispatch block signals, and a child would too.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        var flags = Int16(POSIX_SPAWN_SETSIGMASK)
+
+        if let terminal {
+            // The first terminal that the leader of a session opens becomes the one that controls it.
+            flags |= Self.newSession
+            unsafe posix_spawn_file_actions_addopen(&files, 0, terminal, O_RDWR, 0)
+            unsafe posix_spawn_file_actions_adddup2(&files, 0, 1)
+            unsafe posix_spawn_file_actions_adddup2(&files, 0, 2)
+        } else {
+            switch input {
+            case .own: unsafe posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
+            case .descriptor(let number): unsafe posix_spawn_file_actions_adddup2(&files, number, 0)
+            }
+            switch output {
+            case .own: unsafe posix_spawn_file_actions_addopen(&files, 1, kept, O_WRONLY | O_CREAT, 0o600)
+            case .descriptor(let number): unsafe posix_spawn_file_actions_adddup2(&files, number, 1)
+            }
+            unsafe posix_spawn_file_actions_addopen(&files, 2, errors, O_WRONLY | O_CREAT, 0o600)
+        }
+
+        unsafe posix_spawnattr_setflags(&attributes, flags)
+
+        var process: pid_t = 0
+        let code = unsafe Self.withVector(arguments) { arguments in
+            unsafe Self.withVector(environment) { environment in
+                unsafe posix_spawn(&process, path, &files, &attributes, arguments, environment)
+            }
+        }
+        guard code == 0 else { throw MissingProgram(name: "\(path) (\(unsafe String(cString: strerror(code))))") }
+        return process
+    }
+
+    /// The programs of this package lie beside the one that runs the tests.
+    private static func find(_ name: String) throws -> String {
+        let own = unsafe String(cString: realpath("/proc/self/exe", nil)).split(separator: "/").dropLast()
+        let folders =
+            ["/" + own.joined(separator: "/")] + (inherited["PATH"] ?? "").split(separator: ":").map(String.init)
+        for folder in folders where unsafe access("\(folder)/\(name)", X_OK) == 0 { return "\(folder)/\(name)" }
+        throw MissingProgram(name: name)
+    }
+
+    private static var inherited: [String: String] {
+        var variables: [String: String] = [:]
+        var entry = unsafe environ
+        while let text = unsafe entry.pointee {
+            let parts = unsafe String(cString: text).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            variables[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
+            unsafe entry = unsafe entry.advanced(by: 1)
+        }
+        return variables
+    }
+
+    private static func withVector<Result>(
+        _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        var vector = unsafe strings.map { unsafe strdup($0) } + [nil]
+        defer { unsafe vector.forEach { unsafe free($0) } }
+        return unsafe vector.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
+    }
+}

@@ -1,0 +1,70 @@
+public import Glibc
+
+/// A terminal without a screen: what programs draw on it is kept, and a test types on it.
+@safe public final class Terminal {
+    /// The path that a program opens.
+    public let device: String
+    /// All that was drawn on it, in order, with its escape codes.
+    public var shown: String { String(decoding: bytes, as: UTF8.self) }
+
+    private var bytes: [UInt8] = []
+    private let master: Int32
+    /// Held open so that the terminal and its settings stay when the program has ended.
+    private let slave: Int32
+
+    /// `TIOCGPTN` and `TIOCSPTLCK`.
+    private static let getNumber: UInt = 0x8004_5430
+    private static let setLock: UInt = 0x4004_5431
+
+    public init(columns: UInt16 = 100, rows: UInt16 = 24) {
+        master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        var number: Int32 = 0
+        var isLocked: Int32 = 0
+        let isThere = unsafe ioctl(master, Self.getNumber, &number) == 0 && ioctl(master, Self.setLock, &isLocked) == 0
+        precondition(isThere, "a terminal can be made")
+        device = "/dev/pts/\(number)"
+        slave = unsafe open(device, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
+    }
+
+    deinit {
+        close(master)
+        close(slave)
+    }
+
+    public func type(_ keys: String) { unsafe write(master, keys, keys.utf8.count) }
+
+    /// How it treats what is typed, by the flags of `termios.c_lflag`.
+    public var localModes: tcflag_t {
+        var settings = termios()
+        unsafe tcgetattr(slave, &settings)
+        return settings.c_lflag
+    }
+
+    /// The lines that a person sees: what was drawn over itself is gone.
+    public var lines: [String] {
+        var lines: [String] = []
+        for line in shown.split(separator: "\n", omittingEmptySubsequences: false) {
+            let drawn = line.split(separator: "\r").last { !$0.isEmpty } ?? ""
+            lines.append(String(drawn).replacing("\u{1B}[K", with: ""))
+        }
+        return lines
+    }
+
+    /// Each state that the status line had: what was drawn between a carriage return and the next.
+    public var statuses: [String] {
+        shown.split(whereSeparator: { $0 == "\r" || $0 == "\n" || $0 == "\r\n" })
+            .filter { $0.hasPrefix("\u{1B}[K") }.map { String($0.dropFirst(3)) }.filter { !$0.isEmpty }
+    }
+
+    /// Takes in what has been drawn.
+    func read() {
+        var room = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = unsafe Glibc.read(master, &room, room.count)
+            guard count > 0 else { return }
+            bytes += room[..<count]
+        }
+    }
+}
