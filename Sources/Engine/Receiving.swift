@@ -64,7 +64,7 @@ extension Station {
             for chunk in description.chunks { take(chunk, from: sender) }
         case .goodbye(let goodbye):
             for ssrc in goodbye.sources { goodbyeArrived(from: ssrc, at: sender, reason: goodbye.reason ?? "", now) }
-        case .unknown:
+        case .genericNACK, .voipMetrics, .unknown:
             break
         }
     }

@@ -5,6 +5,8 @@ public struct MissingPackets: BitwiseCopyable, Sendable {
     private struct Entry: BitwiseCopyable {
         var sequence: Int64 = .min
         var at = FrameCount(0)
+        /// It came, too late to be played.
+        var hasCome = false
     }
 
     private var entries = InlineArray<32, Entry>(repeating: Entry())
@@ -23,25 +25,38 @@ public struct MissingPackets: BitwiseCopyable, Sendable {
     public mutating func miss(_ sequences: ClosedRange<Int64>, at now: FrameCount) {
         var sequence = max(sequences.lowerBound, sequences.upperBound - 31)
         while sequence <= sequences.upperBound {
-            entries[next] = Entry(sequence: sequence, at: now)
-            next = (next + 1) % 32
+            if index(of: sequence) == nil { note(Entry(sequence: sequence, at: now)) }
             sequence += 1
         }
     }
 
-    /// It has come, too late.
+    /// It has come, too late: after it was missed, or while it was being concealed.
     @_noAllocation @_noLocks
-    public mutating func arrive(_ sequence: Int64) {
-        for index in entries.indices where entries[index].sequence == sequence { entries[index] = Entry() }
+    public mutating func arrive(_ sequence: Int64, at now: FrameCount) {
+        if let index = index(of: sequence) {
+            entries[index].hasCome = true
+        } else {
+            note(Entry(sequence: sequence, at: now, hasCome: true))
+        }
     }
 
     /// Whether a packet was lost within the last ten seconds.
     @_noAllocation @_noLocks
     public func hasLoss(at now: FrameCount) -> Bool {
-        for index in entries.indices where entries[index].sequence != .min {
+        for index in entries.indices where entries[index].sequence != .min && !entries[index].hasCome {
             let age = now - entries[index].at
             if age >= Self.patience && age < Self.memory { return true }
         }
         return false
+    }
+
+    private mutating func note(_ entry: Entry) {
+        entries[next] = entry
+        next = (next + 1) % 32
+    }
+
+    private func index(of sequence: Int64) -> Int? {
+        for index in entries.indices where entries[index].sequence == sequence { return index }
+        return nil
     }
 }

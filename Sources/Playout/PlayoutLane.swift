@@ -145,10 +145,13 @@ public struct PlayoutLane: ~Copyable, Sendable {
         delays.insert(arrival - start, at: arrival)
         drift.insert(arrival - start, at: arrival)
         if let lastSequence, sequence <= lastSequence {
-            missing.arrive(sequence)
+            missing.arrive(sequence, at: arrival)
             return sequence == lastSequence ? .duplicate : .late(by: lastEnd - start)
         }
-        if let playing, start + frameCount <= playing.position { return .late(by: playing.position - start) }
+        if let playing, start + frameCount <= playing.position {
+            missing.arrive(sequence, at: arrival)
+            return .late(by: playing.position - start)
+        }
         switch queue.insert(payload, sequence: sequence, start: start, frameCount: frameCount, carriesFEC: carriesFEC) {
         case .queued: return .queued
         case .duplicate: return .duplicate

@@ -60,9 +60,9 @@ func aToneKeepsItsPitch(frequency: Double) {
 @Test func whatComesLateWasNotLost() {
     var missing = MissingPackets()
     missing.miss(7...8, at: FrameCount(0))
-    missing.arrive(7)
+    missing.arrive(7, at: FrameCount(960))
     #expect(!missing.hasLoss(at: FrameCount(960)), "it may still come")
     #expect(missing.hasLoss(at: FrameCount(48_000)))
-    missing.arrive(8)
+    missing.arrive(8, at: FrameCount(960))
     #expect(!missing.hasLoss(at: FrameCount(48_000)))
 }
