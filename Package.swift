@@ -91,7 +91,7 @@ let package = Package(
 
         .target(
             name: "Support",
-            dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink"],
+            dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink", "SoundCard"],
             path: "Tests/Support",
             swiftSettings: settings),
         tests("SoundTests", imports: ["Sound"]),
@@ -114,6 +114,7 @@ let package = Package(
                 "SoundFile",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
+        tests("CommandTests", imports: ["tenfour"]),
         tests("InteropTests", imports: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]

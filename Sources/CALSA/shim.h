@@ -1,4 +1,5 @@
 #include <alsa/asoundlib.h>
+#include <pthread.h>
 #include <stdio.h>
 
 // alsa-lib explains a failure on stderr, through a handler with a `va_list`, which Swift cannot define portably. The one
@@ -20,3 +21,9 @@ static inline void calsa_keep_explanations(void) {
     calsa_explanation()[0] = '\0';
     snd_lib_error_set_local(calsa_keep);
 }
+
+// pthread.h hides this from whoever does not define _GNU_SOURCE first, as Swift's Glibc does not.
+int pthread_setname_np(pthread_t thread, const char *name);
+
+/// At most 15 bytes of a name for the calling thread.
+static inline int calsa_name_this_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }

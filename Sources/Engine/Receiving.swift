@@ -78,11 +78,20 @@ extension Station {
         events.post(.receiverReported(receiver, view))
     }
 
+    /// A name that a report leaves out is still the name: NAME need not be in each of them (RFC 3550 section 6.3.9).
     private mutating func take(_ chunk: SourceDescription.Chunk, from sender: Endpoint) {
         guard let index = index(of: chunk.ssrc, at: sender),
-            let name = (chunk[.name] ?? chunk[.canonicalName])?.text, name != sources[index].name
+            let name = chunk[.name]?.text ?? sources[index].name ?? chunk.personalCanonicalName,
+            name != sources[index].name
         else { return }
         sources[index].name = name
         events.post(.sourceNamed(chunk.ssrc, name))
+    }
+}
+
+extension SourceDescription.Chunk {
+    /// A CNAME of the older sort, `doe@host.example.com`: those that chance has made (RFC 7022) tell a person nothing.
+    fileprivate var personalCanonicalName: String? {
+        self[.canonicalName].flatMap { $0.text.contains("@") ? $0.text : nil }
     }
 }

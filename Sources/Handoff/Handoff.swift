@@ -46,6 +46,17 @@ public struct HandoffProducer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @unc
         unsafe counts.pointee.tail.store(end &+ 1, ordering: .releasing)
         return true
     }
+
+    /// As above, but `fill` writes the slot in its place: a large one is not copied. It finds there what was put in long ago.
+    @inlinable
+    public func push(_ fill: (inout Slot) -> Void) -> Bool {
+        let end = unsafe counts.pointee.tail.load(ordering: .relaxed)
+        guard unsafe end &- counts.pointee.head.load(ordering: .acquiring) <= mask else { return false }
+        let place = unsafe slots + (end & mask)
+        unsafe fill(&place.pointee)
+        unsafe counts.pointee.tail.store(end &+ 1, ordering: .releasing)
+        return true
+    }
 }
 
 /// The end that takes out. One thread at a time.
@@ -70,6 +81,17 @@ public struct HandoffConsumer<Slot: BitwiseCopyable & Sendable>: ~Copyable, @unc
         guard unsafe start != counts.pointee.tail.load(ordering: .acquiring) else { return false }
         let place = unsafe slots + (start & mask)
         unsafe slot = place.pointee
+        unsafe counts.pointee.head.store(start &+ 1, ordering: .releasing)
+        return true
+    }
+
+    /// As above, but `take` reads the slot in its place: a large one is not copied.
+    @inlinable
+    public func pop(_ take: (borrowing Slot) -> Void) -> Bool {
+        let start = unsafe counts.pointee.head.load(ordering: .relaxed)
+        guard unsafe start != counts.pointee.tail.load(ordering: .acquiring) else { return false }
+        let place = unsafe slots + (start & mask)
+        unsafe take(place.pointee)
         unsafe counts.pointee.head.store(start &+ 1, ordering: .releasing)
         return true
     }

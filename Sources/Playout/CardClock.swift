@@ -38,6 +38,10 @@ public struct CardClock: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func advance(by frameCount: FrameCount) { position += frameCount }
 
+    /// The card itself says that so much of its time is lost (an underrun), which may be less than could be told from noise.
+    @_noAllocation @_noLocks
+    public mutating func lose(_ frameCount: FrameCount) { if origin != nil { position += frameCount } }
+
     /// Which frame the card asked for at `instant`, or would have. Zero before the first request.
     @_noAllocation @_noLocks
     public func position(at instant: Instant) -> FrameCount {

@@ -9,12 +9,14 @@ internal import Sound
 struct Listener: ~Copyable, Sendable {
     static let voiceCount = 8
 
-    private(set) var report = ListenerReport()
+    /// Packets of talkers beyond the number of voices.
+    private var crowdedOut = 0
 
     private let format: LPCMFormat
     private var voices: InlineArray<8, Voice>
+    /// Voices beyond these were never used.
+    private var usedCount = 0
     private var clock = CardClock()
-    private var incoming = IncomingPacket()
     private var scratch: Preallocated<Float>
     /// What is left over when frames of the card's rate are counted at 48 000 Hz, in units of one part in both.
     private var remainder = 0
@@ -35,15 +37,47 @@ struct Listener: ~Copyable, Sendable {
         into sound: inout MutableSpan<Float>, at now: Instant, from packets: borrowing HandoffConsumer<IncomingPacket>
     ) {
         let lost = clock.request(at: now)
-        for index in voices.indices where lost > .zero { voices[index].skip(lost) }
-        while packets.pop(into: &incoming) { take() }
+        for index in 0..<usedCount where lost > .zero { voices[index].skip(lost) }
+        while takeNext(of: packets) {}
 
-        for index in sound.indices { sound[index] = 0 }
-        for index in voices.indices {
-            Self.mix(&voices[index], through: &scratch, into: &sound, at: clock.position)
+        // The first who talks is heard as is, which nearly always is all there is to mix.
+        var isSilent = true
+        for index in 0..<usedCount {
+            if isSilent {
+                isSilent = !voices[index].pull(into: &sound, at: clock.position)
+            } else {
+                Self.mix(&voices[index], through: &scratch, into: &sound, at: clock.position)
+            }
         }
-        advance(by: sound.count / format.channelCount)
-        update()
+        for index in sound.indices where isSilent { sound[index] = 0 }
+        clock.advance(by: scaled(sound.count / format.channelCount))
+    }
+
+    /// The card says that it stood still for so many of its own frames: what would have sounded meanwhile is over. Without this
+    /// an underrun too short to be told from a late thread would be heard as delay, and read from arrivals as jitter.
+    @_noAllocation @_noLocks
+    mutating func skip(_ missed: FrameCount) {
+        let lost = scaled(missed.rawValue)
+        clock.lose(lost)
+        for index in 0..<usedCount { voices[index].skip(lost) }
+    }
+
+    /// Whether there has been a packet yet.
+    var hasHeardAnyone: Bool { @_noAllocation @_noLocks get { usedCount > 0 } }
+
+    /// How it goes: large to copy, and not to be asked for at every pull.
+    var report: ListenerReport {
+        @_noAllocation @_noLocks get {
+            var report = ListenerReport()
+            report.crowdedOut = crowdedOut
+            for index in 0..<usedCount {
+                report.voices[index] = VoiceReport(
+                    ssrc: voices[index].ssrc ?? SSRC(0), isUsed: voices[index].ssrc != nil,
+                    isHeard: !voices[index].isFree, meanSquare: voices[index].meanSquare,
+                    playout: voices[index].lane.statistics)
+            }
+            return report
+        }
     }
 
     @_noAllocation @_noLocks
@@ -56,41 +90,39 @@ struct Listener: ~Copyable, Sendable {
         for sample in sound.indices { sound[sample] += own[sample] }
     }
 
+    /// Vetted: nothing is retained for the closure, which does not outlive the call.
+    @_semantics("no_performance_analysis")
+    private mutating func takeNext(of packets: borrowing HandoffConsumer<IncomingPacket>) -> Bool {
+        packets.pop { take($0) }
+    }
+
     /// A packet goes to its talker's voice, or to a free one: one that nobody had yet, if there is any, since what it knows
     /// of a talker who is only silent is worth keeping. When all are taken it is dropped and counted.
     @_noAllocation @_noLocks
-    private mutating func take() {
-        var (unused, idle): (Int?, Int?)
-        for index in voices.indices {
-            if voices[index].ssrc == incoming.ssrc {
-                return voices[index].insert(incoming, arrivedAt: clock.position(at: incoming.arrival))
+    private mutating func take(_ packet: borrowing IncomingPacket) {
+        var idle: Int?
+        for index in 0..<usedCount {
+            if voices[index].ssrc == packet.ssrc {
+                return voices[index].insert(packet, arrivedAt: clock.position(at: packet.arrival))
             }
-            if unused == nil, voices[index].ssrc == nil { unused = index }
             if idle == nil, voices[index].isFree { idle = index }
         }
-        guard !incoming.isGoodbye else { return }
-        guard let free = unused ?? idle else {
-            report.crowdedOut += 1
+        guard !packet.isGoodbye else { return }
+        guard let free = usedCount < voices.count ? usedCount : idle else {
+            crowdedOut += 1
             return
         }
-        voices[free].begin(incoming.ssrc)
-        voices[free].insert(incoming, arrivedAt: clock.position(at: incoming.arrival))
+        usedCount = max(usedCount, free + 1)
+        voices[free].begin(packet.ssrc)
+        voices[free].insert(packet, arrivedAt: clock.position(at: packet.arrival))
     }
 
+    /// Frames of the card's rate at 48 000 Hz. What is left over is counted with the next.
     @_noAllocation @_noLocks
-    private mutating func advance(by frames: Int) {
+    private mutating func scaled(_ frames: Int) -> FrameCount {
         let scaled = frames * SampleRate.opus.hertz + remainder
         remainder = scaled % format.rate.hertz
-        clock.advance(by: FrameCount(scaled / format.rate.hertz))
-    }
-
-    @_noAllocation @_noLocks
-    private mutating func update() {
-        for index in voices.indices {
-            report.voices[index] = VoiceReport(
-                ssrc: voices[index].ssrc ?? SSRC(0), isUsed: voices[index].ssrc != nil, isHeard: !voices[index].isFree,
-                meanSquare: voices[index].meanSquare, playout: voices[index].lane.statistics)
-        }
+        return FrameCount(scaled / format.rate.hertz)
     }
 }
 

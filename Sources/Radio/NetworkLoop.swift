@@ -26,9 +26,9 @@ internal import Synchronization
     private let limits: Limits
 
     private var stationTimer: LoopTimer?
-    private var tick: LoopTimer?
+    private var lookTimer: LoopTimer?
+    private var lastLook = Instant.start
     private var start = Instant.start
-    private var packet = OutgoingPacket()
     private let datagram = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 2_048)
     private var droppedCount = 0
     private var heardAnyone = false
@@ -42,7 +42,10 @@ internal import Synchronization
         var endsWithInput: Bool
     }
 
-    private static let tickInterval = Duration.milliseconds(100)
+    /// How often we look up from the packets. While some come they bring the moment with them; a timer that wakes us for
+    /// it alone comes later, and only when none do.
+    private static let lookInterval = Duration.milliseconds(100)
+    private static let longestInterval = Duration.milliseconds(150)
 
     init(
         _ configuration: SessionConfiguration, _ controls: Controls, _ state: SessionState, limits: Limits,
@@ -54,7 +57,7 @@ internal import Synchronization
         (media, control) = try Self.open(configuration, on: loop)
         localEndpoint = media.localEndpoint
         let woken = Woken()
-        wakeup = try loop.makeWakeup { woken.loop?.drain() }
+        wakeup = try loop.makeWakeup { woken.loop?.woken() }
         var generator = SystemRandomNumberGenerator()
         let identity = Identity.random(wallClock: WallClock.atStart(of: loop.now), using: &generator)
         station = Station(identity: identity, configuration: configuration.station, at: loop.now)
@@ -80,19 +83,16 @@ internal import Synchronization
                 station.timeElapsed(at: loop.now)
                 settle()
             }
-            tick = try loop.makeTimer { [unowned self] in
-                look()
-                tick?.arm(at: loop.now + Self.tickInterval)
-            }
+            lookTimer = try loop.makeTimer { [unowned self] in look(at: loop.now) }
         } catch {
             return state.fail(RadioError(error))
         }
-        tick?.arm(at: loop.now)
+        look(at: start)
         settle()
         loop.run()
         publish()
         stationTimer?.close()
-        tick?.close()
+        lookTimer?.close()
         media.close()
         control?.close()
         loop.close(wakeup)
@@ -102,24 +102,28 @@ internal import Synchronization
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         if case .media(let packet) = station.receive(datagram, from: sender, at: now) {
             heardAnyone = true
-            pass(IncomingPacket(packet, datagram, arrivedAt: now))
+            pass { $0.set(packet, of: datagram, arrivedAt: now) }
         }
         settle()
+        if now - lastLook >= Self.lookInterval { look(at: now) }
     }
 
     /// The capture thread has something, or somebody wants an end.
-    private func drain() {
+    private func woken() {
         let now = loop.now
-        while outgoing.pop(into: &packet) {
-            station.send(
-                packet.packet.payload, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
-            settle()
-        }
-        if controls.stops { finish() }
+        drain(at: now)
+        if controls.stops || now - lastLook >= Self.lookInterval { look(at: now) }
     }
 
-    private func pass(_ packet: IncomingPacket) {
-        if let isTaken = incoming?.push(packet), !isTaken { droppedCount += 1 }
+    private func drain(at now: Instant) {
+        while outgoing.pop({ packet in
+            station.send(
+                packet.packet.payload, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
+        }) { settle() }
+    }
+
+    private func pass(_ fill: (inout IncomingPacket) -> Void) {
+        if let isTaken = incoming?.push(fill), !isTaken { droppedCount += 1 }
     }
 
     /// After each input of the station: send its datagrams, pass its events on, arm its timer.
@@ -133,27 +137,25 @@ internal import Synchronization
             socket.send(unsafe UnsafeBufferPointer(rebasing: datagram[..<count]).span, to: destination.endpoint)
         }
         while let event = station.nextEvent() {
-            if case .sourceLeft(let ssrc, _) = event { pass(IncomingPacket(goodbye: ssrc)) }
+            if case .sourceLeft(let ssrc, _) = event { pass { $0.set(goodbye: ssrc) } }
             state.post(event)
         }
         if let deadline = station.nextDeadline { stationTimer?.arm(at: deadline) }
     }
 
-    /// Ten times a second: tell how it goes, and see whether it is over.
-    private func look() {
+    /// Tell how it goes, and see whether it is over.
+    private func look(at now: Instant) {
+        lastLook = now
+        lookTimer?.arm(at: now + Self.longestInterval)
         publish()
         let isOver =
             controls.stops || state.failure != nil
-            || limits.duration.map { loop.now - start >= $0 } ?? false
+            || limits.duration.map { now - start >= $0 } ?? false
             || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
             || limits.endsWithLastSource && heardAnyone && station.sources.isEmpty && state.isSilent
         guard isOver else { return }
-        drain()
-        finish()
-    }
-
-    private func finish() {
-        station.leave(at: loop.now)
+        drain(at: now)
+        station.leave(at: now)
         settle()
         loop.stop()
     }
@@ -191,12 +193,12 @@ internal import Synchronization
         let media = try UDPSocket(on: loop, bindingTo: configuration.local, options: options)
         var above = media.localEndpoint
         above.port &+= 1
-        // Other programs send their reports there even to those who take them on the media's port; without it they are
-        // only not heard.
+        // Other programs send their reports to the odd port above even to those who take them on the media's port; without it
+        // they are only not heard. The port above an odd one is left to another station of this machine.
         var control: UDPSocket?
         if configuration.station.controlPort == .next {
             control = try UDPSocket(on: loop, bindingTo: above, options: options)
-        } else if configuration.output != nil {
+        } else if configuration.output != nil, media.localEndpoint.port.isMultiple(of: 2) {
             control = try? UDPSocket(on: loop, bindingTo: above, options: options)
         }
         if let multicast = configuration.multicast, let group = multicast.group {

@@ -5,6 +5,9 @@ package import Sound
 
 /// An Opus packet on its way between two threads.
 package struct PacketSlot: BitwiseCopyable, Sendable {
+    /// In bytes; a longer packet is none of ours.
+    static let capacity = 1_440
+
     var byteCount = 0
     var bytes = InlineArray<1_440, UInt8>(repeating: 0)
 
@@ -13,7 +16,7 @@ package struct PacketSlot: BitwiseCopyable, Sendable {
         get { bytes.span.extracting(first: byteCount) }
     }
 
-    /// Leaves out what does not fit; a packet that long is no packet of ours.
+    /// Leaves out what does not fit.
     package mutating func fill(_ payload: Span<UInt8>) {
         byteCount = min(payload.count, bytes.count)
         for index in 0..<byteCount { bytes[index] = payload[index] }
@@ -42,17 +45,20 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
 
     package init() {}
 
-    init(goodbye ssrc: SSRC) {
+    /// The slot may hold an older packet.
+    mutating func set(goodbye ssrc: SSRC) {
         self.ssrc = ssrc
         isGoodbye = true
+        packet.byteCount = 0
     }
 
-    init(_ media: MediaPacket, _ datagram: Span<UInt8>, arrivedAt arrival: Instant) {
+    mutating func set(_ media: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: Instant) {
         ssrc = media.ssrc
         sequenceNumber = media.sequenceNumber
         timestamp = media.timestamp
         frameCount = media.description.frameCount
         self.arrival = arrival
+        isGoodbye = false
         let end = media.description.offset + media.description.byteCount
         let payload = datagram.extracting(media.description.offset..<end)
         carriesFEC = OpusDecoder.hasInBandFEC(payload)

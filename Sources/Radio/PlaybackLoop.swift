@@ -25,7 +25,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
         while !controls.stops {
             player.isMuted = controls.isSpeakerMuted.load(ordering: .relaxed)
             player.turn()
-            reports.publish(player.report)
+            if player.hasNews { reports.publish(player.tell()) }
         }
         player.finish()
     }
@@ -58,7 +58,8 @@ struct Player: ~Copyable, Sendable {
     private let tap: HandoffProducer<RecordedSound>?
     private var sound: Preallocated<Float>
     private var recorded = RecordedSound()
-    private var hasHeardAnyone = false
+    /// Frames played since it was last told how it goes.
+    private var untold = 0
 
     init(
         _ output: consuming PlaybackOutput, _ listener: consuming Listener,
@@ -78,17 +79,28 @@ struct Player: ~Copyable, Sendable {
             note(interruption)
         case .demand(let now):
             Self.pull(&listener, into: &sound, at: now, from: packets)
-            report.listener = listener.report
+            untold += output.period.rawValue
             record()
             if isMuted { for index in 0..<sound.count { sound[index] = 0 } }
             output.write(sound)
         }
     }
 
+    /// A report is large to copy and seldom looked at: twenty times a second will do.
+    var hasNews: Bool { @_noAllocation @_noLocks get { untold * 20 >= output.format.rate.hertz } }
+
+    @_noAllocation @_noLocks
+    mutating func tell() -> PlaybackReport {
+        untold = 0
+        report.listener = listener.report
+        return report
+    }
+
     mutating func finish() { output.finish() }
 
     @_noAllocation @_noLocks
     private mutating func note(_ interruption: Interruption) {
+        listener.skip(interruption.missed)
         report.interruptions.missed += interruption.missed
         switch interruption.cause {
         case .xrun: report.interruptions.xruns += 1
@@ -103,8 +115,7 @@ struct Player: ~Copyable, Sendable {
     /// From the first packet on, so that a recording does not begin with a wait.
     @_noAllocation @_noLocks
     private mutating func record() {
-        if !hasHeardAnyone { hasHeardAnyone = report.listener.voices[0].isUsed }
-        guard hasHeardAnyone else { return }
+        guard tap != nil, listener.hasHeardAnyone else { return }
         var start = 0
         while start < sound.count {
             recorded.count = min(sound.count - start, recorded.samples.count)

@@ -13,10 +13,12 @@ public enum Profile: String, CaseIterable, Sendable {
         }
     }
 
+    /// Sets what `summary` says and leaves the rest.
     public func apply(to configuration: inout SessionConfiguration) {
         apply(to: &configuration.coding, &configuration.playout)
     }
 
+    /// Sets what `summary` says and leaves the rest.
     public func apply(to coding: inout CodingSettings, _ playout: inout PlayoutSettings) {
         switch self {
         case .lan:

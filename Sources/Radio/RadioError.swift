@@ -15,6 +15,7 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public var kind: Kind
+    /// The sentence.
     public var description: String
 
     public init(_ kind: Kind, _ description: String) {

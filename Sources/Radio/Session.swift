@@ -19,8 +19,8 @@ public final class Session: Sendable {
     private let controls: Controls
     private let state: SessionState
     private let network: NetworkLoop
-    private let loops: Mutex<SessionLoops>
-    private let threads = Mutex<[Thread]>([])
+    private let loops: Locked<SessionLoops>
+    private let threads = Locked<[Thread]>([])
 
     /// Below the sound server's and the kernel's own, above everything else.
     private static let audioPriority = 50
@@ -38,7 +38,7 @@ public final class Session: Sendable {
         network = opened.network
         openings = opened.openings
         localEndpoint = opened.network.localEndpoint
-        loops = Mutex(opened.loops)
+        loops = Locked(opened.loops)
     }
 
     deinit { stop() }

@@ -3,18 +3,24 @@ public import Sound
 public import SoundFile
 
 /// What a session is to do: where sound comes from and goes to, with whom, and how.
+///
+/// `sending`, `receiving` and `talking` make one from an address; what is to be otherwise is set before the session is made.
 public struct SessionConfiguration: Sendable {
     /// The address and port to receive on; port 0 leaves it to the system.
     public var local: Endpoint
+    /// With whom, and what others see of us.
     public var station: StationConfiguration
+    /// What `local` or the receivers being a group asks for; nil for one partner.
     public var multicast: Multicast?
-    /// What is sent; nothing when nil.
+    /// What is sent; nothing when nil. A session that only sends ends with its input; one that hears as well goes on.
     public var input: Input?
     /// What is heard on; nothing when nil.
     public var output: Output?
     /// Where what is heard is written as well.
     public var recording: Recording?
+    /// How what is sent becomes packets.
     public var coding = CodingSettings()
+    /// How packets become what is heard.
     public var playout = PlayoutSettings()
     /// Whether the microphone is open from the start.
     public var beginsOpen = true
@@ -23,11 +29,13 @@ public struct SessionConfiguration: Sendable {
     /// Ends by itself when everybody who was heard has left.
     public var endsWithLastSource = false
 
+    /// How a multicast group is reached.
     public struct Multicast: Hashable, Sendable {
         /// To be joined; nil for one who only sends.
         public var group: IPAddress?
         /// By name, `eth0`; nil leaves it to the routing table.
         public var interface: String?
+        /// How many routers what is sent may pass, and one more.
         public var timeToLive: UInt8
 
         public init(group: IPAddress?, interface: String? = nil, timeToLive: UInt8 = 1) {
@@ -37,6 +45,7 @@ public struct SessionConfiguration: Sendable {
         }
     }
 
+    /// Where sound that is sent comes from.
     public enum Input: Sendable {
         /// A capturing PCM by its ALSA name.
         case card(String)
@@ -44,6 +53,7 @@ public struct SessionConfiguration: Sendable {
         case file(String, raw: RawFormat?)
     }
 
+    /// What asks for the sound that is heard.
     public enum Output: Sendable {
         /// A playing PCM by its ALSA name.
         case card(String)
@@ -51,8 +61,9 @@ public struct SessionConfiguration: Sendable {
         case clock
     }
 
+    /// Where what is heard goes beside a card.
     public enum Recording: Sendable {
-        /// A WAV file, or `-` for raw LPCM on standard output.
+        /// A WAV file, or `-` for raw 16-bit LPCM on standard output.
         case file(String)
         /// Called on a thread of the session's own, one call at a time and some fifty times a second, with what has been
         /// heard since the last call: interleaved samples, full scale at ±1, in the format of `output` (48 000 Hz without
@@ -61,6 +72,7 @@ public struct SessionConfiguration: Sendable {
         case closure(@Sendable ([Float], LPCMFormat) -> Void)
     }
 
+    /// Neither sends nor hears until it is given an input, an output or a recording.
     public init(local: Endpoint, station: StationConfiguration) {
         self.local = local
         self.station = station
@@ -73,18 +85,23 @@ public struct CodingSettings: Hashable, Sendable {
     public var bitRate = 32_000
     /// Of one packet: 2.5, 5, 10, 20, 40 or 60 ms.
     public var frame = Duration.milliseconds(20)
+    /// What the codec is tuned for.
     public var content = Content.speech
+    /// Whether each packet carries a rough copy of the one before.
     public var fec = FEC.automatic
     /// 0…100, in percent: what `fec` is made for.
     public var expectedLoss = 0
+    /// 1 or 2: a source of other channels is mixed.
     public var channelCount = 1
-    /// 0…10.
+    /// Of the encoder, 0…10: more costs processor time and sounds better.
     public var complexity = 10
 
+    /// What is coded.
     public enum Content: Hashable, Sendable { case speech, music }
     /// In-band FEC; `automatic` sends it when `expectedLoss` is above zero.
     public enum FEC: Hashable, Sendable { case automatic, on, off }
 
+    /// Mono speech, 32 kbit/s in packets of 20 ms.
     public init() {}
 
     /// What a frame may last.
@@ -103,6 +120,7 @@ public struct PlayoutSettings: Hashable, Sendable {
     public var period = Duration.milliseconds(5)
     /// What the card's queue holds at the most, in periods.
     public var queuedPeriods = 2.0
+    /// 1 or 2: what is received with others is mixed.
     public var channelCount = 1
 
     public init() {}

@@ -5,7 +5,7 @@ public import RTP
 public import Sound
 internal import SoundCard
 
-/// How a session goes, as it was within the last tenth of a second. Counts are since the start.
+/// How a session goes, as it was within the last sixth of a second. Counts are since the start.
 public struct SessionSnapshot: Sendable {
     /// Since the start.
     public var elapsed: Duration
@@ -57,7 +57,8 @@ public struct SessionSnapshot: Sendable {
         /// Whether the card is gone. It is looked for; what is sent meanwhile is silence.
         public var isCardLost: Bool
         /// What became of the wish for real-time priority, in words.
-        public var priority: String
+        public var priority: String { realTime.description }
+        let realTime: RealTime
     }
 
     /// How playing goes.
@@ -69,7 +70,8 @@ public struct SessionSnapshot: Sendable {
         /// Whether the card is gone. It is looked for; what is heard meanwhile is lost to it, not to a recording.
         public var isCardLost: Bool
         /// What became of the wish for real-time priority, in words.
-        public var priority: String
+        public var priority: String { realTime.description }
+        let realTime: RealTime
         /// What a recording left out because its file or closure was too slow, counted in samples.
         public var unrecordedSampleCount: Int
         /// Packets of talkers beyond the number of voices.
@@ -86,7 +88,7 @@ public struct SessionSnapshot: Sendable {
         guard let report else { return }
         capture = CaptureSnapshot(
             level: Level(meanSquare: report.meanSquare), xrunCount: report.xruns, overrunCount: report.overruns,
-            isCardLost: report.isCardLost, priority: report.priority.description)
+            isCardLost: report.isCardLost, realTime: report.priority)
     }
 
     /// `known` are those who have a voice, `present` those who have not left.
@@ -105,7 +107,7 @@ public struct SessionSnapshot: Sendable {
         }
         playback = PlaybackSnapshot(
             xrunCount: report.interruptions.xruns, missed: report.interruptions.missed,
-            isCardLost: report.interruptions.isCardLost, priority: report.priority.description,
+            isCardLost: report.interruptions.isCardLost, realTime: report.priority,
             unrecordedSampleCount: report.unrecorded, crowdedOutCount: report.listener.crowdedOut)
     }
 }

@@ -1,6 +1,5 @@
 internal import Engine
 internal import Sound
-internal import Synchronization
 
 /// What a session's threads tell to whoever holds it.
 final class SessionState: Sendable {
@@ -10,7 +9,7 @@ final class SessionState: Sendable {
         var failure: RadioError?
     }
 
-    private let contents = Mutex(Contents())
+    private let contents = Locked(Contents())
 
     /// Who does not ask for a while is told only the last of them.
     private static let maximumEventCount = 1_024

@@ -5,6 +5,8 @@ public import RTP
 internal import Sound
 
 /// Configurations for what people want to do, from what they type. Looks names up, which may wait for a name server.
+///
+/// All throw `.usage` for what cannot be meant, and `.unavailable` for a host that is not found.
 extension SessionConfiguration {
     /// Sends to `address`.
     public static func sending(

@@ -11,6 +11,7 @@ public struct StreamAddress: Hashable, Sendable {
     public var host: String
     /// Nil where none was typed.
     public var typedPort: UInt16?
+    /// What was typed, else RTP's own: 5004.
     public var port: UInt16 { typedPort ?? RTPDefaults.port }
 
     public init(host: String, port: UInt16? = nil) {
@@ -18,6 +19,7 @@ public struct StreamAddress: Hashable, Sendable {
         typedPort = port
     }
 
+    /// Reads what was typed. Throws `.usage` with what to write instead.
     public init(parsing text: String) throws(RadioError) {
         var rest = Substring(text)
         if let separator = rest.range(of: "://") {

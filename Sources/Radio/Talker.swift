@@ -24,7 +24,7 @@ struct Talker: ~Copyable, Sendable {
     /// Where the frame begins, counted from the start of the stream, silence and missed sound included.
     private var position = FrameCount.zero
     private var wasOpen = false
-    private var outgoing = OutgoingPacket()
+    private var packet = Preallocated<UInt8>(repeating: 0, count: PacketSlot.capacity)
 
     /// 5 ms.
     private static var rampLength: Int { 240 }
@@ -113,24 +113,20 @@ struct Talker: ~Copyable, Sendable {
 
     @_noAllocation @_noLocks
     private mutating func complete(isOpen: Bool, into packets: borrowing HandoffProducer<OutgoingPacket>) -> Bool {
-        var sum: Float = 0
-        for index in 0..<frame.count { sum += frame[index] * frame[index] }
-        meanSquare = sum / Float(frame.count)
-        outgoing.position = position
-        outgoing.startsTalkspurt = !wasOpen
+        meanSquare = Self.meanSquare(of: frame)
+        let (start, startsTalkspurt) = (position, !wasOpen)
         let isSent = isOpen || wasOpen
         if isOpen != wasOpen { fade(in: isOpen) }
         position += FrameCount(frameCount)
         filled = 0
         wasOpen = isOpen
         guard isSent else { return false }
-        outgoing.packet.byteCount = Self.encode(frame, with: &encoder, into: &outgoing.packet)
-        guard outgoing.packet.byteCount > 0 else { return false }
-        guard packets.push(outgoing) else {
-            overrunCount += 1
-            return false
-        }
-        return true
+        let byteCount = Self.encode(frame, with: &encoder, into: &packet)
+        guard byteCount > 0 else { return false }
+        let isTaken = Self.push(
+            packet, byteCount: byteCount, at: start, startsTalkspurt: startsTalkspurt, into: packets)
+        if !isTaken { overrunCount += 1 }
+        return isTaken
     }
 
     /// Lets the frame come out of silence, or go into it.
@@ -143,7 +139,24 @@ struct Talker: ~Copyable, Sendable {
         }
     }
 
-    // Vetted: nothing is freed in these two, though the compiler takes the end of a Span's life for that.
+    // Vetted: nothing is freed in these four, though the compiler takes the end of a Span's life for that.
+
+    @_semantics("no_performance_analysis")
+    private static func meanSquare(of frame: borrowing Preallocated<Float>) -> Float {
+        Sound.meanSquare(of: frame.span)
+    }
+
+    @_semantics("no_performance_analysis")
+    private static func push(
+        _ packet: borrowing Preallocated<UInt8>, byteCount: Int, at position: FrameCount, startsTalkspurt: Bool,
+        into packets: borrowing HandoffProducer<OutgoingPacket>
+    ) -> Bool {
+        packets.push { slot in
+            slot.position = position
+            slot.startsTalkspurt = startsTalkspurt
+            slot.packet.fill(packet.span(in: 0..<byteCount))
+        }
+    }
 
     @_semantics("no_performance_analysis")
     private static func convert(
@@ -156,9 +169,9 @@ struct Talker: ~Copyable, Sendable {
 
     @_semantics("no_performance_analysis")
     private static func encode(
-        _ frame: borrowing Preallocated<Float>, with encoder: inout OpusEncoder, into packet: inout PacketSlot
+        _ frame: borrowing Preallocated<Float>, with encoder: inout OpusEncoder, into packet: inout Preallocated<UInt8>
     ) -> Int {
-        var room = packet.bytes.mutableSpan
+        var room = packet.mutableSpan
         do { return try encoder.encode(frame.span, into: &room) } catch { return 0 }
     }
 

@@ -1,3 +1,4 @@
+import CALSA
 import Glibc
 
 /// A thread for sound: named `tf-audio…`, with a stack of its own that is there from the start, real-time where granted.
@@ -88,14 +89,8 @@ private final class Box<Work: ~Copyable> {
     return nil
 }
 
-/// What `pthread_setname_np` does, which Glibc's module does not show to Swift.
-private func nameThisThread(_ name: String) {
-    let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-    guard file >= 0 else { return }
-    let bytes = Array(name.utf8.prefix(15))
-    unsafe write(file, bytes, bytes.count)
-    close(file)
-}
+/// The C function is `pthread_setname_np`.
+private func nameThisThread(_ name: String) { _ = unsafe calsa_name_this_thread(String(name.prefix(15))) }
 
 /// Has the kernel map the first pages of this thread's stack now and not in the middle of a period.
 @inline(never)

@@ -11,33 +11,46 @@ struct Conductor {
     var keys: Bool
 
     private static let interval: Int32 = 200
+    private static let help = "space opens and closes the microphone, m silences the speaker, q quits"
 
-    func run(_ configuration: SessionConfiguration, doing what: String) throws {
+    /// `what` says what the session does.
+    func run(_ configuration: SessionConfiguration, doing what: (Session) -> String) throws {
         let session = try Session(configuration)
         Signals.catchEnd()
         try session.start()
-        say("\(what); Ctrl-C ends it")
+        let keyboard = keys ? Keyboard() : nil
+        say("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
         if verbose { for line in session.openings { say(line) } }
-        if keys { say(session.isMicrophoneOpen ? "the microphone is open: space closes it" : "the microphone is closed: space opens it") }
-        conduct(session)
+        if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
+        let names = conduct(session, keyboard)
         session.stop()
         try session.wait()
-        if let snapshot = session.snapshot, !quiet { Terminal.say(Report(snapshot).text) }
+        if let snapshot = session.snapshot, !quiet { Terminal.say(Report(snapshot, names).text) }
     }
 
-    private func conduct(_ session: Session) {
-        let keyboard = keys ? Keyboard() : nil
+    /// Returns who was heard.
+    private func conduct(_ session: Session, _ keyboard: borrowing Keyboard?) -> Names {
+        var names = Names()
         var line = StatusLine()
         while !session.isOver && !Signals.hasEnd {
             let key = keyboard?.key(within: Self.interval)
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
             if let key, press(key, session, &line) { break }
-            for event in session.takeEvents() { tell(event, &line) }
-            if !quiet, Terminal.showsStatus, let snapshot = session.snapshot {
-                line.draw(snapshot, session, keys: keys)
-            }
+            tellEvents(of: session, &names, &line)
+            if !quiet, Terminal.showsStatus, let snapshot = session.snapshot { line.draw(snapshot, session, names) }
         }
+        tellEvents(of: session, &names, &line)
         line.clear()
+        return names
+    }
+
+    private func microphone(_ session: Session, hasKeyboard: Bool) -> String {
+        switch (session.isMicrophoneOpen, hasKeyboard) {
+        case (true, true): "the microphone is open: space closes it"
+        case (false, true): "the microphone is closed: space opens it"
+        case (true, false): "the microphone is open"
+        case (false, false): "the microphone is closed, and there is no keyboard to open it: begin with --open"
+        }
     }
 
     /// Returns whether it was the key to quit.
@@ -48,30 +61,37 @@ struct Conductor {
         case "q", "\u{4}": return true
         case "?":
             line.clear()
-            say("space opens and closes the microphone, m silences the speaker, q quits")
+            say(Self.help)
         default: break
         }
         return false
     }
 
-    private func tell(_ event: Event, _ line: inout StatusLine) {
-        let news: String
-        switch event {
-        case .sourceAppeared(let ssrc, let endpoint): news = "\(ssrc.label) is heard from \(endpoint)"
-        case .sourceNamed(let ssrc, let name):
-            guard verbose else { return }
-            news = "\(ssrc.label) is called \(name)"
-        case .sourceLeft(let ssrc, .some(let reason)):
-            news = "\(ssrc.label) has left" + (reason.isEmpty ? "" : ": \(reason)")
-        case .sourceLeft(let ssrc, .none): news = "\(ssrc.label) is not heard any more"
-        case .identityChanged(let ssrc): news = "another station had our number; now we are \(ssrc.label)"
-        case .receiverReported(let ssrc, let view):
-            guard verbose else { return }
-            news = "\(ssrc.label) reports \(decimal(view.lossShare * 100, places: 1)) % lost"
-                + (view.roundTrip.map { ", \(text(of: $0)) there and back" } ?? "")
+    private func tellEvents(of session: Session, _ names: inout Names, _ line: inout StatusLine) {
+        for event in session.takeEvents() {
+            let news = news(of: event, names)
+            names.take(event)
+            guard let news else { continue }
+            line.clear()
+            say(news)
         }
-        line.clear()
-        say(news)
+    }
+
+    /// In the names that were known before it.
+    private func news(of event: Event, _ names: Names) -> String? {
+        switch event {
+        case .sourceAppeared(let ssrc, let endpoint): "hearing \(endpoint)" + (verbose ? " (SSRC \(ssrc.digits))" : "")
+        case .sourceNamed(let ssrc, let name): "\(names[ssrc]) is \(name)"
+        case .sourceLeft(let ssrc, .some(let reason)): "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
+        case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is not heard any more"
+        case .identityChanged(let ssrc):
+            verbose ? "another station had our SSRC: from now on it is \(ssrc.digits)" : nil
+        case .receiverReported(let ssrc, let view):
+            verbose
+                ? "\(names[ssrc]) lost \(decimal(view.lossShare * 100, places: 1)) %"
+                    + (view.roundTrip.map { ", \(text(of: $0)) there and back" } ?? "")
+                : nil
+        }
     }
 
     private func say(_ text: String) { if !quiet { Terminal.say("tenfour: \(text)") } }

@@ -6,6 +6,9 @@ struct Devices: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List what can capture and play, with the rates and periods it grants.")
 
+    /// A limit so high is none: ALSA's own plugins have such.
+    private static let any = 10_000_000
+
     func run() {
         let devices = Device.list()
         for device in devices {
@@ -22,7 +25,7 @@ struct Devices: ParsableCommand {
         case .refuses(let error): "not now: \(error)"
         case .grants(let abilities):
             "\(rates(abilities)) Hz, \(range(abilities.channelCounts)) channels, periods of"
-                + " \(abilities.periods.lowerBound.rawValue) to \(abilities.periods.upperBound.rawValue) frames,"
+                + " \(range(abilities.periods.lowerBound.rawValue...abilities.periods.upperBound.rawValue)) frames,"
                 + " \(abilities.sampleFormats.joined(separator: " "))"
         }
     }
@@ -33,6 +36,8 @@ struct Devices: ParsableCommand {
     }
 
     private func range(_ range: ClosedRange<Int>) -> String {
-        range.lowerBound == range.upperBound ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+        if range.lowerBound == range.upperBound { return "\(range.lowerBound)" }
+        return range.upperBound < Self.any
+            ? "\(range.lowerBound) to \(range.upperBound)" : "\(range.lowerBound) or more"
     }
 }

@@ -7,19 +7,26 @@ import SoundFile
 
 /// What every session takes.
 struct CommonOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Settings for a network: \(Profile.allCases.map(\.rawValue).joined(separator: ", ")).", discussion: profiles))
+    @Option(
+        help: ArgumentHelp(
+            "Settings for a network: \(Profile.allCases.map(\.rawValue).joined(separator: ", ")).", discussion: profiles
+        ))
     var profile: Profile = .lan
 
     @Option(help: "What others see as your name.")
     var name: String?
 
-    @Option(help: ArgumentHelp("Where reports (RTCP) go: mux (the port of the media), next (the port above it) or off.", valueName: "mux|next|off"))
+    @Option(
+        help: ArgumentHelp(
+            "Where reports (RTCP) go: mux (the port of the media), next (the port above it) or off.",
+            valueName: "mux|next|off"))
     var rtcp: ControlPortChoice = .mux
 
     @Option(help: ArgumentHelp("The network interface for multicast, such as eth0.", valueName: "name"))
     var interface: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("End after so long; a bare number is in seconds.", valueName: "time"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("End after so long; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
@@ -57,7 +64,8 @@ enum ControlPortChoice: String, ExpressibleByArgument, CaseIterable {
 
 /// How sound is coded.
 struct CodingOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s: 6k to 510k.", valueName: "rate"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s: 6k to 510k.", valueName: "rate"))
     var bitrate: BitRate?
 
     @Option(help: ArgumentHelp("Sound in a packet: 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms.", valueName: "time"))
@@ -69,7 +77,7 @@ struct CodingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Packet loss to be ready for, in percent.", valueName: "percent"))
     var expectLoss: Int?
 
-    @Flag(help: "Tune the codec for speech or for music.")
+    @Flag(exclusivity: .chooseLast, help: "Tune the codec for speech or for music.")
     var content: ContentChoice?
 
     @Option(help: ArgumentHelp("The dynamic payload type of RTP, 96 to 127.", valueName: "number"))
@@ -77,7 +85,9 @@ struct CodingOptions: ParsableArguments {
 
     func validate() throws {
         if let frame, !CodingSettings.frames.contains(frame.duration) {
-            throw ValidationError("--frame \(text(of: frame.duration)) is no length of an Opus frame: write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms.")
+            throw ValidationError(
+                "--frame \(text(of: frame.duration)) is no length of an Opus frame: write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms."
+            )
         }
         if let expectLoss, !(0...100).contains(expectLoss) {
             throw ValidationError("--expect-loss \(expectLoss) is no share in percent: write a number from 0 to 100.")
@@ -115,7 +125,10 @@ struct PlayoutOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The most that the buffer grows to.", valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
-    @Option(name: [.customShort("F"), .long], help: ArgumentHelp("How much the card asks for at a time; a bare number is in microseconds.", valueName: "time"))
+    @Option(
+        name: [.customShort("F"), .long],
+        help: ArgumentHelp("How much the card asks for at a time; a bare number is in microseconds.", valueName: "time")
+    )
     var periodTime: Time<BareMicroseconds>?
 
     func validate() throws {

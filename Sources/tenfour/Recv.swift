@@ -1,4 +1,5 @@
 import ArgumentParser
+import Engine
 import RTP
 import Radio
 import SoundFile
@@ -12,16 +13,23 @@ struct Recv: ParsableCommand {
             tenfour recv rtp://@239.0.1.10:5004 -o - | aplay -f S16_LE -r 48000
             """)
 
-    @Argument(help: ArgumentHelp("Where from: rtp://:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
+    @Argument(
+        help: ArgumentHelp(
+            "Where from: rtp://:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
     var address: String?
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The port to receive on.", valueName: "port"))
     var port: UInt16?
 
-    @Option(name: [.customShort("D"), .long], help: ArgumentHelp("The sound card to play on, by its ALSA name.", valueName: "name"))
+    @Option(
+        name: [.customShort("D"), .long],
+        help: ArgumentHelp("The sound card to play on, by its ALSA name.", valueName: "name"))
     var device: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Write it to a WAV file or, raw, to - (with -D: play it too); or alsa:NAME.", valueName: "place"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Write it to a WAV file or, raw, to - (with -D: play it too); or alsa:NAME.", valueName: "place"))
     var output: String?
 
     @Flag(name: [.customShort("1"), .long], help: "End when everybody who was heard has left.")
@@ -46,7 +54,7 @@ struct Recv: ParsableCommand {
     }
 
     func run() throws {
-        var configuration = try source()
+        var (configuration, title) = try source()
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
         if let channels { configuration.playout.channelCount = channels }
@@ -57,17 +65,24 @@ struct Recv: ParsableCommand {
             if let device { configuration.output = .card(device) }
         }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false)
-            .run(configuration, doing: "receiving on \(configuration.local)")
+            .run(configuration) { session in
+                let local = session.localEndpoint
+                return "receiving \(title)on \(local.address.isUnspecified ? "port \(local.port)" : "\(local)")"
+            }
     }
 
-    private func source() throws -> SessionConfiguration {
+    /// What to receive, and what it calls itself.
+    private func source() throws -> (SessionConfiguration, title: String) {
         let station = common.station(payloadType: payloadType)
         guard let address, address.hasSuffix(".sdp") else {
             var typed = try StreamAddress(parsing: address ?? "rtp://:\(RTPDefaults.port)")
             if let port { typed.typedPort = port }
-            return try .receiving(on: typed, station: station, multicastInterface: common.interface)
+            return (try .receiving(on: typed, station: station, multicastInterface: common.interface), "")
         }
-        return try .receiving(
-            TextFile.readDescription(address), station: station, multicastInterface: common.interface)
+        let description = try TextFile.readDescription(address)
+        return (
+            try .receiving(description, station: station, multicastInterface: common.interface),
+            description.name.isEmpty ? "" : "'\(description.name)' "
+        )
     }
 }

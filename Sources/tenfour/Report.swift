@@ -7,8 +7,12 @@ import Sound
 /// What there is to say of a session at its end.
 struct Report {
     private let snapshot: SessionSnapshot
+    private let names: Names
 
-    init(_ snapshot: SessionSnapshot) { self.snapshot = snapshot }
+    init(_ snapshot: SessionSnapshot, _ names: Names) {
+        self.snapshot = snapshot
+        self.names = names
+    }
 
     var text: String {
         var lines: [String] = []
@@ -16,22 +20,31 @@ struct Report {
         let sent = snapshot.transmission
         if snapshot.capture != nil {
             let rate = seconds > 0 ? Double(sent.byteCount) * 8 / seconds / 1_000 : 0
-            lines.append("sent        \(sent.packetCount) packets in \(decimal(seconds, places: 1)) s, \(decimal(rate, places: 1)) kbit/s")
+            lines.append(
+                "sent        \(count(sent.packetCount, "packet")) in \(decimal(seconds, places: 1)) s, "
+                    + "\(decimal(rate, places: 1)) kbit/s")
             if let view = sent.lastView {
                 lines.append("            of which the other end lost \(max(view.lostCount, 0))")
             }
         }
         for voice in snapshot.voices { lines += text(of: voice) }
-        if let playback = snapshot.playback, playback.xrunCount > 0 {
-            lines.append("card        \(playback.xrunCount) underruns, \(milliseconds(playback.missed)) ms not played")
+        if let playback = snapshot.playback {
+            if snapshot.voices.isEmpty { lines.append("received    nothing") }
+            if playback.xrunCount > 0 {
+                lines.append(
+                    "card        \(count(playback.xrunCount, "underrun")), \(milliseconds(playback.missed)) ms not played"
+                )
+            }
         }
         if let capture = snapshot.capture, capture.xrunCount + capture.overrunCount > 0 {
-            lines.append("capture     \(capture.xrunCount) overruns of the card, \(capture.overrunCount) packets not taken")
+            lines.append(
+                "capture     \(count(capture.xrunCount, "overrun")) of the card, \(count(capture.overrunCount, "packet")) not taken"
+            )
         }
-        if snapshot.discards.total > 0 { lines.append("forgotten   \(snapshot.discards)") }
+        if snapshot.discards.total > 0 { lines.append("passed over \(discards)") }
         if snapshot.network.failed > 0 {
             let last = snapshot.network.lastFailure.map { ", last: \($0)" } ?? ""
-            lines.append("network     \(snapshot.network.failed) datagrams not sent\(last)")
+            lines.append("network     \(count(snapshot.network.failed, "datagram")) not sent\(last)")
         }
         return lines.joined(separator: "\n")
     }
@@ -42,12 +55,21 @@ struct Report {
         let expected = voice.receivedCount + lost
         let heard = playout.decoded + playout.concealed + playout.recovered
         return [
-            "received    \(voice.receivedCount) packets from \(voice.name ?? voice.ssrc.label)",
+            "received    \(count(voice.receivedCount, "packet")) from \(names[voice.ssrc])",
             "lost        \(lost) (\(share(lost, of: expected)) %), late \(playout.late), doubled \(playout.duplicates)",
-            "concealed   \(milliseconds(playout.concealed)) ms (\(share(playout.concealed.rawValue, of: heard.rawValue)) %), brought back by FEC \(milliseconds(playout.recovered)) ms",
-            "jitter      \(decimal(voice.jitter / .milliseconds(1), places: 1)) ms, playout delay \(milliseconds(playout.delay)) ms, drift \(decimal(Double(playout.driftPartsPerMillion), places: 0)) ppm",
+            "concealed   \(milliseconds(playout.concealed)) ms (\(share(playout.concealed.rawValue, of: heard.rawValue)) %), "
+                + "brought back by FEC \(milliseconds(playout.recovered)) ms",
+            "jitter      \(decimal(voice.jitter / .milliseconds(1), places: 1)) ms, playout delay "
+                + "\(milliseconds(playout.delay)) ms, drift \(decimal(Double(playout.driftPartsPerMillion), places: 0)) ppm",
         ]
     }
+
+    private var discards: String {
+        Discard.allCases.filter { snapshot.discards[$0] > 0 }
+            .map { "\(count(snapshot.discards[$0], "datagram")) \($0.words)" }.joined(separator: ", ")
+    }
+
+    private func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
 
     private func milliseconds(_ frames: FrameCount) -> String {
         decimal(frames.duration() / .milliseconds(1), places: 1, trimming: true)
@@ -55,5 +77,23 @@ struct Report {
 
     private func share(_ part: Int, of whole: Int) -> String {
         decimal(whole > 0 ? Double(part) / Double(whole) * 100 : 0, places: 1)
+    }
+}
+
+extension Discard {
+    /// Behind `3 datagrams`.
+    fileprivate var words: String {
+        switch self {
+        case .empty: "with nothing in them"
+        case .unknownProtocol: "neither RTP nor RTCP"
+        case .malformedRTP: "of broken RTP"
+        case .malformedRTCP: "of broken RTCP"
+        case .unknownPayloadType: "of another payload type (--payload-type chooses it)"
+        case .malformedPayload: "with broken Opus"
+        case .stranger: "from strangers"
+        case .tooManySources: "of too many senders"
+        case .collision: "under a number that is taken"
+        case .loop: "of our own, come back"
+        }
     }
 }

@@ -16,16 +16,22 @@ struct Send: ParsableCommand {
     @Argument(help: ArgumentHelp("Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast.", valueName: "address"))
     var address: String
 
-    @Option(name: [.customShort("D"), .long], help: ArgumentHelp("The sound card to capture from, by its ALSA name.", valueName: "name"))
+    @Option(
+        name: [.customShort("D"), .long],
+        help: ArgumentHelp("The sound card to capture from, by its ALSA name.", valueName: "name"))
     var device = "default"
 
-    @Option(help: ArgumentHelp("Send this instead: a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
+    @Option(
+        help: ArgumentHelp("Send this instead: a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
     var input: String?
 
-    @Option(help: ArgumentHelp("Write what players need to know to this SDP file; - is standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write what players need to know to this SDP file; - is standard output.", valueName: "file")
+    )
     var sdp: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The port to send from; 0 lets the system choose.", valueName: "port"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The port to send from; 0 lets the system choose.", valueName: "port"))
     var port: UInt16 = 0
 
     @Option(help: ArgumentHelp("How many routers multicast may pass.", valueName: "hops"))
@@ -34,10 +40,16 @@ struct Send: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
     var channels: Int?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The rate of sound without a header, in hertz; 48000 on standard input.", valueName: "hertz"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The rate of sound without a header, in hertz; 48000 on standard input.", valueName: "hertz")
+    )
     var rate: Int?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The samples of sound without a header, in ALSA's words; S16_LE on standard input.", valueName: "format"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The samples of sound without a header, in ALSA's words; S16_LE on standard input.", valueName: "format"))
     var format: SampleCoding?
 
     @OptionGroup var common: CommonOptions
@@ -71,7 +83,7 @@ struct Send: ParsableCommand {
         let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
         if let sdp { try TextFile.write(description.text(), to: sdp) }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false)
-            .run(configuration, doing: "sending to \(address)")
+            .run(configuration) { _ in "sending to \(address)" }
     }
 }
 

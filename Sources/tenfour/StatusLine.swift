@@ -1,18 +1,20 @@
 import Engine
-import RTP
+import Network
 import Playout
+import RTP
 import Radio
 import Sound
 
 /// One line that tells how it goes, drawn over itself.
 struct StatusLine {
     private var isDrawn = false
-    private var lastByteCount = 0
-    private var lastElapsed = Duration.zero
-    private var bitRate = 0.0
+    private var rate = SentRate()
+    private var ownMeter = Meter()
+    private var meters: [SSRC: Meter] = [:]
+    private var failureCount = 0
 
-    mutating func draw(_ snapshot: SessionSnapshot, _ session: Session, keys: Bool) {
-        let text = text(snapshot, session, keys: keys)
+    mutating func draw(_ snapshot: SessionSnapshot, _ session: Session, _ names: Names) {
+        let text = text(snapshot, session, names)
         Terminal.draw("\r\u{1B}[K" + String(text.prefix(max(Terminal.width - 1, 20))))
         isDrawn = true
     }
@@ -22,49 +24,83 @@ struct StatusLine {
         isDrawn = false
     }
 
-    private mutating func text(_ snapshot: SessionSnapshot, _ session: Session, keys: Bool) -> String {
+    private mutating func text(_ snapshot: SessionSnapshot, _ session: Session, _ names: Names) -> String {
         var parts: [String] = []
-        if let capture = snapshot.capture {
-            if keys { parts.append(session.isMicrophoneOpen ? "ON AIR" : "mic closed") }
-            parts.append("out \(level(capture.level)) \(rate(snapshot)) kbit/s")
-            if capture.isCardLost { parts.append("CAPTURE CARD LOST") }
-        }
-        for voice in snapshot.voices where voice.endpoint != nil {
-            let expected = voice.receivedCount + max(voice.lostCount, 0)
-            let loss = expected > 0 ? Double(max(voice.lostCount, 0)) / Double(expected) * 100 : 0
-            let delay = voice.playout.delay.duration() / .milliseconds(1)
-            parts.append(
-                "\(voice.name ?? voice.ssrc.label) \(level(voice.level))  loss \(decimal(loss, places: 1)) %"
-                    + "  delay \(decimal(delay, places: 0)) ms")
-        }
-        if let playback = snapshot.playback {
-            if snapshot.voices.allSatisfy({ $0.endpoint == nil }) { parts.append("nobody is heard") }
-            if session.isSpeakerMuted { parts.append("speaker silenced") }
-            if playback.isCardLost { parts.append("PLAYBACK CARD LOST") }
-        }
+        if let capture = snapshot.capture { parts += own(capture, snapshot, session) }
+        if let playback = snapshot.playback { parts += others(playback, snapshot.voices, session, names) }
         return parts.joined(separator: "  |  ")
     }
 
-    private func level(_ level: Level) -> String {
-        level <= .floor ? " silent " : decimal(Double(level.decibels), places: 0) + " dBFS"
+    /// `ON AIR  -12 dBFS  31.9 kbit/s`, and what keeps it from arriving.
+    private mutating func own(
+        _ capture: SessionSnapshot.CaptureSnapshot, _ snapshot: SessionSnapshot, _ session: Session
+    ) -> [String] {
+        let isOpen = session.isMicrophoneOpen
+        let level = ownMeter.show(capture.level)
+        rate.update(snapshot)
+        var parts = [
+            snapshot.playback != nil && !isOpen
+                ? "mic closed  \(level)"
+                : "\(snapshot.playback == nil ? "sending" : "ON AIR")  \(level)  \(decimal(rate.kilobits, places: 1)) kbit/s"
+        ]
+        if let view = snapshot.transmission.lastView, view.lossShare > 0 {
+            parts.append("the other end loses \(decimal(view.lossShare * 100, places: 0)) %")
+        }
+        if snapshot.network.failed > failureCount, let failure = snapshot.network.lastFailure {
+            parts.append("\(failure)")
+        }
+        failureCount = snapshot.network.failed
+        if capture.isCardLost { parts.append("CAPTURE CARD LOST") }
+        return parts
     }
 
-    /// Of the payload, over the last second.
-    private mutating func rate(_ snapshot: SessionSnapshot) -> String {
-        let passed = (snapshot.elapsed - lastElapsed) / .seconds(1)
-        if passed >= 1 {
-            bitRate = Double(snapshot.transmission.byteCount - lastByteCount) * 8 / passed / 1_000
-            lastByteCount = snapshot.transmission.byteCount
-            lastElapsed = snapshot.elapsed
+    /// `Bob  -9 dBFS  loss 0.0 %  delay 33 ms`, for each who is there.
+    private mutating func others(
+        _ playback: SessionSnapshot.PlaybackSnapshot, _ voices: [SessionSnapshot.VoiceSnapshot], _ session: Session,
+        _ names: Names
+    ) -> [String] {
+        let present = voices.filter { $0.endpoint != nil }
+        var parts = present.map { voice in
+            let expected = voice.receivedCount + max(voice.lostCount, 0)
+            let loss = expected > 0 ? Double(max(voice.lostCount, 0)) / Double(expected) * 100 : 0
+            let delay = voice.playout.delay.duration() / .milliseconds(1)
+            return "\(names[voice.ssrc])  \(meters[voice.ssrc, default: Meter()].show(voice.level))"
+                + "  loss \(decimal(loss, places: 1)) %  delay \(decimal(delay, places: 0)) ms"
         }
-        return decimal(bitRate, places: 1)
+        meters = meters.filter { meter in present.contains { $0.ssrc == meter.key } }
+        if present.isEmpty { parts.append(names.isEmpty ? "nobody is heard yet" : "nobody is heard") }
+        if session.isSpeakerMuted { parts.append("speaker silenced") }
+        if playback.isCardLost { parts.append("PLAYBACK CARD LOST") }
+        return parts
     }
 }
 
-extension SSRC {
-    /// `station 1a2b3c4d`.
-    var label: String {
-        let digits = String(rawValue, radix: 16)
-        return "station " + String(repeating: "0", count: 8 - digits.count) + digits
+/// Rises with the sound at once and falls slowly, so that speech can be read.
+private struct Meter {
+    private var shown = Level.floor
+
+    /// In decibels each time it is shown.
+    private static let fall: Float = 4
+
+    mutating func show(_ level: Level) -> String {
+        shown = max(level, Level(decibels: shown.decibels - Self.fall))
+        let number = decimal(Double(shown.decibels), places: 0)
+        return shown <= .floor
+            ? " silent " : String(repeating: " ", count: max(3 - number.count, 0)) + number + " dBFS"
+    }
+}
+
+/// Of the payload, over the last second.
+private struct SentRate {
+    private(set) var kilobits = 0.0
+    private var byteCount = 0
+    private var elapsed = Duration.zero
+
+    mutating func update(_ snapshot: SessionSnapshot) {
+        let passed = (snapshot.elapsed - elapsed) / .seconds(1)
+        guard passed >= 1 else { return }
+        kilobits = Double(snapshot.transmission.byteCount - byteCount) * 8 / passed / 1_000
+        byteCount = snapshot.transmission.byteCount
+        elapsed = snapshot.elapsed
     }
 }

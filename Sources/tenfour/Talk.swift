@@ -11,19 +11,26 @@ struct Talk: ParsableCommand {
             two open ones with loudspeakers howl. Keys: space opens and closes it, m silences the speaker, q quits, ? helps.
             """)
 
-    @Argument(help: ArgumentHelp("Who to talk with: a name or address, with :PORT where it is not \(RTPDefaults.port).", valueName: "host"))
+    @Argument(
+        help: ArgumentHelp(
+            "Who to talk with: a name or address, with :PORT where it is not \(RTPDefaults.port).", valueName: "host"))
     var partner: String
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The port to receive on.", valueName: "port"))
     var port: UInt16 = RTPDefaults.port
 
-    @Option(name: [.customShort("D"), .long], help: ArgumentHelp("The sound card, for both ways, by its ALSA name.", valueName: "name"))
+    @Option(
+        name: [.customShort("D"), .long],
+        help: ArgumentHelp("The sound card, for both ways, by its ALSA name.", valueName: "name"))
     var device = "default"
 
-    @Option(help: ArgumentHelp("Where your sound comes from instead: alsa:NAME, a sound file, or -.", valueName: "place"))
+    @Option(
+        help: ArgumentHelp("Where your sound comes from instead: alsa:NAME, a sound file, or -.", valueName: "place"))
     var input: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Where theirs goes instead: alsa:NAME, a WAV file, or -.", valueName: "place"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Where theirs goes instead: alsa:NAME, a WAV file, or -.", valueName: "place"))
     var output: String?
 
     @Flag(help: "Begin with the microphone open.")
@@ -44,7 +51,9 @@ struct Talk: ParsableCommand {
         configuration.input = input.map { Place($0).input(raw: $0 == "-" ? RawFormat() : nil) } ?? .card(device)
         configuration.output = .card(device)
         if let output { Place(output).apply(to: &configuration) }
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true).run(configuration, doing: "talking with \(partner)")
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true).run(configuration) { _ in
+            "talking with \(partner)"
+        }
     }
 }
 

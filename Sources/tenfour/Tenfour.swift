@@ -20,8 +20,9 @@ struct Tenfour: ParsableCommand {
         subcommands: [Talk.self, Send.self, Recv.self, Devices.self])
 
     static func main() {
+        let typed = Array(CommandLine.arguments.dropFirst())
         do {
-            var command = try parseAsRoot(Environment.arguments(for: Array(CommandLine.arguments.dropFirst())))
+            var command = try parseAsRoot(Environment.arguments(for: typed))
             try command.run()
         } catch let error as RadioError {
             Terminal.say("tenfour: \(error)")
@@ -29,7 +30,11 @@ struct Tenfour: ParsableCommand {
         } catch {
             let isUsage = exitCode(for: error) == .validationFailure
             let text = fullMessage(for: error)
-            if isUsage { Terminal.say(text) } else if !text.isEmpty { Terminal.put(text + "\n") }
+            if isUsage {
+                Terminal.say(text + Environment.reminder(for: typed))
+            } else if !text.isEmpty {
+                Terminal.put(text + "\n")
+            }
             Glibc.exit(isUsage ? 2 : exitCode(for: error).rawValue)
         }
     }
@@ -43,33 +48,5 @@ extension RadioError {
         case .unavailable: EX_UNAVAILABLE
         case .failure: 1
         }
-    }
-}
-
-/// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed.
-enum Environment {
-    private static let switches: Set = ["speech", "music", "oneshot", "quiet", "verbose"]
-    private static let common: Set = ["profile", "quiet", "verbose", "name", "rtcp", "interface", "duration"]
-    private static let coding: Set = ["bitrate", "frame", "fec", "expect-loss", "speech", "music", "payload-type"]
-    private static let playing: Set = ["jitter", "period-time", "max-latency"]
-    private static let options: [String: Set<String>] = [
-        "talk": common.union(coding).union(playing).union(["device", "input", "output", "port"]),
-        "send": common.union(coding).union(["device", "input", "port", "sdp", "ttl", "channels", "rate", "format"]),
-        "recv": common.union(playing).union(["device", "output", "port", "oneshot", "channels", "payload-type"]),
-    ]
-
-    static func arguments(for typed: [String]) -> [String] {
-        guard let name = typed.first, let options = options[name] else { return typed }
-        var given: [String] = []
-        for option in options.sorted() {
-            let variable = "TENFOUR_" + String(option.uppercased().map { $0 == "-" ? "_" : $0 })
-            guard let value = unsafe getenv(variable).map({ unsafe String(cString: $0) }), !value.isEmpty else { continue }
-            if switches.contains(option) {
-                if value != "0" { given.append("--\(option)") }
-            } else {
-                given.append("--\(option)=\(value)")
-            }
-        }
-        return [name] + given + typed.dropFirst()
     }
 }

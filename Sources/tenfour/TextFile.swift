@@ -7,7 +7,8 @@ enum TextFile {
     static func write(_ text: String, to path: String) throws(RadioError) {
         guard path != "-" else { return Terminal.put(text) }
         guard let file = unsafe fopen(path, "we") else {
-            throw RadioError(.unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another place")
+            throw RadioError(
+                .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another place")
         }
         let written = unsafe fputs(text, file)
         guard unsafe fclose(file) == 0, written >= 0 else {
@@ -26,7 +27,9 @@ enum TextFile {
 
     private static func read(_ path: String, limit: Int) throws(RadioError) -> [UInt8] {
         guard let file = unsafe fopen(path, "re") else {
-            throw RadioError(.unavailable, "cannot read \(path): \(unsafe String(cString: strerror(errno)))")
+            throw RadioError(
+                .unavailable,
+                "cannot read \(path): \(unsafe String(cString: strerror(errno))); name an SDP file that is there")
         }
         defer { unsafe fclose(file) }
         return unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in

@@ -13,7 +13,7 @@ struct ClockTests {
         let network = NetworkModel(
             delay: .milliseconds(5), jitter: .uniform(.zero ... .milliseconds(4)), keepsOrder: true)
         var conversation = Conversation(talkers: [talker], network: network)
-        conversation.link.left.speech = Speech(partsPerMillion: partsPerMillion / 2)
+        conversation.link.left.speech = Speech(byteCount: 8, partsPerMillion: partsPerMillion / 2)
         conversation.cardPartsPerMillion = -partsPerMillion / 2
         conversation.run(seconds: 3_600)
         let log = conversation.log(of: talker.ssrc)

@@ -27,11 +27,12 @@ func media(
 
 /// An empty receiver report, and what follows it.
 func report(
-    _ ssrc: SSRC, _ blocks: [ReportBlock] = [], name: String? = nil, goodbye: Goodbye? = nil
+    _ ssrc: SSRC, _ blocks: [ReportBlock] = [], canonicalName: String = "somebody", name: String? = nil,
+    goodbye: Goodbye? = nil
 ) -> [UInt8] {
     [UInt8](capacity: 1_500) { datagram in
         ReceiverReport(ssrc: ssrc, blocks: blocks).write(into: &datagram)
-        SourceDescription(ssrc: ssrc, canonicalName: "somebody", name: name).write(into: &datagram)
+        SourceDescription(ssrc: ssrc, canonicalName: canonicalName, name: name).write(into: &datagram)
         goodbye?.write(into: &datagram)
     }
 }

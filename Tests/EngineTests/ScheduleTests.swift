@@ -62,6 +62,22 @@ struct ScheduleTests {
         #expect(!listener.takeDatagrams().isEmpty)
     }
 
+    @Test func thoseWhoStayDoNotAllReportTheMomentACrowdLeaves() throws {
+        for seed in 1...10 as ClosedRange<UInt32> {
+            var listener = station(seed, StationConfiguration(remotes: [bob]))
+            join(&listener, 500, at: .start)
+            while listener.takeDatagrams().isEmpty { listener.timeElapsed(at: try #require(listener.nextDeadline)) }
+            let leaving = try #require(listener.nextDeadline) - .seconds(10)
+            for ssrc in 1_000..<1_500 as Range<UInt32> {
+                _ = listener.receive(goodbye(SSRC(ssrc)), from: carol, at: leaving)
+            }
+            listener.wait(until: leaving + .seconds(1))
+            #expect(listener.takeDatagrams().isEmpty)
+            listener.wait(until: leaving + .seconds(10))
+            #expect(!listener.takeDatagrams().isEmpty)
+        }
+    }
+
     @Test func membersWhoFallSilentAreNotCountedForEver() {
         var listener = station(1, StationConfiguration(remotes: [bob]))
         join(&listener, 500, at: .start)

@@ -24,9 +24,16 @@ struct SourceTests {
         #expect(
             listener.takeEvents().dropFirst() == [
                 .sourceNamed(SSRC(9), "Alice"), .sourceNamed(SSRC(9), "Alice in the van"),
-                .sourceNamed(SSRC(9), "somebody"),
             ])
-        #expect(listener.sources.first?.name == "somebody")
+        #expect(listener.sources.first?.name == "Alice in the van")
+    }
+
+    @Test(arguments: [("doe@host.example.com", true), ("4e7c17e811d2b56a5fae8d3c4939f23b", false)])
+    func aCanonicalNameIsShownWhereItIsAPersons(canonicalName: String, isShown: Bool) {
+        var listener = station()
+        _ = listener.receive(media(SSRC(9)), from: alice, at: .start)
+        _ = listener.receive(report(SSRC(9), canonicalName: canonicalName), from: alice, at: .start)
+        #expect(listener.sources.first?.name == (isShown ? canonicalName : nil))
     }
 
     @Test func aNameCannotDisturbATerminal() {

@@ -63,4 +63,16 @@ struct UnprovenAddressTests {
         #expect(bytesIn.count == 120)
         for (victim, count) in bytesOut { #expect(count <= bytesIn[victim] ?? 0) }
     }
+
+    @Test func whatASourceHasEarnedItDoesNotTakeToAnotherAddress() {
+        var listener = station()
+        for number in 0..<200 {
+            _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50))
+        }
+        _ = listener.receive(media(SSRC(9), 200, payload: [0xF8]), from: carol, at: seconds(4.9))
+        _ = listener.takeDatagrams()
+        listener.wait(until: seconds(14))
+        #expect(listener.sources.first?.endpoint == carol)
+        #expect(listener.takeDatagrams().isEmpty)
+    }
 }

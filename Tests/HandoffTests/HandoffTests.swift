@@ -14,6 +14,18 @@ import Testing
     #expect(taken == [1, 2, 3, 4, nil], "an empty ring gives nothing")
 }
 
+@Test func aSlotIsFilledAndReadInItsPlace() {
+    let ring = Handoff<Pair>(capacity: 2, filler: Pair())
+    let accepted = (1...3).map { number in ring.producer.push { ($0.left, $0.right) = (number, -number) } }
+    #expect(accepted == [true, true, false], "a full ring refuses, and nothing is filled")
+    var taken: [Int] = []
+    while ring.consumer.pop({ taken.append($0.left - $0.right) }) {}
+    #expect(taken == [2, 4])
+    #expect(ring.producer.push { $0.left = 7 })
+    #expect(ring.consumer.pop { taken.append($0.right) })
+    #expect(taken.last == -1, "what is not written anew is of the packet before")
+}
+
 @Test func twoThreadsLoseNothing() {
     let count = 200_000
     var received: [Int] = []

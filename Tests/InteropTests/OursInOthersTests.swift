@@ -13,13 +13,14 @@ import Testing
     /// Sends a tone while `player` is there.
     private func play(
         on player: Command, at host: String = "127.0.0.1", _ options: [String] = [],
-        channels: [[Float]] = [Tone.samples()]
+        channels: [[Float]]? = nil
     ) throws {
         let uri = "rtp://\(host):\(port)"
+        folder.write(channels.map { Recording(channels: $0).wav() } ?? toneFile, to: "tone.wav")
         try describe(uri, options, in: folder)
         let player = try player.start(in: folder)
         try #require(player.takes(port: port), "\(player.errors)")
-        try sendTone(to: uri, options, in: folder, channels: channels)
+        try sendTone(to: uri, options, in: folder)
         end(player)
     }
 

@@ -8,12 +8,14 @@ import Testing
     /// Until the one who was heard has said good-bye.
     private static let once = ["--oneshot", "--jitter", "300ms"]
 
+    init() { folder.write(toneFile, to: "tone.wav") }
+
     @Test func twoStationsHearOneMulticast() throws {
         let uri = "rtp://@239.255.\(port >> 8).\(port & 255):\(port)"
         let receivers = try ["one.wav", "two.wav"].map {
             try Program("tenfour", ["recv", uri, "--interface", "lo", "-o", $0] + Self.once, in: folder)
         }
-        for receiver in receivers { try #require(receiver.says("receiving on"), "\(receiver.errors)") }
+        for receiver in receivers { try #require(receiver.says("Ctrl-C ends it"), "\(receiver.errors)") }
         try sendTone(to: uri, ["--interface", "lo"], in: folder)
         for receiver in receivers { #expect(receiver.wait() == .code(0), "\(receiver.errors)") }
         for name in ["one.wav", "two.wav"] { try expect(inFile: folder(name)) }
@@ -24,7 +26,7 @@ import Testing
         try describe(uri, ["--interface", "lo"], in: folder)
         let receiver = try Program(
             "tenfour", ["recv", "live.sdp", "--interface", "lo", "-o", "heard.wav"] + Self.once, in: folder)
-        try #require(receiver.says("receiving on"), "\(receiver.errors)")
+        try #require(receiver.says("Ctrl-C ends it"), "\(receiver.errors)")
         try sendTone(to: uri, ["--interface", "lo"], in: folder)
         #expect(receiver.wait() == .code(0), "\(receiver.errors)")
         try expect(inFile: folder("heard.wav"))

@@ -13,8 +13,11 @@ import Testing
     private func receive(_ source: [String], _ options: [String] = patient, from sender: Command) throws {
         let receiver = try Program("tenfour", ["recv"] + source + ["-o", "heard.wav"] + options, in: folder)
         try #require(receiver.takes(port: port), "\(receiver.errors)")
-        let sent = try sender.run(in: folder)
-        #expect(sent.end == .code(0), "\(sent.errors)")
+        let player = try sender.start(in: folder)
+        // GStreamer's rtpbin waits for ever, now and then, when its sound has ended.
+        player.wait(.seconds(20)) { !player.isRunning }
+        player.send(2)
+        #expect(player.wait(.seconds(20)) == .code(0), "\(player.errors)")
         receiver.wait(.seconds(1)) { false }
         receiver.send(2)
         #expect(receiver.wait() == .code(0), "\(receiver.errors)")
@@ -67,10 +70,13 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// Pieces that do not fit the packets make them jitter by 20 ms, which the buffer is to learn.
+    /// Pieces that do not fit the packets make them jitter by 20 ms, and a busy machine makes it more. The buffer learns that
+    /// as it goes, and bends the pitch by half a percent at the most.
     @Test func weHearFfmpegWithoutBeingToldHowDeepToBuffer() throws {
         try receive(["rtp://:\(port)", "--payload-type", "97"], ["--jitter", "auto"], from: ffmpeg(pieces: 1_024))
-        try expect(Heard(learning: 3), inFile: folder("heard.wav"))
+        let tone = try #require(Tone(in: try Recording(wav: folder("heard.wav")).channels[0]))
+        #expect(abs(tone.frequency - Tone.telling) < 5 && abs(tone.level + 9.03) < 1, "\(tone)")
+        #expect(abs(tone.duration - 4) < 0.5 && tone.holes.count < 160, "four tenths of a second are missing: \(tone)")
     }
 
     @Test(arguments: [96, 111])

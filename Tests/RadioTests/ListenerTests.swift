@@ -1,3 +1,4 @@
+import BadLink
 import Foundation
 import OpusCodec
 import Playout
@@ -32,7 +33,7 @@ import Testing
 
     @Test func jitterDeepensTheBufferAndNothingIsLost() throws {
         let room = try room(saying: [440], seconds: 12)
-        var chance = SplitMix(seed: 7)
+        var chance = SeededGenerator(seed: 7)
         room.delay = { _ in .microseconds(Int.random(in: 1_000...41_000, using: &chance)) }
         room.run(seconds: 12)
         let playout = try #require(room.report(of: 1)?.playout)
@@ -134,6 +135,21 @@ import Testing
         #expect(amplitude(of: 440, in: room.heard(from: 2.2, to: 3.4)) > 0.36)
     }
 
+    @Test func aShortUnderrunAddsNoDelay() throws {
+        let room = try room(saying: [440], seconds: 5)
+        room.run(seconds: 2)
+        let before = try #require(room.report(of: 1)?.playout)
+        for _ in 0..<3 {
+            room.stall(.milliseconds(20))
+            room.listener.skip(FrameCount(960))
+            room.run(seconds: 0.5)
+        }
+        let after = try #require(room.report(of: 1)?.playout)
+        #expect(abs(after.delay.rawValue - before.delay.rawValue) < 48, "\(before.delay) and then \(after.delay)")
+        #expect(abs(after.target.rawValue - before.target.rawValue) < 48, "\(before.target) and then \(after.target)")
+        #expect(amplitude(of: 440, in: room.heard(from: 3, to: 3.4)) > 0.36)
+    }
+
     @Test func aTalkerWhoseCardMissedSoundKeepsTheDelay() throws {
         let room = try room(saying: [440], seconds: 6)
         room.run(seconds: 2)
@@ -188,7 +204,7 @@ import Testing
 
     @Test func noPayloadTraps() throws {
         let room = try SimulatedRoom()
-        var chance = SplitMix(seed: 1)
+        var chance = SeededGenerator(seed: 1)
         for number in 0..<100_000 {
             var packet = IncomingPacket()
             packet.ssrc = SSRC(UInt32.random(in: 1...12, using: &chance))
@@ -231,20 +247,5 @@ import Testing
         let talker = try SimulatedTalker(ssrc: ssrc, coding: coding)
         room.talkers.append(talker)
         room.sounds[talker.ssrc] = tone(pitch, seconds: seconds, loudness: loudness)
-    }
-}
-
-/// Seeded chance (SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import Radio
 import Sound
@@ -12,15 +11,11 @@ import Testing
 /// have an end only for what would never come.
 @Suite(.serialized) enum RealTimeTests {}
 
-/// A machine that is held up breaks any sound now and then, but hardly five times running. `attempt` says what was wrong
-/// with the sound, or nothing.
-func retrying(_ attempts: Int = 5, _ attempt: () throws -> String?) throws {
-    var reasons: [String] = []
-    for _ in 0..<attempts {
-        guard let reason = try attempt() else { return }
-        reasons.append(reason)
-    }
-    Issue.record("\(attempts) times: \(reasons.joined(separator: "; "))")
+/// As the other, with the priority of a session's audio threads.
+func retrying(
+    _ attempts: Int = 5, sourceLocation: SourceLocation = #_sourceLocation, _ attempt: () throws -> String?
+) throws {
+    try retrying(attempts, priority: 50, sourceLocation: sourceLocation, attempt)
 }
 
 /// Waits until something is so. False when it has not come in `seconds`, which are many.
@@ -34,31 +29,19 @@ func waiting(_ seconds: Double = 30, until isSo: () -> Bool) -> Bool {
     return true
 }
 
-/// A folder for a test's files, gone at the end.
-final class Folder {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appending(path: "tenfour-radio-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func file(_ name: String) -> String { "\(path)/\(name)" }
-
+extension Folder {
     /// A WAV file of `samples`.
     func sound(_ name: String, _ samples: [Float], in format: LPCMFormat = .mono) throws -> String {
-        var writer = try SoundFileWriter(path: file(name), format: format)
+        var writer = try SoundFileWriter(path: self(name), format: format)
         try writer.write(samples.span)
         try writer.close()
-        return file(name)
+        return self(name)
     }
 
     /// A pipe with a name, and both its ends open here so that nobody waits for the other.
     func pipe(_ name: String) -> (path: String, descriptor: Int32) {
-        unsafe precondition(mkfifo(file(name), 0o600) == 0)
-        return (file(name), unsafe open(file(name), O_RDWR | O_CLOEXEC))
+        unsafe precondition(mkfifo(self(name), 0o600) == 0)
+        return (self(name), unsafe open(self(name), O_RDWR | O_CLOEXEC))
     }
 }
 

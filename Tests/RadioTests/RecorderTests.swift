@@ -2,6 +2,7 @@ import Foundation
 import Handoff
 import Sound
 import SoundFile
+import Support
 import Synchronization
 import Testing
 
@@ -33,8 +34,8 @@ import Testing
     }
 
     @Test func aFileHoldsWhatWasHeard() throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "tenfour-recorder-\(getpid()).wav").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = Folder()
+        let path = folder("heard.wav")
         let heard = Heard()
         let writer = try SoundFileWriter(path: path, format: .mono, coding: .float32)
         let recorder = Recorder(file: writer, closure: nil, format: .mono, filled(20), failed: heard.fail)
@@ -96,7 +97,7 @@ final class Heard: Sendable {
         var failure: RadioError?
     }
 
-    private let contents = Mutex(Contents())
+    private let contents = Locked(Contents())
 
     var samples: [Float] { contents.withLock { $0.samples } }
     var formats: Set<LPCMFormat> { contents.withLock { $0.formats } }

@@ -13,10 +13,10 @@ extension RealTimeTests {
     /// Without a sound card.
     @Suite(.serialized) struct SessionTests {
         @Test func aFileIsHeardAtTheOtherEnd() throws {
-            let folder = try Folder()
+            let folder = Folder()
             let file = try folder.sound("tone.wav", tone(440, seconds: 2))
             try retrying {
-                let port = PlainSocket.freePort()
+                let port = UDPPort.free()
                 let heard = Heard()
                 let hearing = try Session(receivingOn: "127.0.0.1:\(port)") { heard.take($0, .mono) }
                 try hearing.start()
@@ -37,7 +37,7 @@ extension RealTimeTests {
         }
 
         @Test func theMicrophoneOpensWithAMarkerAndTimeGoesOnWhileItIsClosed() throws {
-            let folder = try Folder()
+            let folder = Folder()
             let socket = PlainSocket()
             var configuration = try SessionConfiguration.sending(
                 .file(folder.sound("long.wav", tone(440, seconds: 60)), raw: nil), toPort: socket.port)
@@ -69,13 +69,13 @@ extension RealTimeTests {
         }
 
         @Test func aPipeSlowerThanTheClockDoesNotPileUpDelay() throws {
-            let folder = try Folder()
+            let folder = Folder()
             let pipe = folder.pipe("slow")
             defer { close(pipe.descriptor) }
             let sound = tone(440, seconds: 2)
             write(Array(sound[..<4_800]), to: pipe.descriptor)
             try retrying(3) {
-                let port = PlainSocket.freePort()
+                let port = UDPPort.free()
                 let hearing = try Session(.receiving(on: port, into: Heard()))
                 try hearing.start()
                 let sending = try Session(.sending(.file(pipe.path, raw: RawFormat()), toPort: port))
@@ -97,7 +97,7 @@ extension RealTimeTests {
         }
 
         @Test func aSilentPipeDoesNotHoldTheEnd() throws {
-            let folder = try Folder()
+            let folder = Folder()
             let pipe = folder.pipe("silent")
             defer { close(pipe.descriptor) }
             write(tone(440, seconds: 0.1), to: pipe.descriptor)
@@ -112,10 +112,10 @@ extension RealTimeTests {
         }
 
         @Test func aRecordingThatNobodyReadsAnyMoreEndsTheSession() throws {
-            let folder = try Folder()
+            let folder = Folder()
             let pipe = folder.pipe("recording")
             let file = try folder.sound("tone.wav", tone(440, seconds: 30))
-            let port = PlainSocket.freePort()
+            let port = UDPPort.free()
             var configuration = try SessionConfiguration.receiving(on: StreamAddress(host: "127.0.0.1", port: port))
             configuration.recording = .file(pipe.path)
             let hearing = try Session(configuration)
@@ -124,17 +124,18 @@ extension RealTimeTests {
             try sending.start()
             #expect(waiting { hearing.snapshot?.voices.first?.isHeard ?? false })
             close(pipe.descriptor)
+            #expect(waiting { hearing.isOver }, "it ends by itself")
+            hearing.stop()
             let error = #expect(throws: RadioError.self) { try hearing.wait() }
             #expect(error?.kind == .failure)
             #expect(error?.description.contains("recording") == true, "\(error?.description ?? "")")
-            #expect(hearing.isOver)
             sending.stop()
             try sending.wait()
         }
 
         @Test func aClosureThatSleepsHoldsNobodyElseAndIsCounted() throws {
-            let folder = try Folder()
-            let port = PlainSocket.freePort()
+            let folder = Folder()
+            let port = UDPPort.free()
             let hearing = try Session(receivingOn: "127.0.0.1:\(port)") { _ in usleep(3_500_000) }
             try hearing.start()
             let sending = try Session(
@@ -147,19 +148,19 @@ extension RealTimeTests {
         }
 
         @Test func whatIsNotToBeHadIsSaidBeforeTheStart() throws {
-            let folder = try Folder()
-            let port = PlainSocket.freePort()
+            let folder = Folder()
+            let port = UDPPort.free()
             let first = try Session(receivingOn: "127.0.0.1:\(port)") { _ in }
             let errors = [
                 #expect(throws: RadioError.self) { try Session(receivingOn: "127.0.0.1:\(port)") { _ in } },
-                #expect(throws: RadioError.self) { try Session(sending: folder.file("none.wav"), to: "127.0.0.1") },
+                #expect(throws: RadioError.self) { try Session(sending: folder("none.wav"), to: "127.0.0.1") },
                 #expect(throws: RadioError.self) { try Session(sending: folder.path, to: "127.0.0.1") },
                 #expect(throws: RadioError.self) {
                     try Session(talkingWith: "127.0.0.1:\(port)", device: "nosuchcard")
                 },
                 #expect(throws: RadioError.self) {
                     var configuration = try SessionConfiguration.receiving(
-                        on: StreamAddress(host: "127.0.0.1", port: PlainSocket.freePort()))
+                        on: StreamAddress(host: "127.0.0.1", port: UDPPort.free()))
                     configuration.recording = .file("/nowhere/heard.wav")
                     return try Session(configuration)
                 },
@@ -173,20 +174,20 @@ extension RealTimeTests {
         }
 
         @Test func aSessionThatWasStoppedBeforeItsStartEndsAtOnce() throws {
-            let session = try Session(receivingOn: "127.0.0.1:\(PlainSocket.freePort())") { _ in }
+            let session = try Session(receivingOn: "127.0.0.1:\(UDPPort.free())") { _ in }
             session.stop()
             try session.run()
             #expect(session.isOver)
         }
 
         @Test func aSessionThatWasNeverStartedIsWaitedForInNoTime() throws {
-            let session = try Session(receivingOn: "127.0.0.1:\(PlainSocket.freePort())") { _ in }
+            let session = try Session(receivingOn: "127.0.0.1:\(UDPPort.free())") { _ in }
             try session.wait()
             #expect(!session.isOver && session.snapshot == nil)
         }
 
         @Test func aSessionEndsAfterItsTime() throws {
-            var configuration = try SessionConfiguration.receiving(on: PlainSocket.freePort(), into: Heard())
+            var configuration = try SessionConfiguration.receiving(on: UDPPort.free(), into: Heard())
             configuration.duration = .milliseconds(300)
             let session = try Session(configuration)
             try session.run()
@@ -194,7 +195,7 @@ extension RealTimeTests {
         }
 
         @Test func aSessionThatNobodyHoldsStopsAndFreesItsPort() throws {
-            let port = PlainSocket.freePort()
+            let port = UDPPort.free()
             do {
                 let session = try Session(receivingOn: "127.0.0.1:\(port)") { _ in }
                 try session.start()
@@ -205,7 +206,7 @@ extension RealTimeTests {
         }
 
         @Test func severalMayWaitForTheEnd() throws {
-            let session = try Session(receivingOn: "127.0.0.1:\(PlainSocket.freePort())") { _ in }
+            let session = try Session(receivingOn: "127.0.0.1:\(UDPPort.free())") { _ in }
             try session.start()
             let other = Thread {
                 usleep(100_000)

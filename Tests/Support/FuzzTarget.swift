@@ -1,10 +1,10 @@
 import RTP
 import Sound
 
-/// A parser that strangers feed. `Tools/fuzz` searches for bytes that break it; the ordinary tests feed it what was
-/// found before, and noise.
+/// A parser that strangers feed, or what stands behind it. `Tools/fuzz` searches for bytes that break it; the ordinary tests
+/// feed it what was found before, and noise.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-    case rtp, rtcp, sdp, opus, reception
+    case rtp, rtcp, sdp, opus, reception, station, playout
 
     /// Parses `bytes`. Traps where a parser traps, and where it breaks its word: a range outside the bytes, something
     /// read that does not read the same when written again.
@@ -15,6 +15,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .sdp: feedSDP(bytes)
         case .opus: feedOpus(bytes)
         case .reception: feedReception(bytes)
+        case .station: feedStation(bytes)
+        case .playout: feedPlayout(bytes)
         }
     }
 }
@@ -66,7 +68,7 @@ private func check(_ packet: RTCPPacket, within byteCount: Int) {
     precondition(firstPacket(of: written.span) == packet)
 }
 
-private func firstPacket(of bytes: Span<UInt8>) -> RTCPPacket? {
+func firstPacket(of bytes: Span<UInt8>) -> RTCPPacket? {
     do {
         var packets = try RTCPCompound(parsing: bytes, allowsReducedSize: true)
         return try packets.next()
@@ -132,7 +134,7 @@ private func feedReception(_ bytes: Span<UInt8>) {
     }
 }
 
-private func checkShown(_ text: String) {
+func checkShown(_ text: String) {
     for scalar in text.unicodeScalars {
         precondition(scalar.properties.generalCategory != .control, "a control character would be shown")
     }

@@ -32,7 +32,4 @@ public struct PlainSocket: ~Copyable {
         let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
         return count < 0 ? nil : Array(bytes[..<count])
     }
-
-    /// A port that is free at the moment, and hardly taken again so soon.
-    public static func freePort() -> UInt16 { PlainSocket().port }
 }

@@ -102,6 +102,9 @@ import Glibc
         end = status & 0x7F == 0 ? .code(status >> 8 & 0xFF) : .signal(status & 0x7F)
     }
 
+    /// Whether an environment variable of ours holds anything. Those of `tenfour` are kept from children.
+    public static func isSet(_ variable: String) -> Bool { !(Spawning.inherited[variable] ?? "").isEmpty }
+
     /// Runs to the end.
     @discardableResult
     public static func run(

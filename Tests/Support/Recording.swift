@@ -41,10 +41,15 @@ extension Recording {
 
     /// Without a header.
     public func samples(_ coding: Coding = .signed16) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(frameCount * channels.count * coding.rawValue)
-        for frame in 0..<frameCount {
-            for channel in channels { bytes += little(Int(coding.bits(channel[frame])), coding.rawValue) }
+        let byteCount = coding.rawValue
+        var bytes = [UInt8](repeating: 0, count: frameCount * channels.count * byteCount)
+        for (index, channel) in channels.enumerated() {
+            var place = index * byteCount
+            for sample in channel {
+                let bits = coding.bits(sample)
+                for byte in 0..<byteCount { bytes[place + byte] = UInt8(truncatingIfNeeded: bits >> UInt32(8 * byte)) }
+                place += channels.count * byteCount
+            }
         }
         return bytes
     }

@@ -99,11 +99,9 @@ public struct SimulatedLink: Sendable {
 
     private var nextMoment: Instant? {
         var next = flight.nextDelivery
-        for end in ends {
-            for moment in [end.station.nextDeadline, end.speech?.nextPacket] {
-                guard let moment else { continue }
-                next = next.map { min($0, moment) } ?? moment
-            }
+        for index in ends.indices {
+            if let deadline = ends[index].station.nextDeadline { next = min(next ?? deadline, deadline) }
+            if let packet = ends[index].speech?.nextPacket { next = min(next ?? packet, packet) }
         }
         return next
     }
@@ -111,9 +109,8 @@ public struct SimulatedLink: Sendable {
     private mutating func speak() {
         for index in ends.indices {
             while let packet = ends[index].speech?.next(at: now) {
-                let payload = Speech.payload(packet.number, frameCount: packet.frameCount)
                 ends[index].station.send(
-                    payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
+                    packet.payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
                 settle(index)
             }
         }

@@ -74,24 +74,24 @@ struct Spawning {
 
     /// The programs of this package lie beside the one that runs the tests.
     private static func find(_ name: String) throws -> String {
-        let own = unsafe String(cString: realpath("/proc/self/exe", nil)).split(separator: "/").dropLast()
+        let path = unsafe realpath("/proc/self/exe", nil)
+        defer { unsafe free(path) }
+        let own = unsafe path.map { unsafe String(cString: $0) }?.split(separator: "/").dropLast() ?? []
         let folders =
             ["/" + own.joined(separator: "/")] + (inherited["PATH"] ?? "").split(separator: ":").map(String.init)
         for folder in folders where unsafe access("\(folder)/\(name)", X_OK) == 0 { return "\(folder)/\(name)" }
         throw MissingProgram(name: name)
     }
 
-    private static var inherited: [String: String] {
+    /// As it was when the tests began: another thread may be about to change it.
+    static let inherited: [String: String] = {
         var variables: [String: String] = [:]
-        var entry = unsafe environ
-        while let text = unsafe entry.pointee {
-            let parts = unsafe String(cString: text).split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            variables[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
-            unsafe entry = unsafe entry.advanced(by: 1)
+        for entry in Folder.text(of: "/proc/self/environ").split(separator: "\0") {
+            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
         }
         return variables
-    }
+    }()
 
     private static func withVector<Result>(
         _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result

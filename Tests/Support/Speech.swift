@@ -4,6 +4,8 @@ public import Sound
 public struct Speech: Sendable {
     /// 120 to 2880 frames that Opus knows.
     public var frameCount: FrameCount
+    /// The length of its packets, 5 or more: 80 are 32 kbit/s.
+    public var byteCount: Int
     public var beginning: Instant
     /// The number of packets; nil for no end.
     public var count: Int?
@@ -18,11 +20,12 @@ public struct Speech: Sendable {
     private var wasSpoken = false
 
     public init(
-        frameCount: FrameCount = FrameCount(960), beginning: Instant = .start, count: Int? = nil,
+        frameCount: FrameCount = FrameCount(960), byteCount: Int = 80, beginning: Instant = .start, count: Int? = nil,
         partsPerMillion: Double = 0, firstPosition: FrameCount = .zero,
         isSpoken: @escaping @Sendable (Int) -> Bool = { _ in true }
     ) {
         self.frameCount = frameCount
+        self.byteCount = byteCount
         self.beginning = beginning
         self.count = count
         self.partsPerMillion = partsPerMillion
@@ -33,8 +36,8 @@ public struct Speech: Sendable {
     struct Packet {
         var number: Int
         var position: FrameCount
-        var frameCount: FrameCount
         var startsTalkspurt: Bool
+        var payload: [UInt8]
     }
 
     /// When the next packet is sent.
@@ -55,13 +58,13 @@ public struct Speech: Sendable {
             defer { wasSpoken = true }
             return Packet(
                 number: number, position: firstPosition + FrameCount(number * frameCount.rawValue),
-                frameCount: frameCount, startsTalkspurt: !wasSpoken)
+                startsTalkspurt: !wasSpoken, payload: payload(number))
         }
         return nil
     }
 
     /// An Opus packet of the right length that holds a number instead of sound.
-    static func payload(_ number: Int, frameCount: FrameCount) -> [UInt8] {
+    private func payload(_ number: Int) -> [UInt8] {
         let configuration: UInt8 =
             switch frameCount.rawValue {
             case 120: 28
@@ -73,7 +76,7 @@ public struct Speech: Sendable {
             default: preconditionFailure("no packet of Opus is \(frameCount.rawValue) frames long")
             }
         let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
-        return [configuration << 3] + bytes + [UInt8](repeating: 0xAA, count: 75)
+        return [configuration << 3] + bytes + [UInt8](repeating: 0xAA, count: byteCount - 5)
     }
 
     static func number(of payload: Span<UInt8>) -> Int {

@@ -42,19 +42,16 @@ public import Glibc
         return settings.c_lflag
     }
 
-    /// The lines that a person sees: what was drawn over itself is gone.
+    /// The lines that a person sees: what was drawn over is gone.
     public var lines: [String] {
-        var lines: [String] = []
-        for line in shown.split(separator: "\n", omittingEmptySubsequences: false) {
-            let drawn = line.split(separator: "\r").last { !$0.isEmpty } ?? ""
-            lines.append(String(drawn).replacing("\u{1B}[K", with: ""))
+        shown.replacing("\r\n", with: "\n").split(separator: "\n").map { line in
+            String(line.split(separator: "\r").last ?? "").replacing("\u{1B}[K", with: "")
         }
-        return lines
     }
 
-    /// Each state that the status line had: what was drawn between a carriage return and the next.
+    /// Each state that a status line had: what was drawn at the start of a line after clearing it.
     public var statuses: [String] {
-        shown.split(whereSeparator: { $0 == "\r" || $0 == "\n" || $0 == "\r\n" })
+        shown.split(whereSeparator: \.isNewline).flatMap { $0.split(separator: "\r") }
             .filter { $0.hasPrefix("\u{1B}[K") }.map { String($0.dropFirst(3)) }.filter { !$0.isEmpty }
     }
 

@@ -1,0 +1,35 @@
+import Engine
+import RTP
+
+/// What people are shown of those who are heard: the name they gave, or else where they are.
+struct Names {
+    private var names: [SSRC: String] = [:]
+    private var endpoints: [SSRC: Endpoint] = [:]
+
+    /// Nobody hears more than a few; a flood of numbers is not kept.
+    private static let maximumCount = 256
+    /// In characters: a status line has to hold several.
+    private static let maximumLength = 24
+
+    var isEmpty: Bool { endpoints.isEmpty }
+
+    subscript(ssrc: SSRC) -> String { names[ssrc] ?? endpoints[ssrc].map { "\($0)" } ?? "station \(ssrc.digits)" }
+
+    mutating func take(_ event: Event) {
+        switch event {
+        case .sourceAppeared(let ssrc, let endpoint) where endpoints.count < Self.maximumCount:
+            endpoints[ssrc] = endpoint
+        case .sourceNamed(let ssrc, let name) where names.count < Self.maximumCount:
+            names[ssrc] = name.count > Self.maximumLength ? name.prefix(Self.maximumLength - 1) + "…" : name
+        default: break
+        }
+    }
+}
+
+extension SSRC {
+    /// `1a2b3c4d`.
+    var digits: String {
+        let digits = String(rawValue, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}

@@ -1,0 +1,80 @@
+import Support
+import Testing
+
+@Suite(.onItsOwnThread) struct OptionsTests {
+    private let folder = Folder()
+
+    @Test(arguments: ["talk", "send", "recv", "devices"])
+    func everyCommandHelps(command: String) throws {
+        let help = try tenfour([command, "--help"])
+        #expect(help.end == .code(0) && help.errors == "")
+        #expect(help.output.contains("USAGE: tenfour \(command)"))
+        #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    }
+
+    @Test func theCommandTellsWhatThereIsAndItsVersion() throws {
+        let help = try tenfour(["--help"])
+        #expect(help.end == .code(0))
+        for word in ["talk", "send", "recv", "devices", "Exit codes", "TENFOUR_BITRATE"] {
+            #expect(help.output.contains(word))
+        }
+        #expect(try tenfour(["--version"]).output.hasPrefix("tenfour "))
+    }
+
+    /// The rate that a sender reports, in kbit/s.
+    private func rate(_ options: [String], _ environment: [String: String] = [:]) throws -> Double {
+        folder.write(Recording(channels: [Tone.samples(seconds: 2)]).wav(), to: "tone.wav")
+        let arguments = ["send", "--input", "tone.wav", "rtp://127.0.0.1:\(UDPPort.free())"] + options
+        let sent = try tenfour(arguments, in: folder, environment: environment)
+        #expect(sent.end == .code(0), "\(sent.errors)")
+        let words = try #require(sent.errors.firstMatch(of: /sent .* s, ([0-9.]+) kbit/)?.output.1)
+        return try #require(Double(words))
+    }
+
+    @Test func anOptionFromTheEnvironmentCountsAndATypedOneWins() throws {
+        #expect(abs(try rate([]) - 32) < 3)
+        #expect(abs(try rate([], ["TENFOUR_BITRATE": "24k"]) - 24) < 3)
+        #expect(try rate(["-b", "64k"], ["TENFOUR_BITRATE": "24k"]) > 36)
+        #expect(try rate(["--music", "-b", "64k"], ["TENFOUR_SPEECH": "1"]) > 36)
+    }
+
+    @Test func aWrongOptionFromTheEnvironmentIsNamed() throws {
+        let sent = try tenfour(["send", "rtp://127.0.0.1"], environment: ["TENFOUR_FRAME": "7ms"])
+        #expect(sent.end == .code(2))
+        #expect(sent.errors.contains("In the environment: TENFOUR_FRAME=7ms"))
+    }
+
+    @Test func itEndsAfterTheDurationGiven() throws {
+        let start = ContinuousClock.now
+        let result = try tenfour(["recv", "-p", "\(UDPPort.free())", "-o", "x.wav", "-d", "2"], in: folder)
+        #expect(result.end == .code(0))
+        #expect(ContinuousClock.now - start >= .seconds(2))
+        #expect(result.output == "" && result.errors.contains("received    nothing"), "\(result.errors)")
+    }
+
+    @Test func quietSaysNothing() throws {
+        folder.write(Recording(channels: [Tone.samples(seconds: 0.2)]).wav(), to: "tone.wav")
+        let uri = "rtp://127.0.0.1:\(UDPPort.free())"
+        let result = try tenfour(["send", "-q", "--input", "tone.wav", uri], in: folder)
+        #expect(result.end == .code(0) && result.output == "" && result.errors == "")
+    }
+
+    @Test func anSDPGoesToStandardOutputWhereAskedTo() throws {
+        folder.write(Recording(channels: [Tone.samples(seconds: 0.2)]).wav(), to: "tone.wav")
+        let uri = "rtp://127.0.0.1:\(UDPPort.free())"
+        let result = try tenfour(["send", "--input", "tone.wav", uri, "--sdp", "-", "--name", "One\nTwo"], in: folder)
+        #expect(result.end == .code(0))
+        #expect(result.output.hasPrefix("v=0\r\n") && result.output.contains("opus/48000/2"))
+        #expect(!result.output.contains("\nTwo"), "a name makes no line of its own")
+    }
+
+    @Test(.enabled(if: hasLabcard)) func theDevicesAreListedWithTheirRatesAndPeriods() throws {
+        let result = try tenfour(["devices"])
+        #expect(result.end == .code(0) && result.errors == "")
+        let lines = result.output.split(separator: "\n")
+        let card = try #require(lines.firstIndex(of: "lab_speaker"))
+        #expect(lines[card + 2].hasPrefix("    captures: 48000 Hz, 1 to 2 channels, periods of "))
+        #expect(lines[card + 3].hasPrefix("    plays:    48000 Hz, 1 to 2 channels, periods of "))
+        #expect(lines[card + 3].contains(" frames, S16_LE"))
+    }
+}

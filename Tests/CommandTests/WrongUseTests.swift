@@ -1,0 +1,135 @@
+import Support
+import Testing
+
+/// Wrong use, and what it is to be told.
+struct Misuse: CustomTestStringConvertible {
+    var arguments: [String]
+    var code: Int32
+    /// What is wrong, and what helps.
+    var words: [String]
+
+    init(_ arguments: String, _ code: Int32, _ words: String...) {
+        // A tilde stands for a space within a word.
+        self.arguments = arguments.split(separator: " ").map { String($0.replacing("~", with: " ")) }
+        self.code = code
+        self.words = words
+    }
+
+    var testDescription: String { arguments.joined(separator: " ") }
+}
+
+@Suite(.onItsOwnThread) struct WrongUseTests {
+    private let folder = Folder()
+
+    init() {
+        folder.write("Only words, and no sound at all, however long one listens.\n", to: "words.wav")
+        folder.write([], to: "empty.wav")
+        folder.write(Array(Recording(channels: [Tone.samples(seconds: 0.1)]).wav()[..<30]), to: "header.wav")
+        folder.write(Recording(channels: [Tone.samples(seconds: 0.1)]).wav(), to: "good.wav")
+        folder.write("v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nc=IN IP4 nonsense here\r\n", to: "bad.sdp")
+        folder.write("v=0\nc=IN IP4 127.0.0.1\nm=video 5004 RTP/AVP 96\n", to: "video.sdp")
+        folder.write("v=0\nc=IN IP4 127.0.0.1\nm=audio 5004 RTP/AVP 0\na=rtpmap:0 PCMU/8000\n", to: "g711.sdp")
+        folder.write("<html>", to: "page.sdp")
+    }
+
+    /// One sentence for each, with the remedy, nothing on standard output, and the right exit code.
+    @Test(arguments: [
+        Misuse("recv -D nosuch", 69, "no sound card named 'nosuch'", "`tenfour devices`"),
+        Misuse("send -D nosuch rtp://127.0.0.1:5004", 69, "no sound card named 'nosuch'", "`tenfour devices`"),
+        Misuse("send --input words.wav rtp://127.0.0.1", 69, "words.wav", "WAV"),
+        Misuse("send --input header.wav rtp://127.0.0.1", 69, "header.wav"),
+        Misuse("send --input empty.wav rtp://127.0.0.1", 69, "empty.wav is empty"),
+        Misuse("send --input missing.wav rtp://127.0.0.1", 69, "missing.wav does not exist", "spelling"),
+        Misuse("send --input . rtp://127.0.0.1", 69, "folder", "name a file"),
+        Misuse("send --input alsa:nosuch rtp://127.0.0.1", 69, "'nosuch'", "`tenfour devices`"),
+        Misuse("send --input good.wav rtp://no-such-host.invalid", 69, "no-such-host.invalid", "spelling"),
+        Misuse(
+            "send --input good.wav --sdp no/such/folder.sdp rtp://127.0.0.1", 69, "no/such/folder.sdp", "another place"),
+        Misuse("talk no-such-host.invalid", 69, "no-such-host.invalid", "spelling"),
+        Misuse("recv -o no/such/folder.wav", 69, "no/such/folder.wav", "make the folder"),
+        Misuse("recv rtp://192.0.2.1 -o x.wav", 69, "192.0.2.1 is not an address of this machine", "`ip address`"),
+        Misuse("recv rtp://@239.1.2.3 --interface nosuch -o x.wav", 69, "nosuch", "this machine has", "lo"),
+        Misuse("recv missing.sdp", 69, "missing.sdp", "name an SDP file"),
+        Misuse("recv bad.sdp", 69, "bad.sdp", "line 4"),
+        Misuse("recv video.sdp", 69, "video.sdp", "no audio"),
+        Misuse("recv g711.sdp", 69, "no Opus"),
+        Misuse("recv page.sdp", 69, "page.sdp", "line 1"),
+
+        Misuse("send --input good.wav http://127.0.0.1", 2, "http://", "write rtp://HOST:PORT"),
+        Misuse("send --input good.wav rtp://", 2, "nobody to send to", "rtp://HOST:PORT"),
+        Misuse("send --input good.wav rtp://:5004", 2, "nobody to send to", "rtp://HOST:PORT"),
+        Misuse("send --input good.wav rtp://127.0.0.1:99999", 2, "'99999'", "1 to 65535"),
+        Misuse("send --input good.wav rtp://127.0.0.1:0", 2, "'0'", "1 to 65535"),
+        Misuse("send --input good.wav rtp://127.0.0.1:x", 2, "'x'", "1 to 65535"),
+        Misuse("send --input good.wav rtp://[::1", 2, "bracket", "rtp://[2001:db8::7]:5004"),
+        Misuse("send --input good.wav rtp://[::1]5004", 2, "bracket", "rtp://[2001:db8::7]:5004"),
+        Misuse("send --input good.wav rtp://a~b", 2, "rtp://a b", "rtp://HOST:PORT"),
+        Misuse("send --input good.wav rtp://host/path", 2, "rtp://host/path", "rtp://HOST:PORT"),
+        Misuse("talk rtp://@239.1.2.3", 2, "one partner", "use send and recv"),
+        Misuse("talk rtp://:5004", 2, "nobody to talk to", "bob.local"),
+    ])
+    func isToldInASentence(misuse: Misuse) throws {
+        let result = try tenfour(misuse.arguments, in: folder)
+        #expect(result.end == .code(misuse.code), "\(result.errors)")
+        #expect(result.output == "")
+        #expect(result.errors.hasPrefix("tenfour: ") && result.errors.hasSuffix("\n"))
+        #expect(result.errors.dropLast().contains("\n") == false, "\(result.errors)")
+        for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
+    }
+
+    /// The same for options, with a line of help and one of usage behind it.
+    @Test(arguments: [
+        Misuse("nonsense", 2, "'nonsense'", "tenfour --help"),
+        Misuse("send", 2, "<address>"),
+        Misuse("talk", 2, "<host>"),
+        Misuse("send --nonsense rtp://127.0.0.1", 2, "'--nonsense'"),
+        Misuse("send -b 1000k rtp://127.0.0.1", 2, "'1000k'", "6k to 510k"),
+        Misuse("send -b", 2, "-b <rate>", "6k to 510k"),
+        Misuse("send --frame 7ms rtp://127.0.0.1", 2, "--frame 7 ms", "write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms"),
+        Misuse("send --expect-loss 101 rtp://127.0.0.1", 2, "--expect-loss 101", "0 to 100"),
+        Misuse("send --payload-type 12 rtp://127.0.0.1", 2, "--payload-type 12", "96 to 127"),
+        Misuse("send -c 3 rtp://127.0.0.1", 2, "--channels 3", "1 or 2"),
+        Misuse("send -r 5 rtp://127.0.0.1", 2, "--rate 5", "1000 to 768000"),
+        Misuse("send -f S17_LE rtp://127.0.0.1", 2, "'S17_LE'", "S16_LE"),
+        Misuse("send --profile nonsense rtp://127.0.0.1", 2, "'nonsense'", "lan"),
+        Misuse("recv --jitter never", 2, "'never'", "auto"),
+        Misuse("recv -p 70000", 2, "'70000'"),
+        Misuse("recv -d never", 2, "'never'", "seconds"),
+        Misuse("recv --period-time 1us", 2, "1ms to 100ms"),
+        Misuse("recv rtp://:5004 more", 2, "'more'"),
+    ])
+    func ofOptionsIsToldWithTheUsage(misuse: Misuse) throws {
+        let result = try tenfour(misuse.arguments, in: folder)
+        #expect(result.end == .code(misuse.code), "\(result.errors)")
+        #expect(result.output == "")
+        #expect(result.errors.hasPrefix("Error: ") && result.errors.contains("\nUsage: tenfour"))
+        for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
+    }
+
+    @Test func aPortThatIsTakenIsTold() throws {
+        let port = UDPPort.free()
+        let first = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "first.wav"], in: folder)
+        try #require(first.takes(port: port), "\(first.errors)")
+        let second = try tenfour(["recv", "-p", "\(port)", "-o", "second.wav"], in: folder)
+        #expect(second.end == .code(69))
+        #expect(
+            second.errors.hasPrefix("tenfour: UDP port \(port) is in use by another program; choose another with -p"))
+        #expect(second.errors.split(separator: "\n").count == 1 && second.output == "")
+    }
+
+    @Test(.enabled(if: hasLabcard)) func aCardThatIsTakenIsTold() throws {
+        let (port, card) = (UDPPort.free(), "labcard:taken")
+        let first = try Program("tenfour", ["recv", "-p", "\(port)", "-D", card], in: folder)
+        try #require(first.says("receiving"), "\(first.errors)")
+        let second = try tenfour(["recv", "-p", "\(port + 2)", "-D", card], in: folder)
+        #expect(second.end == .code(69), "\(second.errors)")
+        #expect(second.errors.contains(card) && second.errors.split(separator: "\n").count == 1, "\(second.errors)")
+    }
+
+    /// Nothing is made, and nothing that is there is emptied, when the rest cannot be had.
+    @Test func aRecordingIsNotEmptiedForNothing() throws {
+        let before = Folder.bytes(of: folder("good.wav"))
+        _ = try tenfour(["recv", "-D", "nosuch", "-o", "good.wav"], in: folder)
+        #expect(Folder.bytes(of: folder("good.wav")) == before)
+    }
+}

@@ -1,0 +1,42 @@
+"""Tools/benchmark: see its --help."""
+
+import argparse
+
+import audio
+import cpu
+import latency
+from table import Table, print_json
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Tools/benchmark")
+    parser.add_argument("what", choices=["latency", "cpu", "audio", "short", "all"])
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--peers", action="store_true")
+    arguments = parser.parse_args()
+    isShort = arguments.what == "short"
+    tables = []
+
+    def extent(room):
+        return room.SHORT if isShort else room.LONG if arguments.long else room.ORDINARY
+
+    def table(title):
+        tables.append(Table(title, arguments.json))
+        return tables[-1]
+
+    if arguments.what in ("latency", "short", "all"):
+        latency.run(table("Mouth to ear on labcard, over loopback"), extent(latency), arguments.peers)
+    if arguments.what in ("cpu", "short", "all"):
+        cpu.run(table("Processor time, 48 kHz mono, 20 ms frames, 32 kbit/s"), extent(cpu))
+    if arguments.what in ("audio", "short", "all"):
+        audio.run(table("What the audio threads ask of allocator and locks"), extent(audio))
+    if arguments.json:
+        print_json(tables)
+    if isShort:
+        # Too few seconds to judge a time by: only what is broken counts.
+        return 1 if any(row.broken for table in tables for row in table.rows) else 0
+    return 0 if all(table.is_met for table in tables) else 1
+
+
+raise SystemExit(main())

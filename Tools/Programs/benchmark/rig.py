@@ -1,0 +1,157 @@
+"""What every measurement needs: programs that run for a while on the card's wires, what they cost, and how busy the machine was."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import wave
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TENFOUR = ROOT / ".build/release/tenfour"
+BADLINK = ROOT / ".build/release/badlink"
+BARELOOP = ROOT / ".build-tools/benchmark/bareloop"
+AUDIOWATCH = ROOT / ".build-tools/audiowatch/audiowatch.so"
+
+# That of tenfour's audio threads: peers, the bare loop, the meter and its timer thread get the same.
+PRIORITY = 50
+
+
+def say(text):
+    """To the person who waits. Tables are data and go to stdout."""
+    print(f"benchmark: {text}", file=sys.stderr, flush=True)
+
+
+class Program:
+    """A process on the wires, ended as by Ctrl-C when its `with` is over."""
+
+    def __init__(self, *command, environment=None, stdin=subprocess.DEVNULL):
+        self.command = [str(word) for word in command]
+        self.said = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            self.command, env={**os.environ, **(environment or {})}, stdin=stdin, stdout=self.said, stderr=self.said)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.stop()
+
+    @property
+    def runs(self):
+        return self.process.poll() is None
+
+    def stop(self, within=5):
+        if self.runs:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(within)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        return self.process.returncode
+
+    def words(self):
+        """What it has printed."""
+        self.said.seek(0)
+        return self.said.read().decode(errors="replace").strip()
+
+    def threads(self):
+        """The processor time of each thread so far, in seconds, by its name and number."""
+        times = {}
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*"):
+            try:
+                name = (task / "comm").read_text().strip()
+                times[name, int(task.name)] = processor_time(task)
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # it has just ended
+        return times
+
+
+def processor_time(task):
+    """In seconds. The scheduler's own account is exact; where the kernel keeps none, the clock ticks have to do."""
+    try:
+        return int((task / "schedstat").read_text().split()[0]) * 1e-9
+    except FileNotFoundError:
+        fields = (task / "stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def at_priority(*command):
+    """For programs that do not ask for a real-time priority themselves; as it is where none is granted."""
+    granted = subprocess.run(["chrt", "-f", str(PRIORITY), "true"], stderr=subprocess.DEVNULL).returncode == 0
+    return ["chrt", "-f", str(PRIORITY), *command] if granted else list(command)
+
+
+def measure(duration, late=2.5):
+    """Chirps from lab_mic to lab_speaker for `duration` seconds: the chirpmeter's JSON, with `delay_ms` None when it heard none.
+    A drop-out is excused where a bare timer thread of the same priority was more than `late` ms late, too."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        meter = subprocess.run(
+            ["chirpmeter", "-d", str(duration), "--priority", str(PRIORITY), "--late", str(late), "--json", file.name],
+            capture_output=True, text=True)
+        if not pathlib.Path(file.name).stat().st_size:
+            raise SystemExit(f"benchmark: the chirpmeter failed: {meter.stderr.strip()}")
+        return json.load(open(file.name))
+
+
+class Busy:
+    """How busy the machine was between `begin` and `end`, whoever it was: tells how far a figure can be trusted."""
+
+    def __init__(self):
+        self.first = self.read()
+
+    @staticmethod
+    def read():
+        return [int(field) for field in open("/proc/stat").readline().split()[1:9]]
+
+    def __str__(self):
+        user, nice, system, idle, wait, hard, soft, stolen = (b - a for a, b in zip(self.first, self.read()))
+        total = max(user + nice + system + idle + wait + hard + soft + stolen, 1)
+        share = 100 * (total - idle - wait) / total
+        load = open("/proc/loadavg").read().split()[0]
+        rivals = f", {count} real-time threads of others" if (count := real_time_threads()) else ""
+        return f"load {load}, processors {share:.0f} % busy, {100 * stolen / total:.1f} % taken by the host{rivals}"
+
+
+def real_time_threads():
+    """Threads of other programs that may keep ours waiting. What this process has started is over when it asks."""
+    count = 0
+    for task in pathlib.Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
+        try:
+            fields = task.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parent, policy = int(fields[1]), int(fields[38])
+        count += parent > 2 and policy in (os.SCHED_FIFO, os.SCHED_RR)
+    return count
+
+
+def speech(seconds):
+    """A WAV of recorded speech, as long as asked, mono at 48 kHz: what Debian's alsa-utils brings to test loudspeakers."""
+    said = b""
+    for path in sorted(pathlib.Path("/usr/share/sounds/alsa").glob("*_*.wav")):
+        with wave.open(str(path)) as file:
+            if (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (48_000, 1, 2):
+                said += file.readframes(file.getnframes())
+    if not said:
+        raise SystemExit("benchmark: there is no speech in /usr/share/sounds/alsa: apt-get install alsa-utils")
+    path = tempfile.NamedTemporaryFile(suffix=".wav")
+    with wave.open(path.name, "wb") as file:
+        file.setparams((1, 2, 48_000, 0, "NONE", ""))
+        for _ in range(int(seconds * 96_000 / len(said)) + 1):
+            file.writeframes(said)
+    return path
+
+
+def pause(seconds):
+    time.sleep(seconds)
+
+
+def median(values):
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
