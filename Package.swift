@@ -54,7 +54,9 @@ let package = Package(
         room("Sound"),
         room("RTP", imports: ["Sound"]),
         room("Playout", imports: ["Sound", "RTP"]),
+        room("Quality", imports: ["Sound", "RTP", "Playout"]),
         room("Engine", imports: ["Sound", "RTP"]),
+        room("PacketCapture", imports: ["Sound", "Engine"]),
         room("Handoff"),
         room("BadLink", imports: ["Sound"]),
         room("OpusCodec", imports: ["COpus", "Sound"]),
@@ -68,10 +70,15 @@ let package = Package(
                 "Sound", "RTP", "Playout", "Engine", "Handoff", "OpusCodec", "Resampling", "SoundFile", "SoundCard",
                 "Network",
             ]),
+        room("Replay", imports: ["Sound", "RTP", "Playout", "Quality", "Engine", "Radio"]),
+        room("Console", imports: ["Radio", argumentParser]),
 
         .executableTarget(
             name: "tenfour",
-            dependencies: ["Radio", "Sound", "RTP", "Engine", "Network", "Playout", "SoundCard", "SoundFile", argumentParser],
+            dependencies: [
+                "Radio", "Sound", "RTP", "Engine", "Network", "Playout", "Quality", "SoundCard", "SoundFile", "Console",
+                argumentParser,
+            ],
             swiftSettings: settings),
 
         .executableTarget(
@@ -85,18 +92,28 @@ let package = Package(
             dependencies: ["BadLink", "OpusCodec", "Playout", "RTP", "Radio", "Sound", "SoundFile", argumentParser],
             path: "Tools/Programs/losslab",
             swiftSettings: settings),
+        .executableTarget(
+            name: "replay",
+            dependencies: [
+                "PacketCapture", "Replay", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile", argumentParser,
+            ],
+            path: "Tools/Programs/replay",
+            swiftSettings: settings),
+
         // What README.md shows, as a stranger would build it: without our settings.
         .executableTarget(name: "send-a-file", dependencies: ["Radio"], path: "Tests/ReadmePrograms/send"),
         .executableTarget(name: "hear", dependencies: ["Radio"], path: "Tests/ReadmePrograms/hear"),
 
         .target(
             name: "Support",
-            dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink", "SoundCard"],
+            dependencies: ["Sound", "RTP", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard"],
             path: "Tests/Support",
             swiftSettings: settings),
         tests("SoundTests", imports: ["Sound"]),
         tests("RTPTests", imports: ["RTP", "Sound"]),
         tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
+        tests("QualityTests", imports: ["Quality", "Playout", "RTP", "Sound"]),
+        tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),

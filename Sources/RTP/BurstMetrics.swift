@@ -5,6 +5,8 @@ public struct BurstMetrics: Hashable, Sendable {
 
     public private(set) var packetCount = 0
     public private(set) var lossCount = 0
+    /// How often a loss followed a packet that came: so many losses in a row, on average, as `lossCount` divided by this.
+    public private(set) var runCount = 0
     /// Packets within bursts, the losses among them, and how many bursts there were. A single loss is no burst.
     public private(set) var burstPacketCount = 0
     public private(set) var burstLossCount = 0
@@ -26,6 +28,7 @@ public struct BurstMetrics: Hashable, Sendable {
         if openPackets > 0 { openPackets += 1 }
         if isLost {
             lossCount += 1
+            if openPackets == 0 || received > 0 { runCount += 1 }
             if openPackets == 0 { openPackets = 1 }
             openLosses += 1
             packetsToLastLoss = openPackets

@@ -16,6 +16,8 @@ public struct ReceptionStatistics: Sendable {
     public private(set) var duplicateCount = 0
     /// Of those, packets that came after one sent later.
     public private(set) var reorderedCount = 0
+    /// Which packets came and which did not, in their order, up to 32 before the newest: a later one is no loss yet.
+    public private(set) var losses = BurstMetrics()
     /// How often the source began anew with another sequence.
     public private(set) var restartCount = 0
 
@@ -36,6 +38,8 @@ public struct ReceptionStatistics: Sendable {
 
     /// Further ahead is a jump, not a loss.
     private static let maximumDropout = 3000
+    /// A packet so far behind may yet come.
+    private static let patience = 32
     /// Further behind is a jump, not a late packet.
     private static let maximumMisorder = 100
 
@@ -118,6 +122,7 @@ extension ReceptionStatistics {
         let step = sequenceNumber.distance(after: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: highest)))
         switch step {
         case 1..<Self.maximumDropout:
+            countLosses(before: step)
             highest += Int64(step)
             history = history << UInt128(step) | 1
             expectedAfterJump = nil
@@ -137,6 +142,15 @@ extension ReceptionStatistics {
         }
     }
 
+    /// The highest moves on by `step`: as many packets are now old enough to be missed if they have not come.
+    private mutating func countLosses(before step: Int) {
+        for index in (0..<step).reversed() {
+            let age = Self.patience + index - step
+            guard Int64(age) <= highest - base else { continue }
+            losses.count(isLost: age < 0 || history & (1 << UInt128(age)) == 0)
+        }
+    }
+
     private mutating func begin(at sequenceNumber: SequenceNumber) {
         base = Int64(sequenceNumber.rawValue)
         highest = base
@@ -145,6 +159,7 @@ extension ReceptionStatistics {
         receivedCount = 0
         duplicateCount = 0
         reorderedCount = 0
+        losses = BurstMetrics()
         expectedBefore = 0
         receivedBefore = 0
         lastTransit = nil

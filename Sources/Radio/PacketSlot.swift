@@ -1,4 +1,4 @@
-internal import Engine
+package import Engine
 internal import OpusCodec
 package import RTP
 package import Sound
@@ -46,13 +46,13 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
     package init() {}
 
     /// The slot may hold an older packet.
-    mutating func set(goodbye ssrc: SSRC) {
+    package mutating func set(goodbye ssrc: SSRC) {
         self.ssrc = ssrc
         isGoodbye = true
         packet.byteCount = 0
     }
 
-    mutating func set(_ media: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: Instant) {
+    package mutating func set(_ media: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: Instant) {
         ssrc = media.ssrc
         sequenceNumber = media.sequenceNumber
         timestamp = media.timestamp

@@ -2,8 +2,8 @@ internal import Engine
 internal import Handoff
 internal import Network
 internal import OpusCodec
-internal import Playout
-internal import Sound
+package import Playout
+package import Sound
 internal import SoundCard
 internal import SoundFile
 
@@ -160,7 +160,7 @@ extension CodingSettings {
 extension PlayoutSettings {
     /// What is asked of a lane whose card wants `period` frames at a time. A packet is needed when the pull that holds
     /// its first frame begins, and a thread wakes up to a millisecond and a half late even where it has priority.
-    func lane(period: FrameCount, _ rate: SampleRate) -> PlayoutConfiguration {
+    package func lane(period: FrameCount, _ rate: SampleRate) -> PlayoutConfiguration {
         let pull = period.duration(at: rate)
         return PlayoutConfiguration(
             depth: fixedDepth.map { .fixed(FrameCount($0)) } ?? .adaptive,

@@ -40,6 +40,10 @@ public struct SessionSnapshot: Sendable {
         public var receivedCount: Int
         /// RTP packets that were sent and have not come (RFC 3550 section 6.4.1); below zero when some came twice.
         public var lostCount: Int
+        /// Of those received, packets that had come before.
+        public var duplicateCount: Int
+        /// Which packets came and which did not, in their order, up to a moment ago.
+        public var losses: BurstMetrics
         /// Interarrival jitter (RFC 3550 section 6.4.1).
         public var jitter: Duration
         /// What became of their sound.
@@ -103,6 +107,8 @@ public struct SessionSnapshot: Sendable {
                     isHeard: voice.isHeard,
                     level: Level(meanSquare: voice.meanSquare), receivedCount: source?.reception.receivedCount ?? 0,
                     lostCount: source?.reception.cumulativeLost ?? 0,
+                    duplicateCount: source?.reception.duplicateCount ?? 0,
+                    losses: source?.reception.losses ?? BurstMetrics(),
                     jitter: source?.reception.jitter.duration() ?? .zero, playout: voice.playout))
         }
         playback = PlaybackSnapshot(

@@ -3,7 +3,7 @@ import Glibc
 /// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed.
 enum Environment {
     private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose"]
-    private static let common: Set = ["profile", "quiet", "verbose", "name", "rtcp", "interface", "duration"]
+    private static let common: Set = ["profile", "quiet", "verbose", "name", "rtcp", "interface", "duration", "report"]
     private static let coding: Set = ["bitrate", "frame", "fec", "expect-loss", "speech", "music", "payload-type"]
     private static let playing: Set = ["jitter", "period-time", "max-latency"]
     private static let options: [String: Set<String>] = [

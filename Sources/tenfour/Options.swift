@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Engine
 import RTP
 import Radio
@@ -28,6 +29,11 @@ struct CommonOptions: ParsableArguments {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("End after so long; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
+
+    @Option(
+        help: ArgumentHelp(
+            "At the end write how it sounded as JSON, per second and for the whole; - is standard output.", valueName: "file"))
+    var report: String?
 
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
     var quiet = false

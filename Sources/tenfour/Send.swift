@@ -82,7 +82,7 @@ struct Send: ParsableCommand {
         configuration.input = input.map { Place($0).input(raw: raw(for: $0)) } ?? .card(device)
         let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
         if let sdp { try TextFile.write(description.text(), to: sdp) }
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false)
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
             .run(configuration) { _ in "sending to \(address)" }
     }
 }

@@ -1,0 +1,79 @@
+public import Engine
+public import RTP
+internal import Sound
+
+/// A stream of RTP: who sends it, and to whom.
+public struct RTPStream: Hashable, Sendable {
+    public var ssrc: SSRC
+    public var destination: Endpoint
+    /// That of most of its packets.
+    public var payloadType: UInt8
+    public var packetCount: Int
+    /// Of those, packets of `payloadType` whose payload reads as Opus.
+    public var opusCount: Int
+    /// Packets that follow another at once, and those of them whose timestamp lies as far on as the other's sound is long.
+    var followers: Int
+    var consistentFollowers: Int
+
+    /// Whether it is Opus as RFC 7587 has it, as far as bytes can tell: nearly any bytes read as some packet of Opus, but
+    /// only in Opus do timestamps go on by what each packet says it holds.
+    public var isOpus: Bool {
+        payloadType >= 96 && opusCount * 10 >= packetCount * 9 && consistentFollowers * 2 >= followers
+    }
+}
+
+/// The streams of RTP among datagrams, those with most packets first.
+public struct StreamSurvey: Sendable {
+    public let streams: [RTPStream]
+
+    public init(_ log: DatagramLog) {
+        var found: [Key: Sighting] = [:]
+        var order: [Key] = []
+        for entry in log.entries {
+            let datagram = log.datagram(entry)
+            guard datagram.count >= 2, !RTCPCompound.isRTCP(secondByte: datagram[1]),
+                let header = try? RTPHeader(parsing: datagram)
+            else { continue }
+            let key = Key(ssrc: header.ssrc, destination: entry.destination)
+            if found[key] == nil { order.append(key) }
+            let opus = try? OpusPacket(parsing: datagram.extracting(header.payload))
+            found[key, default: Sighting()].see(header, opus?.frameCount)
+        }
+        streams = order.compactMap { key in found[key].map { $0.stream(key) } }
+            .sorted { $0.packetCount > $1.packetCount }
+    }
+
+    private struct Key: Hashable {
+        var ssrc: SSRC
+        var destination: Endpoint
+    }
+
+    /// What was seen of a stream so far.
+    private struct Sighting {
+        private var packetCounts: [UInt8: Int] = [:]
+        private var opusCounts: [UInt8: Int] = [:]
+        private var followers = 0
+        private var consistentFollowers = 0
+        private var last: (header: RTPHeader, frameCount: FrameCount)?
+
+        mutating func see(_ header: RTPHeader, _ frameCount: FrameCount?) {
+            packetCounts[header.payloadType, default: 0] += 1
+            guard let frameCount else { return }
+            opusCounts[header.payloadType, default: 0] += 1
+            defer { last = (header, frameCount) }
+            // A marker begins a talkspurt: how far on that is, nobody can say.
+            guard let last, !header.marker, header.sequenceNumber.distance(after: last.header.sequenceNumber) == 1
+            else { return }
+            followers += 1
+            if header.timestamp.distance(after: last.header.timestamp) == last.frameCount { consistentFollowers += 1 }
+        }
+
+        func stream(_ key: Key) -> RTPStream {
+            let packetCount = packetCounts.values.reduce(0, +)
+            let type = packetCounts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? 0
+            return RTPStream(
+                ssrc: key.ssrc, destination: key.destination, payloadType: type, packetCount: packetCount,
+                opusCount: opusCounts[type] ?? 0, followers: followers, consistentFollowers: consistentFollowers)
+        }
+    }
+}
