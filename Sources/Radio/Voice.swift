@@ -45,8 +45,11 @@ package struct Voice: ~Copyable, Sendable {
 
     @_noAllocation @_noLocks
     package mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
-        guard !packet.isGoodbye else { return lane.end() }
-        insertPayload(of: packet, arrivedAt: arrival)
+        switch packet.news {
+        case .goodbye: lane.end()
+        case .repair(let needs): lane.setRepair(needs)
+        case nil: insertPayload(of: packet, arrivedAt: arrival)
+        }
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
@@ -54,7 +57,7 @@ package struct Voice: ~Copyable, Sendable {
     private mutating func insertPayload(of packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         _ = lane.insert(
             packet.packet.payload, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
-            frameCount: packet.frameCount, carriesFEC: packet.carriesFEC, arrivedAt: arrival)
+            frameCount: packet.frameCount, carriesFEC: packet.carriesFEC, origin: packet.origin, arrivedAt: arrival)
     }
 
     @_noAllocation @_noLocks
