@@ -16,6 +16,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// What no conversation would have a buffer hold, in buckets: half a second.
     private static var longestHeld: Int { 2_000 }
     private static var routeMemory: FrameCount { FrameCount(48_000) }
+    private static var routeChange: FrameCount { FrameCount(24_000) }
     private static var lookInterval: FrameCount { FrameCount(12_000) }
     /// So many packets are not all fast by chance.
     private static var fewest: Int { 8 }
@@ -93,29 +94,34 @@ public struct DelayEstimate: ~Copyable, Sendable {
     }
 
     /// When all packets of the last second came sooner than any before, the route is a shorter one. How they spread is still
-    /// best known from those before.
+    /// best known from those before. While a route changes, packets of both arrive at a time: those of the half second
+    /// between are no evidence.
     private mutating func followRoute(at now: FrameCount) {
         guard now - lastLook >= Self.lookInterval else { return }
         lastLook = now
-        var olderCount = count
-        var (fastest, slowest) = (Int.max, Int.min)
-        while olderCount > 0 {
-            let sample = arrivals[(first + olderCount - 1) % Self.capacity]
-            guard now - sample.at < Self.routeMemory else { break }
-            (fastest, slowest) = (min(fastest, sample.bucket), max(slowest, sample.bucket))
-            olderCount -= 1
+        var recentCount = 0
+        var (fastest, slowest, fastestBefore) = (Int.max, Int.min, Int.max)
+        for index in (0..<count).reversed() {
+            let sample = arrivals[(first + index) % Self.capacity]
+            if now - sample.at < Self.routeMemory {
+                (fastest, slowest) = (min(fastest, sample.bucket), max(slowest, sample.bucket))
+                recentCount += 1
+            } else if now - sample.at >= Self.routeMemory + Self.routeChange {
+                fastestBefore = min(fastestBefore, sample.bucket)
+            }
         }
-        guard count - olderCount >= Self.fewest, olderCount > 0 else { return }
-        var fastestBefore = Int.max
-        for index in 0..<olderCount { fastestBefore = min(fastestBefore, arrivals[(first + index) % Self.capacity].bucket) }
-        guard fastestBefore - slowest > Self.routeStep else { return }
-        for index in 0..<olderCount {
-            let place = (first + index) % Self.capacity
-            histogram[self.place(of: arrivals[place].bucket)] -= 1
-            arrivals[place].bucket -= fastestBefore - fastest
-            histogram[self.place(of: arrivals[place].bucket)] += 1
-        }
+        guard recentCount >= Self.fewest, fastestBefore != Int.max, fastestBefore - slowest > Self.routeStep else { return }
+        for index in 0..<count { shorten((first + index) % Self.capacity, above: slowest, by: fastestBefore - fastest) }
         while histogram[place(of: highestBucket)] == 0 { highestBucket -= 1 }
+    }
+
+    /// Moves a delay of the old route to the new one.
+    private mutating func shorten(_ place: Int, above limit: Int, by step: Int) {
+        let bucket = arrivals[place].bucket
+        guard bucket > limit else { return }
+        arrivals[place].bucket = max(bucket - step, lowestBucket)
+        histogram[self.place(of: bucket)] -= 1
+        histogram[self.place(of: arrivals[place].bucket)] += 1
     }
 
     private mutating func removeFirst() {
