@@ -1,4 +1,4 @@
-public import RTP
+internal import RTP
 public import Sound
 
 /// The way of one talker's packets to the decoder: `insert` them as they come, ask for the `next` operation whenever
@@ -28,6 +28,8 @@ public struct PlayoutLane: ~Copyable, Sendable {
     var lastEnd = FrameCount.zero
     /// Sound made up since with nothing in the queue to say whether it was lost, late or never sent.
     private var waited = FrameCount.zero
+    /// Silence since, after the wait was given up.
+    private var rested = FrameCount.zero
 
     /// Where playout stands in the talker's time.
     struct Playing {
@@ -37,6 +39,9 @@ public struct PlayoutLane: ~Copyable, Sendable {
         /// How far behind the talker's time the card's is.
         var depth: FrameCount
     }
+
+    /// What is older is no longer worth hearing: 5 s.
+    private static var longestStall: FrameCount { FrameCount(240_000) }
 
     public init(configuration: PlayoutConfiguration = .init(), capacity: Int = 256) {
         self.configuration = configuration
@@ -61,6 +66,9 @@ public struct PlayoutLane: ~Copyable, Sendable {
         }
     }
 
+    /// Whether what was made up last stood in for a packet that was late and is here now.
+    public var hasEndedWait: Bool { @_noAllocation @_noLocks get { waited > .zero && hasSound } }
+
     /// By how much the resampler should play faster (above zero) or slower than the card's clock.
     public var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { rate.partsPerMillion } }
 
@@ -76,7 +84,10 @@ public struct PlayoutLane: ~Copyable, Sendable {
     /// What to play at `now`, at most `wanted` frames of it when it is silence. Call it again when that is played.
     @_noAllocation @_noLocks
     public mutating func next(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
-        if playing == nil, let silence = begin(at: now, wanting: wanted) { return .silence(silence) }
+        if playing == nil, let silence = begin(at: now, wanting: wanted) {
+            rested += silence
+            return .silence(silence)
+        }
         guard var playing else { return .silence(wanted) }
         settleWait(&playing)
         playing.depth = now - playing.position
@@ -103,6 +114,10 @@ public struct PlayoutLane: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func bent(by frames: FrameCount) { statistics.stretched += frames }
 
+    /// So much of what was made up while playout waited was left out again before it was heard.
+    @_noAllocation @_noLocks
+    public mutating func withdraw(_ frames: FrameCount) { statistics.concealed -= min(frames, statistics.concealed) }
+
     /// The talker has said good-bye: nothing more will come, so what is missing is not worth waiting for.
     @_noAllocation @_noLocks
     public mutating func end() {
@@ -127,14 +142,14 @@ public struct PlayoutLane: ~Copyable, Sendable {
         playing = nil
         lastSequence = nil
         lastEnd = .zero
-        waited = .zero
+        (waited, rested) = (.zero, .zero)
         missing = MissingPackets()
     }
 
     /// Begins a talkspurt when its first packet is as old as the depth asks; otherwise so much silence comes first.
     private mutating func begin(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
         let target = targetDelay(at: now)
-        let deepest = max(target, (delays.base ?? .zero) + configuration.maximum)
+        let deepest = max(target, (delays.base ?? .zero) + Self.longestStall)
         while let head = queue.head, now - head.start > deepest {
             queue.removeHead()
             statistics.late += 1
@@ -191,7 +206,9 @@ public struct PlayoutLane: ~Copyable, Sendable {
             operation = .conceal(frames)
         case .rest:
             playing = nil
-            return .silence(begin(at: now, wanting: wanted) ?? FrameCount(0))
+            let silence = begin(at: now, wanting: wanted) ?? FrameCount(0)
+            rested += silence
+            return .silence(silence)
         }
         playing = after
         return operation
@@ -201,8 +218,13 @@ public struct PlayoutLane: ~Copyable, Sendable {
     private mutating func note(_ packet: PacketQueue.Entry, skipping: FrameCount, at now: FrameCount) {
         let followsAtOnce = lastSequence.map { packet.sequence == $0 + 1 } ?? true
         if !followsAtOnce, let lastSequence { missing.miss(lastSequence + 1...packet.sequence - 1, at: now) }
-        if !followsAtOnce || packet.start <= lastEnd { statistics.concealed += waited }
-        waited = .zero
+        // Where the talker's time went on without a break it was a stall, however long; else they were silent themselves.
+        if followsAtOnce, packet.start <= lastEnd, lastSequence != nil {
+            statistics.concealed += waited + rested
+        } else if !followsAtOnce {
+            statistics.concealed += waited
+        }
+        (waited, rested) = (.zero, .zero)
         switch packet.origin {
         case .original:
             statistics.decoded += packet.frameCount - skipping
