@@ -23,4 +23,6 @@ public struct ReceiverView: Hashable, Sendable {
     public var jitter: Duration
     /// There and back; nil until a report of ours has come back.
     public var roundTrip: Duration?
+    /// Packets lost in a row, on average over the last seconds; nil where the report does not tell.
+    public var burstLength: Double?
 }

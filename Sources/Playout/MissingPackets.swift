@@ -40,6 +40,13 @@ public struct MissingPackets: BitwiseCopyable, Sendable {
         }
     }
 
+    /// Whether it was missed, and has not come by itself.
+    @_noAllocation @_noLocks
+    public func isMissing(_ sequence: Int64) -> Bool {
+        guard let index = index(of: sequence) else { return false }
+        return !entries[index].hasCome
+    }
+
     /// Whether a packet was lost within the last ten seconds.
     @_noAllocation @_noLocks
     public func hasLoss(at now: FrameCount) -> Bool {

@@ -1,4 +1,4 @@
-public import RTP
+internal import RTP
 public import Sound
 
 /// The way of one talker's packets to the decoder: `insert` them as they come, ask for the `next` operation whenever
@@ -7,29 +7,32 @@ public import Sound
 /// Time is the count of frames the card has asked for since it started; an arrival is given on the same count. The
 /// timeline is steady: what is lost is concealed in its place, and what comes after its place was played is left out.
 /// Where nothing is there to play, playout waits and keeps what comes. It bends in three ways only: a talkspurt begins at
-/// the depth that the delays then ask for, `excess` asks for sound to be shortened or lengthened by whole periods, and
+/// the depth that is then right, `excess` asks for sound to be shortened or lengthened by whole periods, and
 /// `ratePartsPerMillion` asks the resampler for the rest.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 public struct PlayoutLane: ~Copyable, Sendable {
-    public private(set) var statistics = PlayoutStatistics()
+    public internal(set) var statistics = PlayoutStatistics()
 
     private let configuration: PlayoutConfiguration
-    private var queue: PacketQueue
-    private var delays = DelayEstimate()
-    private var drift = DriftEstimate()
+    var queue: PacketQueue
+    var timeline = TalkerTimeline()
+    var delays = DelayEstimate()
+    var drift = DriftEstimate()
+    var missing = MissingPackets()
     private var rate = RateControl()
-    private var timeline = TalkerTimeline()
-    private var playing: Playing?
+    private var target: TargetDepth
+    var playing: Playing?
     /// The packet last decoded: what lies at or before it has been heard.
-    private var lastSequence: Int64?
-    private var lastEnd = FrameCount.zero
+    var lastSequence: Int64?
+    var lastEnd = FrameCount.zero
     /// Sound made up since with nothing in the queue to say whether it was lost, late or never sent.
     private var waited = FrameCount.zero
-    private var missing = MissingPackets()
+    /// Silence since, after the wait was given up.
+    private var rested = FrameCount.zero
 
     /// Where playout stands in the talker's time.
-    private struct Playing {
+    struct Playing {
         /// What sounds next.
         var position: FrameCount
         var frameCount: FrameCount
@@ -37,8 +40,12 @@ public struct PlayoutLane: ~Copyable, Sendable {
         var depth: FrameCount
     }
 
+    /// What is older is no longer worth hearing: 5 s.
+    private static var longestStall: FrameCount { FrameCount(240_000) }
+
     public init(configuration: PlayoutConfiguration = .init(), capacity: Int = 256) {
         self.configuration = configuration
+        target = TargetDepth(configuration)
         queue = PacketQueue(capacity: capacity)
     }
 
@@ -59,6 +66,9 @@ public struct PlayoutLane: ~Copyable, Sendable {
         }
     }
 
+    /// Whether what was made up last stood in for a packet that was late and is here now.
+    public var hasEndedWait: Bool { @_noAllocation @_noLocks get { waited > .zero && hasSound } }
+
     /// By how much the resampler should play faster (above zero) or slower than the card's clock.
     public var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { rate.partsPerMillion } }
 
@@ -66,34 +76,18 @@ public struct PlayoutLane: ~Copyable, Sendable {
     @_lifetime(borrow self) @_noAllocation @_noLocks
     public func payload(of entry: PacketQueue.Entry) -> Span<UInt8> { queue.payload(of: entry) }
 
-    /// Takes in a packet that arrived at `arrival`.
+    /// What copies and resends need from now on, until it is said otherwise or the lane is `reset`. The depth goes there as
+    /// it goes to any other: at once in a silence, by tempo within a talkspurt. A fixed depth stays.
     @_noAllocation @_noLocks
-    public mutating func insert(
-        _ payload: Span<UInt8>, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, frameCount: FrameCount,
-        carriesFEC: Bool, arrivedAt arrival: FrameCount
-    ) -> Arrival {
-        let place = timeline.place(
-            sequenceNumber, timestamp, arrivedAt: arrival, fastest: delays.base, isIdle: isIdle)
-        let outcome: Arrival
-        switch place {
-        case .strange:
-            outcome = .strange
-        case .known(let sequence, let start):
-            outcome = take(payload, sequence, start, frameCount, carriesFEC, arrivedAt: arrival)
-        case .jumped(let sequence, let start):
-            restart()
-            statistics.resyncs += 1
-            _ = take(payload, sequence, start, frameCount, carriesFEC, arrivedAt: arrival)
-            outcome = .resynchronised
-        }
-        count(outcome)
-        return outcome
-    }
+    public mutating func setRepair(_ needs: RepairNeeds) { target.repair = needs }
 
     /// What to play at `now`, at most `wanted` frames of it when it is silence. Call it again when that is played.
     @_noAllocation @_noLocks
     public mutating func next(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
-        if playing == nil, let silence = begin(at: now, wanting: wanted) { return .silence(silence) }
+        if playing == nil, let silence = begin(at: now, wanting: wanted) {
+            rested += silence
+            return .silence(silence)
+        }
         guard var playing else { return .silence(wanted) }
         settleWait(&playing)
         playing.depth = now - playing.position
@@ -120,6 +114,10 @@ public struct PlayoutLane: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func bent(by frames: FrameCount) { statistics.stretched += frames }
 
+    /// So much of what was made up while playout waited was left out again before it was heard.
+    @_noAllocation @_noLocks
+    public mutating func withdraw(_ frames: FrameCount) { statistics.concealed -= min(frames, statistics.concealed) }
+
     /// The talker has said good-bye: nothing more will come, so what is missing is not worth waiting for.
     @_noAllocation @_noLocks
     public mutating func end() {
@@ -133,47 +131,26 @@ public struct PlayoutLane: ~Copyable, Sendable {
         drift = DriftEstimate()
         rate = RateControl()
         timeline = TalkerTimeline()
+        target = TargetDepth(configuration)
         statistics = PlayoutStatistics()
     }
 
-    // MARK: - Arriving
-
-    private mutating func take(
-        _ payload: Span<UInt8>, _ sequence: Int64, _ start: FrameCount, _ frameCount: FrameCount, _ carriesFEC: Bool,
-        arrivedAt arrival: FrameCount
-    ) -> Arrival {
-        delays.insert(arrival - start, at: arrival)
-        drift.insert(arrival - start, at: arrival)
-        if let lastSequence, sequence <= lastSequence {
-            missing.arrive(sequence, at: arrival)
-            return sequence == lastSequence ? .duplicate : .late(by: lastEnd - start)
-        }
-        if let playing, start + frameCount <= playing.position {
-            missing.arrive(sequence, at: arrival)
-            return .late(by: playing.position - start)
-        }
-        switch queue.insert(payload, sequence: sequence, start: start, frameCount: frameCount, carriesFEC: carriesFEC) {
-        case .queued: return .queued
-        case .duplicate: return .duplicate
-        case .full: return .refused
-        }
+    /// The talker's numbers have jumped: nothing that was known of their time holds.
+    @_noAllocation @_noLocks
+    mutating func restart() {
+        queue.removeAll()
+        delays.removeAll()
+        playing = nil
+        lastSequence = nil
+        lastEnd = .zero
+        (waited, rested) = (.zero, .zero)
+        missing = MissingPackets()
     }
-
-    private mutating func count(_ arrival: Arrival) {
-        switch arrival {
-        case .queued, .resynchronised: break
-        case .late: statistics.late += 1
-        case .duplicate: statistics.duplicates += 1
-        case .strange, .refused: statistics.discarded += 1
-        }
-    }
-
-    // MARK: - Playing
 
     /// Begins a talkspurt when its first packet is as old as the depth asks; otherwise so much silence comes first.
     private mutating func begin(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
         let target = targetDelay(at: now)
-        let deepest = max(target, (delays.base ?? .zero) + configuration.maximum)
+        let deepest = max(target, (delays.base ?? .zero) + Self.longestStall)
         while let head = queue.head, now - head.start > deepest {
             queue.removeHead()
             statistics.late += 1
@@ -213,12 +190,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
         case .decode(let skipping):
             guard let head = queue.head else { preconditionFailure("a decision to decode names the head") }
             queue.removeHead()
-            let followsAtOnce = lastSequence.map { head.sequence == $0 + 1 } ?? true
-            if !followsAtOnce, let lastSequence { missing.miss(lastSequence + 1...head.sequence - 1, at: now) }
-            if !followsAtOnce || head.start <= lastEnd { statistics.concealed += waited }
-            waited = .zero
-            statistics.decoded += head.frameCount - skipping
-            (lastSequence, lastEnd) = (head.sequence, head.end)
+            note(head, skipping: skipping, at: now)
             after = Playing(position: head.end, frameCount: head.frameCount, depth: before.depth)
             operation = .decode(head, skipping: skipping)
         case .recover(let frames):
@@ -235,22 +207,43 @@ public struct PlayoutLane: ~Copyable, Sendable {
             operation = .conceal(frames)
         case .rest:
             playing = nil
-            return .silence(begin(at: now, wanting: wanted) ?? FrameCount(0))
+            let silence = begin(at: now, wanting: wanted) ?? FrameCount(0)
+            rested += silence
+            return .silence(silence)
         }
         playing = after
         return operation
     }
 
-    /// How far playout should lie behind the talker's timestamps.
-    private func targetDelay(at now: FrameCount) -> FrameCount {
-        guard let base = delays.base, let slow = delays.delay(exceptFor: configuration.lateShare) else { return .zero }
-        switch configuration.depth {
-        case .fixed(let depth):
-            return base + max(depth, configuration.margin)
-        case .adaptive:
-            let wanted = slow - base + configuration.margin + lookAhead(at: now)
-            return base + min(max(wanted, configuration.minimum), configuration.maximum)
+    /// Books a packet that is decoded now.
+    private mutating func note(_ packet: PacketQueue.Entry, skipping: FrameCount, at now: FrameCount) {
+        let followsAtOnce = lastSequence.map { packet.sequence == $0 + 1 } ?? true
+        if !followsAtOnce, let lastSequence { missing.miss(lastSequence + 1...packet.sequence - 1, at: now) }
+        // Where the talker's time went on without a break it was a stall, however long; else they were silent themselves.
+        if followsAtOnce, packet.start <= lastEnd, lastSequence != nil {
+            statistics.concealed += waited + rested
+        } else if !followsAtOnce {
+            statistics.concealed += waited
         }
+        (waited, rested) = (.zero, .zero)
+        switch packet.origin {
+        case .original:
+            statistics.decoded += packet.frameCount - skipping
+        case .copy:
+            statistics.recoveredByCopy += packet.frameCount - skipping
+            missing.miss(packet.sequence...packet.sequence, at: now)
+        case .resent:
+            statistics.recoveredByResend += packet.frameCount - skipping
+            missing.miss(packet.sequence...packet.sequence, at: now)
+        }
+        (lastSequence, lastEnd) = (packet.sequence, packet.end)
+    }
+
+    /// How far playout should lie behind the talker's timestamps.
+    @_noAllocation @_noLocks
+    func targetDelay(at now: FrameCount) -> FrameCount {
+        guard let base = delays.base, let slow = delays.delay(exceptFor: configuration.lateShare) else { return .zero }
+        return base + target.depth(spread: slow - base, lookAhead: lookAhead(at: now))
     }
 
     /// One packet, while packets are lost: so that it is known to be lost, and the next one, which may carry what brings
@@ -258,15 +251,5 @@ public struct PlayoutLane: ~Copyable, Sendable {
     private func lookAhead(at now: FrameCount) -> FrameCount {
         guard let playing, missing.hasLoss(at: now) else { return .zero }
         return playing.frameCount
-    }
-
-    private mutating func restart() {
-        queue.removeAll()
-        delays.removeAll()
-        playing = nil
-        lastSequence = nil
-        lastEnd = .zero
-        waited = .zero
-        missing = MissingPackets()
     }
 }

@@ -38,15 +38,17 @@ public struct TimeStretch: ~Copyable, Sendable {
     }
 
     /// Leaves out a period of `samples` (interleaved) at the frame `start`, at most `limit`, and moves what follows up to
-    /// there. The sound goes on to `end`. Returns by how many frames it is shorter, which may be none.
+    /// there. The sound goes on to `end`. Returns by how many frames it is shorter, which may be none. `anywhere` says that
+    /// no place is refused: nobody speaks there, or it was made up anyway.
     @_noAllocation @_noLocks
     public mutating func shorten(
-        _ samples: inout Preallocated<Float>, from start: Int, to end: Int, atMost limit: FrameCount
+        _ samples: inout Preallocated<Float>, from start: Int, to end: Int, atMost limit: FrameCount,
+        anywhere: Bool = false
     ) -> FrameCount {
         let longest = min(min(Self.longestPeriod, limit.rawValue), end - start - Self.overlap)
         guard longest >= Self.shortestPeriod else { return .zero }
         fold(samples, from: start, count: longest + Self.overlap)
-        guard let period = period(upTo: longest, template: 0, step: 1) else { return .zero }
+        guard let period = period(upTo: longest, template: 0, step: 1, anywhere) else { return .zero }
         for frame in 0..<Self.overlap {
             fade(&samples, at: start + frame, from: start + frame, to: start + period + frame, frame)
         }
@@ -57,15 +59,17 @@ public struct TimeStretch: ~Copyable, Sendable {
     }
 
     /// Repeats the period of `samples` (interleaved) before the frame `start`, at most `limit`, and moves the rest, to
-    /// `end`, further back; there is room for it. Returns by how many frames it is longer, which may be none.
+    /// `end`, further back; there is room for it. Returns by how many frames it is longer, which may be none. `anywhere` says
+    /// that no place is refused: nobody speaks there.
     @_noAllocation @_noLocks
     public mutating func lengthen(
-        _ samples: inout Preallocated<Float>, from start: Int, to end: Int, atMost limit: FrameCount
+        _ samples: inout Preallocated<Float>, from start: Int, to end: Int, atMost limit: FrameCount,
+        anywhere: Bool = false
     ) -> FrameCount {
         let longest = min(min(Self.longestPeriod, limit.rawValue), start)
         guard longest >= Self.shortestPeriod, end - start >= Self.overlap else { return .zero }
         fold(samples, from: start - longest, count: longest + Self.overlap)
-        guard let period = period(upTo: longest, template: longest, step: -1) else { return .zero }
+        guard let period = period(upTo: longest, template: longest, step: -1, anywhere) else { return .zero }
         // From its end on, since it moves over itself.
         for index in (start * channelCount..<end * channelCount).reversed() {
             samples[index + period * channelCount] = samples[index]
@@ -106,7 +110,7 @@ public struct TimeStretch: ~Copyable, Sendable {
 
     /// The lag at which the sound is most like the piece at `template`, looking on (`step` 1) or back (−1).
     @_noAllocation @_noLocks
-    private mutating func period(upTo longest: Int, template: Int, step: Int) -> Int? {
+    private mutating func period(upTo longest: Int, template: Int, step: Int, _ anywhere: Bool) -> Int? {
         var best = (lag: 0, likeness: -Float.infinity)
         let length = Self.overlap / Self.coarseness
         for lag in Self.shortestPeriod / Self.coarseness...longest / Self.coarseness {
@@ -120,7 +124,7 @@ public struct TimeStretch: ~Copyable, Sendable {
             let likeness = Self.likeness(mono, template, template + step * lag, Self.overlap)
             if likeness > best.likeness { best = (lag, likeness) }
         }
-        if best.likeness < Self.likeness, !isQuiet(at: template), refusals < Self.patience {
+        if !anywhere, best.likeness < Self.likeness, !isQuiet(at: template), refusals < Self.patience {
             refusals += 1
             return nil
         }

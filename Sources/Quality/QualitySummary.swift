@@ -57,7 +57,13 @@ extension QualitySummary {
     public var burstLength: Double? { lossRuns > 0 && lost > 0 ? max(Double(lost) / Double(lossRuns), 1) : nil }
 
     public var concealedShare: Double? { share(playout.concealed) }
-    public var recoveredShare: Double? { share(playout.recovered) }
+    /// By whatever brought it back.
+    public var recoveredShare: Double? {
+        share(playout.recovered + playout.recoveredByCopy + playout.recoveredByResend)
+    }
+    public var recoveredByFECShare: Double? { share(playout.recovered) }
+    public var recoveredByCopyShare: Double? { share(playout.recoveredByCopy) }
+    public var recoveredByResendShare: Double? { share(playout.recoveredByResend) }
     public var stretchedShare: Double? { share(playout.stretched) }
 
     /// The E-model's estimate; nil while nothing was heard.
@@ -73,13 +79,11 @@ extension QualitySummary {
     /// 1…4.5.
     public var score: Double? { model?.score }
 
-    private var heard: FrameCount { playout.decoded + playout.concealed + playout.recovered }
-
     private func share(_ part: Int, of whole: Int) -> Double? {
         whole > 0 ? min(Double(part) / Double(whole), 1) : nil
     }
 
-    private func share(_ sound: FrameCount) -> Double? { share(sound.rawValue, of: heard.rawValue) }
+    private func share(_ sound: FrameCount) -> Double? { share(sound.rawValue, of: playout.due.rawValue) }
 }
 
 extension QualitySummary {
@@ -91,6 +95,14 @@ extension QualitySummary {
             ("late_share", .decimal(lateShare, places: 5)),
             ("concealed_share", .decimal(concealedShare, places: 5)),
             ("recovered_share", .decimal(recoveredShare, places: 5)),
+            (
+                "recovered_by",
+                .object([
+                    ("fec", .decimal(recoveredByFECShare, places: 5)),
+                    ("copy", .decimal(recoveredByCopyShare, places: 5)),
+                    ("resend", .decimal(recoveredByResendShare, places: 5)),
+                ])
+            ),
             ("stretched_share", .decimal(stretchedShare, places: 5)),
             ("resyncs", .integer(playout.resyncs)),
             (
@@ -100,9 +112,9 @@ extension QualitySummary {
                     ("max", milliseconds(delays.maximum)),
                 ])
             ),
-            ("target_ms", heard > .zero ? milliseconds(playout.target.duration()) : .null),
+            ("target_ms", playout.due > .zero ? milliseconds(playout.target.duration()) : .null),
             ("jitter_ms", milliseconds(jitter)), ("round_trip_ms", milliseconds(roundTrip)),
-            ("drift_ppm", heard > .zero ? .decimal(Double(playout.driftPartsPerMillion), places: 1) : .null),
+            ("drift_ppm", playout.due > .zero ? .decimal(Double(playout.driftPartsPerMillion), places: 1) : .null),
             ("score", .decimal(score, places: 2)), ("rating", .decimal(model?.rating, places: 1)),
         ]
     }
@@ -118,39 +130,16 @@ extension PlayoutStatistics {
         decoded += now.decoded - before.decoded
         concealed += now.concealed - before.concealed
         recovered += now.recovered - before.recovered
+        recoveredByCopy += now.recoveredByCopy - before.recoveredByCopy
+        recoveredByResend += now.recoveredByResend - before.recoveredByResend
         stretched += now.stretched - before.stretched
         late += now.late - before.late
         duplicates += now.duplicates - before.duplicates
         discarded += now.discarded - before.discarded
+        spareRepairs += now.spareRepairs - before.spareRepairs
+        lateRepairs += now.lateRepairs - before.lateRepairs
         resyncs += now.resyncs - before.resyncs
         guard now.decoded > before.decoded else { return }
         (delay, target, driftPartsPerMillion) = (now.delay, now.target, now.driftPartsPerMillion)
     }
-}
-
-extension QualitySummary {
-    /// A few lines for people.
-    public var text: String {
-        var lines = [
-            "lost        \(max(lost, 0)) of \(expected) packets\(percent(lostShare))"
-                + (burstLength.map { ", \(rounded($0, 10)) in a row" } ?? "") + ", late \(playout.late)\(percent(lateShare))"
-        ]
-        lines.append(
-            "concealed   \(seconds(playout.concealed)) s\(percent(concealedShare)), brought back \(seconds(playout.recovered)) s"
-                + percent(recoveredShare))
-        if let mean = delays.mean, let p95 = delays.quantile(0.95), let most = delays.maximum {
-            lines.append(
-                "delay       \(whole(mean)) ms on average, \(whole(p95)) at 95 %, \(whole(most)) at most; "
-                    + "stretched\(percent(stretchedShare)), \(playout.resyncs) resyncs")
-            lines.append("drift       \(Int(playout.driftPartsPerMillion.rounded())) ppm")
-        }
-        if let model { lines.append("score       \(rounded(model.score, 100)) of 4.5 (E-model, R \(rounded(model.rating, 1)))") }
-        return lines.joined(separator: "\n")
-    }
-
-    private func percent(_ share: Double?) -> String { share.map { " (\(rounded($0 * 100, 100)) %)" } ?? "" }
-    private func seconds(_ frames: FrameCount) -> String { rounded(frames.duration() / .seconds(1), 100) }
-    private func whole(_ duration: Duration) -> String { rounded(duration / .milliseconds(1), 1) }
-
-    private func rounded(_ number: Double, _ parts: Double) -> String { JSON.decimal(number, places: parts > 10 ? 2 : parts > 1 ? 1 : 0).line }
 }

@@ -8,6 +8,8 @@ public struct GenericNACK: Hashable, Sendable {
     public var sequenceNumbers: [SequenceNumber]
 
     static let format = 1
+    /// Each asks for up to seventeen packets. Those beyond are not read: nobody keeps what a thousand packets ago was sent.
+    private static let maximumEntryCount = 64
 
     public init(sender: SSRC, media: SSRC, sequenceNumbers: [SequenceNumber]) {
         self.sender = sender
@@ -50,7 +52,8 @@ extension GenericNACK {
         sender = SSRC(datagram.uint32(at: start))
         media = SSRC(datagram.uint32(at: start + 4))
         sequenceNumbers = []
-        for position in stride(from: start + 8, to: header.body.upperBound, by: 4) {
+        let end = min(header.body.upperBound, start + 8 + 4 * Self.maximumEntryCount)
+        for position in stride(from: start + 8, to: end, by: 4) {
             let first = SequenceNumber(rawValue: datagram.uint16(at: position))
             let following = datagram.uint16(at: position + 2)
             sequenceNumbers.append(first)

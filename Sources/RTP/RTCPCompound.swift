@@ -5,11 +5,11 @@ public enum RTCPPacket: Hashable, Sendable {
     case sourceDescription(SourceDescription)
     case goodbye(Goodbye)
     case genericNACK(GenericNACK)
-    case voipMetrics(VoIPMetrics)
+    case extendedReport(ExtendedReport)
     case unknown(UnknownRTCPPacket)
 }
 
-/// A packet of a type this room does not read: feedback (RFC 4585), extended reports (RFC 3611), APP, …
+/// A packet of a type this room does not read: other feedback (RFC 4585), APP, …
 public struct UnknownRTCPPacket: Hashable, Sendable {
     public var type: UInt8
     /// The five bits that count things, or tell the kind of feedback. 0…31.
@@ -61,7 +61,7 @@ public struct RTCPCompound: ~Escapable {
         case RTCPHeader.goodbye: .goodbye(try Goodbye(parsing: datagram, header))
         case RTCPHeader.transportFeedback where header.count == GenericNACK.format:
             .genericNACK(try GenericNACK(parsing: datagram, header))
-        case RTCPHeader.extendedReport: try VoIPMetrics(parsing: datagram, header).map { .voipMetrics($0) } ?? header.unknown
+        case RTCPHeader.extendedReport: .extendedReport(try ExtendedReport(parsing: datagram, header))
         default: header.unknown
         }
     }

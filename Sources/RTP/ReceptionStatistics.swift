@@ -61,10 +61,10 @@ public struct ReceptionStatistics: Sendable {
         case restarted
     }
 
-    /// Takes note of a packet that arrived at `now`.
+    /// Takes note of a packet that arrived at `now`. When a packet `isResent` says nothing of how evenly packets come.
     @discardableResult
     public mutating func packetArrived(
-        _ sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, at now: Instant
+        _ sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, isResent: Bool = false, at now: Instant
     ) -> Reception {
         let reception = place(sequenceNumber)
         switch reception {
@@ -74,7 +74,7 @@ public struct ReceptionStatistics: Sendable {
         case .ahead, .restarted: break
         }
         receivedCount += 1
-        if reception != .duplicate { measureJitter(timestamp, at: now) }
+        if reception != .duplicate, !isResent { measureJitter(timestamp, at: now) }
         return reception
     }
 

@@ -1,8 +1,6 @@
 /// How a stream sounds at the other end: loss, its bursts, and delay (the VoIP metrics block of an extended report,
-/// RTCP packet type 207, RFC 3611 section 4.7).
+/// RFC 3611 section 4.7).
 public struct VoIPMetrics: Hashable, Sendable {
-    /// Who reports.
-    public var sender: SSRC
     /// On whom.
     public var source: SSRC
     /// Of all packets since the beginning, in 1/256: lost on the way, and discarded because they came late.
@@ -28,24 +26,17 @@ public struct VoIPMetrics: Hashable, Sendable {
     public var maximumDepth = Duration.zero
 
     static let blockType: UInt8 = 7
-    private static let blockByteCount = 36
     private static let unknown: UInt8 = 127
 
-    public init(sender: SSRC, source: SSRC) {
-        self.sender = sender
-        self.source = source
-    }
+    public init(source: SSRC) { self.source = source }
 
-    /// On the wire, with its header.
-    public static let byteCount = 8 + blockByteCount
+    /// Of the block alone.
+    static let byteCount = 36
 
-    /// Appends `byteCount` bytes, for which `datagram` has room.
-    public func write(into datagram: inout OutputSpan<UInt8>) {
-        datagram.append(headerOf: RTCPHeader.extendedReport, count: 0, byteCount: Self.byteCount)
-        datagram.append(bigEndian: sender.rawValue)
+    func write(into datagram: inout OutputSpan<UInt8>) {
         datagram.append(Self.blockType)
         datagram.append(0)
-        datagram.append(bigEndian: UInt16(Self.blockByteCount / 4 - 1))
+        datagram.append(bigEndian: UInt16(Self.byteCount / 4 - 1))
         datagram.append(bigEndian: source.rawValue)
         for rate in [lossRate, discardRate, burstDensity, gapDensity] { datagram.append(rate) }
         for time in [burstDuration, gapDuration, roundTrip, endSystemDelay] {
@@ -66,32 +57,14 @@ public struct VoIPMetrics: Hashable, Sendable {
 }
 
 extension VoIPMetrics {
-    /// The first such block of an extended report, nil when there is none. Other blocks are passed over.
-    init?(parsing datagram: Span<UInt8>, _ header: RTCPHeader) throws(RTCPParseError) {
-        guard header.body.count >= 4 else { throw header.tooShort }
-        var position = header.body.lowerBound + 4
-        let end = header.body.upperBound
-        while position < end {
-            guard position + 4 <= end else { throw header.tooShort }
-            let byteCount = 4 + 4 * Int(datagram.uint16(at: position + 2))
-            guard position + byteCount <= end else { throw header.tooShort }
-            if datagram[position] == Self.blockType {
-                guard byteCount == Self.blockByteCount else { throw header.tooShort }
-                self.init(SSRC(datagram.uint32(at: header.body.lowerBound)), datagram, at: position)
-                return
-            }
-            position += byteCount
-        }
-        return nil
-    }
-
-    private init(_ sender: SSRC, _ datagram: Span<UInt8>, at start: Int) {
+    /// The caller has checked that 36 bytes are there.
+    init(parsing datagram: Span<UInt8>, at start: Int) {
         func known(_ offset: Int) -> UInt8? {
             let value = datagram[start + offset]
             return value == Self.unknown ? nil : value
         }
         func time(_ offset: Int) -> Duration { .milliseconds(Int(datagram.uint16(at: start + offset))) }
-        self.init(sender: sender, source: SSRC(datagram.uint32(at: start + 4)))
+        self.init(source: SSRC(datagram.uint32(at: start + 4)))
         lossRate = datagram[start + 8]
         discardRate = datagram[start + 9]
         burstDensity = datagram[start + 10]

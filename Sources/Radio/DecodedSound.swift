@@ -17,6 +17,7 @@ struct DecodedSound: ~Copyable, Sendable {
 
     /// What the time-stretch may want to repeat.
     private static var history: Int { TimeStretch.reach.rawValue }
+    private static var bend: Int { 120 }
     /// One packet that waits, one that is decoded ahead, and what the time-stretch puts in.
     private static var room: Int { 2 * OpusDecoder.maximumPacketDuration.rawValue + history }
 
@@ -35,13 +36,14 @@ struct DecodedSound: ~Copyable, Sendable {
         _ operation: PlayoutOperation, with decoder: inout OpusDecoder, from lane: borrowing PlayoutLane
     ) {
         if count == 0 { moveToFront() }
+        let before = end
         switch operation {
         case .silence(let frames):
             silence(frames)
         case .decode(let entry, let skipping):
             let decoded = Self.decode(entry, of: lane, with: &decoder, into: &samples, from: end * channelCount)
             if decoded == 0 { silence(entry.frameCount) } else { count += decoded }
-            leaveOut(skipping.rawValue)
+            leaveOut(skipping.rawValue, from: before)
         case .recover(let frames, let entry):
             if Self.recover(frames, from: entry, of: lane, with: &decoder, into: &samples, from: end * channelCount) {
                 count += frames.rawValue
@@ -59,18 +61,24 @@ struct DecodedSound: ~Copyable, Sendable {
 
     /// Shortens what waits by one period, at most `limit`. Returns by how much.
     @_noAllocation @_noLocks
-    mutating func shorten(with stretch: inout TimeStretch, atMost limit: FrameCount) -> FrameCount {
-        let frames = stretch.shorten(&samples, from: start, to: end, atMost: limit)
+    mutating func shorten(with stretch: inout TimeStretch, atMost limit: FrameCount, anywhere: Bool) -> FrameCount {
+        let frames = stretch.shorten(&samples, from: start, to: end, atMost: limit, anywhere: anywhere)
         count -= frames.rawValue
         return frames
     }
 
     /// Lengthens what waits by one period, at most `limit`. Returns by how much.
     @_noAllocation @_noLocks
-    mutating func lengthen(with stretch: inout TimeStretch, atMost limit: FrameCount) -> FrameCount {
-        let frames = stretch.lengthen(&samples, from: start, to: end, atMost: limit)
+    mutating func lengthen(with stretch: inout TimeStretch, atMost limit: FrameCount, anywhere: Bool) -> FrameCount {
+        let frames = stretch.lengthen(&samples, from: start, to: end, atMost: limit, anywhere: anywhere)
         count += frames.rawValue
         return frames
+    }
+
+    /// How loud the last frames of what waits are: their mean square.
+    @_noAllocation @_noLocks
+    func meanSquare(ofLast frames: FrameCount) -> Float {
+        loudness(in: (end - min(frames.rawValue, count)) * channelCount..<end * channelCount)
     }
 
     /// Plays as much as waits, or as `sound` has room for behind its first `produced` frames. Returns how much it made.
@@ -86,11 +94,23 @@ struct DecodedSound: ~Copyable, Sendable {
 
     private var end: Int { start + count }
 
-    /// Leaves out the first frames of what was just appended to nothing.
-    private mutating func leaveOut(_ frames: Int) {
-        let frames = min(frames, count)
-        start += frames
+    /// Leaves out the first frames of what was just appended at `place`: they were made up already. What follows is bent over
+    /// 2.5 ms to where that ended, so that nothing clicks.
+    private mutating func leaveOut(_ frames: Int, from place: Int) {
+        let frames = min(frames, end - place)
+        guard frames > 0 else { return }
+        for index in place * channelCount..<(end - frames) * channelCount {
+            samples[index] = samples[index + frames * channelCount]
+        }
         count -= frames
+        guard place > 0, place < end else { return }
+        for channel in 0..<channelCount {
+            let step = samples[(place - 1) * channelCount + channel] - samples[place * channelCount + channel]
+            for frame in 0..<min(Self.bend, end - place) {
+                let weight = 1 - Float(frame) / Float(Self.bend)
+                samples[(place + frame) * channelCount + channel] += step * weight
+            }
+        }
     }
 
     /// Keeps the history and makes room behind it.
@@ -108,6 +128,9 @@ struct DecodedSound: ~Copyable, Sendable {
     }
 
     // Vetted: nothing is freed in these, though the compiler takes the end of a Span's life for that.
+
+    @_semantics("no_performance_analysis")
+    private func loudness(in range: Range<Int>) -> Float { Sound.meanSquare(of: samples.span(in: range)) }
 
     @_semantics("no_performance_analysis")
     private func convert(

@@ -137,7 +137,7 @@ internal import Synchronization
             socket.send(unsafe UnsafeBufferPointer(rebasing: datagram[..<count]).span, to: destination.endpoint)
         }
         while let event = station.nextEvent() {
-            if case .sourceLeft(let ssrc, _) = event { pass { $0.set(goodbye: ssrc) } }
+            if case .sourceLeft(let ssrc, _) = event { pass { $0.set(.goodbye, of: ssrc) } }
             state.post(event)
         }
         if let deadline = station.nextDeadline { stationTimer?.arm(at: deadline) }

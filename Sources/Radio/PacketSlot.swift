@@ -1,5 +1,6 @@
 package import Engine
 internal import OpusCodec
+package import Playout
 package import RTP
 package import Sound
 
@@ -31,34 +32,46 @@ struct OutgoingPacket: BitwiseCopyable, Sendable {
     var packet = PacketSlot()
 }
 
-/// From the network thread to the playback thread.
+/// From the network thread to the playback thread: a packet, or news of its source.
 package struct IncomingPacket: BitwiseCopyable, Sendable {
     package var ssrc = SSRC(0)
     package var sequenceNumber = SequenceNumber(rawValue: 0)
     package var timestamp = RTPTimestamp(rawValue: 0)
     package var frameCount = FrameCount.zero
     package var carriesFEC = false
-    var arrival = Instant.start
-    /// No packet, but the news that its source has left.
-    var isGoodbye = false
+    package var origin = PacketOrigin.original
+    package var arrival = Instant.start
+    /// What it is when it is no packet.
+    var news: News?
     package var packet = PacketSlot()
+
+    package enum News: BitwiseCopyable, Sendable {
+        /// The source has left.
+        case goodbye
+        /// What copies and resends of the source need from now on. It is for the voice that the source has then, and lost
+        /// with it: whoever says it says it again from time to time.
+        case repair(RepairNeeds)
+    }
 
     package init() {}
 
     /// The slot may hold an older packet.
-    package mutating func set(goodbye ssrc: SSRC) {
+    package mutating func set(_ news: News, of ssrc: SSRC) {
         self.ssrc = ssrc
-        isGoodbye = true
+        self.news = news
         packet.byteCount = 0
     }
 
-    package mutating func set(_ media: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: Instant) {
+    package mutating func set(
+        _ media: MediaPacket, of datagram: Span<UInt8>, origin: PacketOrigin = .original, arrivedAt arrival: Instant
+    ) {
         ssrc = media.ssrc
         sequenceNumber = media.sequenceNumber
         timestamp = media.timestamp
         frameCount = media.description.frameCount
+        self.origin = origin
         self.arrival = arrival
-        isGoodbye = false
+        news = nil
         let end = media.description.offset + media.description.byteCount
         let payload = datagram.extracting(media.description.offset..<end)
         carriesFEC = OpusDecoder.hasInBandFEC(payload)

@@ -19,6 +19,8 @@ package struct Voice: ~Copyable, Sendable {
     private var decoded: DecodedSound
     private var stretch: TimeStretch
     private var budget = TempoBudget()
+    private var level = TalkLevel()
+    private var isPause = false
 
     /// `format` is the card's.
     package init(format: LPCMFormat, configuration: PlayoutConfiguration) throws(RadioError) {
@@ -41,12 +43,20 @@ package struct Voice: ~Copyable, Sendable {
         lane.reset()
         decoder.reset()
         decoded.removeAll()
+        level = TalkLevel()
+        isPause = false
     }
 
     @_noAllocation @_noLocks
+    package mutating func setRepair(_ needs: RepairNeeds) { lane.setRepair(needs) }
+
+    @_noAllocation @_noLocks
     package mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
-        guard !packet.isGoodbye else { return lane.end() }
-        insertPayload(of: packet, arrivedAt: arrival)
+        switch packet.news {
+        case .goodbye: lane.end()
+        case .repair(let needs): setRepair(needs)
+        case nil: insertPayload(of: packet, arrivedAt: arrival)
+        }
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
@@ -54,7 +64,7 @@ package struct Voice: ~Copyable, Sendable {
     private mutating func insertPayload(of packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         _ = lane.insert(
             packet.packet.payload, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
-            frameCount: packet.frameCount, carriesFEC: packet.carriesFEC, arrivedAt: arrival)
+            frameCount: packet.frameCount, carriesFEC: packet.carriesFEC, origin: packet.origin, arrivedAt: arrival)
     }
 
     @_noAllocation @_noLocks
@@ -68,6 +78,7 @@ package struct Voice: ~Copyable, Sendable {
         guard !isFree else { return false }
         converter.correct(by: lane.ratePartsPerMillion)
         let wanted = sound.count / channelCount
+        if lane.hasEndedWait { endWait(at: position) }
         var produced = 0
         while produced < wanted {
             if decoded.count == 0 { decode(at: position + FrameCount(produced), wanting: FrameCount(wanted - produced)) }
@@ -80,18 +91,29 @@ package struct Voice: ~Copyable, Sendable {
     /// Performs what the lane says comes next, and bends it where the depth is not what it should be.
     @_noAllocation @_noLocks
     private mutating func decode(at position: FrameCount, wanting wanted: FrameCount) {
-        let operation = lane.next(at: position, wanting: wanted)
-        decoded.append(operation, with: &decoder, from: lane)
-        guard case .decode = operation else { return }
-        budget.earn(FrameCount(decoded.count))
+        guard append(at: position, wanting: wanted) else { return }
         let excess = lane.excess
         if excess >= TimeStretch.shortest {
             shorten(at: position, atMost: min(excess, budget.allowance))
         } else if excess <= .zero - TimeStretch.shortest {
-            let added = decoded.lengthen(with: &stretch, atMost: min(.zero - excess, budget.allowance))
+            let limit = min(.zero - excess, budget.allowance)
+            let added = decoded.lengthen(with: &stretch, atMost: limit, anywhere: isPause)
             budget.spend(added)
             lane.bent(by: added)
         }
+    }
+
+    /// Puts what the lane says comes next behind what waits. Returns whether it was a packet.
+    @_noAllocation @_noLocks
+    private mutating func append(at position: FrameCount, wanting wanted: FrameCount) -> Bool {
+        let before = decoded.count
+        let operation = lane.next(at: position, wanting: wanted)
+        decoded.append(operation, with: &decoder, from: lane)
+        guard case .decode = operation else { return false }
+        let frames = FrameCount(decoded.count - before)
+        isPause = level.isPause(meanSquare: decoded.meanSquare(ofLast: frames), lasting: frames)
+        budget.earn(frames, isPause: isPause)
+        return true
     }
 
     /// What is too much lies in the queue, so there is more to decode where one packet is too short to cut a period from.
@@ -99,13 +121,27 @@ package struct Voice: ~Copyable, Sendable {
     private mutating func shorten(at position: FrameCount, atMost limit: FrameCount) {
         guard limit >= TimeStretch.shortest else { return }
         while FrameCount(decoded.count) < TimeStretch.reach, lane.hasSound {
-            let ahead = FrameCount(decoded.count)
-            decoded.append(lane.next(at: position + ahead, wanting: .zero), with: &decoder, from: lane)
-            budget.earn(FrameCount(decoded.count) - ahead)
+            _ = append(at: position + FrameCount(decoded.count), wanting: .zero)
         }
-        let removed = decoded.shorten(with: &stretch, atMost: limit)
+        let removed = decoded.shorten(with: &stretch, atMost: limit, anywhere: isPause)
         budget.spend(removed)
         lane.bent(by: removed)
+    }
+
+    /// The packet that was waited for is here: what was made up and has not been played yet is not needed, and goes as far
+    /// as the sound finds together again.
+    @_noAllocation @_noLocks
+    private mutating func endWait(at position: FrameCount) {
+        let madeUp = FrameCount(decoded.count)
+        guard madeUp >= TimeStretch.shortest, append(at: position + madeUp, wanting: .zero) else { return }
+        let excess = lane.excess
+        let limit = min(excess, madeUp + budget.allowance)
+        guard limit >= TimeStretch.shortest else { return }
+        let removed = decoded.shorten(with: &stretch, atMost: limit, anywhere: true)
+        lane.withdraw(min(removed, madeUp))
+        let bent = max(removed - madeUp, .zero)
+        budget.spend(bent)
+        lane.bent(by: bent)
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.

@@ -29,15 +29,15 @@ public struct SimulatedReceiver: ~Copyable {
         public var counts: QualityCounts
     }
 
-    /// Of the talker `ssrc`, whose packets have one of `payloadTypes`. `playout` says how deep the buffer may be; its period
-    /// is of no account.
+    /// Of the talker `ssrc`, whose packets have `payloadType`, or `redPayloadType` where copies are in them. `playout` says
+    /// how deep the buffer may be; its period is of no account.
     public init(
-        of ssrc: SSRC, payloadTypes: Set<UInt8> = [RTPDefaults.opusPayloadType], playout: PlayoutSettings = .init()
+        of ssrc: SSRC, payloadType: UInt8 = RTPDefaults.opusPayloadType, redPayloadType: UInt8? = nil,
+        playout: PlayoutSettings = .init()
     ) throws(RadioError) {
         self.ssrc = ssrc
-        let configuration = StationConfiguration(
-            payloadType: payloadTypes.min() ?? RTPDefaults.opusPayloadType, acceptedPayloadTypes: payloadTypes,
-            controlPort: .none)
+        var configuration = StationConfiguration(payloadType: payloadType, controlPort: .none)
+        if let redPayloadType { configuration.defence.redPayloadType = redPayloadType }
         station = Station(
             identity: Identity(ssrc: SSRC(~ssrc.rawValue)), configuration: configuration, at: .start)
         var lane = playout.lane(period: Self.period, .opus)
@@ -82,24 +82,32 @@ public struct SimulatedReceiver: ~Copyable {
             voice.begin(ssrc)
         }
         guard let origin else { return }
-        var incoming = IncomingPacket()
-        incoming.set(packet, of: datagram, arrivedAt: instant)
         let arrival = FrameCount(instant - origin)
+        for index in 0..<packet.copyCount { insert(packet.copy(index), of: datagram, arrivedAt: arrival) }
+        insert(packet, of: datagram, arrivedAt: arrival)
+        account.packetCame(byteCount: packet.description.byteCount, packet.description.frameCount)
+        guard let source = station.sources.first(where: { $0.ssrc == ssrc }) else { return }
+        account.reception = source.reception
+        account.answeredCount = source.mending.answeredCount
+        let repair = source.repair
+        voice.setRepair(RepairNeeds(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit))
+    }
+
+    private mutating func insert(_ packet: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: FrameCount) {
+        var incoming = IncomingPacket()
+        incoming.set(packet, of: datagram, origin: packet.origin, arrivedAt: .start + arrival.duration())
         let before = voice.lane.statistics
         voice.insert(incoming, arrivedAt: arrival)
         let after = voice.lane.statistics
-        if after.discarded == before.discarded {
-            transit.insert(packet.timestamp, at: arrival, beginsAnew: after.resyncs > before.resyncs)
-        }
-        account.packetCame(byteCount: packet.description.byteCount, packet.description.frameCount)
-        if let source = station.sources.first(where: { $0.ssrc == ssrc }) { account.reception = source.reception }
+        guard packet.origin == .original, after.discarded == before.discarded else { return }
+        transit.insert(packet.timestamp, at: arrival, beginsAnew: after.resyncs > before.resyncs)
     }
 
     private mutating func settle() {
         while let event = station.nextEvent() {
             guard case .sourceLeft(ssrc, _) = event else { continue }
             var goodbye = IncomingPacket()
-            goodbye.set(goodbye: ssrc)
+            goodbye.set(.goodbye, of: ssrc)
             voice.insert(goodbye, arrivedAt: position)
         }
     }
@@ -153,6 +161,8 @@ private struct Transit {
 /// What is kept of a run until it is over: only then is it known which packet was the fastest.
 private struct Account {
     var reception: ReceptionStatistics?
+    /// Packets that came because they were asked for.
+    var answeredCount = 0
     /// When the card asked, how far the sound then lay behind its timestamps, and how often these had begun anew.
     var samples: [(elapsed: Duration, depth: FrameCount, restarts: Int)] = []
 
@@ -176,7 +186,7 @@ private struct Account {
         let unique = reception.receivedCount - reception.duplicateCount
         let bitRate = frameCount > .zero ? byteCount * 8 * 48_000 / frameCount.rawValue : nil
         return QualityCounts(
-            expected: reception.expectedCount, lost: reception.expectedCount - unique,
+            expected: reception.expectedCount, lost: reception.expectedCount - unique + answeredCount,
             lossRuns: reception.losses.runCount, jitter: reception.jitter.duration(), bitRate: bitRate, playout: playout)
     }
 

@@ -6,8 +6,10 @@ internal import Sound
 public struct RTPStream: Hashable, Sendable {
     public var ssrc: SSRC
     public var destination: Endpoint
-    /// That of most of its packets.
+    /// That of most of its packets, or of what they hold.
     public var payloadType: UInt8
+    /// That of packets with copies of earlier ones in them (RED, RFC 2198); nil where there are none.
+    public var redPayloadType: UInt8?
     public var packetCount: Int
     /// Of those, packets of `payloadType` whose payload reads as Opus.
     public var opusCount: Int
@@ -36,8 +38,7 @@ public struct StreamSurvey: Sendable {
             else { continue }
             let key = Key(ssrc: header.ssrc, destination: entry.destination)
             if found[key] == nil { order.append(key) }
-            let opus = try? OpusPacket(parsing: datagram.extracting(header.payload))
-            found[key, default: Sighting()].see(header, opus?.frameCount)
+            found[key, default: Sighting()].see(header, datagram.extracting(header.payload))
         }
         streams = order.compactMap { key in found[key].map { $0.stream(key) } }
             .sorted { $0.packetCount > $1.packetCount }
@@ -52,14 +53,22 @@ public struct StreamSurvey: Sendable {
     private struct Sighting {
         private var packetCounts: [UInt8: Int] = [:]
         private var opusCounts: [UInt8: Int] = [:]
+        private var redPayloadType: UInt8?
         private var followers = 0
         private var consistentFollowers = 0
         private var last: (header: RTPHeader, frameCount: FrameCount)?
 
-        mutating func see(_ header: RTPHeader, _ frameCount: FrameCount?) {
-            packetCounts[header.payloadType, default: 0] += 1
-            guard let frameCount else { return }
-            opusCounts[header.payloadType, default: 0] += 1
+        mutating func see(_ header: RTPHeader, _ payload: Span<UInt8>) {
+            var type = header.payloadType
+            var primary = 0..<payload.count
+            if let redundant = Self.redundant(payload, header) {
+                redPayloadType = type
+                type = redundant.primary.payloadType
+                primary = redundant.primary.offset..<payload.count
+            }
+            packetCounts[type, default: 0] += 1
+            guard let frameCount = (try? OpusPacket(parsing: payload.extracting(primary)))?.frameCount else { return }
+            opusCounts[type, default: 0] += 1
             defer { last = (header, frameCount) }
             // A marker begins a talkspurt: how far on that is, nobody can say.
             guard let last, !header.marker, header.sequenceNumber.distance(after: last.header.sequenceNumber) == 1
@@ -68,12 +77,23 @@ public struct StreamSurvey: Sendable {
             if header.timestamp.distance(after: last.header.timestamp) == last.frameCount { consistentFollowers += 1 }
         }
 
+        /// Nearly any bytes read as a redundant payload of one block: it takes copies, of the same type, to be seen as one.
+        private static func redundant(_ payload: Span<UInt8>, _ header: RTPHeader) -> RedundantPayload? {
+            guard let redundant = try? RedundantPayload(parsing: payload), redundant.count > 1,
+                redundant.primary.payloadType != header.payloadType, redundant.primary.payloadType >= 96,
+                (0..<redundant.count - 1).allSatisfy({
+                    redundant[$0].payloadType == redundant.primary.payloadType && redundant[$0].age.rawValue % 120 == 0
+                })
+            else { return nil }
+            return redundant
+        }
+
         func stream(_ key: Key) -> RTPStream {
             let packetCount = packetCounts.values.reduce(0, +)
             let type = packetCounts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? 0
             return RTPStream(
-                ssrc: key.ssrc, destination: key.destination, payloadType: type, packetCount: packetCount,
-                opusCount: opusCounts[type] ?? 0, followers: followers, consistentFollowers: consistentFollowers)
+                ssrc: key.ssrc, destination: key.destination, payloadType: type, redPayloadType: redPayloadType,
+                packetCount: packetCount, opusCount: opusCounts[type] ?? 0, followers: followers, consistentFollowers: consistentFollowers)
         }
     }
 }

@@ -52,7 +52,11 @@ struct SentMeter {
 extension SentMeter.Second {
     /// As whoever hears it may judge it, as far as reports tell: what they bring back and how deep they buffer, these do not.
     var model: EModel? {
-        view.map { EModel(delay: ($0.roundTrip ?? .zero) / 2, lossShare: $0.lossShare) }
+        view.map { view in
+            EModel(
+                delay: (view.roundTrip ?? .zero) / 2, lossShare: view.lossShare,
+                burstRatio: (view.burstLength ?? 1) * (1 - view.lossShare))
+        }
     }
 
     var members: [(String, JSON)] {
@@ -61,6 +65,7 @@ extension SentMeter.Second {
             ("packets", .integer(packetCount)),
             ("kbit_s", .decimal(seconds > 0 ? Double(byteCount) * 8 / seconds / 1_000 : nil, places: 1)),
             ("lost_share", .decimal(lossShare, places: 5)),
+            ("burst_length", .decimal(view?.burstLength, places: 2)),
             ("jitter_ms", .decimal(view.map { $0.jitter / .milliseconds(1) }, places: 2)),
             ("round_trip_ms", .decimal(view?.roundTrip.map { $0 / .milliseconds(1) }, places: 2)),
             ("score", .decimal(model?.score, places: 2)), ("rating", .decimal(model?.rating, places: 1)),

@@ -72,13 +72,15 @@ struct StatusLine {
         if playback.isCardLost { fields.addPart("PLAYBACK CARD LOST") }
     }
 
-    /// `loss 5.2% x1.4  late 0.3%  PLC 2.1%  FEC 3.1%  delay 33→40 ms  +12 ppm  MOS 3.9`, without what is nothing.
+    /// `loss 5.2% x1.4  late 0.3%  PLC 2.1%  FEC 3.1%  RED 2.0%  NACK 1.0%  delay 33→40 ms  +12 ppm  MOS 3.9`, without what is nothing.
     private func add(_ recent: QualitySummary, _ now: PlayoutStatistics, to fields: inout StatusFields) {
         if let loss = percent(recent.lostShare) { fields.add("loss \(loss)") }
         if let burst = recent.burstLength { fields.add("x\(decimal(burst, places: 1))", rank: 6, after: " ") }
         if let late = percent(recent.lateShare) { fields.add("late \(late)", rank: 5) }
         if let concealed = percent(recent.concealedShare) { fields.add("PLC \(concealed)", rank: 2) }
-        if let recovered = percent(recent.recoveredShare) { fields.add("FEC \(recovered)", rank: 3) }
+        if let recovered = percent(recent.recoveredByFECShare) { fields.add("FEC \(recovered)", rank: 3) }
+        if let copied = percent(recent.recoveredByCopyShare) { fields.add("RED \(copied)", rank: 3) }
+        if let resent = percent(recent.recoveredByResendShare) { fields.add("NACK \(resent)", rank: 3) }
         let delay = decimal(now.delay.duration() / .milliseconds(1), places: 0)
         let target = decimal(now.target.duration() / .milliseconds(1), places: 0)
         fields.add("delay \(delay)")

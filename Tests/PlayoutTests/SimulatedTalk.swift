@@ -90,6 +90,7 @@ struct SimulatedTalk: ~Copyable {
                 played.append(.silence(frames.rawValue))
                 carry += Double(frames.rawValue)
             case .decode(let entry, let skipping):
+                budget.earn(entry.frameCount - skipping, isPause: false)
                 played.append(skipping == .zero ? .packet(entry.sequence) : .partOf(entry.sequence))
                 carry += Double((entry.frameCount - skipping).rawValue)
                 bend()
@@ -108,7 +109,6 @@ struct SimulatedTalk: ~Copyable {
 
     /// What a voice does with the time-stretch, without sound: periods of 5 ms.
     private mutating func bend() {
-        budget.earn(FrameCount(Int(carry)))
         let period = FrameCount(240)
         guard budget.allowance >= period else { return }
         if lane.excess >= period, carry > 480 {

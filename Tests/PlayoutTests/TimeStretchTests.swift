@@ -43,18 +43,47 @@ func aToneKeepsItsPitch(frequency: Double) {
     #expect(results.contains { $0 > .zero })
 }
 
-@Test func theTempoStaysWithinTenPercent() {
+/// Whatever is asked for, of any second of speech no more than an eleventh goes.
+@Test(arguments: [120, 200, 400, 720]) func theTempoStaysWithinTenPercent(period: Int) {
+    var budget = TempoBudget()
+    var spent: [Int] = []
+    for packet in 0..<3_000 {
+        let wanted = packet % 700 < 100 ? 0 : period
+        budget.earn(FrameCount(960), isPause: false)
+        let taken = budget.allowance >= FrameCount(wanted) ? wanted : 0
+        budget.spend(FrameCount(taken))
+        spent.append(taken)
+    }
+    let most = (50...3_000).map { spent[$0 - 50..<$0].reduce(0, +) }.max() ?? 0
+    #expect(48_000 / Double(48_000 - most) <= 1.1)
+    #expect(most > 4_363 - period, "and nearly all of it is used")
+}
+
+@Test func halfOfAPauseMayGoAndNothingOfItIsKeptForSpeech() {
     var budget = TempoBudget()
     var spent = 0
-    for _ in 0..<1_000 {
-        budget.earn(FrameCount(960))
-        if budget.allowance >= FrameCount(400) {
-            budget.spend(FrameCount(400))
-            spent += 400
-        }
+    for _ in 0..<100 {
+        budget.earn(FrameCount(960), isPause: true)
+        spent += budget.allowance.rawValue
+        budget.spend(budget.allowance)
     }
-    #expect(spent <= 96_000)
-    #expect(spent > 90_000)
+    #expect(spent == 48_000)
+    budget.earn(FrameCount(960), isPause: false)
+    #expect(budget.allowance <= FrameCount(720))
+}
+
+@Test func aPauseIsQuietForThisTalkerAndLongerThanAConsonant() {
+    for loudness: Float in [0.1, 0.001] {
+        var level = TalkLevel()
+        let hears = { (level: inout TalkLevel, share: Float) in
+            level.isPause(meanSquare: loudness * share, lasting: FrameCount(960))
+        }
+        for _ in 0..<50 { #expect(!hears(&level, 1)) }
+        #expect(!hears(&level, 1e-4), "a closed mouth")
+        #expect(hears(&level, 1e-4))
+        #expect(hears(&level, 1e-4))
+        #expect(!hears(&level, 1e-2))
+    }
 }
 
 @Test func whatComesLateWasNotLost() {

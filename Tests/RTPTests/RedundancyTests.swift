@@ -47,8 +47,8 @@ import Testing
     #expect(try packets.next() == .genericNACK(nack))
 }
 
-@Test func voIPMetricsComeBackAsTheyWent() throws {
-    var metrics = VoIPMetrics(sender: SSRC(1), source: SSRC(2))
+@Test func anExtendedReportComesBackAsItWent() throws {
+    var metrics = VoIPMetrics(source: SSRC(2))
     metrics.lossRate = 12
     metrics.burstDensity = 130
     metrics.burstDuration = .milliseconds(60)
@@ -56,10 +56,42 @@ import Testing
     metrics.rating = 81
     metrics.nominalDepth = .milliseconds(25)
     metrics.maximumDepth = .milliseconds(100)
-    let bytes = [UInt8](capacity: 100) { metrics.write(into: &$0) }
-    #expect(bytes.count == VoIPMetrics.byteCount)
+    let loss = LossRLE(source: SSRC(2), first: SequenceNumber(rawValue: 65_500), count: 100) { $0 % 9 != 0 }
+    let report = ExtendedReport(sender: SSRC(1), blocks: [.lossRLE(loss), .voipMetrics(metrics)])
+    let bytes = [UInt8](capacity: 200) { report.write(into: &$0) }
+    #expect(bytes.count == report.byteCount)
     var packets = try RTCPCompound(parsing: bytes.span, allowsReducedSize: true)
-    #expect(try packets.next() == .voipMetrics(metrics))
+    #expect(try packets.next() == .extendedReport(report))
+}
+
+@Test(arguments: [0, 1, 2, 14, 15, 16, 31, 250, 1_024, 40_000])
+func aPatternOfLossIsReadAsItWasWritten(count: Int) {
+    for every in [1, 2, 7, 40, 100_000] {
+        let loss = LossRLE(source: SSRC(2), first: SequenceNumber(rawValue: 65_000), count: count) { $0 % every != every / 2 }
+        var read: [Bool] = []
+        loss.forEachRun { came, length in read += [Bool](repeating: came, count: length) }
+        #expect(read == (0..<count).map { $0 % every != every / 2 })
+        #expect(loss.count == count)
+        let lost = read.filter { !$0 }.count
+        #expect(loss.summary.lossCount == lost)
+        #expect(loss.summary.burstCount == (every == 1 ? min(lost, 1) : lost))
+    }
+}
+
+@Test func aHostilePatternCostsNoMoreThanItsChunks() {
+    // Sixteen thousand packets in each of three hundred chunks, of which the numbers allow 65 535 together.
+    var body: [UInt8] = [1, 0, 0, 152, 0, 0, 0, 2, 0, 0, 0xFF, 0xFF]
+    for _ in 0..<300 { body += [0x3F, 0xFF] }
+    let bytes = [0x80, 207, 0, UInt8((body.count + 4) / 4), 0, 0, 0, 1] + body
+    guard var packets = try? RTCPCompound(parsing: bytes.span, allowsReducedSize: true),
+        case .extendedReport(let report) = try? packets.next(), case .lossRLE(let loss) = report.blocks.first
+    else {
+        Issue.record("not read")
+        return
+    }
+    #expect(loss.summary.packetCount == 65_535)
+    #expect(loss.summary.lossCount == 65_535)
+    #expect(loss.summary.burstCount == 1)
 }
 
 @Test func aSingleLossIsNoBurst() {

@@ -217,7 +217,7 @@ import Testing
                 packet.packet.bytes[index] = .random(in: 0 ... .max, using: &chance)
             }
             packet.carriesFEC = number % 3 == 0
-            packet.isGoodbye = number % 499 == 0
+            packet.news = number % 499 == 0 ? .goodbye : nil
             packet.arrival = room.now
             room.arrive(packet)
             if number % 40 == 0 { room.run(seconds: 0.02) }

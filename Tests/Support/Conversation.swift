@@ -114,7 +114,7 @@ private struct Ear: ~Copyable {
             frameCount: packet.description.frameCount, carriesFEC: false, arrivedAt: arrival)
         {
         case .queued, .resynchronised: log.taken.append(heard.number)
-        case .late, .duplicate, .strange, .refused: break
+        case .late, .duplicate, .spare, .strange, .refused: break
         }
     }
 

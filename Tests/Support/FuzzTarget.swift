@@ -64,6 +64,22 @@ private func check(_ packet: RTCPPacket, within byteCount: Int) {
         precondition(written.count == goodbye.byteCount)
         // What was not UTF-8 grows when it is replaced, may be cut then, and does not read the same.
         guard (goodbye.reason ?? "").utf8.count <= 255 else { return }
+    case .genericNACK(let nack):
+        // What has doubles or no order is written in fewer bytes, or more.
+        guard nack.sequenceNumbers.count <= 64 else { return }
+        written = [UInt8](capacity: nack.byteCount) { nack.write(into: &$0) }
+        precondition(written.count == nack.byteCount)
+        guard case .genericNACK(let again) = firstPacket(of: written.span) else { preconditionFailure("no NACK") }
+        precondition(Set(again.sequenceNumbers) == Set(nack.sequenceNumbers))
+        return
+    case .extendedReport(let report):
+        for case .lossRLE(let loss) in report.blocks {
+            let summary = loss.summary
+            precondition(summary.lossCount <= summary.packetCount && summary.packetCount <= loss.count)
+            precondition(summary.burstCount <= summary.lossCount)
+        }
+        written = [UInt8](capacity: report.byteCount) { report.write(into: &$0) }
+        precondition(written.count == report.byteCount)
     case .unknown(let unknown):
         precondition(unknown.body.lowerBound >= 4 && unknown.body.upperBound <= byteCount)
         return

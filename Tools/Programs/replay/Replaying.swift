@@ -88,7 +88,7 @@ import SoundFile
         if case .fixed(let depth)? = jitter { settings.fixedDepth = depth }
         if let maxLatency { settings.maximumDepth = maxLatency.duration }
         var receiver = try SimulatedReceiver(
-            of: stream.ssrc, payloadTypes: [stream.payloadType], playout: settings)
+            of: stream.ssrc, payloadType: stream.payloadType, redPayloadType: stream.redPayloadType, playout: settings)
         var writer = try Recording(output)
         for entry in log.entries {
             try receiver.play(until: entry.at) { sound, _ in try writer.write(sound) }
