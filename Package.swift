@@ -70,8 +70,11 @@ let package = Package(
                 "Sound", "RTP", "Playout", "Engine", "Handoff", "OpusCodec", "Resampling", "SoundFile", "SoundCard",
                 "Network",
             ]),
-        room("Replay", imports: ["Sound", "RTP", "Playout", "Quality", "Engine", "Radio"]),
-        room("Console", imports: ["Radio", argumentParser]),
+        room("Simulation", imports: ["Sound", "RTP", "Playout", "Quality", "Engine", "Radio"]),
+        room(
+            "RadioCheck",
+            imports: ["Sound", "RTP", "Playout", "OpusCodec", "Quality", "Engine", "Radio", "BadLink", "Simulation"]),
+        room("Console", imports: ["Radio", "Sound", "SoundFile", argumentParser]),
 
         .executableTarget(
             name: "tenfour",
@@ -95,9 +98,18 @@ let package = Package(
         .executableTarget(
             name: "replay",
             dependencies: [
-                "PacketCapture", "Replay", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile", argumentParser,
+                "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile", argumentParser,
             ],
             path: "Tools/Programs/replay",
+            swiftSettings: settings),
+
+        .executableTarget(
+            name: "radiocheck",
+            dependencies: [
+                "RadioCheck", "BadLink", "Quality", "Console", "Radio", "Engine", "RTP", "Network", "Sound", "SoundFile",
+                argumentParser,
+            ],
+            path: "Tools/Programs/radiocheck",
             swiftSettings: settings),
 
         // What README.md shows, as a stranger would build it: without our settings.

@@ -16,7 +16,8 @@ public struct ReceptionStatistics: Sendable {
     public private(set) var duplicateCount = 0
     /// Of those, packets that came after one sent later.
     public private(set) var reorderedCount = 0
-    /// Which packets came and which did not, in their order, up to 32 before the newest: a later one is no loss yet.
+    /// Which packets the network brought and which it did not, in their order, up to 32 before the newest: a later one is no
+    /// loss yet. One that came because it was asked for had been lost.
     public private(set) var losses = BurstMetrics()
     /// How often the source began anew with another sequence.
     public private(set) var restartCount = 0
@@ -25,6 +26,8 @@ public struct ReceptionStatistics: Sendable {
     private var highest: Int64 = 0
     /// Bit n: the packet n before the highest has come.
     private var history: UInt128 = 0
+    /// The same without those that came because they were asked for.
+    private var unaskedHistory: UInt128 = 0
     /// After a jump that is not believed yet, the one packet that would confirm it.
     private var expectedAfterJump: SequenceNumber?
 
@@ -66,7 +69,7 @@ public struct ReceptionStatistics: Sendable {
     public mutating func packetArrived(
         _ sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, isResent: Bool = false, at now: Instant
     ) -> Reception {
-        let reception = place(sequenceNumber)
+        let reception = place(sequenceNumber, isResent: isResent)
         switch reception {
         case .stray: return reception
         case .duplicate: duplicateCount += 1
@@ -114,7 +117,7 @@ extension ReceptionStatistics {
     public var jitter: FrameCount { FrameCount(Int(min(scaledJitter >> 4, Int64(UInt32.max)))) }
 
     /// RFC 3550 appendix A.1, without its probation.
-    private mutating func place(_ sequenceNumber: SequenceNumber) -> Reception {
+    private mutating func place(_ sequenceNumber: SequenceNumber, isResent: Bool) -> Reception {
         guard receivedCount > 0 else {
             begin(at: sequenceNumber)
             return .ahead(lost: 0)
@@ -125,12 +128,14 @@ extension ReceptionStatistics {
             countLosses(before: step)
             highest += Int64(step)
             history = history << UInt128(step) | 1
+            unaskedHistory = unaskedHistory << UInt128(step) | (isResent ? 0 : 1)
             expectedAfterJump = nil
             return .ahead(lost: step - 1)
         case (1 - Self.maximumMisorder)...0:
             let bit: UInt128 = 1 << UInt128(-step)
             guard history & bit == 0 else { return .duplicate }
             history |= bit
+            if !isResent { unaskedHistory |= bit }
             return .reordered(by: -step)
         case _ where sequenceNumber == expectedAfterJump:
             begin(at: sequenceNumber)
@@ -147,7 +152,7 @@ extension ReceptionStatistics {
         for index in (0..<step).reversed() {
             let age = Self.patience + index - step
             guard Int64(age) <= highest - base else { continue }
-            losses.count(isLost: age < 0 || history & (1 << UInt128(age)) == 0)
+            losses.count(isLost: age < 0 || unaskedHistory & (1 << UInt128(age)) == 0)
         }
     }
 
@@ -155,6 +160,7 @@ extension ReceptionStatistics {
         base = Int64(sequenceNumber.rawValue)
         highest = base
         history = 1
+        unaskedHistory = 1
         expectedAfterJump = nil
         receivedCount = 0
         duplicateCount = 0

@@ -16,6 +16,8 @@ internal import Synchronization
     private let loop: EventLoop
     private let media: UDPSocket
     private let control: UDPSocket?
+    /// Reports that go to the media's port come from the media's port as well (RFC 5761 section 4).
+    private let sendsControlApart: Bool
     private var station: Station
     private let controls: Controls
     private let state: SessionState
@@ -56,6 +58,7 @@ internal import Synchronization
         self.loop = loop
         (media, control) = try Self.open(configuration, on: loop)
         localEndpoint = media.localEndpoint
+        sendsControlApart = configuration.station.controlPort == .next
         let woken = Woken()
         wakeup = try loop.makeWakeup { woken.loop?.woken() }
         var generator = SystemRandomNumberGenerator()
@@ -133,7 +136,7 @@ internal import Synchronization
             let destination = station.nextDatagram(into: &output)
             let count = unsafe output.finalize(for: datagram)
             guard let destination else { break }
-            let socket = destination.isControl ? control ?? media : media
+            let socket = destination.isControl && sendsControlApart ? control ?? media : media
             socket.send(unsafe UnsafeBufferPointer(rebasing: datagram[..<count]).span, to: destination.endpoint)
         }
         while let event = station.nextEvent() {

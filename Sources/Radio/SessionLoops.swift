@@ -1,7 +1,7 @@
 internal import Engine
 internal import Handoff
 internal import Network
-internal import OpusCodec
+package import OpusCodec
 package import Playout
 package import Sound
 internal import SoundCard
@@ -141,12 +141,12 @@ struct SessionLoops: ~Copyable, Sendable {
 
 extension CodingSettings {
     /// Below 10 ms there is nothing for the speech codec to do, and without it Opus looks 4 ms less ahead.
-    var application: OpusEncoder.Application {
+    package var application: OpusEncoder.Application {
         if frame < .milliseconds(10) { return .lowDelay }
         return content == .speech ? .voip : .audio
     }
 
-    var settings: OpusEncoderSettings {
+    package var settings: OpusEncoderSettings {
         var settings = OpusEncoderSettings()
         settings.bitRate = bitRate
         settings.complexity = complexity

@@ -42,7 +42,9 @@ public struct SessionSnapshot: Sendable {
         public var lostCount: Int
         /// Of those received, packets that had come before.
         public var duplicateCount: Int
-        /// Which packets came and which did not, in their order, up to a moment ago.
+        /// Of those received, packets that came because we asked for them.
+        public var resentCount: Int
+        /// Which packets the network brought and which it did not, in their order, up to a moment ago.
         public var losses: BurstMetrics
         /// Interarrival jitter (RFC 3550 section 6.4.1).
         public var jitter: Duration
@@ -108,6 +110,7 @@ public struct SessionSnapshot: Sendable {
                     level: Level(meanSquare: voice.meanSquare), receivedCount: source?.reception.receivedCount ?? 0,
                     lostCount: source?.reception.cumulativeLost ?? 0,
                     duplicateCount: source?.reception.duplicateCount ?? 0,
+                    resentCount: source?.mending.answeredCount ?? 0,
                     losses: source?.reception.losses ?? BurstMetrics(),
                     jitter: source?.reception.jitter.duration() ?? .zero, playout: voice.playout))
         }

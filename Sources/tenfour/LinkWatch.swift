@@ -45,7 +45,7 @@ struct LinkWatch {
 
 extension QualityCounts {
     init(_ voice: SessionSnapshot.VoiceSnapshot, roundTrip: Duration?) {
-        let unique = voice.receivedCount - voice.duplicateCount
+        let unique = voice.receivedCount - voice.duplicateCount - voice.resentCount
         let expected = voice.receivedCount + voice.lostCount
         self.init(
             expected: expected, lost: expected - unique, lossRuns: voice.losses.runCount, jitter: voice.jitter,

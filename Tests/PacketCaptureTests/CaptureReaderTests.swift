@@ -99,12 +99,12 @@ struct CaptureReaderTests {
     }
 
     @Test func whatIsNoCaptureIsRefused() {
-        #expect(throws: CaptureError.empty) { try CaptureReader([UInt8]().span) }
-        #expect(throws: CaptureError.unknownFormat) { try CaptureReader([0xA1, 0xB2].span) }
-        #expect(throws: CaptureError.unknownFormat) { try CaptureReader(Array("RIFF....WAVEfmt ".utf8).span) }
-        #expect(throws: CaptureError.noHeader) { try CaptureReader(CaptureBytes.pcap().bytes.dropLast(1).span) }
+        #expect(throws: CaptureError.empty) { try packets([]) }
+        #expect(throws: CaptureError.unknownFormat) { try packets([0xA1, 0xB2]) }
+        #expect(throws: CaptureError.unknownFormat) { try packets(Array("RIFF....WAVEfmt ".utf8)) }
+        #expect(throws: CaptureError.noHeader) { try packets(CaptureBytes.pcap().bytes.dropLast()) }
         var old = CaptureBytes.pcap().bytes
         old[4] = 1
-        #expect(throws: CaptureError.unknownVersion(1)) { try CaptureReader(old.span) }
+        #expect(throws: CaptureError.unknownVersion(1)) { try packets(old) }
     }
 }

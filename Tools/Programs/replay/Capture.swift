@@ -4,7 +4,7 @@ import PacketCapture
 import Quality
 import RTP
 import Radio
-import Replay
+import Simulation
 import Sound
 
 /// What a capture holds for us: the datagrams that may be RTP, and how many packets were something else.

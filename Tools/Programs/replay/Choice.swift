@@ -1,7 +1,7 @@
 import Engine
 import RTP
 import Radio
-import Replay
+import Simulation
 
 /// Which stream a person wants to hear.
 struct Choice {

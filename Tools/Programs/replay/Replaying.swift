@@ -5,7 +5,7 @@ import PacketCapture
 import Quality
 import RTP
 import Radio
-import Replay
+import Simulation
 import Sound
 import SoundFile
 

@@ -30,16 +30,21 @@ public struct SimulatedReceiver: ~Copyable {
     }
 
     /// Of the talker `ssrc`, whose packets have `payloadType`, or `redPayloadType` where copies are in them. `playout` says
-    /// how deep the buffer may be; its period is of no account.
+    /// how deep the buffer may be; its period is of no account. Says nothing to anybody.
     public init(
         of ssrc: SSRC, payloadType: UInt8 = RTPDefaults.opusPayloadType, redPayloadType: UInt8? = nil,
         playout: PlayoutSettings = .init()
     ) throws(RadioError) {
-        self.ssrc = ssrc
         var configuration = StationConfiguration(payloadType: payloadType, controlPort: .none)
         if let redPayloadType { configuration.defence.redPayloadType = redPayloadType }
-        station = Station(
-            identity: Identity(ssrc: SSRC(~ssrc.rawValue)), configuration: configuration, at: .start)
+        let station = Station(identity: Identity(ssrc: SSRC(~ssrc.rawValue)), configuration: configuration, at: .start)
+        try self.init(of: ssrc, station: station, playout: playout)
+    }
+
+    /// With a station of the caller's, which may report and ask for what is lost: its datagrams and deadlines are to be seen to.
+    public init(of ssrc: SSRC, station: Station, playout: PlayoutSettings = .init()) throws(RadioError) {
+        self.ssrc = ssrc
+        self.station = station
         var lane = playout.lane(period: Self.period, .opus)
         // Nothing here wakes late.
         lane.margin = Self.period
@@ -55,6 +60,20 @@ public struct SimulatedReceiver: ~Copyable {
         let reception = station.receive(datagram, from: sender, at: instant)
         if case .media(let packet) = reception, packet.ssrc == ssrc { take(packet, of: datagram, at: instant) }
         settle()
+    }
+
+    /// As of `Station`.
+    public var nextDeadline: Instant? { station.nextDeadline }
+
+    /// As of `Station`.
+    public mutating func timeElapsed(at instant: Instant) {
+        station.timeElapsed(at: instant)
+        settle()
+    }
+
+    /// As of `Station`.
+    public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
+        station.nextDatagram(into: &buffer)?.endpoint
     }
 
     /// Plays what is due before `instant`; nothing before the first packet.
