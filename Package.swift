@@ -74,6 +74,7 @@ let package = Package(
         room(
             "RadioCheck",
             imports: ["Sound", "RTP", "Playout", "OpusCodec", "Quality", "Engine", "Radio", "BadLink", "Simulation"]),
+        room("Waveform", imports: ["Sound"]),
         room("Console", imports: ["Radio", "Sound", "SoundFile", argumentParser]),
 
         .executableTarget(
@@ -110,6 +111,15 @@ let package = Package(
                 argumentParser,
             ],
             path: "Tools/Programs/radiocheck",
+            swiftSettings: settings),
+
+        .executableTarget(
+            name: "badnet",
+            dependencies: [
+                "RadioCheck", "Simulation", "Waveform", "BadLink", "Quality", "Console", "Radio", "Engine", "Playout", "Sound",
+                "SoundFile", argumentParser,
+            ],
+            path: "Tools/Programs/badnet",
             swiftSettings: settings),
 
         // What README.md shows, as a stranger would build it: without our settings.

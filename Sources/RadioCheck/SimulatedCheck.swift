@@ -16,6 +16,8 @@ public struct SimulatedCheck: ~Copyable {
 
     /// When packets of speech were sent that did not come back.
     public private(set) var losses: [Instant] = []
+    /// When the first packet of speech was sent.
+    public private(set) var firstSent: Instant?
 
     private enum Way { case there, back }
 
@@ -85,16 +87,20 @@ public struct SimulatedCheck: ~Copyable {
 
     private mutating func send(_ datagram: [UInt8], _ way: Way) {
         let fate = way == .there ? there.fate(ofPacket: datagram.count, at: now) : back.fate(ofPacket: datagram.count, at: now)
+        let isSpeech = isSpeech(datagram.span)
+        if isSpeech, firstSent == nil { firstSent = now }
         switch fate {
         case .lost:
-            if (try? RTPHeader(parsing: datagram.span)) != nil, !RTCPCompound.isRTCP(secondByte: datagram[1]) {
-                losses.append(now)
-            }
+            if isSpeech { losses.append(now) }
         case .delivered(let time):
             _ = flight.insert(datagram.span, for: way, due: time)
         case .doubled(let first, let second):
             _ = flight.insert(datagram.span, for: way, due: first)
             _ = flight.insert(datagram.span, for: way, due: second)
         }
+    }
+
+    private func isSpeech(_ datagram: Span<UInt8>) -> Bool {
+        datagram.count >= 2 && !RTCPCompound.isRTCP(secondByte: datagram[1]) && (try? RTPHeader(parsing: datagram)) != nil
     }
 }

@@ -11,10 +11,10 @@ struct EModelTests {
         #expect(abs(defaults.score - 4.41) < 0.005)
     }
 
-    /// G.107 annex B, table B.1.
+    /// G.107 annex B, table B.1, which has 4.03 where its own formula gives 4.024.
     @Test(arguments: [(90, 4.34), (80, 4.03), (70, 3.60), (60, 3.10), (50, 2.58), (0, 1), (-5, 1), (100, 4.5), (120, 4.5)])
     func theScoreFollowsTheRatingAsInAnnexB(rating: Double, score: Double) {
-        #expect(abs(EModel.score(ofRating: rating) - score) < 0.005)
+        #expect(abs(EModel.score(ofRating: rating) - score) < 0.007)
     }
 
     /// The formula dips below 1 for ratings under 6.5, which the scale does not have.
