@@ -15,9 +15,9 @@ import SoundFile
         commandName: "radiocheck",
         abstract: "Sends speech to another station and back, and tells how it went and what to change.",
         usage: """
-            radiocheck bob.local                            # there: radiocheck --answer, or tenfour talk with you
-            radiocheck --answer                             # sends back what others ask with, one at a time
-            radiocheck --network wifi-bad --seed 7          # the same over a network on this machine, by seed
+            radiocheck bob.local          # there: radiocheck --answer, or tenfour talk
+            radiocheck --answer           # sends back what others ask with
+            radiocheck --network wifi-bad --seed 7
             radiocheck --network lte --json --min-score 3.5
             """,
         discussion: """
