@@ -25,7 +25,13 @@ struct SimulatedTalk: ~Copyable {
     private(set) var depths: [Double] = []
     private(set) var arrivals: [Arrival] = []
 
-    enum Played: Equatable { case packet(Int64), partOf(Int64), recovered(Int), concealed(Int), silence(Int) }
+    enum Played: Equatable {
+        case packet(Int64)
+        case partOf(Int64)
+        case recovered(Int)
+        case concealed(Int)
+        case silence(Int)
+    }
 
     private var flying: [(at: Double, number: Int, sequence: Int)] = []
     private var nextNumber = 0
