@@ -136,6 +136,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     }
 
     /// The talker's numbers have jumped: nothing that was known of their time holds.
+    @_noAllocation @_noLocks
     mutating func restart() {
         queue.removeAll()
         delays.removeAll()
@@ -239,6 +240,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     }
 
     /// How far playout should lie behind the talker's timestamps.
+    @_noAllocation @_noLocks
     func targetDelay(at now: FrameCount) -> FrameCount {
         guard let base = delays.base, let slow = delays.delay(exceptFor: configuration.lateShare) else { return .zero }
         return base + target.depth(spread: slow - base, lookAhead: lookAhead(at: now))
