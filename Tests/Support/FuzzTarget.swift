@@ -64,9 +64,10 @@ private func check(_ packet: RTCPPacket, within byteCount: Int) {
     case .genericNACK(let nack):
         // What has doubles or no order is written in fewer bytes, or more.
         guard nack.sequenceNumbers.count <= 64 else { return }
-        written = [UInt8](capacity: nack.byteCount) { nack.write(into: &$0) }
-        precondition(written.count == nack.byteCount)
-        guard case .genericNACK(let again) = firstPacket(of: written.span) else { preconditionFailure("no NACK") }
+        let bytes = [UInt8](capacity: nack.byteCount) { nack.write(into: &$0) }
+        precondition(bytes.count == nack.byteCount)
+        let read = firstPacket(of: bytes.span)
+        guard case .genericNACK(let again) = read else { preconditionFailure("no NACK") }
         precondition(Set(again.sequenceNumbers) == Set(nack.sequenceNumbers))
         return
     case .extendedReport(let report):
