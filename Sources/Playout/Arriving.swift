@@ -52,7 +52,8 @@ extension PlayoutLane {
             return .late(by: playing.position - start)
         }
         switch queue.insert(
-            payload, sequence: sequence, start: start, frameCount: frameCount, carriesFEC: carriesFEC, origin: .original)
+            payload, sequence: sequence, start: start, frameCount: frameCount, carriesFEC: carriesFEC, origin: .original
+        )
         {
         case .queued: return .queued
         case .duplicate: return .duplicate

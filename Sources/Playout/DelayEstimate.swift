@@ -18,6 +18,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private static var routeMemory: FrameCount { FrameCount(48_000) }
     private static var routeChange: FrameCount { FrameCount(24_000) }
     private static var lookInterval: FrameCount { FrameCount(12_000) }
+    /// From so many packets a high quantile is known.
+    private static var many: Int { 200 }
     /// So many packets are not all fast by chance.
     private static var fewest: Int { 8 }
     /// 2 ms, in buckets: more than clocks drift apart in the time.
@@ -49,8 +51,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
         @_noAllocation @_noLocks get { count > 0 ? FrameCount(lowestBucket * Self.bucketWidth) : nil }
     }
 
-    /// The delay that all but `share` (0…1) of the packets in the window kept within; nil when there is none. With few
-    /// packets this is the slowest one.
+    /// The delay that all but `share` (0…1) of the packets in the window kept within; nil when there is none. From few
+    /// packets it is foretold: the slowest of so few is not the slowest there will be.
     @_noAllocation @_noLocks
     public func delay(exceptFor share: Double) -> FrameCount? {
         guard count > 0 else { return nil }
@@ -62,7 +64,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
             above -= here
             bucket -= 1
         }
-        return FrameCount((bucket + 1) * Self.bucketWidth)
+        let spread = (bucket + 1 - lowestBucket) * max(Self.many - count, 0) / (20 * (count + 5))
+        return FrameCount((bucket + 1 + spread) * Self.bucketWidth)
     }
 
     /// Takes in the delay of a packet that arrived at `arrival`, and forgets those older than the window.
@@ -110,7 +113,9 @@ public struct DelayEstimate: ~Copyable, Sendable {
                 fastestBefore = min(fastestBefore, sample.bucket)
             }
         }
-        guard recentCount >= Self.fewest, fastestBefore != Int.max, fastestBefore - slowest > Self.routeStep else { return }
+        guard recentCount >= Self.fewest, fastestBefore != Int.max, fastestBefore - slowest > Self.routeStep else {
+            return
+        }
         for index in 0..<count { shorten((first + index) % Self.capacity, above: slowest, by: fastestBefore - fastest) }
         while histogram[place(of: highestBucket)] == 0 { highestBucket -= 1 }
     }

@@ -89,7 +89,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
             return .silence(silence)
         }
         guard var playing else { return .silence(wanted) }
-        settleWait(&playing)
+        settleWait(&playing, at: now)
         playing.depth = now - playing.position
         if queue.count > 0 { measure(playing, at: now) }
         let situation = PlayoutDecision.Situation(
@@ -114,9 +114,9 @@ public struct PlayoutLane: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func bent(by frames: FrameCount) { statistics.stretched += frames }
 
-    /// So much of what was made up while playout waited was left out again before it was heard.
+    /// So much of what was made up while playout waited is left out before it is heard.
     @_noAllocation @_noLocks
-    public mutating func withdraw(_ frames: FrameCount) { statistics.concealed -= min(frames, statistics.concealed) }
+    public mutating func withdraw(_ frames: FrameCount) { waited -= min(frames, waited) }
 
     /// The talker has said good-bye: nothing more will come, so what is missing is not worth waiting for.
     @_noAllocation @_noLocks
@@ -164,18 +164,30 @@ public struct PlayoutLane: ~Copyable, Sendable {
 
     /// While there is nothing to play the depth is not known: the wait may stand for what is lost.
     private mutating func measure(_ playing: Playing, at now: FrameCount) {
-        excess = playing.depth - targetDelay(at: now)
+        let target = targetDelay(at: now)
+        excess = playing.depth - target
+        // A hundredth too deep is left: it would be wanted again before long.
+        if excess > .zero { excess = max(excess - FrameCount((target - (delays.base ?? target)).rawValue / 100), .zero) }
         rate.update(excess: excess, driftPartsPerMillion: Float(drift.partsPerMillion))
         statistics.delay = playing.depth - (delays.base ?? playing.depth)
-        statistics.target = statistics.delay - excess
+        statistics.target = target - (delays.base ?? target)
         statistics.driftPartsPerMillion = Float(drift.partsPerMillion)
     }
 
-    /// A packet has ended the wait. What was made up meanwhile stands for packets that are lost, and the timeline has
-    /// not moved; where none is, the packet was late, and playout is that much later.
-    private mutating func settleWait(_ playing: inout Playing) {
-        guard waited > .zero, let head = queue.head, let lastSequence, head.sequence > lastSequence + 1 else { return }
-        let stoodFor = min(waited, max(head.start - playing.position, .zero))
+    /// A packet has ended the wait. What was made up meanwhile stands for packets that are lost, or for the beginning of this
+    /// one where playout should lie no deeper, and the timeline has not moved. Else playout is that much later.
+    private mutating func settleWait(_ playing: inout Playing, at now: FrameCount) {
+        guard waited > .zero, let head = queue.head, let lastSequence else { return }
+        let gap = head.start - playing.position
+        let stoodFor: FrameCount
+        if head.sequence > lastSequence + 1 {
+            stoodFor = min(waited, max(gap, .zero))
+        } else if gap <= .zero {
+            let excess = max(now - playing.position - targetDelay(at: now), .zero)
+            stoodFor = min(waited, min(excess, FrameCount(head.frameCount.rawValue / 2)))
+        } else {
+            return
+        }
         playing.position += stoodFor
         statistics.concealed += stoodFor
         waited -= stoodFor

@@ -32,7 +32,9 @@ public struct TempoBudget: BitwiseCopyable, Sendable {
         @_noAllocation @_noLocks get {
             guard !isPause else { return savedInPause }
             var left = FrameCount(Self.second.rawValue / Self.share)
-            for index in expenses.indices where heard - expenses[index].at < Self.second { left -= expenses[index].frames }
+            for index in expenses.indices where heard - expenses[index].at < Self.second {
+                left -= expenses[index].frames
+            }
             return max(min(saved, left), .zero)
         }
     }

@@ -83,6 +83,21 @@ public struct TimeStretch: ~Copyable, Sendable {
         return FrameCount(period)
     }
 
+    /// Which of the frames `places` of `samples` (interleaved) begins a piece that is most like the one at `template`. Both
+    /// are so long.
+    @_noAllocation @_noLocks
+    public static func place(
+        in samples: borrowing Preallocated<Float>, of template: Int, among places: ClosedRange<Int>, length: Int,
+        _ channelCount: Int
+    ) -> Int {
+        var best = (place: places.lowerBound, likeness: -Float.infinity)
+        for place in places {
+            let likeness = likeness(samples, template * channelCount, place * channelCount, length * channelCount)
+            if likeness > best.likeness { best = (place, likeness) }
+        }
+        return best.place
+    }
+
     /// Sets the frame at `place` on the way from one frame to another, `step` of `overlap` into it.
     @_noAllocation @_noLocks
     private func fade(_ samples: inout Preallocated<Float>, at place: Int, from one: Int, to other: Int, _ step: Int) {
@@ -141,7 +156,9 @@ public struct TimeStretch: ~Copyable, Sendable {
 
     /// The normalised correlation of two pieces of `length`, squared with its sign kept: no root is needed to compare.
     @_noAllocation @_noLocks
-    private static func likeness(_ sound: borrowing Preallocated<Float>, _ one: Int, _ other: Int, _ length: Int) -> Float {
+    private static func likeness(_ sound: borrowing Preallocated<Float>, _ one: Int, _ other: Int, _ length: Int)
+        -> Float
+    {
         var product: Float = 0
         var oneEnergy: Float = 1e-9
         var otherEnergy: Float = 1e-9

@@ -17,7 +17,8 @@ struct DecodedSound: ~Copyable, Sendable {
 
     /// What the time-stretch may want to repeat.
     private static var history: Int { TimeStretch.reach.rawValue }
-    private static var bend: Int { 120 }
+    private static var overlap: Int { 240 }
+    private static var search: Int { 120 }
     /// One packet that waits, one that is decoded ahead, and what the time-stretch puts in.
     private static var room: Int { 2 * OpusDecoder.maximumPacketDuration.rawValue + history }
 
@@ -30,10 +31,12 @@ struct DecodedSound: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func removeAll() { (start, count) = (Self.history, 0) }
 
-    /// Performs an operation behind what waits; a decoder that refuses gives silence in its place.
+    /// Performs an operation behind what waits; a decoder that refuses gives silence in its place. A packet takes the place
+    /// of the last `replaced` frames, which were made up while it was waited for.
     @_noAllocation @_noLocks
     mutating func append(
-        _ operation: PlayoutOperation, with decoder: inout OpusDecoder, from lane: borrowing PlayoutLane
+        _ operation: PlayoutOperation, with decoder: inout OpusDecoder, from lane: borrowing PlayoutLane,
+        replacing replaced: Int = 0
     ) {
         if count == 0 { moveToFront() }
         let before = end
@@ -43,7 +46,7 @@ struct DecodedSound: ~Copyable, Sendable {
         case .decode(let entry, let skipping):
             let decoded = Self.decode(entry, of: lane, with: &decoder, into: &samples, from: end * channelCount)
             if decoded == 0 { silence(entry.frameCount) } else { count += decoded }
-            leaveOut(skipping.rawValue, from: before)
+            join(skipping.rawValue, into: before, replacing: replaced)
         case .recover(let frames, let entry):
             if Self.recover(frames, from: entry, of: lane, with: &decoder, into: &samples, from: end * channelCount) {
                 count += frames.rawValue
@@ -94,23 +97,51 @@ struct DecodedSound: ~Copyable, Sendable {
 
     private var end: Int { start + count }
 
-    /// Leaves out the first frames of what was just appended at `place`: they were made up already. What follows is bent over
-    /// 2.5 ms to where that ended, so that nothing clicks.
-    private mutating func leaveOut(_ frames: Int, from place: Int) {
-        let frames = min(frames, end - place)
-        guard frames > 0 else { return }
-        for index in place * channelCount..<(end - frames) * channelCount {
-            samples[index] = samples[index + frames * channelCount]
+    /// Leaves out the first `skipped` frames of the packet just decoded to `place`, for which sound was made up already, and
+    /// the `replaced` ones before it, which it comes instead of.
+    private mutating func join(_ skipped: Int, into place: Int, replacing replaced: Int) {
+        let skipped = min(skipped, end - place)
+        let overlap = min(replaced, min(Self.overlap, end - place - skipped))
+        if overlap > 0 {
+            fade(from: place - replaced, into: place, around: skipped, over: overlap)
+        } else if skipped > 0 {
+            remove(place..<place + skipped)
+            bend(at: place)
         }
-        count -= frames
+    }
+
+    /// Goes over from what was made up to the packet within 5 ms, where in the packet the two are most alike.
+    private mutating func fade(from madeUp: Int, into packet: Int, around skipped: Int, over overlap: Int) {
+        let places = max(packet + skipped - Self.search, packet)...min(packet + skipped + Self.search, end - overlap)
+        let place = TimeStretch.place(in: samples, of: madeUp, among: places, length: overlap, channelCount)
+        for frame in 0..<overlap {
+            let weight = Float(frame) / Float(overlap)
+            for channel in 0..<channelCount {
+                let here = (madeUp + frame) * channelCount + channel
+                let there = samples[(place + frame) * channelCount + channel]
+                samples[here] += (there - samples[here]) * weight
+            }
+        }
+        remove(madeUp + overlap..<place + overlap)
+    }
+
+    /// Bends what begins at `place` to where the sound before it ended, over 2.5 ms, so that nothing clicks.
+    private mutating func bend(at place: Int) {
         guard place > 0, place < end else { return }
         for channel in 0..<channelCount {
             let step = samples[(place - 1) * channelCount + channel] - samples[place * channelCount + channel]
-            for frame in 0..<min(Self.bend, end - place) {
-                let weight = 1 - Float(frame) / Float(Self.bend)
+            for frame in 0..<min(Self.search, end - place) {
+                let weight = 1 - Float(frame) / Float(Self.search)
                 samples[(place + frame) * channelCount + channel] += step * weight
             }
         }
+    }
+
+    private mutating func remove(_ frames: Range<Int>) {
+        for index in frames.lowerBound * channelCount..<(end - frames.count) * channelCount {
+            samples[index] = samples[index + frames.count * channelCount]
+        }
+        count -= frames.count
     }
 
     /// Keeps the history and makes room behind it.

@@ -63,13 +63,13 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
     }
 
     package mutating func set(
-        _ media: MediaPacket, of datagram: Span<UInt8>, origin: PacketOrigin = .original, arrivedAt arrival: Instant
+        _ media: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: Instant
     ) {
         ssrc = media.ssrc
         sequenceNumber = media.sequenceNumber
         timestamp = media.timestamp
         frameCount = media.description.frameCount
-        self.origin = origin
+        origin = media.origin
         self.arrival = arrival
         news = nil
         let end = media.description.offset + media.description.byteCount

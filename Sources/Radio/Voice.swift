@@ -18,9 +18,7 @@ package struct Voice: ~Copyable, Sendable {
     private var converter: RateConverter
     private var decoded: DecodedSound
     private var stretch: TimeStretch
-    private var budget = TempoBudget()
-    private var level = TalkLevel()
-    private var isPause = false
+    private var tempo = TempoDecision()
 
     /// `format` is the card's.
     package init(format: LPCMFormat, configuration: PlayoutConfiguration) throws(RadioError) {
@@ -43,8 +41,7 @@ package struct Voice: ~Copyable, Sendable {
         lane.reset()
         decoder.reset()
         decoded.removeAll()
-        level = TalkLevel()
-        isPause = false
+        tempo = TempoDecision()
     }
 
     @_noAllocation @_noLocks
@@ -81,7 +78,9 @@ package struct Voice: ~Copyable, Sendable {
         if lane.hasEndedWait { endWait(at: position) }
         var produced = 0
         while produced < wanted {
-            if decoded.count == 0 { decode(at: position + FrameCount(produced), wanting: FrameCount(wanted - produced)) }
+            if decoded.count == 0 {
+                decode(at: position + FrameCount(produced), wanting: FrameCount(wanted - produced))
+            }
             produced += decoded.play(through: &converter, into: &sound, behind: produced)
         }
         measure(sound)
@@ -92,56 +91,50 @@ package struct Voice: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     private mutating func decode(at position: FrameCount, wanting wanted: FrameCount) {
         guard append(at: position, wanting: wanted) else { return }
-        let excess = lane.excess
-        if excess >= TimeStretch.shortest {
-            shorten(at: position, atMost: min(excess, budget.allowance))
-        } else if excess <= .zero - TimeStretch.shortest {
-            let limit = min(.zero - excess, budget.allowance)
-            let added = decoded.lengthen(with: &stretch, atMost: limit, anywhere: isPause)
-            budget.spend(added)
-            lane.bent(by: added)
+        let change = tempo.change(for: lane.excess)
+        if change > .zero {
+            shorten(at: position, atMost: change)
+        } else if change < .zero {
+            note(decoded.lengthen(with: &stretch, atMost: .zero - change, anywhere: tempo.isPause))
         }
     }
 
-    /// Puts what the lane says comes next behind what waits. Returns whether it was a packet.
+    /// Puts what the lane says comes next behind what waits, in the place of the last `replaced` frames of it. Returns
+    /// whether it was a packet.
     @_noAllocation @_noLocks
-    private mutating func append(at position: FrameCount, wanting wanted: FrameCount) -> Bool {
-        let before = decoded.count
+    private mutating func append(at position: FrameCount, wanting wanted: FrameCount, replacing replaced: Int = 0)
+        -> Bool
+    {
+        let before = decoded.count - replaced
         let operation = lane.next(at: position, wanting: wanted)
-        decoded.append(operation, with: &decoder, from: lane)
+        decoded.append(operation, with: &decoder, from: lane, replacing: replaced)
         guard case .decode = operation else { return false }
-        let frames = FrameCount(decoded.count - before)
-        isPause = level.isPause(meanSquare: decoded.meanSquare(ofLast: frames), lasting: frames)
-        budget.earn(frames, isPause: isPause)
+        let frames = FrameCount(max(decoded.count - before, 0))
+        tempo.hear(frames, meanSquare: decoded.meanSquare(ofLast: frames))
         return true
     }
 
     /// What is too much lies in the queue, so there is more to decode where one packet is too short to cut a period from.
     @_noAllocation @_noLocks
     private mutating func shorten(at position: FrameCount, atMost limit: FrameCount) {
-        guard limit >= TimeStretch.shortest else { return }
         while FrameCount(decoded.count) < TimeStretch.reach, lane.hasSound {
             _ = append(at: position + FrameCount(decoded.count), wanting: .zero)
         }
-        let removed = decoded.shorten(with: &stretch, atMost: limit, anywhere: isPause)
-        budget.spend(removed)
-        lane.bent(by: removed)
+        note(decoded.shorten(with: &stretch, atMost: limit, anywhere: tempo.isPause))
     }
 
-    /// The packet that was waited for is here: what was made up and has not been played yet is not needed, and goes as far
-    /// as the sound finds together again.
+    @_noAllocation @_noLocks
+    private mutating func note(_ changed: FrameCount) {
+        tempo.spend(changed)
+        lane.bent(by: changed)
+    }
+
+    /// The packet that was waited for is here: it takes the place of what was made up and has not been played yet.
     @_noAllocation @_noLocks
     private mutating func endWait(at position: FrameCount) {
-        let madeUp = FrameCount(decoded.count)
-        guard madeUp >= TimeStretch.shortest, append(at: position + madeUp, wanting: .zero) else { return }
-        let excess = lane.excess
-        let limit = min(excess, madeUp + budget.allowance)
-        guard limit >= TimeStretch.shortest else { return }
-        let removed = decoded.shorten(with: &stretch, atMost: limit, anywhere: true)
-        lane.withdraw(min(removed, madeUp))
-        let bent = max(removed - madeUp, .zero)
-        budget.spend(bent)
-        lane.bent(by: bent)
+        let madeUp = decoded.count
+        lane.withdraw(FrameCount(madeUp))
+        _ = append(at: position, wanting: .zero, replacing: madeUp)
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.

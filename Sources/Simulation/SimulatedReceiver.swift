@@ -114,7 +114,7 @@ public struct SimulatedReceiver: ~Copyable {
 
     private mutating func insert(_ packet: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: FrameCount) {
         var incoming = IncomingPacket()
-        incoming.set(packet, of: datagram, origin: packet.origin, arrivedAt: .start + arrival.duration())
+        incoming.set(packet, of: datagram, arrivedAt: .start + arrival.duration())
         let before = voice.lane.statistics
         voice.insert(incoming, arrivedAt: arrival)
         let after = voice.lane.statistics

@@ -24,7 +24,7 @@ struct LinkWatch {
         heard.advance(to: elapsed)
         sent.look(at: snapshot)
         for voice in snapshot.voices {
-            let counts = QualityCounts(voice, roundTrip: snapshot.transmission.lastView?.roundTrip)
+            let counts = QualityCounts(voice, roundTrip: voice.roundTrip ?? snapshot.transmission.lastView?.roundTrip)
             var own = each[voice.ssrc] ?? QualityMeter(keepsSeconds: false)
             own.observe(counts, of: voice.ssrc, at: elapsed)
             heard.observe(counts, of: voice.ssrc, at: elapsed)
@@ -45,7 +45,7 @@ struct LinkWatch {
 
 extension QualityCounts {
     init(_ voice: SessionSnapshot.VoiceSnapshot, roundTrip: Duration?) {
-        let unique = voice.receivedCount - voice.duplicateCount - voice.resentCount
+        let unique = voice.receivedCount - voice.duplicateCount - voice.mending.answeredCount
         let expected = voice.receivedCount + voice.lostCount
         self.init(
             expected: expected, lost: expected - unique, lossRuns: voice.losses.runCount, jitter: voice.jitter,

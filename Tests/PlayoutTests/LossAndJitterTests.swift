@@ -24,7 +24,7 @@ struct Chance: RandomNumberGenerator {
     talk.run(seconds: 10)
     let depths = talk.depths.dropFirst(50)
     #expect(talk.lane.statistics.concealed == FrameCount(25 * 960))
-    #expect((depths.max() ?? 0) - (depths.min() ?? 0) < 1, "after the first loss has added a packet of look-ahead")
+    #expect((depths.max() ?? 0) - (depths.min() ?? 0) < 2.5, "after the first loss has added a packet of look-ahead")
 }
 
 @Test func theNextPacketsFECBringsALostOneBack() {
@@ -120,8 +120,10 @@ func clocksApartPlayAnHourWithoutADropOut(partsPerMillion: Double) {
         let wild = UInt8.random(in: 0...9, using: &chance) == 0
         _ = lane.insert(
             payload.span,
-            sequenceNumber: SequenceNumber(rawValue: wild ? .random(in: 0 ... .max, using: &chance) : UInt16(truncatingIfNeeded: now / 960)),
-            timestamp: RTPTimestamp(rawValue: wild ? .random(in: 0 ... .max, using: &chance) : UInt32(truncatingIfNeeded: now)),
+            sequenceNumber: SequenceNumber(
+                rawValue: wild ? .random(in: 0 ... .max, using: &chance) : UInt16(truncatingIfNeeded: now / 960)),
+            timestamp: RTPTimestamp(
+                rawValue: wild ? .random(in: 0 ... .max, using: &chance) : UInt32(truncatingIfNeeded: now)),
             frameCount: FrameCount(.random(in: 1...48, using: &chance) * 120), carriesFEC: .random(using: &chance),
             arrivedAt: FrameCount(now))
         for _ in 0..<Int.random(in: 0...3, using: &chance) {

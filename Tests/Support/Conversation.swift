@@ -111,7 +111,7 @@ private struct Ear: ~Copyable {
         let packet = heard.packet
         switch lane.insert(
             heard.payload.span, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
-            frameCount: packet.description.frameCount, carriesFEC: false, arrivedAt: arrival)
+            frameCount: packet.description.frameCount, carriesFEC: false, origin: packet.origin, arrivedAt: arrival)
         {
         case .queued, .resynchronised: log.taken.append(heard.number)
         case .late, .duplicate, .spare, .strange, .refused: break

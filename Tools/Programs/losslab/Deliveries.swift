@@ -32,7 +32,8 @@ struct Deliveries {
         var arrivals: [FrameCount?] = []
         for (index, packet) in speech.packets.enumerated() {
             let copies = repair.copyDistances.map { index - $0 }.filter { $0 >= 0 }
-            let payload = copies.reduce(packet.count) { $0 + speech.packets[$1].count }
+            let payload =
+                copies.reduce(packet.count) { $0 + speech.packets[$1].count }
                 + (repair.copyDistances.isEmpty ? 0 : 4 * copies.count + 1)
             bytes += payload
             let arrival = Self.arrival(&link, payload, sent: speech.sent(index))

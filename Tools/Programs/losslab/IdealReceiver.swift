@@ -9,7 +9,9 @@ struct IdealReceiver {
     func receive(_ deliveries: Deliveries, of speech: EncodedSpeech) throws -> Outcome {
         var outcome = Outcome()
         var arrivals = [Int](repeating: .max, count: speech.packets.count + 1)
-        for delivery in deliveries.list { arrivals[delivery.index] = min(arrivals[delivery.index], delivery.at.rawValue) }
+        for delivery in deliveries.list {
+            arrivals[delivery.index] = min(arrivals[delivery.index], delivery.at.rawValue)
+        }
         var decoder = try OpusDecoder()
         var frame = [Float](repeating: 0, count: EncodedSpeech.frame)
         outcome.heard = [Float](repeating: 0, count: depth.rawValue)

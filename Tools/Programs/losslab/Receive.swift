@@ -96,7 +96,8 @@ struct Receive: ParsableCommand {
 
     private func line(_ outcome: Outcome, _ seed: UInt64, _ deliveries: Deliveries) -> String {
         let fields: [(String, Double)] = [
-            ("kbit_s", deliveries.bitRate / 1_000), ("delay_ms", outcome.meanDelay), ("p95_ms", outcome.delay(within: 0.95)),
+            ("kbit_s", deliveries.bitRate / 1_000), ("delay_ms", outcome.meanDelay),
+            ("p95_ms", outcome.delay(within: 0.95)),
             ("concealed_percent", outcome.concealedShare * 100), ("recovered_percent", outcome.recoveredShare * 100),
             ("stretched_percent", outcome.stretchedShare * 100), ("late", Double(outcome.late)),
             ("resyncs", Double(outcome.resyncs)),
