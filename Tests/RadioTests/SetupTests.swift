@@ -1,7 +1,9 @@
 import Engine
 import RTP
-import Radio
+import Sound
 import Testing
+
+@testable import Radio
 
 @Suite struct SetupTests {
     @Test func whoSendsHearsNobodyElse() throws {
