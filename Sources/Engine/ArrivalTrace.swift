@@ -46,8 +46,9 @@ struct ArrivalTrace: Sendable {
         missing.lastLoss.map { now - $0 < time } ?? false
     }
 
-    func isAnswer(_ sequenceNumber: SequenceNumber, at now: Instant) -> Bool {
-        missing.isAnswer(sequenceNumber, roundTrip: roundTrip.value, at: now)
+    func isAnswer(_ header: RTPHeader, at now: Instant) -> Bool {
+        missing.isAnswer(
+            header.sequenceNumber, startsTalkspurt: header.marker, roundTrip: roundTrip.value, at: now)
     }
 
     mutating func packetArrived(

@@ -118,7 +118,7 @@ struct DefenceChoice: Sendable {
     static func leastExpectedLoss(bitRate: Int) -> Int? {
         switch bitRate {
         case 32_000...: 1
-        case 22_000...: 7
+        case 18_000...: 6
         default: nil
         }
     }

@@ -56,10 +56,15 @@ struct MissingPackets: Sendable {
 
     func contains(_ sequenceNumber: SequenceNumber) -> Bool { index(of: sequenceNumber) != nil }
 
-    /// Whether a packet that comes now comes because it was asked for: not sooner than an answer can.
-    func isAnswer(_ sequenceNumber: SequenceNumber, roundTrip: Duration?, at now: Instant) -> Bool {
+    /// Whether a packet that comes now comes because it was asked for: not sooner than an answer can. What nothing behind it
+    /// had shown to be lost must also come when an answer does, or it was only late; `startsTalkspurt` where it was sent later.
+    func isAnswer(
+        _ sequenceNumber: SequenceNumber, startsTalkspurt: Bool, roundTrip: Duration?, at now: Instant
+    ) -> Bool {
         guard let index = index(of: sequenceNumber), let asked = entries[index].firstAsked else { return false }
-        return now - asked >= (roundTrip ?? .zero) / 2
+        let passed = now - asked
+        guard entries[index].isTail, let roundTrip else { return passed >= (roundTrip ?? .zero) / 2 }
+        return !startsTalkspurt && passed >= roundTrip * 3 / 4 && passed <= roundTrip * 3 / 2 + .milliseconds(5)
     }
 
     /// A packet came, `lost` behind the one that was highest before. `place` tells when one so many packets earlier would

@@ -60,6 +60,7 @@ extension Station {
                 isWhole = false
             }
         }
+        tellFreshView()
         if hasFreshReport {
             decide(isFresh: true, at: now)
         }
@@ -108,8 +109,16 @@ extension Station {
                 view.burstLength = receiver.loss(at: now).meanBurst
             }
         }
+        tellFreshView()
+        freshView = (ssrc, view)
+    }
+
+    /// When all is read that the datagram says of it.
+    private mutating func tellFreshView() {
+        guard let (receiver, view) = freshView else { return }
+        freshView = nil
         transmission.lastView = view
-        events.post(.receiverReported(ssrc, view))
+        events.post(.receiverReported(receiver, view))
     }
 
     private mutating func take(_ report: ExtendedReport, from sender: Endpoint, at now: Instant) {
@@ -117,8 +126,8 @@ extension Station {
         for case .lossRLE(let loss) in report.blocks where loss.source == ssrc && loss.thinning == 0 {
             hasFreshReport = true
             let summary = loss.summary
-            receivers.update(report.sender, at: sender.address, now) { $0.pattern = (summary, now) }
-            transmission.lastView?.burstLength = summary.meanBurstLength
+            receivers.update(report.sender, at: sender.address, now) { $0.take(summary, at: now) }
+            if freshView?.receiver == report.sender { freshView?.view.burstLength = summary.meanBurstLength }
         }
     }
 

@@ -55,7 +55,7 @@ public struct Source: Sendable {
         lastHeard = now
         lastPacket = now
         credit = min(credit + byteCount, Self.maximumCredit)
-        let isResent = trace.isAnswer(header.sequenceNumber, at: now)
+        let isResent = trace.isAnswer(header, at: now)
         let reception = reception.packetArrived(
             header.sequenceNumber, timestamp: header.timestamp, isResent: isResent, at: now)
         trace.packetArrived(header, opus, reception, isResent: isResent, at: now)

@@ -38,7 +38,8 @@ public struct Station: Sendable {
     var choice: DefenceChoice
     var bitRateLimit: BitRateLimit
     var redPayloadType: UInt8
-    /// The datagram being read tells how our stream arrives.
+    /// What the datagram being read tells of how our stream arrives, and whether one who decides about it says so.
+    var freshView: (receiver: SSRC, view: ReceiverView)?
     var hasFreshReport = false
     /// When a receiver last told of loss.
     var lastReportedLoss: Instant?

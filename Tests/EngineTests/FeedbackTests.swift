@@ -42,9 +42,7 @@ struct FeedbackTests {
         var link = try Defended.link("b10", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
         let summary = try #require(
-            link.right.sentControl.last.map(\.packets)?.lazy.compactMap(\.details).flatMap(\.blocks).compactMap { block in
-                if case .lossRLE(let loss) = block { loss.summary } else { nil }
-            }.first)
+            details(link.right).compactMap { if case .lossRLE(let loss) = $0 { loss.summary } else { nil } }.last)
         #expect((240...252).contains(summary.packetCount))
         #expect((0.04...0.18).contains(summary.share), "\(summary.share)")
         let unrepaired = try #require(link.right.station.sources.first?.recentLoss)
@@ -56,13 +54,15 @@ struct FeedbackTests {
         var link = try Defended.link("g10", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
         let metrics = try #require(
-            link.right.sentControl.last.map(\.packets)?.lazy.compactMap(\.details).flatMap(\.blocks).compactMap { block in
-                if case .voipMetrics(let metrics) = block { metrics } else { nil }
-            }.first)
+            details(link.right).compactMap { if case .voipMetrics(let metrics) = $0 { metrics } else { nil } }.last)
         #expect(metrics.lossRate > 5)
         #expect((.milliseconds(35) ... .milliseconds(45)).contains(metrics.roundTrip))
         #expect(metrics.burstDuration > .zero)
         #expect(link.left.station.transmission.lastView?.burstLength ?? 0 > 1.3)
+    }
+
+    private func details(_ end: LinkEnd) -> [ExtendedReport.Block] {
+        end.sentControl.flatMap(\.packets).compactMap(\.details).flatMap(\.blocks)
     }
 
     @Test func aResentPacketDoesNotCountAsJitter() throws {

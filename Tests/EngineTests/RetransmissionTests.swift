@@ -127,18 +127,17 @@ struct RetransmissionTests {
     }
 
     @Test func theLastPacketOfATalkspurtIsAskedFor() throws {
-        var link = Defended.link(NetworkModel(delay: .milliseconds(20)), .nack, .nack, seed: 1)
+        var link = try Defended.link("b10", .nack, .nack, seed: 1)
         link.run(until: seconds(10))
-        // So that the round trip is known, and the depth is there.
-        link.inject(media(SSRC(77), 0), from: carol, to: 1)
+        // From here on nothing comes any more.
         var listener = link.right.station
         listener.playoutDelay(of: SSRC(9), is: .milliseconds(100))
-        let now = link.now
-        while let deadline = listener.nextDeadline, deadline < now + .milliseconds(150) { listener.timeElapsed(at: deadline) }
-        let asked = listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack)
-        #expect(!asked.isEmpty && asked.count <= 2, "\(asked.count)")
-        let highest = try #require(link.right.heard.filter { $0.packet.ssrc == SSRC(9) }.map(\.number).max())
-        #expect(asked.allSatisfy { $0.sequenceNumbers == [SequenceNumber(rawValue: UInt16(highest + 1))] })
+        listener.wait(until: link.now + .milliseconds(150))
+        let highest = try #require(link.right.heardNumbers.max())
+        let asked = listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack).filter {
+            $0.sequenceNumbers.contains(SequenceNumber(rawValue: UInt16(highest + 1)))
+        }
+        #expect((1...2).contains(asked.count), "\(asked.count)")
     }
 
     @Test func aBurstOfLossIsNoStorm() throws {
@@ -146,8 +145,9 @@ struct RetransmissionTests {
         link.left.speech = Speech(frameCount: FrameCount(120), byteCount: 20)
         link.run(until: seconds(20))
         let questions = Defended.questions(of: link.right)
-        #expect(questions.count <= 50 * 20 + 10)
-        #expect(questions.map(\.bytes.count).reduce(0, +) <= 6_000 * 20 + 3_000)
+        let byteCount = questions.map(\.bytes.count).reduce(0, +)
+        #expect(questions.count <= 1_010)
+        #expect(byteCount <= 123_000)
     }
 
     @Test func oneWhoNeverAnswersIsAskedSeldom() {
