@@ -29,7 +29,8 @@ public enum Console {
     }
 
     private static func unreadable(_ path: String) -> RadioError {
-        RadioError(.unavailable, "cannot read \(path): \(unsafe String(cString: strerror(errno))); name a file that is there")
+        RadioError(
+            .unavailable, "cannot read \(path): \(unsafe String(cString: strerror(errno))); name a file that is there")
     }
 
     /// All of it, or as much as is taken. Returns whether that was all.

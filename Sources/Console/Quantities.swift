@@ -24,7 +24,9 @@ public enum BareMilliseconds: BareUnit { public static var microseconds: Double 
 public enum BareSeconds: BareUnit { public static var microseconds: Double { 1_000_000 } }
 
 /// `20 ms`, `2.5 ms`.
-public func text(of duration: Duration) -> String { decimal(duration / .milliseconds(1), places: 1, trimming: true) + " ms" }
+public func text(of duration: Duration) -> String {
+    decimal(duration / .milliseconds(1), places: 1, trimming: true) + " ms"
+}
 
 /// `32k`, or a bare number in kbit/s as opusenc has it.
 public struct BitRate: ExpressibleByArgument {

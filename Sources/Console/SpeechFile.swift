@@ -16,7 +16,8 @@ public enum SpeechFile {
                 samples += try read("/usr/share/sounds/alsa/\(word).wav")
             } catch {
                 throw RadioError(
-                    .unavailable, "there is no speech in /usr/share/sounds/alsa: install alsa-utils, or name a file with --speech")
+                    .unavailable,
+                    "there is no speech in /usr/share/sounds/alsa: install alsa-utils, or name a file with --speech")
             }
         }
         return samples
@@ -29,7 +30,8 @@ public enum SpeechFile {
         } catch {
             throw RadioError(.unavailable, error.description)
         }
-        throw RadioError(.unavailable, "\(path) is not mono at 48 kHz: sox \(path) -r 48000 -c 1 speech.wav makes it so")
+        throw RadioError(
+            .unavailable, "\(path) is not mono at 48 kHz: sox \(path) -r 48000 -c 1 speech.wav makes it so")
     }
 
     private static func all(of reader: inout SoundFileReader) throws(SoundFileError) -> [Float] {

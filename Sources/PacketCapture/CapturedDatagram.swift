@@ -119,7 +119,8 @@ public struct CapturedDatagram: Hashable, Sendable {
         guard order.uint16(bytes, at: start + 6) & 0x3FFF == 0 else { throw .fragment }
         guard bytes[start + 9] == Self.udp else { throw .notUDP }
         try self.init(
-            udp: bytes, &cursor, from: .v4(order.uint32(bytes, at: start + 12)), to: .v4(order.uint32(bytes, at: start + 16)))
+            udp: bytes, &cursor, from: .v4(order.uint32(bytes, at: start + 12)),
+            to: .v4(order.uint32(bytes, at: start + 16)))
     }
 
     /// RFC 8200 section 3, with the extension headers of section 4 before what is carried.

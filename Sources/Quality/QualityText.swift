@@ -7,12 +7,14 @@ extension QualitySummary {
     public var text: String {
         var lines = [
             "lost        \(max(lost, 0)) of \(expected) packets\(percent(lostShare))"
-                + (burstLength.map { ", \(rounded($0, 1)) in a row" } ?? "") + ", late \(playout.late)\(percent(lateShare))",
+                + (burstLength.map { ", \(rounded($0, 1)) in a row" } ?? "")
+                + ", late \(playout.late)\(percent(lateShare))",
             "concealed   \(seconds(playout.concealed))\(percent(concealedShare)), brought back \(broughtBack)",
         ]
         if let mean = delays.mean, let p95 = delays.quantile(0.95), let most = delays.maximum {
             lines.append(
-                "delay       \(milliseconds(mean)) on average, \(milliseconds(p95)) at 95 %, \(milliseconds(most)) at most")
+                "delay       \(milliseconds(mean)) on average, \(milliseconds(p95)) at 95 %, \(milliseconds(most)) at most"
+            )
             lines.append(
                 "timeline    stretched \(seconds(playout.stretched))\(percent(stretchedShare)), begun anew "
                     + "\(playout.resyncs) times, drift \(rounded(Double(playout.driftPartsPerMillion), 0)) ppm")

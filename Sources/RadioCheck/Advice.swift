@@ -13,7 +13,8 @@ extension CheckResult {
         guard let lossShare, lossShare >= 0.005 else { return nil }
         let percent = JSON.decimal(lossShare * 100, places: 1).line
         if lossShare > 0.5 {
-            return "\(percent) % of the packets are lost: nothing helps such a link; look at the cable, the signal or a firewall's limits"
+            return
+                "\(percent) % of the packets are lost: nothing helps such a link; look at the cable, the signal or a firewall's limits"
         }
         let awaySlow = roundTrip.flatMap { times in
             times.quantile(0.5).flatMap { median in times.quantile(0).map { median - $0 } }
@@ -28,7 +29,8 @@ extension CheckResult {
             : "the defence (\(defence)) mends most of it; on wireless, come closer, choose another channel, or take a cable"
         if let burstLength, burstLength >= 2 {
             let inARow = JSON.decimal(burstLength, places: 1).line
-            return "\(percent) % of the packets are lost, \(inARow) in a row: allow more delay (--max-latency 200ms) so that "
+            return
+                "\(percent) % of the packets are lost, \(inARow) in a row: allow more delay (--max-latency 200ms) so that "
                 + "they can be asked for again; " + remedy
         }
         return "\(percent) % of the packets are lost, one by one: \(remedy)"
@@ -36,18 +38,21 @@ extension CheckResult {
 
     private var jitterAdvice: String? {
         guard let delays = quality?.whole.delays, let mean = delays.mean, mean > .milliseconds(60) else { return nil }
-        return "packets come unevenly, which costs \(whole(mean)) ms of buffer: a cable instead of wireless, power saving off "
+        return
+            "packets come unevenly, which costs \(whole(mean)) ms of buffer: a cable instead of wireless, power saving off "
             + "(iw dev wlan0 set power_save off), or --max-latency to cut it at the price of drop-outs"
     }
 
     private var delayAdvice: String? {
         guard let least = roundTrip?.quantile(0) ?? view?.roundTrip, least > .milliseconds(200) else { return nil }
-        return "packets are \(whole(least)) ms away at least: nobody interrupts easily over that; a nearer way (no VPN, no satellite) helps"
+        return
+            "packets are \(whole(least)) ms away at least: nobody interrupts easily over that; a nearer way (no VPN, no satellite) helps"
     }
 
     private var driftAdvice: String? {
         guard let playout = quality?.whole.playout, abs(playout.driftPartsPerMillion) > 200 else { return nil }
-        return "the clocks differ by \(Int(playout.driftPartsPerMillion)) ppm, which is mended, but tells of a sick clock"
+        return
+            "the clocks differ by \(Int(playout.driftPartsPerMillion)) ppm, which is mended, but tells of a sick clock"
     }
 
     private func whole(_ duration: Duration) -> String { JSON.decimal(duration / .milliseconds(1), places: 0).line }

@@ -67,7 +67,8 @@ extension CheckResult {
                     "reported",
                     .object([
                         ("lost_share", .decimal(lossShare, places: 5)), ("lost", .integer(view.lostCount)),
-                        ("burst_length", .decimal(view.burstLength, places: 2)), ("jitter_ms", milliseconds(view.jitter)),
+                        ("burst_length", .decimal(view.burstLength, places: 2)),
+                        ("jitter_ms", milliseconds(view.jitter)),
                         ("round_trip_ms", milliseconds(view.roundTrip)),
                     ])
                 ))

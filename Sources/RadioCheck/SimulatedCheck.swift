@@ -86,7 +86,8 @@ public struct SimulatedCheck: ~Copyable {
     }
 
     private mutating func send(_ datagram: [UInt8], _ way: Way) {
-        let fate = way == .there ? there.fate(ofPacket: datagram.count, at: now) : back.fate(ofPacket: datagram.count, at: now)
+        let fate =
+            way == .there ? there.fate(ofPacket: datagram.count, at: now) : back.fate(ofPacket: datagram.count, at: now)
         let isSpeech = isSpeech(datagram.span)
         if isSpeech, firstSent == nil { firstSent = now }
         switch fate {
@@ -101,6 +102,7 @@ public struct SimulatedCheck: ~Copyable {
     }
 
     private func isSpeech(_ datagram: Span<UInt8>) -> Bool {
-        datagram.count >= 2 && !RTCPCompound.isRTCP(secondByte: datagram[1]) && (try? RTPHeader(parsing: datagram)) != nil
+        datagram.count >= 2 && !RTCPCompound.isRTCP(secondByte: datagram[1])
+            && (try? RTPHeader(parsing: datagram)) != nil
     }
 }

@@ -206,7 +206,8 @@ private struct Account {
         let bitRate = frameCount > .zero ? byteCount * 8 * 48_000 / frameCount.rawValue : nil
         return QualityCounts(
             expected: reception.expectedCount, lost: reception.expectedCount - unique + answeredCount,
-            lossRuns: reception.losses.runCount, jitter: reception.jitter.duration(), bitRate: bitRate, playout: playout)
+            lossRuns: reception.losses.runCount, jitter: reception.jitter.duration(), bitRate: bitRate, playout: playout
+        )
     }
 
     /// Keeps the last counts of each second.

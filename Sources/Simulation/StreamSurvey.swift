@@ -93,7 +93,8 @@ public struct StreamSurvey: Sendable {
             let type = packetCounts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? 0
             return RTPStream(
                 ssrc: key.ssrc, destination: key.destination, payloadType: type, redPayloadType: redPayloadType,
-                packetCount: packetCount, opusCount: opusCounts[type] ?? 0, followers: followers, consistentFollowers: consistentFollowers)
+                packetCount: packetCount, opusCount: opusCounts[type] ?? 0, followers: followers,
+                consistentFollowers: consistentFollowers)
         }
     }
 }

@@ -9,7 +9,9 @@ struct SVG {
         self.height = height
     }
 
-    mutating func rectangle(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ fill: String, opacity: Double = 1) {
+    mutating func rectangle(
+        _ x: Double, _ y: Double, _ width: Double, _ height: Double, _ fill: String, opacity: Double = 1
+    ) {
         let opacity = opacity < 1 ? " fill-opacity=\"\(number(opacity))\"" : ""
         body += "<rect x=\"\(number(x))\" y=\"\(number(y))\" width=\"\(number(width))\" height=\"\(number(height))\" "
         body += "fill=\"\(fill)\"\(opacity)/>\n"
@@ -29,7 +31,8 @@ struct SVG {
     enum Anchor: String { case start, middle, end }
 
     mutating func text(
-        _ text: String, _ x: Double, _ y: Double, size: Double = 12, _ fill: String, anchor: Anchor = .start, isBold: Bool = false
+        _ text: String, _ x: Double, _ y: Double, size: Double = 12, _ fill: String, anchor: Anchor = .start,
+        isBold: Bool = false
     ) {
         body += "<text x=\"\(number(x))\" y=\"\(number(y))\" font-size=\"\(number(size))\" fill=\"\(fill)\" "
         body += "text-anchor=\"\(anchor.rawValue)\"\(isBold ? " font-weight=\"bold\"" : "")>\(escaped(text))</text>\n"

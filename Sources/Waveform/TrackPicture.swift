@@ -81,7 +81,8 @@ public struct TrackPicture: Sendable {
             if words == "packet lost" {
                 drawing.area([(x + 1, 44), (x + 11, 44), (x + 6, 53)], colour)
             } else {
-                drawing.rectangle(x, 44, 12, 10, colour, opacity: words == "made up" || words == "brought back" ? 0.35 : 1)
+                drawing.rectangle(
+                    x, 44, 12, 10, colour, opacity: words == "made up" || words == "brought back" ? 0.35 : 1)
             }
             drawing.text(words, x + 17, 53, size: 12, Colour.faint)
             x += 38 + 7 * Double(words.count)
@@ -116,7 +117,8 @@ public struct TrackPicture: Sendable {
             if isMarked, start == nil { start = index }
             guard !isMarked, let first = start else { continue }
             drawing.rectangle(
-                Self.left + Double(first) * width, top, max(Double(index - first) * width, 1.5), Self.levelHeight, colour,
+                Self.left + Double(first) * width, top, max(Double(index - first) * width, 1.5), Self.levelHeight,
+                colour,
                 opacity: 0.35)
             start = nil
         }

@@ -21,7 +21,8 @@ struct StatusFields {
     func text(width: Int) -> String {
         var fields = fields
         while text(of: fields).count > width {
-            guard let last = fields.map(\.rank).max(), last > 0, let index = fields.lastIndex(where: { $0.rank == last })
+            guard let last = fields.map(\.rank).max(), last > 0,
+                let index = fields.lastIndex(where: { $0.rank == last })
             else { break }
             fields.remove(at: index)
         }

@@ -49,7 +49,9 @@ struct StatusLine {
 
     /// `there  loss 5 %  40 ms there and back`: the other end's reports.
     private func addView(_ view: ReceiverView, to fields: inout StatusFields) {
-        if view.lossShare > 0 { fields.addPart("the other end loses \(decimal(view.lossShare * 100, places: 0)) %", rank: 1) }
+        if view.lossShare > 0 {
+            fields.addPart("the other end loses \(decimal(view.lossShare * 100, places: 0)) %", rank: 1)
+        }
         if let roundTrip = view.roundTrip, roundTrip >= .milliseconds(1) {
             fields.add("RTT \(decimal(roundTrip / .milliseconds(1), places: 0)) ms", rank: 7)
         }

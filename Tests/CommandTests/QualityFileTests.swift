@@ -12,7 +12,8 @@ import Testing
 
     private func json(_ name: String) throws -> [String: Any] {
         let data = Data(Folder.bytes(of: folder(name)))
-        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any], "\(Folder.text(of: folder(name)))")
+        return try #require(
+            try JSONSerialization.jsonObject(with: data) as? [String: Any], "\(Folder.text(of: folder(name)))")
     }
 
     @Test func bothEndsWriteWholeJSONAlsoAfterCtrlC() throws {
@@ -21,7 +22,8 @@ import Testing
         try #require(receiver.takes(port: port), "\(receiver.errors)")
         let sender = try Program(
             "tenfour",
-            ["send", "--input", "long.wav", "rtp://127.0.0.1:\(port)", "--name", "Alice", "--report", "sent.json"], in: folder)
+            ["send", "--input", "long.wav", "rtp://127.0.0.1:\(port)", "--name", "Alice", "--report", "sent.json"],
+            in: folder)
         #expect(receiver.says("is Alice"), "\(receiver.errors)")
         receiver.wait(.milliseconds(3_500)) { false }
         receiver.send(SIGINT)
@@ -31,7 +33,9 @@ import Testing
 
         let heard = try json("heard.json")
         let whole = try #require(heard["whole"] as? [String: Any])
-        for name in ["lost_share", "late_share", "concealed_share", "recovered_share", "stretched_share", "resyncs", "score"] {
+        for name in [
+            "lost_share", "late_share", "concealed_share", "recovered_share", "stretched_share", "resyncs", "score",
+        ] {
             #expect(whole[name] is NSNumber, "\(name): \(whole)")
         }
         let delay = try #require(whole["delay_ms"] as? [String: Any])
@@ -47,7 +51,9 @@ import Testing
     }
 
     @Test func aPlaceThatCannotBeWrittenIsToldBeforeTheStart() throws {
-        for arguments in [["recv", "-p", "\(port)", "-o", "x.wav"], ["send", "--input", "long.wav", "rtp://127.0.0.1"]] {
+        for arguments in [
+            ["recv", "-p", "\(port)", "-o", "x.wav"], ["send", "--input", "long.wav", "rtp://127.0.0.1"],
+        ] {
             let result = try tenfour(arguments + ["--report", "no/such/report.json"], in: folder)
             #expect(result.end == .code(69))
             #expect(result.errors.hasPrefix("tenfour: cannot write no/such/report.json: "), "\(result.errors)")

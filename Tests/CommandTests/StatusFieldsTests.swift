@@ -1,5 +1,6 @@
-@testable import tenfour
 import Testing
+
+@testable import tenfour
 
 struct StatusFieldsTests {
     private var fields: StatusFields {

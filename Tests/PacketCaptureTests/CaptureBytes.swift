@@ -65,7 +65,9 @@ enum Wire {
         big(40_000, 2) + big(5_004, 2) + big(byteCount ?? payload.count + 8, 2) + [0, 0] + payload
     }
 
-    static func ipv4(_ content: [UInt8] = udp(), kind: UInt8 = 17, fragment: Int = 0x4000, options: [UInt8] = []) -> [UInt8] {
+    static func ipv4(_ content: [UInt8] = udp(), kind: UInt8 = 17, fragment: Int = 0x4000, options: [UInt8] = [])
+        -> [UInt8]
+    {
         [UInt8(0x45 + options.count / 4), 0] + big(20 + options.count + content.count, 2) + [0, 7] + big(fragment, 2)
             + [64, kind, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2] + options + content
     }

@@ -5,12 +5,15 @@ import Testing
 
 private func datagram(_ bytes: [UInt8], _ linkType: Int = 1) throws(CapturedDatagram.PassedOver) -> CapturedDatagram {
     let packet = CapturedPacket(
-        time: .start, linkType: LinkType(rawValue: UInt32(linkType)), bytes: bytes.indices, originalByteCount: bytes.count)
+        time: .start, linkType: LinkType(rawValue: UInt32(linkType)), bytes: bytes.indices,
+        originalByteCount: bytes.count)
     return try CapturedDatagram(packet, in: bytes.span)
 }
 
 /// Expects `hello` from 192.0.2.1:40000, or 2001:db8::1, to port 5004 of the next address.
-private func expectHello(_ bytes: [UInt8], _ linkType: Int = 1, isV6: Bool = false, _ location: SourceLocation = #_sourceLocation)
+private func expectHello(
+    _ bytes: [UInt8], _ linkType: Int = 1, isV6: Bool = false, _ location: SourceLocation = #_sourceLocation
+)
     throws
 {
     let found = try datagram(bytes, linkType)

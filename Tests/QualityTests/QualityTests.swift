@@ -59,7 +59,9 @@ struct QualityTests {
     @Test func whatIsRecentForgetsAndWhatIsNotKeptIsGone() {
         var meter = QualityMeter(keepsSeconds: false)
         for second in 0..<100 {
-            meter.observe(counts(packets: 50 * second, lost: min(second, 50), runs: min(second, 50)), of: alice, at: .seconds(second))
+            meter.observe(
+                counts(packets: 50 * second, lost: min(second, 50), runs: min(second, 50)), of: alice,
+                at: .seconds(second))
         }
         #expect(meter.recent.lost == 0 && meter.recent.expected == 300)
         #expect(meter.seconds.count == 5 && meter.whole.lost == 50)
@@ -84,7 +86,8 @@ struct QualityTests {
         meter.observe(delay: .milliseconds(12), of: alice, at: .zero)
         let names = meter.whole.members.map(\.0)
         for name in [
-            "delay_ms", "lost_share", "late_share", "concealed_share", "recovered_share", "stretched_share", "resyncs", "score",
+            "delay_ms", "lost_share", "late_share", "concealed_share", "recovered_share", "stretched_share", "resyncs",
+            "score",
         ] { #expect(names.contains(name)) }
         #expect(meter.whole.json.line.contains(#""delay_ms": { "mean": 12, "p95": 12, "max": 12 }"#))
         #expect(meter.report.members().map(\.0) == ["whole", "seconds", "talkers"])
@@ -95,7 +98,8 @@ struct JSONTests {
     @Test func valuesAreWrittenAsRFC8259HasThem() {
         let value = JSON.object([
             ("a", .integer(-3)), ("b", .decimal(2 / 3.0, places: 4)), ("c", .decimal(.nan, places: 2)),
-            ("d", .text("\"\\\u{7}ä\n")), ("e", .list([.null, .boolean(true), .object([])])), ("f", .decimal(3, places: 2)),
+            ("d", .text("\"\\\u{7}ä\n")), ("e", .list([.null, .boolean(true), .object([])])),
+            ("f", .decimal(3, places: 2)),
         ])
         #expect(
             value.line

@@ -12,7 +12,9 @@ struct EModelTests {
     }
 
     /// G.107 annex B, table B.1, which has 4.03 where its own formula gives 4.024.
-    @Test(arguments: [(90, 4.34), (80, 4.03), (70, 3.60), (60, 3.10), (50, 2.58), (0, 1), (-5, 1), (100, 4.5), (120, 4.5)])
+    @Test(arguments: [
+        (90, 4.34), (80, 4.03), (70, 3.60), (60, 3.10), (50, 2.58), (0, 1), (-5, 1), (100, 4.5), (120, 4.5),
+    ])
     func theScoreFollowsTheRatingAsInAnnexB(rating: Double, score: Double) {
         #expect(abs(EModel.score(ofRating: rating) - score) < 0.007)
     }

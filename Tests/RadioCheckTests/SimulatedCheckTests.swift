@@ -2,8 +2,8 @@ import BadLink
 import Engine
 import Quality
 import RTP
-import RadioCheck
 import Radio
+import RadioCheck
 import Simulation
 import Sound
 import Testing
@@ -31,7 +31,8 @@ private func check(
     configuration.duration = .seconds(seconds)
     configuration.defence.mode = mode
     let heard = Heard()
-    var check = try SimulatedCheck(configuration, there: model, back: model, seed: seed) { sound, _ in heard.add(sound) }
+    var check = try SimulatedCheck(configuration, there: model, back: model, seed: seed) { sound, _ in heard.add(sound)
+    }
     let result = check.run()
     return (result, check.state, heard.samples)
 }

@@ -62,7 +62,9 @@ import Testing
     }
 
     @Test func wrongUseIsToldWithTheUsage() throws {
-        for arguments in [[], ["x", "--answer"], ["--network", "nonsense"], ["--network", "lan", "--min-score", "7"]] {
+        for arguments in [
+            [], ["x", "--answer"], ["--network", "nonsense"], ["--network", "lan", "--min-score", "7"],
+        ] {
             let result = try Program.run("radiocheck", arguments)
             #expect(result.end == .code(2) && result.errors.contains("Usage: radiocheck"), "\(result.errors)")
         }

@@ -4,8 +4,8 @@ import Console
 import Engine
 import Playout
 import Quality
-import RadioCheck
 import Radio
+import RadioCheck
 import Simulation
 import Sound
 import SoundFile
@@ -14,14 +14,16 @@ import Waveform
 @main struct Badnet: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "badnet",
-        abstract: "Plays a sentence through a bad network with the defence off and on: two WAVs, one picture, two scores.",
+        abstract:
+            "Plays a sentence through a bad network with the defence off and on: two WAVs, one picture, two scores.",
         discussion: """
             The sentence goes to another station and what the way back brings is heard, on a simulated clock: both times the \
             network loses and delays by the same seed. The way back loses nothing. The picture shows levels over time, which \
             packets were lost, what was made up and brought back, and the delay beneath.
             """)
 
-    @Argument(help: ArgumentHelp("Where to write off.wav, on.wav and badnet.svg.", valueName: "folder")) var folder: String
+    @Argument(help: ArgumentHelp("Where to write off.wav, on.wav and badnet.svg.", valueName: "folder")) var folder:
+        String
     @Option(help: ArgumentHelp("The network, in badlink's words.", valueName: "network")) var network = Self.usual
     @Option(help: "What chance begins with.") var seed: UInt64 = 1
     @Option(help: ArgumentHelp("The sentence: a sound file, mono at 48 kHz.", valueName: "file")) var speech: String?

@@ -5,8 +5,8 @@ public import Engine
 import Network
 import Quality
 import RTP
-import RadioCheck
 import Radio
+import RadioCheck
 import Sound
 import SoundFile
 
@@ -50,7 +50,8 @@ import SoundFile
         help: ArgumentHelp("The port to answer on, or to ask from; \(RTPDefaults.port) or any.", valueName: "port"))
     var port: UInt16?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Speak for so long; a bare number is in seconds.", valueName: "time"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Speak for so long; a bare number is in seconds.", valueName: "time"))
     var duration = Time<BareSeconds>(.seconds(10))
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s.", valueName: "rate"))
@@ -118,7 +119,9 @@ import SoundFile
     private func simulate(_ network: String, _ heard: Heard) throws -> (CheckResult, Asker.State) {
         let model = try Self.model(network)
         let configuration = try configuration(for: Endpoint(.anyV4, port: 1))
-        var check = try SimulatedCheck(configuration, there: model, back: model, seed: seed) { sound, _ in heard.add(sound) }
+        var check = try SimulatedCheck(configuration, there: model, back: model, seed: seed) { sound, _ in
+            heard.add(sound)
+        }
         let result = check.run()
         return (result, check.state)
     }
@@ -137,20 +140,26 @@ import SoundFile
 
     private func ask(_ heard: Heard) throws -> CheckResult {
         let address = try StreamAddress(parsing: host ?? "")
-        guard !address.host.isEmpty else { throw RadioError(.usage, "there is nobody to ask: write a host, such as bob.local") }
+        guard !address.host.isEmpty else {
+            throw RadioError(.usage, "there is nobody to ask: write a host, such as bob.local")
+        }
         do {
             let endpoint = try Resolver.resolve(address.host, port: address.port)[0]
             let conversation = try Conversation(configuration(for: endpoint), localPort: port ?? 0) { sound, _ in
                 heard.add(sound)
             }
-            Console.say("radiocheck: asking \(endpoint) for \(decimal(duration.duration / .seconds(1), places: 1, trimming: true)) s")
+            Console.say(
+                "radiocheck: asking \(endpoint) for \(decimal(duration.duration / .seconds(1), places: 1, trimming: true)) s"
+            )
             return try judged(conversation.run(), endpoint)
         } catch let error as NetworkError {
             throw RadioError(.unavailable, error.description)
         }
     }
 
-    private func judged(_ end: (result: CheckResult, state: Asker.State), _ host: Endpoint) throws(RadioError) -> CheckResult {
+    private func judged(_ end: (result: CheckResult, state: Asker.State), _ host: Endpoint) throws(RadioError)
+        -> CheckResult
+    {
         switch end.state {
         case .over(.heard): return end.result
         case .over(.reported):
@@ -160,7 +169,8 @@ import SoundFile
         default:
             throw RadioError(
                 .unavailable,
-                "\(host) does not answer: start radiocheck --answer there, or tenfour talk with this machine, and let UDP through")
+                "\(host) does not answer: start radiocheck --answer there, or tenfour talk with this machine, and let UDP through"
+            )
         }
     }
 

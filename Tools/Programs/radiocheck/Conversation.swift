@@ -2,8 +2,8 @@ import Engine
 import Glibc
 import Network
 import RTP
-import RadioCheck
 import Radio
+import RadioCheck
 import Simulation
 import Sound
 

@@ -35,7 +35,9 @@ struct Verdict {
         } else if let view = result.view {
             lines.append(
                 "lost        \(max(view.lostCount, 0)) of \(result.sentCount) packets"
-                    + (view.burstLength.flatMap { view.lostCount > 0 ? $0 : nil }.map { ", \(decimal($0, places: 1)) in a row" } ?? ""))
+                    + (view.burstLength.flatMap { view.lostCount > 0 ? $0 : nil }.map {
+                        ", \(decimal($0, places: 1)) in a row"
+                    } ?? ""))
             lines.append(
                 "jitter      \(milliseconds(view.jitter))"
                     + (view.roundTrip.map { ", \(milliseconds($0)) there and back" } ?? ""))
@@ -43,7 +45,8 @@ struct Verdict {
         lines.append("defence     \(result.defence)")
         if let model = result.model {
             lines.append(
-                "score       \(decimal(model.score, places: 2)) of 4.5 (E-model, R \(decimal(model.rating, places: 0)))")
+                "score       \(decimal(model.score, places: 2)) of 4.5 (E-model, R \(decimal(model.rating, places: 0)))"
+            )
         }
         let advice = result.advice
         lines.append("advice      \(advice.isEmpty ? "none: all is well" : advice.joined(separator: "\n            "))")
@@ -65,8 +68,10 @@ struct Verdict {
         ]
         let failure =
             isBelow
-            ? "\n      <failure message=\"\(escaped("the score is \(score), below \(decimal(minimum ?? 0, places: 2))"))\"/>" : ""
-        let body = properties.map { "      <property name=\"\($0)\" value=\"\(escaped($1))\"/>" }.joined(separator: "\n")
+            ? "\n      <failure message=\"\(escaped("the score is \(score), below \(decimal(minimum ?? 0, places: 2))"))\"/>"
+            : ""
+        let body = properties.map { "      <property name=\"\($0)\" value=\"\(escaped($1))\"/>" }.joined(
+            separator: "\n")
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <testsuites>
@@ -83,7 +88,9 @@ struct Verdict {
             """
     }
 
-    private func milliseconds(_ duration: Duration) -> String { decimal(duration / .milliseconds(1), places: 1) + " ms" }
+    private func milliseconds(_ duration: Duration) -> String {
+        decimal(duration / .milliseconds(1), places: 1) + " ms"
+    }
 
     /// For an attribute of XML; what XML has no room for is left out.
     private func escaped(_ text: String) -> String {

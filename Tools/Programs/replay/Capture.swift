@@ -41,7 +41,8 @@ struct Capture {
                 // RTP and RTCP, by their version.
                 guard let first = datagram.payload.first, bytes[first] >> 6 == 2 else { continue }
                 log.append(
-                    bytes.extracting(datagram.payload), from: datagram.source, to: datagram.destination, at: packet.time)
+                    bytes.extracting(datagram.payload), from: datagram.source, to: datagram.destination, at: packet.time
+                )
             } catch {
                 passedOver[error, default: 0] += 1
             }
@@ -72,7 +73,8 @@ struct Capture {
         var text = "\(path): \(packetCount) packets, \(datagramCount) of them UDP"
         let others = CapturedDatagram.PassedOver.allCases.filter { passedOver[$0] != nil }
         if !others.isEmpty {
-            text += "; passed over " + others.map { "\(passedOver[$0, default: 0]) \($0.words)" }.joined(separator: ", ")
+            text +=
+                "; passed over " + others.map { "\(passedOver[$0, default: 0]) \($0.words)" }.joined(separator: ", ")
         }
         if let damage { text += "; read as far as it goes: \(damage)" }
         return text
