@@ -158,7 +158,7 @@ let package = Package(
                 "SoundFile",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
-        tests("ToolTests", imports: ["replay", "radiocheck", "badnet"]),
+        tests("ToolTests", imports: ["replay", "radiocheck", "badnet", "tenfour"]),
         tests("CommandTests", imports: ["tenfour"]),
         tests("InteropTests", imports: ["tenfour"]),
     ],

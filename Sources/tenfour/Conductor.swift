@@ -33,7 +33,7 @@ struct Conductor {
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
             watch.look(at: snapshot)
-            if !quiet, case .success = end { Terminal.say(Report(snapshot, names).text) }
+            if !quiet, case .success = end { Terminal.say(Report(snapshot, names, watch).text) }
             try file?.write(watch, names, snapshot)
         }
         try end.get()

@@ -45,7 +45,8 @@ struct SentMeter {
         if let view = total.view, total.packetCount > 0 {
             total.view?.lossShare = min(max(Double(view.lostCount) / Double(total.packetCount), 0), 1)
         }
-        return (total.members, (seconds + [current]).map(\.members))
+        let lost = ("lost", total.view.map { JSON.integer(max($0.lostCount, 0)) } ?? .null)
+        return (total.members + [lost], (seconds + [current]).map(\.members))
     }
 }
 

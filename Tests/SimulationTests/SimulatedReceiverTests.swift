@@ -79,6 +79,36 @@ struct SimulatedReceiverTests {
         #expect(abs(try #require(mean) / .milliseconds(1) - (try #require(other)) / .milliseconds(1)) < 1)
     }
 
+    /// Each packet carries the one before it (RFC 2198): a single loss is not heard.
+    @Test func copiesBringBackWhatIsLost() throws {
+        var receiver = try SimulatedReceiver(of: SSRC(9), payloadType: 111, redPayloadType: 63)
+        let sound: [UInt8] = [0xF8, 0xFF, 0xFE]
+        for index in 0..<500 where index % 25 != 10 {
+            let at = Instant.start + .milliseconds(20 * index)
+            let header = RTPHeader(
+                marker: index == 0, payloadType: index == 0 ? 111 : 63,
+                sequenceNumber: SequenceNumber(rawValue: UInt16(index)),
+                timestamp: RTPTimestamp(rawValue: UInt32(index * 960)), ssrc: SSRC(9))
+            let datagram = [UInt8](capacity: 30) {
+                header.write(into: &$0)
+                if index > 0 {
+                    let copy = RedundantPayload.Block(payloadType: 111, age: FrameCount(960), byteCount: 3)
+                    RedundantPayload.writeHeader(ofCopy: copy, into: &$0)
+                    RedundantPayload.writeHeader(ofPrimary: 111, into: &$0)
+                    for byte in sound { $0.append(byte) }
+                }
+                for byte in sound { $0.append(byte) }
+            }
+            receiver.play(until: at) { _, _ in }
+            receiver.receive(datagram.span, from: Endpoint(.v4(1), port: 1), at: at)
+        }
+        receiver.finish { _, _ in }
+        let whole = receiver.report().whole
+        #expect(whole.lost == 20)
+        #expect(try #require(whole.recoveredByCopyShare) > 0.03)
+        #expect(try #require(whole.concealedShare) < 0.01)
+    }
+
     @Test func whereNothingComesNothingIsSaid() throws {
         let (report, sampleCount) = try receive([nil, nil])
         #expect(sampleCount == 0 && report.whole.score == nil && report.whole.expected == 0)

@@ -34,6 +34,22 @@ import Testing
         #expect(answerer.errors.contains("sent back 1"), "\(answerer.errors)")
     }
 
+    /// A station that knows no greeting hears us all the same, and reports.
+    @Test func tenfourTalkIsAskedByItsReports() throws {
+        let talker = try Program(
+            "tenfour", ["talk", "127.0.0.1:\(port + 2)", "-p", "\(port)", "--input", "tone.wav", "-o", "heard.wav"],
+            in: folder)
+        try #require(talker.takes(port: port), "\(talker.errors)")
+        let asked = try radiocheck("127.0.0.1:\(port)", "-p", "\(port + 2)", "-d", "7", "--json")
+        #expect(asked.end == .code(0), "\(asked.errors)")
+        #expect(asked.errors.contains("does not send back; this is what it reports"))
+        let reported = try #require(try json(asked.output)["reported"] as? [String: Any])
+        #expect(reported["lost"] is NSNumber && reported["jitter_ms"] is NSNumber, "\(reported)")
+        talker.send(SIGINT)
+        #expect(talker.wait() == .code(0))
+        #expect(talker.errors.contains("is radiocheck"), "\(talker.errors)")
+    }
+
     @Test func whereNobodyAnswersItSaysWhatToStart() throws {
         let asked = try radiocheck("127.0.0.1:\(port)", "-d", "0.2")
         #expect(asked.end == .code(69) && asked.output == "")
