@@ -94,7 +94,7 @@ extension Station {
 
     private mutating func take(_ blocks: [ReportBlock], from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
         guard ssrc != self.ssrc, let block = blocks.first(where: { $0.ssrc == self.ssrc }) else { return }
-        var view = ReceiverView(
+        let view = ReceiverView(
             lossShare: Double(block.fractionLost) / 256, lostCount: block.cumulativeLost,
             jitter: block.jitter.duration(), roundTrip: block.roundTrip(receivedAt: wallClock(at: now)))
         if let roundTrip = view.roundTrip, let index = index(of: ssrc, at: sender) {
@@ -106,7 +106,6 @@ extension Station {
                 receiver.lastReport = now
                 receiver.lossShare = view.lossShare
                 if let roundTrip = view.roundTrip { receiver.roundTrip.reported(roundTrip, at: now) }
-                view.burstLength = receiver.loss(at: now).meanBurst
             }
         }
         tellFreshView()
@@ -127,7 +126,9 @@ extension Station {
             hasFreshReport = true
             let summary = loss.summary
             receivers.update(report.sender, at: sender.address, now) { $0.take(summary, at: now) }
-            if freshView?.receiver == report.sender { freshView?.view.burstLength = summary.meanBurstLength }
+            guard freshView?.receiver == report.sender else { continue }
+            freshView?.view.networkLossShare = summary.share
+            freshView?.view.burstLength = summary.meanBurstLength
         }
     }
 
