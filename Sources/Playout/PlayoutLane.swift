@@ -166,8 +166,8 @@ public struct PlayoutLane: ~Copyable, Sendable {
     private mutating func measure(_ playing: Playing, at now: FrameCount) {
         let target = targetDelay(at: now)
         excess = playing.depth - target
-        // A fiftieth too deep is left: it would be wanted again before long.
-        if excess > .zero { excess = max(excess - FrameCount((target - (delays.base ?? target)).rawValue / 50), .zero) }
+        // A hundredth too deep is left: it would be wanted again before long.
+        if excess > .zero { excess = max(excess - FrameCount((target - (delays.base ?? target)).rawValue / 100), .zero) }
         rate.update(excess: excess, driftPartsPerMillion: Float(drift.partsPerMillion))
         statistics.delay = playing.depth - (delays.base ?? playing.depth)
         statistics.target = target - (delays.base ?? target)

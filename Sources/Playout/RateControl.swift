@@ -2,8 +2,9 @@ public import Sound
 
 /// By how much to play faster or slower than the card's clock, so that the depth stays what it should be.
 ///
-/// The measured drift is fed forward; what is left of a wrong depth is worked off in proportion, by at most a five-thousandth,
-/// which is a third of a cent of pitch. Whole periods are the time-stretch's.
+/// The measured drift is fed forward; what is left of a wrong depth is worked off in proportion: by at most a thousandth where
+/// it is too shallow, which is below two cents of pitch, and by a fifth of that where it is too deep, which costs nothing but
+/// delay. Whole periods are the time-stretch's.
 public struct RateControl: Sendable {
     /// Parts in a million; above zero plays faster and makes the buffer shallower. Changes in steps worth a change of
     /// the resampler's filter.
@@ -23,7 +24,7 @@ public struct RateControl: Sendable {
     @_noAllocation @_noLocks
     public mutating func update(excess: FrameCount, driftPartsPerMillion drift: Float) {
         let error = abs(excess.rawValue) <= Self.tolerance ? 0 : Float(excess.rawValue)
-        let correction = min(max(error * Self.gain, -Self.strongest), Self.strongest)
+        let correction = min(error * Self.gain, Self.strongest)
         let wanted = min(max(correction - drift, -Self.limit), Self.limit)
         if abs(wanted - partsPerMillion) >= Self.step { partsPerMillion = Float(Int(wanted / Self.step)) * Self.step }
     }

@@ -25,8 +25,9 @@ struct TargetDepth: Sendable {
     }
 
     /// A packet is needed somewhere within the pull before its sound. Where all come alike it may always be at the far end
-    /// of it; where they spread wider than a pull it is on average in the middle.
+    /// of it; where they spread much wider than a pull it is on average in the middle.
     private func margin(spread: FrameCount) -> FrameCount {
-        configuration.margin - FrameCount(min(spread, configuration.margin).rawValue / 2)
+        let wider = min(max(spread - configuration.margin, .zero), configuration.margin)
+        return configuration.margin - FrameCount(wider.rawValue / 2)
     }
 }

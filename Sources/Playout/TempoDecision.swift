@@ -11,9 +11,11 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
     private var budget = TempoBudget()
     private var level = TalkLevel()
     private var sincePause = FrameCount(0)
+    /// A change that was begun in speech is brought to its end.
+    private var isUnderWay = false
 
-    /// 10 ms.
-    private static var worstShallowness: FrameCount { FrameCount(480) }
+    /// 5 ms.
+    private static var worstShallowness: FrameCount { FrameCount(240) }
     /// 40 ms.
     private static var worstDepth: FrameCount { FrameCount(1_920) }
     /// Where none has come for so long, as in music, pauses are not waited for: 4 s.
@@ -33,10 +35,10 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
     /// How much to leave out (above zero) or to put in (below), where the depth exceeds by `excess` what it should be. Zero
     /// where it is not worth a cut.
     @_noAllocation @_noLocks
-    public func change(for excess: FrameCount) -> FrameCount {
-        if !isPause, sincePause < Self.patience {
-            guard excess > Self.worstDepth || excess < .zero - Self.worstShallowness else { return .zero }
-        }
+    public mutating func change(for excess: FrameCount) -> FrameCount {
+        if excess > Self.worstDepth || excess < .zero - Self.worstShallowness { isUnderWay = true }
+        if FrameCount(abs(excess.rawValue)) < TimeStretch.shortest { isUnderWay = false }
+        guard isPause || isUnderWay || sincePause >= Self.patience else { return .zero }
         let allowance = budget.allowance
         guard min(allowance, FrameCount(abs(excess.rawValue))) >= TimeStretch.shortest else { return .zero }
         return min(max(excess, .zero - allowance), allowance)

@@ -35,7 +35,7 @@ func aToneKeepsItsPitch(frequency: Double) {
         for frame in 0..<1_200 {
             noise = noise &* 1_664_525 &+ 1_013_904_223
             // Louder and louder: no piece is like another.
-            sound[frame] = Float(Int32(bitPattern: noise)) / 2_147_483_648 * expf(Float(frame) / 200) / 500
+            sound[frame] = Float(Int32(bitPattern: noise)) / 2_147_483_648 * expf(Float(frame) / 200) / 50
         }
         results.append(stretch.shorten(&sound, from: 0, to: 1_200, atMost: FrameCount(720)))
     }
