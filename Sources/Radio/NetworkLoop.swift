@@ -70,7 +70,7 @@ internal import Synchronization
         station = Station(identity: identity, configuration: configured, at: loop.now)
         coding = configuration.coding
         sendsControlApart = configured.controlPort == .next
-        demanded = station.defence
+        demanded = Defence(bitRate: configuration.coding.bitRate)
         self.controls = controls
         self.state = state
         self.limits = limits
