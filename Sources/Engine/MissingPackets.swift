@@ -64,7 +64,8 @@ struct MissingPackets: Sendable {
         guard let index = index(of: sequenceNumber), let asked = entries[index].firstAsked else { return false }
         let passed = now - asked
         guard entries[index].isTail, let roundTrip else { return passed >= (roundTrip ?? .zero) / 2 }
-        return !startsTalkspurt && passed >= roundTrip * 3 / 4 && passed <= roundTrip * 3 / 2 + .milliseconds(5)
+        let latest = roundTrip * entries[index].askedCount + roundTrip / 2 + .milliseconds(5)
+        return !startsTalkspurt && passed >= roundTrip * 3 / 4 && passed <= latest
     }
 
     /// A packet came, `lost` behind the one that was highest before. `place` tells when one so many packets earlier would

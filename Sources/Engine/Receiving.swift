@@ -50,7 +50,7 @@ extension Station {
             return .discarded(.malformedRTCP)
         }
         schedule.observe(byteCount: datagram.count)
-        hasFreshReport = false
+        (hasFreshReport, hasNewAbilities) = (false, false)
         var isWhole = true
         while true {
             do {
@@ -61,9 +61,7 @@ extension Station {
             }
         }
         tellFreshView()
-        if hasFreshReport {
-            decide(isFresh: true, at: now)
-        }
+        if hasFreshReport || hasNewAbilities { decide(isFresh: hasFreshReport, at: now) }
         hurryReports(at: now)
         return isWhole ? .control : .discarded(.malformedRTCP)
     }
@@ -94,7 +92,7 @@ extension Station {
 
     private mutating func take(_ blocks: [ReportBlock], from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
         guard ssrc != self.ssrc, let block = blocks.first(where: { $0.ssrc == self.ssrc }) else { return }
-        var view = ReceiverView(
+        let view = ReceiverView(
             lossShare: Double(block.fractionLost) / 256, lostCount: block.cumulativeLost,
             jitter: block.jitter.duration(), roundTrip: block.roundTrip(receivedAt: wallClock(at: now)))
         if let roundTrip = view.roundTrip, let index = index(of: ssrc, at: sender) {
@@ -106,7 +104,6 @@ extension Station {
                 receiver.lastReport = now
                 receiver.lossShare = view.lossShare
                 if let roundTrip = view.roundTrip { receiver.roundTrip.reported(roundTrip, at: now) }
-                view.burstLength = receiver.loss(at: now).meanBurst
             }
         }
         tellFreshView()
@@ -127,7 +124,9 @@ extension Station {
             hasFreshReport = true
             let summary = loss.summary
             receivers.update(report.sender, at: sender.address, now) { $0.take(summary, at: now) }
-            if freshView?.receiver == report.sender { freshView?.view.burstLength = summary.meanBurstLength }
+            guard freshView?.receiver == report.sender else { continue }
+            freshView?.view.networkLossShare = summary.share
+            freshView?.view.burstLength = summary.meanBurstLength
         }
     }
 
@@ -136,7 +135,7 @@ extension Station {
     private mutating func take(_ chunk: SourceDescription.Chunk, from sender: Endpoint, at now: Instant) {
         if let abilities = Abilities(chunk), chunk.ssrc != ssrc {
             if let index = index(of: chunk.ssrc, at: sender) { sources[index].abilities = abilities }
-            if isReceiver(sender) { receivers.update(chunk.ssrc, at: sender.address, now) { $0.abilities = abilities } }
+            if isReceiver(sender) { noteAbilities(abilities, of: chunk.ssrc, at: sender.address, now) }
         }
         guard let index = index(of: chunk.ssrc, at: sender),
             let name = chunk[.name]?.text ?? sources[index].name ?? chunk.personalCanonicalName,
@@ -144,6 +143,15 @@ extension Station {
         else { return }
         sources[index].name = name
         events.post(.sourceNamed(chunk.ssrc, name))
+    }
+
+    private mutating func noteAbilities(_ abilities: Abilities, of ssrc: SSRC, at address: IPAddress, _ now: Instant) {
+        var isNew = false
+        receivers.update(ssrc, at: address, now) { receiver in
+            isNew = receiver.abilities != abilities
+            receiver.abilities = abilities
+        }
+        if isNew { hasNewAbilities = true }
     }
 }
 

@@ -232,7 +232,8 @@ extension SessionDescription {
             "t=0 0",
             "m=audio \(port) \(profile.rawValue) \(formats.map { String($0.payloadType) }.joined(separator: " "))",
         ]
-        for format in formats {
+        // The most preferred last: ffmpeg takes the last for the only one.
+        for format in formats.reversed() {
             if let encoding = format.encoding { lines.append("a=rtpmap:\(format.payloadType) \(encoding.text)") }
             if let parameters = format.parameters { lines.append("a=fmtp:\(format.payloadType) \(parameters)") }
         }

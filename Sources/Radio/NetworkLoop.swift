@@ -21,6 +21,8 @@ internal import Synchronization
     private let sendsControlApart: Bool
     private var station: Station
     private let coding: CodingSettings
+    /// What shares the media's port comes from there, too: who stands between us knows of no other.
+    private let sendsControlApart: Bool
     /// The defence that the encoder was last told of.
     private var demanded: Defence
     private let controls: Controls
@@ -70,7 +72,8 @@ internal import Synchronization
         let configured = configuration.stationAsCoded
         station = Station(identity: identity, configuration: configured, at: loop.now)
         coding = configuration.coding
-        demanded = station.defence
+        sendsControlApart = configured.controlPort == .next
+        demanded = Defence(bitRate: configuration.coding.bitRate)
         self.controls = controls
         self.state = state
         self.limits = limits
