@@ -17,8 +17,6 @@ internal import Synchronization
     private let loop: EventLoop
     private let media: UDPSocket
     private let control: UDPSocket?
-    /// Reports that go to the media's port come from the media's port as well (RFC 5761 section 4).
-    private let sendsControlApart: Bool
     private var station: Station
     private let coding: CodingSettings
     /// What shares the media's port comes from there, too: who stands between us knows of no other.
@@ -64,7 +62,6 @@ internal import Synchronization
         self.loop = loop
         (media, control) = try Self.open(configuration, on: loop)
         localEndpoint = media.localEndpoint
-        sendsControlApart = configuration.station.controlPort == .next
         let woken = Woken()
         wakeup = try loop.makeWakeup { woken.loop?.woken() }
         var generator = SystemRandomNumberGenerator()
