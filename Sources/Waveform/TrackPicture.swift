@@ -69,7 +69,7 @@ public struct TrackPicture: Sendable {
     private var mostDelay: Double {
         let most = rows.flatMap { $0.track.columns.compactMap(\.delay) }.max() ?? .zero
         let steps = [20.0, 50, 100, 200, 300, 500, 1_000, 2_000]
-        return steps.first { $0 >= most / .milliseconds(1) } ?? 5_000
+        return steps.first { $0 * 1.05 >= most / .milliseconds(1) } ?? 5_000
     }
 
     private func drawLegend(_ drawing: inout SVG) {
