@@ -6,13 +6,17 @@ public struct DelaySamples: Hashable, Sendable {
     /// How many there were, by tenths of a millisecond.
     private var counts: [Int: Int] = [:]
 
+    /// A day: nothing longer is told apart.
+    private static let limit = 864e6
+
     public init() {}
 
     public mutating func add(_ delay: Duration) {
         count += 1
         sum += delay
         highest = highest.map { max($0, delay) } ?? delay
-        counts[Int((delay / .microseconds(100)).rounded()), default: 0] += 1
+        let tenths = (delay / .microseconds(100)).rounded()
+        counts[Int(min(max(tenths, -Self.limit), Self.limit)), default: 0] += 1
     }
 
     public mutating func add(_ others: Self) {
@@ -32,7 +36,7 @@ public struct DelaySamples: Hashable, Sendable {
         guard count > 0 else { return nil }
         var rest = Int(Double(count - 1) * min(max(share, 0), 1))
         for (tenths, number) in counts.sorted(by: { $0.key < $1.key }) {
-            if rest < number { return .microseconds(100 * tenths) }
+            if rest < number { return highest.map { min($0, .microseconds(100 * tenths)) } }
             rest -= number
         }
         return highest

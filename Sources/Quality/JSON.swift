@@ -14,7 +14,7 @@ public enum JSON: Sendable {
         number.map { .decimal($0, places: places) } ?? .null
     }
 
-    /// As a file of its own: what fits into a line stands on one.
+    /// As a file of its own: what fits into a line stands on one, and so does each element of a list.
     public var text: String { written(indentedBy: 0) + "\n" }
 
     private static let lineLength = 118
@@ -26,7 +26,7 @@ public enum JSON: Sendable {
         let end = String(repeating: " ", count: depth)
         switch self {
         case .list(let values):
-            let lines = values.map { margin + $0.written(indentedBy: depth + 2) }
+            let lines = values.map { margin + $0.line }
             return "[\n" + lines.joined(separator: ",\n") + "\n\(end)]"
         case .object(let members):
             let lines = members.map { "\(margin)\(Self.quoted($0)): \($1.written(indentedBy: depth + 2))" }

@@ -26,7 +26,7 @@ public struct Answerer: Sendable {
     public mutating func receive(
         _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, answer: inout OutputSpan<UInt8>
     ) -> Bool {
-        if let asker, now - lastHeard > Self.patience, asker == self.asker { self.asker = nil }
+        if now - lastHeard > Self.patience { asker = nil }
         if let greeting = Greeting(parsing: datagram) {
             guard let reply = reply(to: greeting, from: sender, at: now) else { return false }
             reply.write(into: &answer)
