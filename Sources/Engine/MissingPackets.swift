@@ -81,10 +81,12 @@ struct MissingPackets: Sendable {
         highest = number
         settle(number, isResent: isResent, at: now)
         for index in entries.indices where entries[index].isTail { entries[index].isTail = false }
-        for missing in max(before + 1, number - Int64(Self.capacity))..<number where !entries.contains(where: { $0.number == missing }) {
+        for missing in max(before + 1, number - Int64(Self.capacity))..<number
+        where !entries.contains(where: { $0.number == missing }) {
             insert(
                 Entry(
-                    number: missing, place: place(Int(number - missing)), noticed: now, nextQuestion: now + wait, isTail: false))
+                    number: missing, place: place(Int(number - missing)), noticed: now, nextQuestion: now + wait,
+                    isTail: false))
         }
     }
 
@@ -116,7 +118,8 @@ struct MissingPackets: Sendable {
 
     /// Beyond doubt now: what was to come has not, in the time that those overtaken take. Gives up what is over.
     mutating func review(depth: Duration, at now: Instant) {
-        for index in entries.indices where !entries[index].isLoss && !entries[index].isTail && entries[index].nextQuestion <= now {
+        for index in entries.indices
+        where !entries[index].isLoss && !entries[index].isTail && entries[index].nextQuestion <= now {
             entries[index].isLoss = true
             lastLoss = now
         }
@@ -137,7 +140,9 @@ struct MissingPackets: Sendable {
         var numbers: [Int64] = []
         for index in entries.indices.reversed() where numbers.count < limit {
             let entry = entries[index]
-            guard entry.isLoss || entry.isTail, isOfUse(entry, depth: depth, roundTrip: roundTrip, at: now) else { continue }
+            guard entry.isLoss || entry.isTail, isOfUse(entry, depth: depth, roundTrip: roundTrip, at: now) else {
+                continue
+            }
             numbers.append(entry.number)
             if entry.askedCount == 0, !entry.isTail { askedCount += 1 }
             entries[index].askedCount += 1

@@ -92,7 +92,8 @@ struct PredictedScore: Sendable {
         for point in cleanScores {
             if bitRate < point.bitRate {
                 guard point.bitRate > before.bitRate else { return before.score }
-                return before.score + (point.score - before.score) * (bitRate - before.bitRate) / (point.bitRate - before.bitRate)
+                return before.score + (point.score - before.score) * (bitRate - before.bitRate)
+                    / (point.bitRate - before.bitRate)
             }
             before = point
         }

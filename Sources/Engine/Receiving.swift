@@ -18,7 +18,9 @@ extension Station {
         var payload = header.payload
         var redundant: RedundantPayload?
         if !configuration.acceptedPayloadTypes.contains(header.payloadType) {
-            guard header.payloadType == configuration.defence.redPayloadType else { return .discarded(.unknownPayloadType) }
+            guard header.payloadType == configuration.defence.redPayloadType else {
+                return .discarded(.unknownPayloadType)
+            }
             guard let blocks = try? RedundantPayload(parsing: datagram.extracting(header.payload)) else {
                 return .discarded(.malformedPayload)
             }
@@ -38,7 +40,9 @@ extension Station {
         case .source(let index):
             let origin = sources[index].packetArrived(header, opus, byteCount: datagram.count, at: now)
             var packet = MediaPacket(header: header, payload: payload, frameCount: opus.frameCount, origin: origin)
-            if let redundant { sources[index].takeCopies(redundant, of: datagram, header, into: &packet, configuration, at: now) }
+            if let redundant {
+                sources[index].takeCopies(redundant, of: datagram, header, into: &packet, configuration, at: now)
+            }
             ask(index, at: now)
             return .media(packet)
         }

@@ -51,7 +51,9 @@ public struct Source: Sendable {
     }
 
     /// Returns whether it came by itself or because it was asked for.
-    mutating func packetArrived(_ header: RTPHeader, _ opus: OpusPacket, byteCount: Int, at now: Instant) -> PacketOrigin {
+    mutating func packetArrived(_ header: RTPHeader, _ opus: OpusPacket, byteCount: Int, at now: Instant)
+        -> PacketOrigin
+    {
         lastHeard = now
         lastPacket = now
         credit = min(credit + byteCount, Self.maximumCredit)

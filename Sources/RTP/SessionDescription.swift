@@ -57,7 +57,9 @@ public struct SessionDescription: Hashable, Sendable {
     public var redundantOpus: Format? {
         guard let opus else { return nil }
         return formats.first { format in
-            guard let encoding = format.encoding, encoding.isNamed("red"), encoding.clockRate == 48_000 else { return false }
+            guard let encoding = format.encoding, encoding.isNamed("red"), encoding.clockRate == 48_000 else {
+                return false
+            }
             let coded = (format.parameters ?? "").fields(separator: "/")
             return coded.count > 1 && coded.allSatisfy { UInt8($0) == opus.payloadType }
         }

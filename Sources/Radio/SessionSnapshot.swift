@@ -118,7 +118,8 @@ public struct SessionSnapshot: Sendable {
                     lostCount: source?.reception.cumulativeLost ?? 0,
                     duplicateCount: source?.reception.duplicateCount ?? 0,
                     losses: source?.reception.losses ?? BurstMetrics(),
-                    jitter: source?.reception.jitter.duration() ?? .zero, recentLoss: source?.recentLoss ?? LossSummary(),
+                    jitter: source?.reception.jitter.duration() ?? .zero,
+                    recentLoss: source?.recentLoss ?? LossSummary(),
                     roundTrip: source?.roundTrip, mending: source?.mending ?? Mending(), playout: voice.playout))
         }
         playback = PlaybackSnapshot(

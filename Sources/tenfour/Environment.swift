@@ -10,7 +10,9 @@ enum Environment {
     private static let playing: Set = ["jitter", "period-time", "max-latency"]
     private static let options: [String: Set<String>] = [
         "talk": common.union(coding).union(playing).union(["device", "input", "output", "port", "open"]),
-        "send": common.union(coding).union(["device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency"]),
+        "send": common.union(coding).union([
+            "device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency",
+        ]),
         "recv": common.union(playing).union(["device", "output", "port", "oneshot", "channels", "payload-type"]),
     ]
 

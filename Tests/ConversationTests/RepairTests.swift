@@ -27,7 +27,8 @@ struct RepairTests {
         let before = conversation.statistics(of: talker.ssrc)
         conversation.run(seconds: 60)
         let after = conversation.statistics(of: talker.ssrc)
-        let concealed = Double((after.concealed - before.concealed).rawValue) / Double((after.due - before.due).rawValue)
+        let concealed =
+            Double((after.concealed - before.concealed).rawValue) / Double((after.due - before.due).rawValue)
         #expect(concealed < limit, "\(concealed), \(conversation.link.left.station.defence)")
         let depths = conversation.log(of: talker.ssrc).depths
         #expect(depths.reduce(0, +) / Float(depths.count) <= 101)

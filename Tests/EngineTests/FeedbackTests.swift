@@ -19,7 +19,9 @@ struct FeedbackTests {
 
     @Test func theFirstLossIsReportedAtOnce() {
         var listener = station(1, StationConfiguration(remotes: [bob]))
-        for number in [0, 1, 2, 4] { _ = listener.receive(media(SSRC(9), number), from: bob, at: seconds(10 + Double(number) / 50)) }
+        for number in [0, 1, 2, 4] {
+            _ = listener.receive(media(SSRC(9), number), from: bob, at: seconds(10 + Double(number) / 50))
+        }
         listener.wait(until: seconds(10.1))
         #expect(listener.takeDatagrams().contains { $0.packets.contains { $0.details != nil } })
     }

@@ -73,7 +73,9 @@ struct RedundancyTests {
         var listener = station()
         _ = listener.receive(media(SSRC(9), 0), from: alice, at: .start)
         for (age, marker, isTaken) in [(960, false, true), (1_000, false, false), (960, true, false)] {
-            guard case .media(let packet) = listener.receive(Self.redundant(3, age: age, marker: marker), from: alice, at: .start)
+            guard
+                case .media(let packet) = listener.receive(
+                    Self.redundant(3, age: age, marker: marker), from: alice, at: .start)
             else {
                 Issue.record("not taken")
                 return

@@ -96,7 +96,9 @@ struct RetransmissionTests {
         var configuration = StationConfiguration()
         configuration.defence.sourcesAnswer = true
         var listener = station(1, configuration)
-        for number in [0, 1, 3] { _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50)) }
+        for number in [0, 1, 3] {
+            _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50))
+        }
         let asked = listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack)
         #expect(asked == [GenericNACK(sender: SSRC(1), media: SSRC(9), sequenceNumbers: [SequenceNumber(rawValue: 1)])])
     }
@@ -118,7 +120,8 @@ struct RetransmissionTests {
     }
 
     @Test func overtakenPacketsAreWaitedForOnceThatHasBeenSeen() throws {
-        let network = NetworkModel(delay: .milliseconds(20), reordering: Reordering(share: 0.1, heldBack: .milliseconds(25)))
+        let network = NetworkModel(
+            delay: .milliseconds(20), reordering: Reordering(share: 0.1, heldBack: .milliseconds(25)))
         var link = Defended.link(network, .nack, .nack, seed: 4)
         link.run(until: seconds(60))
         let late = Defended.questions(of: link.right).filter { $0.at > seconds(5) }
@@ -217,7 +220,9 @@ enum Defended {
         return configuration
     }
 
-    static func questions(of end: LinkEnd) -> [SentDatagram] { end.sentControl.filter { $0.packets.contains { $0.nack != nil } } }
+    static func questions(of end: LinkEnd) -> [SentDatagram] {
+        end.sentControl.filter { $0.packets.contains { $0.nack != nil } }
+    }
 
     /// Of the right end's packets from `start` on, those that came no later after the fastest way than `depth`.
     static func shareInTime(
@@ -228,8 +233,10 @@ enum Defended {
         let last = min(end, Double(link.now.nanoseconds) / 1e9 - 1)
         let sent = Set((0..<Int(last * 50)).filter { sentAt($0) >= seconds(start) })
         let heard = Set(
-            link.right.heard.filter { $0.packet.ssrc == link.left.station.ssrc && $0.at - sentAt($0.number) <= delay + depth }
-                .map(\.number))
+            link.right.heard.filter {
+                $0.packet.ssrc == link.left.station.ssrc && $0.at - sentAt($0.number) <= delay + depth
+            }
+            .map(\.number))
         return Double(sent.intersection(heard).count) / Double(sent.count)
     }
 }

@@ -24,14 +24,19 @@ import Testing
     @Test func theEncoderFollowsTheDefence() throws {
         let talker = try SimulatedTalker()
         let sound = speechlike(seconds: 1)
-        func kilobits(_ packets: [OutgoingPacket]) -> Double { Double(packets.map(\.packet.byteCount).reduce(0, +) * 8) / 1_000 }
-        func copies(_ packets: [OutgoingPacket]) -> Int { packets.filter { OpusDecoder.hasInBandFEC($0.packet.payload) }.count }
+        func kilobits(_ packets: [OutgoingPacket]) -> Double {
+            Double(packets.map(\.packet.byteCount).reduce(0, +) * 8) / 1_000
+        }
+        func copies(_ packets: [OutgoingPacket]) -> Int {
+            packets.filter { OpusDecoder.hasInBandFEC($0.packet.payload) }.count
+        }
         let before = talker.say(sound)
         #expect(copies(before) == 0)
         talker.talker.obey(EncoderDemand(Defence(copies: [1], bitRate: 12_000), CodingSettings()).rawValue)
         let halved = talker.say(sound)
         #expect(kilobits(halved) < kilobits(before) / 2)
-        talker.talker.obey(EncoderDemand(Defence(inBandFEC: true, bitRate: 32_000, expectedLoss: 1), CodingSettings()).rawValue)
+        talker.talker.obey(
+            EncoderDemand(Defence(inBandFEC: true, bitRate: 32_000, expectedLoss: 1), CodingSettings()).rawValue)
         #expect(copies(talker.say(sound)) > 25)
         talker.talker.obey(0)
         talker.talker.obey(EncoderDemand(Defence(bitRate: 32_000), CodingSettings()).rawValue)

@@ -80,7 +80,9 @@ public struct Conversation: ~Copyable {
     private mutating func agreeOnDepth() {
         let listener = link.ends.count - 1
         for index in ears.indices {
-            guard let source = link.ends[listener].station.sources.first(where: { $0.ssrc == ears[index].ssrc }) else { continue }
+            guard let source = link.ends[listener].station.sources.first(where: { $0.ssrc == ears[index].ssrc }) else {
+                continue
+            }
             let repair = source.repair
             ears[index].lane.setRepair(
                 RepairNeeds(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit))
