@@ -94,6 +94,7 @@ let package = Package(
             dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink", "SoundCard"],
             path: "Tests/Support",
             swiftSettings: settings),
+        .target(name: "CAllocations", path: "Tests/CAllocations"),
         tests("SoundTests", imports: ["Sound"]),
         tests("RTPTests", imports: ["RTP", "Sound"]),
         tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
@@ -110,7 +111,7 @@ let package = Package(
         tests(
             "RadioTests",
             imports: [
-                "Radio", "BadLink", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard",
+                "CAllocations", "Radio", "BadLink", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard",
                 "SoundFile",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),

@@ -31,6 +31,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private var first = 0
     public private(set) var count = 0
     private var newest: (arrival: FrameCount, delay: FrameCount) = (FrameCount(0), FrameCount(0))
+    /// A packet so late that no buffer would have held it: the first of a stall, or of a longer route.
+    private var stall: Sample?
     private var lastLook = FrameCount(0)
     private var lowestBucket = 0
     private var highestBucket = 0
@@ -75,20 +77,34 @@ public struct DelayEstimate: ~Copyable, Sendable {
     public mutating func insert(_ delay: FrameCount, at arrival: FrameCount) {
         while count > 0, count == Self.capacity || arrivals[first].at + window < arrival { removeFirst() }
         let bucket = Self.bucket(of: delay)
-        let belongsToStall = count > 0 && bucket - lowestBucket > Self.longestHeld && isOnHeels(delay, at: arrival)
+        let isOnHeels = isOnHeels(delay, at: arrival)
         newest = (arrival, delay)
-        guard !belongsToStall else { return }
+        if isOnHeels, stall != nil { return }
+        if let first = stall {
+            stall = nil
+            enter(first)
+        }
+        let sample = Sample(at: arrival, bucket: bucket)
+        // Whether it ends a stall or has gone a longer way, the next one tells.
+        if count > 0, bucket - lowestBucket > Self.longestHeld { stall = sample } else { enter(sample) }
+        followRoute(at: arrival)
+    }
+
+    private mutating func enter(_ sample: Sample) {
+        let bucket = sample.bucket
         guard count == 0 || max(bucket, highestBucket) - min(bucket, lowestBucket) < Self.bucketCount else { return }
         lowestBucket = count > 0 ? min(lowestBucket, bucket) : bucket
         highestBucket = count > 0 ? max(highestBucket, bucket) : bucket
         histogram[place(of: bucket)] += 1
-        arrivals[(first + count) % Self.capacity] = Sample(at: arrival, bucket: bucket)
+        arrivals[(first + count) % Self.capacity] = sample
         count += 1
-        followRoute(at: arrival)
     }
 
     @_noAllocation @_noLocks
-    public mutating func removeAll() { while count > 0 { removeFirst() } }
+    public mutating func removeAll() {
+        while count > 0 { removeFirst() }
+        stall = nil
+    }
 
     /// Whether it comes much sooner after the one before it than it was sent, as when both were held back.
     private func isOnHeels(_ delay: FrameCount, at arrival: FrameCount) -> Bool {

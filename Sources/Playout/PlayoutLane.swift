@@ -167,7 +167,9 @@ public struct PlayoutLane: ~Copyable, Sendable {
         let target = targetDelay(at: now)
         excess = playing.depth - target
         // A hundredth too deep is left: it would be wanted again before long.
-        if excess > .zero { excess = max(excess - FrameCount((target - (delays.base ?? target)).rawValue / 100), .zero) }
+        if excess > .zero {
+            excess = max(excess - FrameCount((target - (delays.base ?? target)).rawValue / 100), .zero)
+        }
         rate.update(excess: excess, driftPartsPerMillion: Float(drift.partsPerMillion))
         statistics.delay = playing.depth - (delays.base ?? playing.depth)
         statistics.target = target - (delays.base ?? target)

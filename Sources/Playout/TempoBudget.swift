@@ -6,12 +6,13 @@ public struct TempoBudget: BitwiseCopyable, Sendable {
     /// Of eleven frames one may be left out: ten sound in the time of eleven.
     private static var share: Int { 11 }
     private static var pauseShare: Int { 2 }
-    /// What is not used up is not saved for long: the longest period.
-    private static var most: FrameCount { FrameCount(720) }
-    private static var second: FrameCount { FrameCount(48_000) }
+    /// What is not used up is not saved for long: two of the longest periods.
+    private static var most: FrameCount { FrameCount(1_440) }
+    /// What sounds in a second, a tenth faster.
+    private static var second: FrameCount { FrameCount(52_800) }
 
     private struct Expense: BitwiseCopyable {
-        var at = FrameCount(-48_000)
+        var at = FrameCount(-52_800)
         var frames = FrameCount(0)
     }
 
@@ -21,7 +22,7 @@ public struct TempoBudget: BitwiseCopyable, Sendable {
     private var savedInPause = FrameCount(0)
     private var isPause = false
     /// Those of the last second of speech: no change is smaller than 2.5 ms, so there are no more.
-    private var expenses = InlineArray<36, Expense>(repeating: Expense())
+    private var expenses = InlineArray<40, Expense>(repeating: Expense())
     private var next = 0
 
     @_noAllocation @_noLocks
@@ -58,7 +59,7 @@ public struct TempoBudget: BitwiseCopyable, Sendable {
         } else {
             saved -= frames
             expenses[next] = Expense(at: heard, frames: frames)
-            next = (next + 1) % 36
+            next = (next + 1) % 40
         }
     }
 }

@@ -11,8 +11,9 @@ public import Sound
 public struct TimeStretch: ~Copyable, Sendable {
     /// How much sound must lie behind the place where some is left out, or before the one where some is repeated: 20 ms.
     public static var reach: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod + overlap) } }
-    /// The least that one cut changes.
+    /// The least and the most that one cut changes.
     public static var shortest: FrameCount { @_noAllocation @_noLocks get { FrameCount(shortestPeriod) } }
+    public static var longest: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod) } }
 
     private static var shortestPeriod: Int { 120 }
     private static var longestPeriod: Int { 720 }

@@ -98,7 +98,8 @@ struct SimulatedTalk: ~Copyable {
                     sequenceNumber: firstSequenceNumber.advanced(by: first.sequence + jump.sequence),
                     timestamp: firstTimestamp.advanced(
                         by: FrameCount(first.number * frameCount.rawValue + jump.frames)),
-                    frameCount: frameCount, carriesFEC: carriesFEC, origin: first.origin, arrivedAt: FrameCount(Int(first.at.rounded()))))
+                    frameCount: frameCount, carriesFEC: carriesFEC, origin: first.origin,
+                    arrivedAt: FrameCount(Int(first.at.rounded()))))
         }
     }
 
