@@ -39,7 +39,9 @@ extension Abilities {
 
     /// What a peer says of itself; nil where it says nothing. Words that are not known are passed over.
     init?(_ chunk: SourceDescription.Chunk) {
-        guard let text = chunk.items.lazy.compactMap({ $0.text(behindPrivatePrefix: Self.prefix) }).first else { return nil }
+        guard let text = chunk.items.lazy.compactMap({ $0.text(behindPrivatePrefix: Self.prefix) }).first else {
+            return nil
+        }
         self.init()
         for word in text.split(separator: " ") {
             let parts = word.split(separator: "=", maxSplits: 1)

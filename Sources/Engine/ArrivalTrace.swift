@@ -29,8 +29,7 @@ struct ArrivalTrace: Sendable {
     private static let memoryOfCopies = Duration.seconds(3)
     /// Timestamps that jump so far are another timeline.
     private static let longestTransitChange: Int64 = 10_000_000_000
-    /// Less depth than this is not worth bending the sound for.
-    private static let smallestChange = FrameCount(960)
+    private static let step = FrameCount(960)
     private static let trialInterval = Duration.seconds(2)
     private static let shortestTail = Duration.milliseconds(10)
 
@@ -46,12 +45,14 @@ struct ArrivalTrace: Sendable {
         missing.lastLoss.map { now - $0 < time } ?? false
     }
 
-    func isAnswer(_ sequenceNumber: SequenceNumber, at now: Instant) -> Bool {
-        missing.isAnswer(sequenceNumber, roundTrip: roundTrip.value, at: now)
+    func isAnswer(_ header: RTPHeader, at now: Instant) -> Bool {
+        missing.isAnswer(
+            header.sequenceNumber, startsTalkspurt: header.marker, roundTrip: roundTrip.value, at: now)
     }
 
     mutating func packetArrived(
-        _ header: RTPHeader, _ opus: OpusPacket, _ reception: ReceptionStatistics.Reception, isResent: Bool, at now: Instant
+        _ header: RTPHeader, _ opus: OpusPacket, _ reception: ReceptionStatistics.Reception, isResent: Bool,
+        at now: Instant
     ) {
         switch reception {
         case .stray, .duplicate:
@@ -97,7 +98,9 @@ struct ArrivalTrace: Sendable {
         tailDeadline = nil
     }
 
-    private mutating func note(_ header: RTPHeader, _ opus: OpusPacket, ahead lost: Int, isResent: Bool, at now: Instant) {
+    private mutating func note(
+        _ header: RTPHeader, _ opus: OpusPacket, ahead lost: Int, isResent: Bool, at now: Instant
+    ) {
         frameCount = opus.frameCount
         // 1/48 000 s are 62 500/3 ns.
         let time = timestamps.extend(header.timestamp) &* 62_500 / 3
@@ -174,10 +177,13 @@ struct ArrivalTrace: Sendable {
         if asks, missing.isAnswered, isLossy(at: now) {
             let loss = recentLoss
             let outlook = PredictedScore(
-                lossShare: loss.share, meanBurst: loss.meanBurstLength, roundTrip: roundTrip.value, depth: limit, frame: frame)
-            advice.resendTime = FrameCount(Repair.worthwhileDepth(outlook))
-            let change = repair.resendTime - advice.resendTime
-            if change > .zero, change < Self.smallestChange { advice.resendTime = repair.resendTime }
+                lossShare: loss.share, meanBurst: loss.meanBurstLength, roundTrip: roundTrip.value, depth: limit,
+                frame: frame)
+            // What seconds of loss tell goes up and down by chance, and each change of depth bends the sound: it goes up in
+            // steps, and comes down when the loss is over.
+            let worthwhile = FrameCount(Repair.worthwhileDepth(outlook))
+            let isWorthAStep = worthwhile >= repair.resendTime + Self.step || worthwhile == advice.limit
+            advice.resendTime = isWorthAStep ? max(worthwhile, repair.resendTime) : repair.resendTime
         }
         repair = advice
     }

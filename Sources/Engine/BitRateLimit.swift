@@ -7,7 +7,7 @@ struct BitRateLimit: Sendable {
     private(set) var bitRate: Int
 
     private let most: Int
-    private var fastest = RecentMinimum()
+    private var fastest = RecentMinimum(window: .seconds(15))
     private var lastCut: Instant?
     private var lastRise: Instant?
 
@@ -46,7 +46,7 @@ struct BitRateLimit: Sendable {
     /// By a twentieth of all there is each second.
     private mutating func rise(at now: Instant) {
         guard bitRate < most, lastCut.map({ now - $0 >= Self.calm }) ?? true else { return }
-        let passed = lastRise.map { min(max((now - $0) / .seconds(1), 0), 1) } ?? 0
+        let passed = lastRise.map { min(max((now - $0) / .seconds(1), 0), 10) } ?? 0
         lastRise = now
         bitRate = min(bitRate + Int(Double(most) * passed / 20), most)
     }

@@ -68,7 +68,9 @@ struct DefenceChoice: Sendable {
     private mutating func weigh(_ situation: Situation, at now: Instant) {
         let candidates = Self.candidates(situation)
         guard var best = candidates.first else { return }
-        for candidate in candidates where Self.worth(candidate, situation) > Self.worth(best, situation) { best = candidate }
+        for candidate in candidates where Self.worth(candidate, situation) > Self.worth(best, situation) {
+            best = candidate
+        }
         let current = Self.fitted(defence, situation)
         let gain = current.map { Self.worth(best, situation) - Self.worth($0, situation) } ?? .infinity
         let mayChange = defence.isNone || lastChange.map { now - $0 >= Self.shortestStay } ?? true
@@ -97,7 +99,8 @@ struct DefenceChoice: Sendable {
         var bits = Double(situation.bitRate)
         if let farthest = scheme.copies.last {
             guard situation.takesCopies, outlook.hasRoom(forPacketsLater: farthest) else { return nil }
-            bits = (bits - headerBits(copies: scheme.copies.count, frame: outlook.frame)) / Double(1 + scheme.copies.count)
+            bits =
+                (bits - headerBits(copies: scheme.copies.count, frame: outlook.frame)) / Double(1 + scheme.copies.count)
         }
         if scheme.resends {
             guard situation.asks, outlook.hasRoomForQuestion else { return nil }
@@ -106,7 +109,8 @@ struct DefenceChoice: Sendable {
         defence.bitRate = Int(bits)
         defence.expectedLoss = 0
         if scheme.inBandFEC {
-            guard situation.hasInBandFEC, outlook.hasRoom(forPacketsLater: 1), let loss = leastExpectedLoss(bitRate: defence.bitRate)
+            guard situation.hasInBandFEC, outlook.hasRoom(forPacketsLater: 1),
+                let loss = leastExpectedLoss(bitRate: defence.bitRate)
             else { return nil }
             defence.expectedLoss = loss
         }
@@ -118,7 +122,7 @@ struct DefenceChoice: Sendable {
     static func leastExpectedLoss(bitRate: Int) -> Int? {
         switch bitRate {
         case 32_000...: 1
-        case 22_000...: 7
+        case 18_000...: 6
         default: nil
         }
     }
@@ -127,7 +131,9 @@ struct DefenceChoice: Sendable {
     private static let leastBitRate = 6_000
 
     /// In bit/s.
-    private static func headerBits(copies: Int, frame: Duration) -> Double { Double(8 * (4 * copies + 1)) / (frame / .seconds(1)) }
+    private static func headerBits(copies: Int, frame: Duration) -> Double {
+        Double(8 * (4 * copies + 1)) / (frame / .seconds(1))
+    }
 
     private static func worth(_ defence: Defence, _ situation: Situation) -> Double {
         let outlook = situation.outlook

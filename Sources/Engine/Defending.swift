@@ -8,12 +8,10 @@ extension Station {
 
     /// Weighs what is known of the receivers. `isFresh` where one of them has just reported.
     mutating func decide(isFresh: Bool, at now: Instant) {
-        guard configuration.defence.mode != .off, !configuration.remotes.isEmpty else { return }
         let loss = receivers.loss(at: now)
-        if isFresh {
-            bitRateLimit.update(lossShare: loss.share, roundTrip: receivers.roundTrip, at: now)
-            if loss.share > 0 { lastReportedLoss = now }
-        }
+        if isFresh, loss.share > 0 { lastReportedLoss = now }
+        guard configuration.defence.mode != .off, !configuration.remotes.isEmpty else { return }
+        if isFresh { bitRateLimit.update(lossShare: loss.share, roundTrip: receivers.roundTrip, at: now) }
         let abilities = receivers.abilities(
             at: Set(configuration.remotes.map(\.address)), otherwise: configuration.defence.remoteAbilities)
         let mode = configuration.defence.mode

@@ -56,10 +56,16 @@ struct MissingPackets: Sendable {
 
     func contains(_ sequenceNumber: SequenceNumber) -> Bool { index(of: sequenceNumber) != nil }
 
-    /// Whether a packet that comes now comes because it was asked for: not sooner than an answer can.
-    func isAnswer(_ sequenceNumber: SequenceNumber, roundTrip: Duration?, at now: Instant) -> Bool {
+    /// Whether a packet that comes now comes because it was asked for: not sooner than an answer can. What nothing behind it
+    /// had shown to be lost must also come when an answer does, or it was only late; `startsTalkspurt` where it was sent later.
+    func isAnswer(
+        _ sequenceNumber: SequenceNumber, startsTalkspurt: Bool, roundTrip: Duration?, at now: Instant
+    ) -> Bool {
         guard let index = index(of: sequenceNumber), let asked = entries[index].firstAsked else { return false }
-        return now - asked >= (roundTrip ?? .zero) / 2
+        let passed = now - asked
+        guard entries[index].isTail, let roundTrip else { return passed >= (roundTrip ?? .zero) / 2 }
+        let latest = roundTrip * entries[index].askedCount + roundTrip / 2 + .milliseconds(5)
+        return !startsTalkspurt && passed >= roundTrip * 3 / 4 && passed <= latest
     }
 
     /// A packet came, `lost` behind the one that was highest before. `place` tells when one so many packets earlier would
@@ -75,10 +81,12 @@ struct MissingPackets: Sendable {
         highest = number
         settle(number, isResent: isResent, at: now)
         for index in entries.indices where entries[index].isTail { entries[index].isTail = false }
-        for missing in max(before + 1, number - Int64(Self.capacity))..<number where !entries.contains(where: { $0.number == missing }) {
+        for missing in max(before + 1, number - Int64(Self.capacity))..<number
+        where !entries.contains(where: { $0.number == missing }) {
             insert(
                 Entry(
-                    number: missing, place: place(Int(number - missing)), noticed: now, nextQuestion: now + wait, isTail: false))
+                    number: missing, place: place(Int(number - missing)), noticed: now, nextQuestion: now + wait,
+                    isTail: false))
         }
     }
 
@@ -110,7 +118,8 @@ struct MissingPackets: Sendable {
 
     /// Beyond doubt now: what was to come has not, in the time that those overtaken take. Gives up what is over.
     mutating func review(depth: Duration, at now: Instant) {
-        for index in entries.indices where !entries[index].isLoss && !entries[index].isTail && entries[index].nextQuestion <= now {
+        for index in entries.indices
+        where !entries[index].isLoss && !entries[index].isTail && entries[index].nextQuestion <= now {
             entries[index].isLoss = true
             lastLoss = now
         }
@@ -131,7 +140,9 @@ struct MissingPackets: Sendable {
         var numbers: [Int64] = []
         for index in entries.indices.reversed() where numbers.count < limit {
             let entry = entries[index]
-            guard entry.isLoss || entry.isTail, isOfUse(entry, depth: depth, roundTrip: roundTrip, at: now) else { continue }
+            guard entry.isLoss || entry.isTail, isOfUse(entry, depth: depth, roundTrip: roundTrip, at: now) else {
+                continue
+            }
             numbers.append(entry.number)
             if entry.askedCount == 0, !entry.isTail { askedCount += 1 }
             entries[index].askedCount += 1

@@ -26,10 +26,10 @@ struct PredictedScore: Sendable {
         var clean = Self.cleanScore(bitRate: Double(defence.bitRate))
         var coarse = 1.0
         if defence.inBandFEC {
-            let before = residual
             residual *= shareLostAgain(behind: [1])
             clean -= Self.priceOfFEC(bitRate: Double(defence.bitRate))
-            coarse = Self.exponential(-2.1 * (before - residual))
+            // Where packets are sent again as well, some of them come before the coarse copy has to do.
+            coarse = Self.exponential(-2.1 * (lossShare - residual) * (defence.resends ? 0.5 : 1))
         }
         return 1 + (clean - 1) * Self.exponential(-12 * residual) * coarse
     }
@@ -92,7 +92,8 @@ struct PredictedScore: Sendable {
         for point in cleanScores {
             if bitRate < point.bitRate {
                 guard point.bitRate > before.bitRate else { return before.score }
-                return before.score + (point.score - before.score) * (bitRate - before.bitRate) / (point.bitRate - before.bitRate)
+                return before.score + (point.score - before.score) * (bitRate - before.bitRate)
+                    / (point.bitRate - before.bitRate)
             }
             before = point
         }

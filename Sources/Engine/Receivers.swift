@@ -10,13 +10,15 @@ struct Receiver: Sendable {
     var lastReport: Instant
     /// Of the packets since its last report.
     var lossShare = 0.0
-    /// The loss of its last seconds, packet by packet, before anything was done about it.
-    var pattern: (loss: LossSummary, at: Instant)?
+    /// The loss of its last seconds, told packet by packet, before anything was done about it: share and mean burst.
+    private var pattern: (share: Double, meanBurst: Double, at: Instant)?
 
     /// A pattern is better than the share for so long.
     private static let worth = Duration.seconds(2)
     /// Fewer packets than these are taken for so many: one loss among five tells little.
     private static let leastCount = 50
+    /// Of a new report.
+    private static let weight = 0.15
 
     init(_ ssrc: SSRC, at address: IPAddress, _ now: Instant) {
         self.ssrc = ssrc
@@ -27,8 +29,22 @@ struct Receiver: Sendable {
     /// Share and mean length of bursts.
     func loss(at now: Instant) -> (share: Double, meanBurst: Double) {
         guard let pattern, now - pattern.at < Self.worth else { return (lossShare, 1 / max(1 - lossShare, 0.1)) }
-        let share = Double(pattern.loss.lossCount) / Double(max(pattern.loss.packetCount, Self.leastCount))
-        return (share, max(pattern.loss.meanBurstLength, 1))
+        return (pattern.share, pattern.meanBurst)
+    }
+
+    /// A few seconds of loss by chance differ much from those before: only the end of all loss, and more than twice of it, are
+    /// believed at once.
+    mutating func take(_ loss: LossSummary, at now: Instant) {
+        let share = Double(loss.lossCount) / Double(max(loss.packetCount, Self.leastCount))
+        let meanBurst = max(loss.meanBurstLength, 1)
+        if let before = pattern, share > 0, share < 2 * before.share {
+            pattern = (
+                before.share + (share - before.share) * Self.weight,
+                before.meanBurst + (meanBurst - before.meanBurst) * Self.weight, now
+            )
+        } else {
+            pattern = (share, meanBurst, now)
+        }
     }
 }
 

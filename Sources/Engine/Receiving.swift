@@ -18,7 +18,9 @@ extension Station {
         var payload = header.payload
         var redundant: RedundantPayload?
         if !configuration.acceptedPayloadTypes.contains(header.payloadType) {
-            guard header.payloadType == configuration.defence.redPayloadType else { return .discarded(.unknownPayloadType) }
+            guard header.payloadType == configuration.defence.redPayloadType else {
+                return .discarded(.unknownPayloadType)
+            }
             guard let blocks = try? RedundantPayload(parsing: datagram.extracting(header.payload)) else {
                 return .discarded(.malformedPayload)
             }
@@ -38,7 +40,9 @@ extension Station {
         case .source(let index):
             let origin = sources[index].packetArrived(header, opus, byteCount: datagram.count, at: now)
             var packet = MediaPacket(header: header, payload: payload, frameCount: opus.frameCount, origin: origin)
-            if let redundant { sources[index].takeCopies(redundant, of: datagram, header, into: &packet, configuration, at: now) }
+            if let redundant {
+                sources[index].takeCopies(redundant, of: datagram, header, into: &packet, configuration, at: now)
+            }
             ask(index, at: now)
             return .media(packet)
         }
@@ -50,7 +54,7 @@ extension Station {
             return .discarded(.malformedRTCP)
         }
         schedule.observe(byteCount: datagram.count)
-        hasFreshReport = false
+        (hasFreshReport, hasNewAbilities) = (false, false)
         var isWhole = true
         while true {
             do {
@@ -60,9 +64,8 @@ extension Station {
                 isWhole = false
             }
         }
-        if hasFreshReport {
-            decide(isFresh: true, at: now)
-        }
+        tellFreshView()
+        if hasFreshReport || hasNewAbilities { decide(isFresh: hasFreshReport, at: now) }
         hurryReports(at: now)
         return isWhole ? .control : .discarded(.malformedRTCP)
     }
@@ -93,7 +96,7 @@ extension Station {
 
     private mutating func take(_ blocks: [ReportBlock], from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
         guard ssrc != self.ssrc, let block = blocks.first(where: { $0.ssrc == self.ssrc }) else { return }
-        var view = ReceiverView(
+        let view = ReceiverView(
             lossShare: Double(block.fractionLost) / 256, lostCount: block.cumulativeLost,
             jitter: block.jitter.duration(), roundTrip: block.roundTrip(receivedAt: wallClock(at: now)))
         if let roundTrip = view.roundTrip, let index = index(of: ssrc, at: sender) {
@@ -105,11 +108,18 @@ extension Station {
                 receiver.lastReport = now
                 receiver.lossShare = view.lossShare
                 if let roundTrip = view.roundTrip { receiver.roundTrip.reported(roundTrip, at: now) }
-                view.burstLength = receiver.loss(at: now).meanBurst
             }
         }
+        tellFreshView()
+        freshView = (ssrc, view)
+    }
+
+    /// When all is read that the datagram says of it.
+    private mutating func tellFreshView() {
+        guard let (receiver, view) = freshView else { return }
+        freshView = nil
         transmission.lastView = view
-        events.post(.receiverReported(ssrc, view))
+        events.post(.receiverReported(receiver, view))
     }
 
     private mutating func take(_ report: ExtendedReport, from sender: Endpoint, at now: Instant) {
@@ -117,8 +127,10 @@ extension Station {
         for case .lossRLE(let loss) in report.blocks where loss.source == ssrc && loss.thinning == 0 {
             hasFreshReport = true
             let summary = loss.summary
-            receivers.update(report.sender, at: sender.address, now) { $0.pattern = (summary, now) }
-            transmission.lastView?.burstLength = summary.meanBurstLength
+            receivers.update(report.sender, at: sender.address, now) { $0.take(summary, at: now) }
+            guard freshView?.receiver == report.sender else { continue }
+            freshView?.view.networkLossShare = summary.share
+            freshView?.view.burstLength = summary.meanBurstLength
         }
     }
 
@@ -127,7 +139,7 @@ extension Station {
     private mutating func take(_ chunk: SourceDescription.Chunk, from sender: Endpoint, at now: Instant) {
         if let abilities = Abilities(chunk), chunk.ssrc != ssrc {
             if let index = index(of: chunk.ssrc, at: sender) { sources[index].abilities = abilities }
-            if isReceiver(sender) { receivers.update(chunk.ssrc, at: sender.address, now) { $0.abilities = abilities } }
+            if isReceiver(sender) { noteAbilities(abilities, of: chunk.ssrc, at: sender.address, now) }
         }
         guard let index = index(of: chunk.ssrc, at: sender),
             let name = chunk[.name]?.text ?? sources[index].name ?? chunk.personalCanonicalName,
@@ -135,6 +147,15 @@ extension Station {
         else { return }
         sources[index].name = name
         events.post(.sourceNamed(chunk.ssrc, name))
+    }
+
+    private mutating func noteAbilities(_ abilities: Abilities, of ssrc: SSRC, at address: IPAddress, _ now: Instant) {
+        var isNew = false
+        receivers.update(ssrc, at: address, now) { receiver in
+            isNew = receiver.abilities != abilities
+            receiver.abilities = abilities
+        }
+        if isNew { hasNewAbilities = true }
     }
 }
 

@@ -14,9 +14,12 @@ extension Station {
         var byteCount = payloadByteCount + RedundantPayload.headerByteCount(copies: 0)
         for distance in defence.copies {
             let age = FrameCount(distance * configuration.defence.frameCount.rawValue)
-            guard age <= RedundantPayload.maximumAge, let entry = recentPayloads.entry(at: position - age) else { continue }
+            guard age <= RedundantPayload.maximumAge, let entry = recentPayloads.entry(at: position - age) else {
+                continue
+            }
             let extra = entry.byteCount + RedundantPayload.headerByteCount(copies: 1)
-            guard byteCount + extra <= Self.maximumRedundantByteCount, payloadAllowance.spend(Double(extra), at: now) else {
+            guard byteCount + extra <= Self.maximumRedundantByteCount, payloadAllowance.spend(Double(extra), at: now)
+            else {
                 continue
             }
             byteCount += extra

@@ -23,6 +23,6 @@ public struct Repair: Hashable, Sendable {
         return min(tried.depth, outlook.depth)
     }
 
-    private static let nearly = 0.03
+    private static let nearly = 0.01
     private static let step = Duration.milliseconds(5)
 }

@@ -51,11 +51,13 @@ public struct Source: Sendable {
     }
 
     /// Returns whether it came by itself or because it was asked for.
-    mutating func packetArrived(_ header: RTPHeader, _ opus: OpusPacket, byteCount: Int, at now: Instant) -> PacketOrigin {
+    mutating func packetArrived(_ header: RTPHeader, _ opus: OpusPacket, byteCount: Int, at now: Instant)
+        -> PacketOrigin
+    {
         lastHeard = now
         lastPacket = now
         credit = min(credit + byteCount, Self.maximumCredit)
-        let isResent = trace.isAnswer(header.sequenceNumber, at: now)
+        let isResent = trace.isAnswer(header, at: now)
         let reception = reception.packetArrived(
             header.sequenceNumber, timestamp: header.timestamp, isResent: isResent, at: now)
         trace.packetArrived(header, opus, reception, isResent: isResent, at: now)

@@ -38,8 +38,11 @@ public struct Station: Sendable {
     var choice: DefenceChoice
     var bitRateLimit: BitRateLimit
     var redPayloadType: UInt8
-    /// The datagram being read tells how our stream arrives.
+    /// What the datagram being read tells of how our stream arrives, and whether one who decides about it says so.
+    var freshView: (receiver: SSRC, view: ReceiverView)?
     var hasFreshReport = false
+    /// It tells of abilities that were not known.
+    var hasNewAbilities = false
     /// When a receiver last told of loss.
     var lastReportedLoss: Instant?
     var questions = Allowance(perSecond: questionsPerSecond, most: mostQuestions)
@@ -81,6 +84,7 @@ public struct Station: Sendable {
         resendAllowance = Allowance(
             perSecond: bytesPerSecond * Self.bitRateWithResends, most: bytesPerSecond * Self.bitRateWithResends / 2)
         armReports(at: now)
+        decide(isFresh: false, at: now)
     }
 
     // MARK: - In

@@ -29,7 +29,9 @@ public struct LossRLE: Hashable, Sendable {
         var place = 0
         while place < count {
             var length = 1
-            while place + length < count, length < Self.maximumRunLength, came(place + length) == came(place) { length += 1 }
+            while place + length < count, length < Self.maximumRunLength, came(place + length) == came(place) {
+                length += 1
+            }
             if length >= Self.vectorLength {
                 chunks.append((came(place) ? 0x4000 : 0) | UInt16(length))
                 place += length

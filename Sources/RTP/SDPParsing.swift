@@ -225,7 +225,8 @@ private struct SDPReader {
     /// `* nack` or `111 nack pli`. One that cannot be read, or one too many, is passed over: sound flows without it.
     private mutating func readFeedback(_ value: Substring) {
         let fields = value.fields(separator: " ")
-        guard let target = fields.first, fields.count > 1, (media?.feedback.count ?? 0) < SessionDescription.maximumFormatCount
+        guard let target = fields.first, fields.count > 1,
+            (media?.feedback.count ?? 0) < SessionDescription.maximumFormatCount
         else { return }
         let payloadType = UInt8(target)
         guard target == "*" || payloadType.flatMap(index(of:)) != nil else { return }

@@ -57,7 +57,9 @@ public struct SessionDescription: Hashable, Sendable {
     public var redundantOpus: Format? {
         guard let opus else { return nil }
         return formats.first { format in
-            guard let encoding = format.encoding, encoding.isNamed("red"), encoding.clockRate == 48_000 else { return false }
+            guard let encoding = format.encoding, encoding.isNamed("red"), encoding.clockRate == 48_000 else {
+                return false
+            }
             let coded = (format.parameters ?? "").fields(separator: "/")
             return coded.count > 1 && coded.allSatisfy { UInt8($0) == opus.payloadType }
         }
@@ -232,7 +234,8 @@ extension SessionDescription {
             "t=0 0",
             "m=audio \(port) \(profile.rawValue) \(formats.map { String($0.payloadType) }.joined(separator: " "))",
         ]
-        for format in formats {
+        // The most preferred last: ffmpeg takes the last for the only one.
+        for format in formats.reversed() {
             if let encoding = format.encoding { lines.append("a=rtpmap:\(format.payloadType) \(encoding.text)") }
             if let parameters = format.parameters { lines.append("a=fmtp:\(format.payloadType) \(parameters)") }
         }

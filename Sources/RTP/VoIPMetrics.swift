@@ -87,7 +87,7 @@ extension Duration {
     fileprivate var clampedMilliseconds: UInt16 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        guard seconds < 65 else { return .max }
-        return UInt16(seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+        guard seconds < 66 else { return .max }
+        return UInt16(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
     }
 }

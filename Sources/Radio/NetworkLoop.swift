@@ -19,6 +19,8 @@ internal import Synchronization
     private let control: UDPSocket?
     private var station: Station
     private let coding: CodingSettings
+    /// What shares the media's port comes from there, too: who stands between us knows of no other.
+    private let sendsControlApart: Bool
     /// The defence that the encoder was last told of.
     private var demanded: Defence
     private let controls: Controls
@@ -67,7 +69,8 @@ internal import Synchronization
         let configured = configuration.stationAsCoded
         station = Station(identity: identity, configuration: configured, at: loop.now)
         coding = configuration.coding
-        demanded = station.defence
+        sendsControlApart = configured.controlPort == .next
+        demanded = Defence(bitRate: configuration.coding.bitRate)
         self.controls = controls
         self.state = state
         self.limits = limits
@@ -141,7 +144,7 @@ internal import Synchronization
             let destination = station.nextDatagram(into: &output)
             let count = unsafe output.finalize(for: datagram)
             guard let destination else { break }
-            let socket = destination.isControl ? control ?? media : media
+            let socket = destination.isControl && sendsControlApart ? control ?? media : media
             socket.send(unsafe UnsafeBufferPointer(rebasing: datagram[..<count]).span, to: destination.endpoint)
         }
         while let event = station.nextEvent() {

@@ -112,7 +112,8 @@ public struct SessionSnapshot: Sendable {
                     isHeard: voice.isHeard,
                     level: Level(meanSquare: voice.meanSquare), receivedCount: source?.reception.receivedCount ?? 0,
                     lostCount: source?.reception.cumulativeLost ?? 0,
-                    jitter: source?.reception.jitter.duration() ?? .zero, recentLoss: source?.recentLoss ?? LossSummary(),
+                    jitter: source?.reception.jitter.duration() ?? .zero,
+                    recentLoss: source?.recentLoss ?? LossSummary(),
                     roundTrip: source?.roundTrip, mending: source?.mending ?? Mending(), playout: voice.playout))
         }
         playback = PlaybackSnapshot(

@@ -119,7 +119,9 @@ extension SessionDescription {
             connection.timeToLive = configuration.multicast?.timeToLive ?? 1
         }
         var parameters = OpusParameters()
-        parameters.usesInBandFEC = configuration.coding.settings.inBandFEC
+        parameters.usesInBandFEC =
+            configuration.coding.settings.inBandFEC
+            || configuration.station.defence.mode == .auto && configuration.stationAsCoded.defence.hasInBandFEC
         parameters.sendsStereo = configuration.coding.channelCount > 1
         let defence = configuration.station.defence
         let mayCopy = !address.isMulticast && (defence.mode == .auto || defence.mode == .copy)

@@ -189,7 +189,9 @@ struct Talker: ~Copyable, Sendable {
 
     /// What libopus refuses it leaves as it was.
     @_semantics("no_performance_analysis")
-    private static func apply(_ settings: OpusEncoderSettings, to encoder: inout OpusEncoder) { try? encoder.apply(settings) }
+    private static func apply(_ settings: OpusEncoderSettings, to encoder: inout OpusEncoder) {
+        try? encoder.apply(settings)
+    }
 
     private static func encoder(
         _ format: LPCMFormat, _ application: OpusEncoder.Application, _ settings: OpusEncoderSettings

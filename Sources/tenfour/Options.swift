@@ -133,7 +133,8 @@ struct PlayoutOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most that the buffer grows to; unless told 1 s, and 100 ms for the sake of lost packets.", valueName: "time"))
+            "The most that the buffer grows to; unless told 1 s, and 100 ms for the sake of lost packets.",
+            valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
     @Option(

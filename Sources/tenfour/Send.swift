@@ -13,7 +13,9 @@ struct Send: ParsableCommand {
             arecord -f S16_LE -r 48000 | tenfour send --input - rtp://@239.0.1.10:5004
             """)
 
-    @Argument(help: ArgumentHelp("Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
+    @Argument(
+        help: ArgumentHelp(
+            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
     var address: String
 
     @Option(
@@ -36,7 +38,8 @@ struct Send: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the other end may wait for lost packets, where it does not say; unless told 100 ms.", valueName: "time"))
+            "How long the other end may wait for lost packets, where it does not say; unless told 100 ms.",
+            valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
     @Option(help: ArgumentHelp("How many routers multicast may pass.", valueName: "hops"))

@@ -19,7 +19,9 @@ struct FeedbackTests {
 
     @Test func theFirstLossIsReportedAtOnce() {
         var listener = station(1, StationConfiguration(remotes: [bob]))
-        for number in [0, 1, 2, 4] { _ = listener.receive(media(SSRC(9), number), from: bob, at: seconds(10 + Double(number) / 50)) }
+        for number in [0, 1, 2, 4] {
+            _ = listener.receive(media(SSRC(9), number), from: bob, at: seconds(10 + Double(number) / 50))
+        }
         listener.wait(until: seconds(10.1))
         #expect(listener.takeDatagrams().contains { $0.packets.contains { $0.details != nil } })
     }
@@ -42,9 +44,7 @@ struct FeedbackTests {
         var link = try Defended.link("b10", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
         let summary = try #require(
-            link.right.sentControl.last.map(\.packets)?.lazy.compactMap(\.details).flatMap(\.blocks).compactMap { block in
-                if case .lossRLE(let loss) = block { loss.summary } else { nil }
-            }.first)
+            details(link.right).compactMap { if case .lossRLE(let loss) = $0 { loss.summary } else { nil } }.last)
         #expect((240...252).contains(summary.packetCount))
         #expect((0.04...0.18).contains(summary.share), "\(summary.share)")
         let unrepaired = try #require(link.right.station.sources.first?.recentLoss)
@@ -56,13 +56,15 @@ struct FeedbackTests {
         var link = try Defended.link("g10", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
         let metrics = try #require(
-            link.right.sentControl.last.map(\.packets)?.lazy.compactMap(\.details).flatMap(\.blocks).compactMap { block in
-                if case .voipMetrics(let metrics) = block { metrics } else { nil }
-            }.first)
+            details(link.right).compactMap { if case .voipMetrics(let metrics) = $0 { metrics } else { nil } }.last)
         #expect(metrics.lossRate > 5)
         #expect((.milliseconds(35) ... .milliseconds(45)).contains(metrics.roundTrip))
         #expect(metrics.burstDuration > .zero)
         #expect(link.left.station.transmission.lastView?.burstLength ?? 0 > 1.3)
+    }
+
+    private func details(_ end: LinkEnd) -> [ExtendedReport.Block] {
+        end.sentControl.flatMap(\.packets).compactMap(\.details).flatMap(\.blocks)
     }
 
     @Test func aResentPacketDoesNotCountAsJitter() throws {

@@ -52,7 +52,6 @@ struct RedundancyTests {
         var configuration = Defended.configuration(.copy)
         configuration.remoteAbilities = Abilities(redPayloadType: 100)
         var talker = station(9, StationConfiguration(remotes: [bob], defence: configuration))
-        _ = talker.receive(report(SSRC(1), [Self.block]), from: bob, at: .start)
         for number in 0..<5 { talker.send(number, startsTalkspurt: number == 0, at: seconds(Double(number) / 50)) }
         let types = talker.takeDatagrams().filter { !$0.isControl }.map { $0.bytes[1] & 0x7F }
         #expect(types.last == 100, "by its session description")
@@ -74,7 +73,9 @@ struct RedundancyTests {
         var listener = station()
         _ = listener.receive(media(SSRC(9), 0), from: alice, at: .start)
         for (age, marker, isTaken) in [(960, false, true), (1_000, false, false), (960, true, false)] {
-            guard case .media(let packet) = listener.receive(Self.redundant(3, age: age, marker: marker), from: alice, at: .start)
+            guard
+                case .media(let packet) = listener.receive(
+                    Self.redundant(3, age: age, marker: marker), from: alice, at: .start)
             else {
                 Issue.record("not taken")
                 return

@@ -67,7 +67,9 @@ import Testing
 @Test(arguments: [0, 1, 2, 14, 15, 16, 31, 250, 1_024, 40_000])
 func aPatternOfLossIsReadAsItWasWritten(count: Int) {
     for every in [1, 2, 7, 40, 100_000] {
-        let loss = LossRLE(source: SSRC(2), first: SequenceNumber(rawValue: 65_000), count: count) { $0 % every != every / 2 }
+        let loss = LossRLE(source: SSRC(2), first: SequenceNumber(rawValue: 65_000), count: count) {
+            $0 % every != every / 2
+        }
         var read: [Bool] = []
         loss.forEachRun { came, length in read += [Bool](repeating: came, count: length) }
         #expect(read == (0..<count).map { $0 % every != every / 2 })
