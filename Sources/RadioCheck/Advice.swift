@@ -21,26 +21,31 @@ extension CheckResult {
         }
         if lossShare >= 0.02, let awaySlow, awaySlow > .milliseconds(150) {
             return "\(percent) % are lost while packets wait \(whole(awaySlow)) ms in a queue: the link is full; "
-                + "take a lower bit rate (-b 16k) or stop what else uses it"
+                + "take a lower bit rate (-b \(bitRate > 16_000 ? "16k" : "8k")) or stop what else uses it"
         }
         let remedy =
             defence.isNone
             ? "let --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up))) send more than once"
-            : "the defence (\(defence)) mends most of it; on wireless, come closer, choose another channel, or take a cable"
+            : "the defence (\(defence)) mends \(mendsMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
         if let burstLength, burstLength >= 2 {
             let inARow = JSON.decimal(burstLength, places: 1).line
-            return
-                "\(percent) % of the packets are lost, \(inARow) in a row: allow more delay (--max-latency 200ms) so that "
-                + "they can be asked for again; " + remedy
+            let patience =
+                maximumDepth < .milliseconds(200)
+                ? "allow more delay (--max-latency 200ms) so that they can be asked for again; " : ""
+            return "\(percent) % of the packets are lost, \(inARow) in a row: \(patience)\(remedy)"
         }
         return "\(percent) % of the packets are lost, one by one: \(remedy)"
     }
 
+    /// By how unevenly packets were away, not by the delay of playout, which may be spent on asking for lost ones.
     private var jitterAdvice: String? {
-        guard let delays = quality?.whole.delays, let mean = delays.mean, mean > .milliseconds(60) else { return nil }
+        guard let roundTrip, let least = roundTrip.quantile(0), let slow = roundTrip.quantile(0.9),
+            slow - least > .milliseconds(30), let delay = quality?.whole.delays.mean
+        else { return nil }
         return
-            "packets come unevenly, which costs \(whole(mean)) ms of buffer: a cable instead of wireless, power saving off "
-            + "(iw dev wlan0 set power_save off), or --max-latency to cut it at the price of drop-outs"
+            "packets come unevenly, one in ten more than \(whole(slow - least)) ms late, and playout waits \(whole(delay)) ms for "
+            + "them: a cable instead of wireless, power saving off (iw dev wlan0 set power_save off), or --max-latency to cut it "
+            + "at the price of drop-outs"
     }
 
     private var delayAdvice: String? {
@@ -53,6 +58,11 @@ extension CheckResult {
         guard let playout = quality?.whole.playout, abs(playout.driftPartsPerMillion) > 200 else { return nil }
         return
             "the clocks differ by \(Int(playout.driftPartsPerMillion)) ppm, which is mended, but tells of a sick clock"
+    }
+
+    private var mendsMost: Bool {
+        guard let whole = quality?.whole else { return false }
+        return (whole.recoveredShare ?? 0) > (whole.concealedShare ?? 1)
     }
 
     private func whole(_ duration: Duration) -> String { JSON.decimal(duration / .milliseconds(1), places: 0).line }

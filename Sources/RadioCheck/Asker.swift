@@ -169,7 +169,8 @@ public struct Asker: ~Copyable {
         return CheckResult(
             sentCount: packetCount, quality: isReturned ? receiver.report() : nil,
             roundTrip: isReturned ? transits : nil, view: isReturned ? nil : station.transmission.lastView,
-            defence: station.defence, bitRate: configuration.coding.bitRate)
+            defence: station.defence, bitRate: configuration.coding.bitRate,
+            maximumDepth: configuration.defence.maximumDepth)
     }
 
     // MARK: - Greeting

@@ -16,6 +16,8 @@ public struct CheckResult: Sendable {
     public var defence: Defence
     /// In bit/s.
     public var bitRate: Int
+    /// What playout was allowed, so that lost packets can be asked for.
+    public var maximumDepth: Duration
 
     /// The E-model's estimate, 1…4.5, of the way there and back at once where it came back, else of the way there.
     public var model: EModel? {
