@@ -54,7 +54,9 @@ let package = Package(
         room("Sound"),
         room("RTP", imports: ["Sound"]),
         room("Playout", imports: ["Sound", "RTP"]),
+        room("Quality", imports: ["Sound", "RTP", "Playout"]),
         room("Engine", imports: ["Sound", "RTP"]),
+        room("PacketCapture", imports: ["Sound", "Engine"]),
         room("Handoff"),
         room("BadLink", imports: ["Sound"]),
         room("OpusCodec", imports: ["COpus", "Sound"]),
@@ -68,11 +70,18 @@ let package = Package(
                 "Sound", "RTP", "Playout", "Engine", "Handoff", "OpusCodec", "Resampling", "SoundFile", "SoundCard",
                 "Network",
             ]),
+        room("Simulation", imports: ["Sound", "RTP", "Playout", "Quality", "Engine", "Radio"]),
+        room(
+            "RadioCheck",
+            imports: ["Sound", "RTP", "Playout", "OpusCodec", "Quality", "Engine", "Radio", "BadLink", "Simulation"]),
+        room("Waveform", imports: ["Sound"]),
+        room("Console", imports: ["Radio", "Sound", "SoundFile", argumentParser]),
 
         .executableTarget(
             name: "tenfour",
             dependencies: [
-                "Radio", "Sound", "RTP", "Engine", "Network", "Playout", "SoundCard", "SoundFile", argumentParser,
+                "Radio", "Sound", "RTP", "Engine", "Network", "Playout", "Quality", "SoundCard", "SoundFile", "Console",
+                argumentParser,
             ],
             swiftSettings: settings),
 
@@ -82,18 +91,57 @@ let package = Package(
             path: "Tools/Programs/badlink",
             swiftSettings: settings),
 
+        .executableTarget(
+            name: "losslab",
+            dependencies: ["BadLink", "OpusCodec", "Playout", "RTP", "Radio", "Sound", "SoundFile", argumentParser],
+            path: "Tools/Programs/losslab",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "replay",
+            dependencies: [
+                "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile", argumentParser,
+            ],
+            path: "Tools/Programs/replay",
+            swiftSettings: settings),
+
+        .executableTarget(
+            name: "radiocheck",
+            dependencies: [
+                "RadioCheck", "BadLink", "Quality", "Console", "Radio", "Engine", "RTP", "Network", "Sound", "SoundFile",
+                argumentParser,
+            ],
+            path: "Tools/Programs/radiocheck",
+            swiftSettings: settings),
+
+        .executableTarget(
+            name: "badnet",
+            dependencies: [
+                "RadioCheck", "Simulation", "Waveform", "BadLink", "Quality", "Console", "Radio", "Engine", "Playout", "Sound",
+                "SoundFile", argumentParser,
+            ],
+            path: "Tools/Programs/badnet",
+            swiftSettings: settings),
+
         // What README.md shows, as a stranger would build it: without our settings.
         .executableTarget(name: "send-a-file", dependencies: ["Radio"], path: "Tests/ReadmePrograms/send"),
         .executableTarget(name: "hear", dependencies: ["Radio"], path: "Tests/ReadmePrograms/hear"),
 
         .target(
             name: "Support",
-            dependencies: ["Sound", "RTP", "Playout", "Engine", "BadLink", "SoundCard"],
+            dependencies: ["Sound", "RTP", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard"],
             path: "Tests/Support",
             swiftSettings: settings),
+        .target(name: "CAllocations", path: "Tests/CAllocations"),
         tests("SoundTests", imports: ["Sound"]),
         tests("RTPTests", imports: ["BadLink", "RTP", "Sound"]),
         tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
+        tests("QualityTests", imports: ["Quality", "Playout", "RTP", "Sound"]),
+        tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),
+        tests("SimulationTests", imports: ["Simulation", "Quality", "Engine", "Playout", "Radio", "RTP", "Sound"]),
+        tests(
+            "RadioCheckTests",
+            imports: ["RadioCheck", "Simulation", "BadLink", "Quality", "Engine", "Radio", "RTP", "Sound"]),
+        tests("WaveformTests", imports: ["Waveform", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),
@@ -107,10 +155,11 @@ let package = Package(
         tests(
             "RadioTests",
             imports: [
-                "Radio", "BadLink", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard",
+                "CAllocations", "Radio", "BadLink", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard",
                 "SoundFile",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
+        tests("ToolTests", imports: ["replay", "radiocheck", "badnet", "tenfour"]),
         tests("CommandTests", imports: ["tenfour"]),
         tests("InteropTests", imports: ["tenfour"]),
     ],

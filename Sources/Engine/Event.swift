@@ -16,11 +16,15 @@ public enum Event: Equatable, Sendable {
 
 /// How our stream looks from the other end (RFC 3550 section 6.4.1).
 public struct ReceiverView: Hashable, Sendable {
-    /// Of the packets since the last report, 0…1.
+    /// Of the packets since the last report, 0…1; what was sent again and came is not lost.
     public var lossShare: Double
     /// Packets since the beginning.
     public var lostCount: Int
     public var jitter: Duration
     /// There and back; nil until a report of ours has come back.
     public var roundTrip: Duration?
+    /// What the network lost of the last seconds, 0…1, before anything was brought back; nil where the report does not tell.
+    public var networkLossShare: Double?
+    /// Packets lost in a row, on average over the last seconds; nil where the report does not tell.
+    public var burstLength: Double?
 }

@@ -1,27 +1,34 @@
 internal import RTP
 
-/// What waits to be taken out of a station: one packet of media for each remote, and reports.
+/// What waits to be taken out of a station: one packet of media for each remote, packets sent again, and reports.
 struct Outbox: Sendable {
-    private var media: [UInt8] = []
+    /// What was put last, whether or not it was taken.
+    private(set) var media: [UInt8] = []
     private var remotes: ArraySlice<Endpoint> = []
-    private var control: [(datagram: [UInt8], endpoint: Endpoint)] = []
+    private var others: [(datagram: [UInt8], destination: Station.Destination)] = []
 
-    /// Reports nobody took are worth nothing later.
-    private static let maximumControlCount = 128
+    /// Reports and answers nobody took are worth nothing later.
+    private static let maximumCount = 128
 
     /// Replaces what was not taken of the packet before. Keeps its memory from packet to packet.
-    mutating func putMedia(_ header: RTPHeader, _ payload: Span<UInt8>, to remotes: [Endpoint]) {
+    mutating func putMedia(capacity: Int, to remotes: [Endpoint], _ write: (inout OutputSpan<UInt8>) -> Void) {
         media.removeAll(keepingCapacity: true)
-        media.append(addingCapacity: RTPHeader.byteCount + payload.count) { datagram in
-            header.write(into: &datagram)
-            for index in payload.indices { datagram.append(payload[index]) }
-        }
+        media.append(addingCapacity: capacity) { write(&$0) }
         self.remotes = remotes[...]
     }
 
     mutating func putControl(_ datagram: [UInt8], to endpoint: Endpoint) {
-        guard control.count < Self.maximumControlCount else { return }
-        control.append((datagram, endpoint))
+        put(datagram, Station.Destination(endpoint: endpoint, isControl: true))
+    }
+
+    /// Media that was sent before.
+    mutating func putResent(_ datagram: [UInt8], to endpoint: Endpoint) {
+        put(datagram, Station.Destination(endpoint: endpoint, isControl: false))
+    }
+
+    private mutating func put(_ datagram: [UInt8], _ destination: Station.Destination) {
+        guard others.count < Self.maximumCount else { return }
+        others.append((datagram, destination))
     }
 
     mutating func next(into buffer: inout OutputSpan<UInt8>) -> Station.Destination? {
@@ -29,9 +36,9 @@ struct Outbox: Sendable {
             for byte in media { buffer.append(byte) }
             return Station.Destination(endpoint: remote, isControl: false)
         }
-        guard !control.isEmpty else { return nil }
-        let (datagram, endpoint) = control.removeFirst()
+        guard !others.isEmpty else { return nil }
+        let (datagram, destination) = others.removeFirst()
         for byte in datagram { buffer.append(byte) }
-        return Station.Destination(endpoint: endpoint, isControl: true)
+        return destination
     }
 }

@@ -15,10 +15,22 @@ extension Station {
 
     private mutating func readMedia(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         guard let header = try? RTPHeader(parsing: datagram) else { return .discarded(.malformedRTP) }
-        guard configuration.acceptedPayloadTypes.contains(header.payloadType) else {
-            return .discarded(.unknownPayloadType)
+        var payload = header.payload
+        var redundant: RedundantPayload?
+        if !configuration.acceptedPayloadTypes.contains(header.payloadType) {
+            guard header.payloadType == configuration.defence.redPayloadType else {
+                return .discarded(.unknownPayloadType)
+            }
+            guard let blocks = try? RedundantPayload(parsing: datagram.extracting(header.payload)) else {
+                return .discarded(.malformedPayload)
+            }
+            guard configuration.acceptedPayloadTypes.contains(blocks.primary.payloadType) else {
+                return .discarded(.unknownPayloadType)
+            }
+            payload = (header.payload.lowerBound + blocks.primary.offset)..<header.payload.upperBound
+            redundant = blocks
         }
-        guard let opus = try? OpusPacket(parsing: datagram.extracting(header.payload)) else {
+        guard let opus = try? OpusPacket(parsing: datagram.extracting(payload)) else {
             return .discarded(.malformedPayload)
         }
         guard header.ssrc != ssrc else { return .discarded(meetOwnNumber(header, at: now)) }
@@ -26,8 +38,13 @@ extension Station {
         case .refused(let reason):
             return .discarded(reason)
         case .source(let index):
-            sources[index].packetArrived(header, byteCount: datagram.count, at: now)
-            return .media(MediaPacket(header: header, opus: opus))
+            let origin = sources[index].packetArrived(header, opus, byteCount: datagram.count, at: now)
+            var packet = MediaPacket(header: header, payload: payload, frameCount: opus.frameCount, origin: origin)
+            if let redundant {
+                sources[index].takeCopies(redundant, of: datagram, header, into: &packet, configuration, at: now)
+            }
+            ask(index, at: now)
+            return .media(packet)
         }
     }
 
@@ -37,6 +54,7 @@ extension Station {
             return .discarded(.malformedRTCP)
         }
         schedule.observe(byteCount: datagram.count)
+        (hasFreshReport, hasNewAbilities) = (false, false)
         var isWhole = true
         while true {
             do {
@@ -46,6 +64,9 @@ extension Station {
                 isWhole = false
             }
         }
+        tellFreshView()
+        if hasFreshReport || hasNewAbilities { decide(isFresh: hasFreshReport, at: now) }
+        hurryReports(at: now)
         return isWhole ? .control : .discarded(.malformedRTCP)
     }
 
@@ -56,36 +77,117 @@ extension Station {
             if let index = index(of: report.ssrc, at: sender) {
                 sources[index].reception.senderReportArrived(report, at: now)
             }
-            take(report.blocks, from: report.ssrc, at: now)
+            take(report.blocks, from: report.ssrc, at: sender, now)
         case .receiverReport(let report):
             reportArrived(from: report.ssrc, at: sender, now)
-            take(report.blocks, from: report.ssrc, at: now)
+            take(report.blocks, from: report.ssrc, at: sender, now)
         case .sourceDescription(let description):
-            for chunk in description.chunks { take(chunk, from: sender) }
+            for chunk in description.chunks { take(chunk, from: sender, at: now) }
         case .goodbye(let goodbye):
             for ssrc in goodbye.sources { goodbyeArrived(from: ssrc, at: sender, reason: goodbye.reason ?? "", now) }
+        case .genericNACK(let nack):
+            take(nack, from: sender, at: now)
+        case .extendedReport(let report):
+            take(report, from: sender, at: now)
         case .unknown:
             break
         }
     }
 
-    private mutating func take(_ blocks: [ReportBlock], from receiver: SSRC, at now: Instant) {
-        guard receiver != ssrc, let block = blocks.first(where: { $0.ssrc == ssrc }) else { return }
+    private mutating func take(_ blocks: [ReportBlock], from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        guard ssrc != self.ssrc, let block = blocks.first(where: { $0.ssrc == self.ssrc }) else { return }
         let view = ReceiverView(
             lossShare: Double(block.fractionLost) / 256, lostCount: block.cumulativeLost,
             jitter: block.jitter.duration(), roundTrip: block.roundTrip(receivedAt: wallClock(at: now)))
+        if let roundTrip = view.roundTrip, let index = index(of: ssrc, at: sender) {
+            sources[index].trace.roundTrip.reported(roundTrip, at: now)
+        }
+        if isReceiver(sender) {
+            hasFreshReport = true
+            receivers.update(ssrc, at: sender.address, now) { receiver in
+                receiver.lastReport = now
+                receiver.lossShare = view.lossShare
+                if let roundTrip = view.roundTrip { receiver.roundTrip.reported(roundTrip, at: now) }
+            }
+        }
+        tellFreshView()
+        freshView = (ssrc, view)
+    }
+
+    /// When all is read that the datagram says of it.
+    private mutating func tellFreshView() {
+        guard let (receiver, view) = freshView else { return }
+        freshView = nil
         transmission.lastView = view
         events.post(.receiverReported(receiver, view))
     }
 
-    /// A name that a report leaves out is still the name: NAME need not be in each of them (RFC 3550 section 6.3.9).
-    private mutating func take(_ chunk: SourceDescription.Chunk, from sender: Endpoint) {
+    private mutating func take(_ report: ExtendedReport, from sender: Endpoint, at now: Instant) {
+        guard isReceiver(sender), report.sender != ssrc else { return }
+        for case .lossRLE(let loss) in report.blocks where loss.source == ssrc && loss.thinning == 0 {
+            hasFreshReport = true
+            let summary = loss.summary
+            receivers.update(report.sender, at: sender.address, now) { $0.take(summary, at: now) }
+            guard freshView?.receiver == report.sender else { continue }
+            freshView?.view.networkLossShare = summary.share
+            freshView?.view.burstLength = summary.meanBurstLength
+        }
+    }
+
+    /// A name that a report leaves out is still the name: NAME need not be in each of them (RFC 3550 section 6.3.9). So it is
+    /// with abilities.
+    private mutating func take(_ chunk: SourceDescription.Chunk, from sender: Endpoint, at now: Instant) {
+        if let abilities = Abilities(chunk), chunk.ssrc != ssrc {
+            if let index = index(of: chunk.ssrc, at: sender) { sources[index].abilities = abilities }
+            if isReceiver(sender) { noteAbilities(abilities, of: chunk.ssrc, at: sender.address, now) }
+        }
         guard let index = index(of: chunk.ssrc, at: sender),
             let name = chunk[.name]?.text ?? sources[index].name ?? chunk.personalCanonicalName,
             name != sources[index].name
         else { return }
         sources[index].name = name
         events.post(.sourceNamed(chunk.ssrc, name))
+    }
+
+    private mutating func noteAbilities(_ abilities: Abilities, of ssrc: SSRC, at address: IPAddress, _ now: Instant) {
+        var isNew = false
+        receivers.update(ssrc, at: address, now) { receiver in
+            isNew = receiver.abilities != abilities
+            receiver.abilities = abilities
+        }
+        if isNew { hasNewAbilities = true }
+    }
+}
+
+extension Source {
+    /// Adds to `packet` the copies of packets that have not come. A copy's packet is found by its time, which tells how many
+    /// packets earlier it was sent only where the sound has no gap: not on the first packet of a talkspurt.
+    fileprivate mutating func takeCopies(
+        _ blocks: RedundantPayload, of datagram: Span<UInt8>, _ header: RTPHeader, into packet: inout MediaPacket,
+        _ configuration: StationConfiguration, at now: Instant
+    ) {
+        for index in 0..<blocks.count - 1 {
+            let block = blocks[index]
+            guard configuration.acceptedPayloadTypes.contains(block.payloadType), block.byteCount > 0 else { continue }
+            let start = header.payload.lowerBound + block.offset
+            let frameCount = packet.description.frameCount
+            let (distance, rest) = block.age.rawValue.quotientAndRemainder(dividingBy: frameCount.rawValue)
+            guard !header.marker, distance > 0, rest == 0,
+                let opus = try? OpusPacket(parsing: datagram.extracting(start..<start + block.byteCount)),
+                opus.frameCount == frameCount
+            else {
+                mending.strayCopyCount += 1
+                continue
+            }
+            trace.sawCopy(distance: distance, at: now)
+            let number = header.sequenceNumber.advanced(by: -distance)
+            guard trace.wants(number, distance: distance) else { continue }
+            trace.copyArrived(of: number, at: now)
+            mending.copyCount += 1
+            packet.add(
+                copyOfPacketBefore: distance, age: block.age,
+                PacketDescription(offset: start, byteCount: block.byteCount, frameCount: frameCount))
+        }
     }
 }
 

@@ -4,7 +4,10 @@ internal import Sound
 /// When the next report is due (RFC 3550 section 6.2 and 6.3): seldom enough that all reports together take 5 % of the
 /// session's bits, five seconds apart for the few, spread by chance so that a crowd does not speak at once.
 struct ReportSchedule: Sendable {
-    private(set) var deadline: Instant?
+    /// By the rules for all.
+    private var regular: Instant?
+    /// Sooner, because there is loss to be told of.
+    private var early: Instant?
     /// When the last report went out, and the one before it.
     private var last: Instant?
     private var beforeLast: Instant?
@@ -31,6 +34,18 @@ struct ReportSchedule: Sendable {
     /// Intervals without a word after which a member is not there any more.
     private static let patience = 5.0
 
+    /// Between two early reports, at the least: with what a timer is late, two such lie within half a second.
+    static let earlyInterval = Duration.milliseconds(450)
+
+    var deadline: Instant? { early.flatMap { early in regular.map { min($0, early) } } ?? regular }
+
+    /// Loss is to be told of, to one who is alone with us: at once, but no sooner after the last report than half a second
+    /// (RFC 4585 section 3.4: immediate feedback; of a crowd all would speak at once, and the rules for all hold).
+    mutating func hurry(at now: Instant) {
+        guard early == nil, regular != nil, let last else { return }
+        early = max(now, last + Self.earlyInterval)
+    }
+
     /// Whether one who last sent at `lastPacket` counts as a sender: since the report before the last (section 6.4).
     func isSender(lastPacket: Instant?) -> Bool {
         guard let lastPacket else { return false }
@@ -43,24 +58,26 @@ struct ReportSchedule: Sendable {
         beforeLast = last
         last = now
         memberCount = session.memberCount
-        deadline = now + interval(session, chance)
+        early = nil
+        regular = now + interval(session, chance)
     }
 
     /// Whether a report is to go out at `now`. In a session that has grown it is put off (section 6.3.3).
     mutating func isDue(_ session: Session, at now: Instant, chance: UInt64) -> Bool {
         guard let deadline, let last, deadline <= now else { return false }
+        if let early, early <= now { return true }
         memberCount = session.memberCount
         let reconsidered = last + interval(session, chance)
         guard reconsidered > now else { return true }
-        self.deadline = reconsidered
+        regular = reconsidered
         return false
     }
 
     /// Somebody has left: those who stay may speak the sooner (section 6.3.4).
     mutating func membersLeft(_ session: Session, at now: Instant) {
-        guard let deadline, let last, session.memberCount < memberCount else { return }
+        guard let deadline = regular, let last, session.memberCount < memberCount else { return }
         let share = Double(session.memberCount) / Double(memberCount)
-        self.deadline = now + (deadline - now) * share
+        regular = now + (deadline - now) * share
         self.last = now - (now - last) * share
         memberCount = session.memberCount
     }

@@ -16,6 +16,16 @@ extension Station {
         guard schedule.isDue(session(at: now), at: now, chance: identity.draw()) else { return }
         report(at: now)
         armReports(at: now)
+        hurryReports(at: now)
+    }
+
+    /// While packets are lost, ours or those of one who is alone with us, reports come twice a second.
+    mutating func hurryReports(at now: Instant) {
+        let isLossy =
+            lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false
+            || sources.contains { $0.trace.isLossy(at: now) }
+        guard isLossy, !configuration.isGroup, session(at: now).memberCount <= 2 else { return }
+        schedule.hurry(at: now)
     }
 
     /// One who has never said anything, and one in a crowd, leaves without a word (RFC 3550 section 6.3.7).
@@ -52,7 +62,7 @@ extension Station {
         }
     }
 
-    private func controlEndpoint(of media: Endpoint) -> Endpoint? {
+    func controlEndpoint(of media: Endpoint) -> Endpoint? {
         guard configuration.controlPort == .next else { return media }
         return media.port == .max ? nil : Endpoint(media.address, port: media.port + 1)
     }
@@ -60,7 +70,9 @@ extension Station {
     private mutating func compound(at now: Instant, goodbye: Goodbye?) -> [UInt8] {
         let blocks = nextBlocks(at: now)
         let description = SourceDescription(
-            ssrc: ssrc, canonicalName: identity.canonicalName, name: configuration.name, tool: "tenfour")
+            ssrc: ssrc, canonicalName: identity.canonicalName, name: configuration.name, tool: "tenfour",
+            extensions: [configuration.defence.abilities.item].compactMap { $0 })
+        let details = details(on: blocks, at: now)
         return [UInt8](capacity: Self.maximumDatagramByteCount) { datagram in
             if schedule.isSender(lastPacket: transmission.lastSent) {
                 transmission.report(from: ssrc, at: now, wallClock: wallClock(at: now), blocks).write(into: &datagram)
@@ -68,9 +80,26 @@ extension Station {
                 ReceiverReport(ssrc: ssrc, blocks: blocks).write(into: &datagram)
             }
             description.write(into: &datagram)
+            details?.write(into: &datagram)
             goodbye?.write(into: &datagram)
         }
     }
+
+    /// While packets are lost, and a while longer so that it is known when they are not any more: which they were, and how the
+    /// stream sounds (RFC 3611). Where there is a crowd there is no room for it.
+    private func details(on blocks: [ReportBlock], at now: Instant) -> ExtendedReport? {
+        guard blocks.count <= Self.maximumDetailedCount else { return nil }
+        var details: [ExtendedReport.Block] = []
+        for source in sources where source.trace.isLossy(at: now, within: Self.memoryOfDetails) {
+            guard blocks.contains(where: { $0.ssrc == source.ssrc }) else { continue }
+            details.append(.lossRLE(source.trace.lossReport(on: source.ssrc)))
+            details.append(.voipMetrics(source.metrics(maximumDepth: configuration.defence.maximumDepth)))
+        }
+        return details.isEmpty ? nil : ExtendedReport(sender: ssrc, blocks: details)
+    }
+
+    private static let maximumDetailedCount = 4
+    private static let memoryOfDetails = Duration.seconds(15)
 
     /// One for each source that sent something, as many as fit: the next report goes on where this one ends.
     private mutating func nextBlocks(at now: Instant) -> [ReportBlock] {
@@ -83,4 +112,27 @@ extension Station {
         }
         return blocks
     }
+}
+
+extension Source {
+    /// How its stream arrives and is played, over the last seconds.
+    fileprivate func metrics(maximumDepth: Duration) -> VoIPMetrics {
+        var metrics = VoIPMetrics(source: ssrc)
+        let loss = recentLoss
+        let bursts = trace.recentBursts
+        let gapPackets = bursts.packetCount - bursts.burstPacketCount
+        metrics.lossRate = share(loss.lossCount, of: loss.packetCount)
+        metrics.burstDensity = share(bursts.burstLossCount, of: bursts.burstPacketCount)
+        metrics.gapDensity = share(bursts.lossCount - bursts.burstLossCount, of: gapPackets)
+        metrics.burstDuration = trace.frame * bursts.burstPacketCount / max(bursts.burstCount, 1)
+        metrics.gapDuration = trace.frame * gapPackets / (bursts.burstCount + 1)
+        metrics.roundTrip = roundTrip ?? .zero
+        metrics.nominalDepth = trace.playoutDelay ?? .zero
+        metrics.endSystemDelay = trace.frame + metrics.nominalDepth
+        metrics.maximumDepth = max(maximumDepth, metrics.nominalDepth)
+        return metrics
+    }
+
+    /// In 1/256.
+    private func share(_ part: Int, of whole: Int) -> UInt8 { whole > 0 ? UInt8(clamping: part * 256 / whole) : 0 }
 }

@@ -9,6 +9,10 @@ public struct Source: Sendable {
     public internal(set) var reception: ReceptionStatistics
     /// What it says it is called, fit to be shown.
     public internal(set) var name: String?
+    /// What it says it can do against loss; nil where it does not say.
+    public internal(set) var abilities: Abilities?
+    /// What has been done against its losses.
+    public internal(set) var mending = Mending()
     /// Its last packet or report.
     public internal(set) var lastHeard: Instant
     private(set) var lastPacket: Instant
@@ -17,6 +21,8 @@ public struct Source: Sendable {
     /// Bytes that came from `endpoint`, less those that went there: as no more than these are sent to an address that
     /// nobody typed, a forged one gains the forger nothing.
     private var credit = 0
+
+    var trace = ArrivalTrace()
 
     /// Longer than Opus is silent within a talkspurt, which is 400 ms.
     static let longestPause = Duration.milliseconds(500)
@@ -44,11 +50,23 @@ public struct Source: Sendable {
         return true
     }
 
-    mutating func packetArrived(_ header: RTPHeader, byteCount: Int, at now: Instant) {
+    /// Returns whether it came by itself or because it was asked for.
+    mutating func packetArrived(_ header: RTPHeader, _ opus: OpusPacket, byteCount: Int, at now: Instant)
+        -> PacketOrigin
+    {
         lastHeard = now
         lastPacket = now
         credit = min(credit + byteCount, Self.maximumCredit)
-        reception.packetArrived(header.sequenceNumber, timestamp: header.timestamp, at: now)
+        let isResent = trace.isAnswer(header, at: now)
+        let reception = reception.packetArrived(
+            header.sequenceNumber, timestamp: header.timestamp, isResent: isResent, at: now)
+        trace.packetArrived(header, opus, reception, isResent: isResent, at: now)
+        return isResent ? .resent : .original
+    }
+
+    mutating func noteAnswers() {
+        mending.askedCount = trace.missing.askedCount
+        mending.answeredCount = trace.missing.answeredCount
     }
 
     mutating func reportArrived(at now: Instant) {
@@ -68,4 +86,28 @@ public struct Source: Sendable {
         if let goodbye { return goodbye.at + Self.grace }
         return lastHeard + (hasReported ? memberTimeout : Self.timeout)
     }
+}
+
+extension Source {
+    /// The last few seconds of its packets, as the network brought them.
+    public var recentLoss: LossSummary { trace.recentLoss }
+    /// There and back; nil where it is not known.
+    public var roundTrip: Duration? { trace.roundTrip.value }
+    /// What its playout must leave room for.
+    public var repair: Repair { trace.repair }
+}
+
+/// What has been done against the losses of one source. Counts since the beginning.
+public struct Mending: Hashable, Sendable {
+    /// Packets asked for, and datagrams that asked.
+    public var askedCount = 0
+    public var questionCount = 0
+    /// Packets that came because they were asked for.
+    public var answeredCount = 0
+    /// Copies handed on in the place of packets that had not come.
+    public var copyCount = 0
+    /// Copies of no packet that could have been: their time does not fit.
+    public var strayCopyCount = 0
+
+    public init() {}
 }

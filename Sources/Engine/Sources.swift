@@ -40,6 +40,7 @@ extension Station {
     /// A source leaves a moment after its good-bye, which may have overtaken its last packets.
     mutating func goodbyeArrived(from ssrc: SSRC, at sender: Endpoint, reason: String, _ now: Instant) {
         listeners.remove(ssrc)
+        receivers.remove(ssrc, at: sender.address)
         if let index = index(of: ssrc, at: sender), sources[index].goodbye == nil {
             sources[index].goodbye = (reason, now)
             watch(sources[index])
@@ -65,6 +66,7 @@ extension Station {
             identity.ssrc = SSRC(UInt32(truncatingIfNeeded: identity.draw()))
         } while ssrc == old || index(of: ssrc) != nil
         transmission.beginAnew()
+        sentDatagrams.removeAll()
         events.post(.identityChanged(ssrc))
         return .collision
     }

@@ -12,6 +12,9 @@ public struct Station: Sendable {
     public internal(set) var discards = DiscardCounts()
     /// Changes when another station turns out to use the same.
     public var ssrc: SSRC { identity.ssrc }
+    /// What is done so that what is lost of our stream is not missed. The encoder follows its bit rate, in-band FEC and
+    /// expected loss.
+    public var defence: Defence { choice.defence }
 
     var identity: Identity
     let configuration: StationConfiguration
@@ -20,11 +23,34 @@ public struct Station: Sendable {
     var sourceDeadline: Instant?
     var listeners = Listeners()
     var sentPackets = SentPackets()
+    var sentDatagrams = SentDatagrams()
+    var recentPayloads = RecentPayloads()
     var outbox = Outbox()
     var events = EventQueue()
     var collisionCount = 0
     /// Whose turn it is to be reported on, where there are more sources than a report has blocks.
     var reportTurn = 0
+
+    /// When a source's losses have to be looked at, and when the defence of our stream.
+    var questionDeadline: Instant?
+    var decisionDeadline: Instant?
+    var receivers = Receivers()
+    var choice: DefenceChoice
+    var bitRateLimit: BitRateLimit
+    var redPayloadType: UInt8
+    /// What the datagram being read tells of how our stream arrives, and whether one who decides about it says so.
+    var freshView: (receiver: SSRC, view: ReceiverView)?
+    var hasFreshReport = false
+    /// It tells of abilities that were not known.
+    var hasNewAbilities = false
+    /// When a receiver last told of loss.
+    var lastReportedLoss: Instant?
+    var questions = Allowance(perSecond: questionsPerSecond, most: mostQuestions)
+    var questionBytes = Allowance(perSecond: questionBytesPerSecond, most: mostQuestionBytes)
+    var answerAllowance = Allowance(perSecond: answersPerSecond, most: mostAnswers)
+    var numberAllowance = Allowance(perSecond: answeredNumbersPerSecond, most: mostAnsweredNumbers)
+    var payloadAllowance: Allowance
+    var resendAllowance: Allowance
 
     /// What became of a datagram.
     public enum Reception: Equatable, Sendable {
@@ -49,7 +75,16 @@ public struct Station: Sendable {
         self.identity = identity
         self.configuration = configuration
         transmission = Transmission(identity)
+        let bitRate = configuration.defence.bitRate
+        let bytesPerSecond = Double(bitRate) / 8
+        choice = DefenceChoice(Defence(bitRate: bitRate))
+        bitRateLimit = BitRateLimit(bitRate)
+        redPayloadType = configuration.defence.redPayloadType
+        payloadAllowance = Allowance(perSecond: bytesPerSecond, most: bytesPerSecond * Self.savedSeconds)
+        resendAllowance = Allowance(
+            perSecond: bytesPerSecond * Self.bitRateWithResends, most: bytesPerSecond * Self.bitRateWithResends / 2)
         armReports(at: now)
+        decide(isFresh: false, at: now)
     }
 
     // MARK: - In
@@ -68,18 +103,27 @@ public struct Station: Sendable {
     ) {
         precondition(
             RTPHeader.byteCount + payload.count <= Self.maximumDatagramByteCount, "a packet fits into one datagram")
+        let copies = copies(beside: payload.count, at: position, startsTalkspurt: startsTalkspurt, now: now)
         let header = RTPHeader(
-            marker: startsTalkspurt, payloadType: configuration.payloadType,
+            marker: startsTalkspurt, payloadType: copies.isEmpty ? configuration.payloadType : redPayloadType,
             sequenceNumber: transmission.nextSequenceNumber,
             timestamp: transmission.firstTimestamp.advanced(by: position), ssrc: ssrc)
+        putMedia(header, payload, with: copies, at: position)
+        recentPayloads.insert(payload, at: position)
+        let byteCount = outbox.media.count - RTPHeader.byteCount
         sentPackets.insert(header)
-        transmission.packetSent(header, payloadByteCount: payload.count, at: now)
-        outbox.putMedia(header, payload, to: configuration.remotes)
+        transmission.packetSent(header, payloadByteCount: byteCount, at: now)
+        resendAllowance.charge(Double(byteCount), at: now)
+        guard answers, !configuration.remotes.isEmpty else { return }
+        let datagram = outbox.media
+        sentDatagrams.keep(header, datagram.span, at: now)
     }
 
     /// `nextDeadline` has come. Earlier it does nothing.
     public mutating func timeElapsed(at now: Instant) {
         if let sourceDeadline, sourceDeadline <= now { removeGoneSources(at: now) }
+        askWhenDue(at: now)
+        decideWhenDue(at: now)
         reportWhenDue(at: now)
     }
 
@@ -97,7 +141,10 @@ public struct Station: Sendable {
 
     /// When `timeElapsed` wants to be called at the latest.
     public var nextDeadline: Instant? {
-        guard let report = schedule.deadline else { return sourceDeadline }
-        return sourceDeadline.map { min($0, report) } ?? report
+        var next: Instant?
+        for deadline in [schedule.deadline, sourceDeadline, questionDeadline, decisionDeadline] {
+            if let deadline { next = min(next ?? deadline, deadline) }
+        }
+        return next
     }
 }

@@ -10,6 +10,10 @@ public struct StationConfiguration: Hashable, Sendable {
     public var controlPort: ControlPort
     /// For people, where the user gives one.
     public var name: String?
+    /// What may be done against loss.
+    public var defence: DefenceConfiguration
+    /// Whether we listen to a multicast group: then nobody is asked for anything.
+    public var hearsGroup: Bool
 
     public enum Accepted: Hashable, Sendable {
         case anyone
@@ -29,7 +33,7 @@ public struct StationConfiguration: Hashable, Sendable {
     public init(
         remotes: [Endpoint] = [], accepted: Accepted = .anyone, payloadType: UInt8 = 111,
         acceptedPayloadTypes: Set<UInt8>? = nil, controlPort: ControlPort = .multiplexed,
-        name: String? = nil
+        name: String? = nil, defence: DefenceConfiguration = .init(), hearsGroup: Bool = false
     ) {
         self.remotes = remotes
         self.accepted = accepted
@@ -37,5 +41,10 @@ public struct StationConfiguration: Hashable, Sendable {
         self.acceptedPayloadTypes = acceptedPayloadTypes ?? [payloadType]
         self.controlPort = controlPort
         self.name = name
+        self.defence = defence
+        self.hearsGroup = hearsGroup
     }
+
+    /// Whether others hear what we hear, or hear us, by the same datagrams.
+    var isGroup: Bool { hearsGroup || remotes.contains { $0.address.isMulticast } }
 }

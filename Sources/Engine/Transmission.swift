@@ -8,6 +8,8 @@ public struct Transmission: Hashable, Sendable {
     public private(set) var byteCount = 0
     /// How the stream looked to whoever reported last.
     public internal(set) var lastView: ReceiverView?
+    /// What was sent again. It does not count above.
+    public internal(set) var resending = ResendCounts()
     private(set) var nextSequenceNumber: SequenceNumber
     let firstTimestamp: RTPTimestamp
     private var lastTimestamp: RTPTimestamp

@@ -1,3 +1,4 @@
+public import RTP
 public import Sound
 
 /// Packets waiting to be decoded, first in first out in the order of their extended sequence numbers.
@@ -14,6 +15,7 @@ public struct PacketQueue: ~Copyable, Sendable {
         public var frameCount: FrameCount
         /// The payload holds in-band FEC of the packet before it.
         public var carriesFEC: Bool
+        public var origin: PacketOrigin
         var byteCount: Int
 
         /// Where in the talker's time the packet ends.
@@ -44,24 +46,28 @@ public struct PacketQueue: ~Copyable, Sendable {
     /// The oldest packet.
     public var head: Entry? { @_noAllocation @_noLocks get { count > 0 ? entries[place(of: oldest)] : nil } }
 
-    /// Copies a packet in. `full` when it lies further from the others than the ring reaches, or is too long to keep.
+    /// Copies a packet in. `full` when it lies further from the others than the ring reaches, or is too long to keep. An
+    /// original takes the place of a copy or resend of itself: a copy may be coarser.
     @_noAllocation @_noLocks
     public mutating func insert(
-        _ payload: Span<UInt8>, sequence: Int64, start: FrameCount, frameCount: FrameCount, carriesFEC: Bool
+        _ payload: Span<UInt8>, sequence: Int64, start: FrameCount, frameCount: FrameCount, carriesFEC: Bool,
+        origin: PacketOrigin
     ) -> Insertion {
         guard payload.count <= Self.maximumByteCount else { return .full }
+        let place = place(of: sequence)
         if count > 0 {
             guard max(newest, sequence) - min(oldest, sequence) < Int64(capacity) else { return .full }
-            guard entries[place(of: sequence)].sequence != sequence else { return .duplicate }
         }
+        let isHere = count > 0 && entries[place].sequence == sequence
+        if isHere, !origin.isOriginal || entries[place].origin.isOriginal { return .duplicate }
         oldest = count > 0 ? min(oldest, sequence) : sequence
         newest = count > 0 ? max(newest, sequence) : sequence
-        let place = place(of: sequence)
         entries[place] = Entry(
-            sequence: sequence, start: start, frameCount: frameCount, carriesFEC: carriesFEC, byteCount: payload.count)
+            sequence: sequence, start: start, frameCount: frameCount, carriesFEC: carriesFEC, origin: origin,
+            byteCount: payload.count)
         var storage = bytes.mutableSpan
         for index in payload.indices { storage[place * Self.maximumByteCount + index] = payload[index] }
-        count += 1
+        if !isHere { count += 1 }
         return .queued
     }
 
@@ -93,6 +99,6 @@ public struct PacketQueue: ~Copyable, Sendable {
 
 extension PacketQueue.Entry {
     fileprivate static var none: Self {
-        Self(sequence: .min, start: .zero, frameCount: .zero, carriesFEC: false, byteCount: 0)
+        Self(sequence: .min, start: .zero, frameCount: .zero, carriesFEC: false, origin: .original, byteCount: 0)
     }
 }

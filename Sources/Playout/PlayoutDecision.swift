@@ -6,8 +6,10 @@ public enum PlayoutDecision: Equatable, Sendable {
     case decode(skipping: FrameCount)
     /// What is missing before the head lies in it as in-band FEC.
     case recover(FrameCount)
-    /// Make up so much sound, and move on by `advancing`: by less when the wait should deepen the buffer.
-    case conceal(FrameCount, advancing: FrameCount)
+    /// It is lost: make up so much of it.
+    case conceal(FrameCount)
+    /// There is nothing to play: make up so much, and stay where playout stands until it is known what was missing.
+    case wait(FrameCount)
     /// The talkspurt is over, or the link is down: fall silent until there is a packet to begin with.
     case rest
 
@@ -20,18 +22,13 @@ public enum PlayoutDecision: Equatable, Sendable {
         public var frameCount: FrameCount
         /// How long there has been nothing to play.
         public var waited: FrameCount
-        /// How much deeper the buffer should be than it is.
-        public var shallowness: FrameCount
 
         @_noAllocation @_noLocks
-        public init(
-            position: FrameCount, sequence: Int64, frameCount: FrameCount, waited: FrameCount, shallowness: FrameCount
-        ) {
+        public init(position: FrameCount, sequence: Int64, frameCount: FrameCount, waited: FrameCount) {
             self.position = position
             self.sequence = sequence
             self.frameCount = frameCount
             self.waited = waited
-            self.shallowness = shallowness
         }
     }
 
@@ -46,10 +43,7 @@ public enum PlayoutDecision: Equatable, Sendable {
     @_noAllocation @_noLocks
     public init(_ now: Situation, head: PacketQueue.Entry?) {
         guard let head else {
-            let piece = min(now.frameCount, Self.shortestSILK)
-            self =
-                now.waited >= Self.longestWait
-                ? .rest : .conceal(piece, advancing: piece - min(piece, max(now.shallowness, .zero)))
+            self = now.waited >= Self.longestWait ? .rest : .wait(min(now.frameCount, Self.shortestSILK))
             return
         }
         let gap = head.start - now.position
@@ -62,8 +56,7 @@ public enum PlayoutDecision: Equatable, Sendable {
         } else {
             let before = head.carriesFEC && gap > head.frameCount ? gap - head.frameCount : gap
             let whole = FrameCount((before.rawValue + Self.step - 1) / Self.step * Self.step)
-            let piece = min(whole, min(max(now.frameCount, FrameCount(Self.step)), Self.longestConcealment))
-            self = .conceal(piece, advancing: piece)
+            self = .conceal(min(whole, min(max(now.frameCount, FrameCount(Self.step)), Self.longestConcealment)))
         }
     }
 }

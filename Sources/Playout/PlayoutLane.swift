@@ -1,55 +1,73 @@
-public import RTP
+internal import RTP
 public import Sound
 
 /// The way of one talker's packets to the decoder: `insert` them as they come, ask for the `next` operation whenever
 /// sound is wanted.
 ///
 /// Time is the count of frames the card has asked for since it started; an arrival is given on the same count. The
-/// timeline is steady: what is lost is concealed in its place, what was concealed and comes late is left out. It bends
-/// in three ways only: a talkspurt begins at the depth that the delays then ask for, a wait with nothing to play is made
-/// longer when the depth should grow, and `ratePartsPerMillion` asks the resampler for the rest.
+/// timeline is steady: what is lost is concealed in its place, and what comes after its place was played is left out.
+/// Where nothing is there to play, playout waits and keeps what comes. It bends in three ways only: a talkspurt begins at
+/// the depth that is then right, `excess` asks for sound to be shortened or lengthened by whole periods, and
+/// `ratePartsPerMillion` asks the resampler for the rest.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 public struct PlayoutLane: ~Copyable, Sendable {
-    public private(set) var statistics = PlayoutStatistics()
+    public internal(set) var statistics = PlayoutStatistics()
 
     private let configuration: PlayoutConfiguration
-    private var queue: PacketQueue
-    private var delays = DelayEstimate()
-    private var drift = DriftEstimate()
+    var queue: PacketQueue
+    var timeline = TalkerTimeline()
+    var delays = DelayEstimate()
+    var drift = DriftEstimate()
+    var missing = MissingPackets()
     private var rate = RateControl()
-    private var timeline = TalkerTimeline()
-    private var playing: Playing?
+    private var target: TargetDepth
+    var playing: Playing?
     /// The packet last decoded: what lies at or before it has been heard.
-    private var lastSequence: Int64?
-    private var lastEnd = FrameCount.zero
+    var lastSequence: Int64?
+    var lastEnd = FrameCount.zero
     /// Sound made up since with nothing in the queue to say whether it was lost, late or never sent.
     private var waited = FrameCount.zero
-    /// When a packet last carried FEC and when one was last missed: both recent make look-ahead worth its delay.
-    private var lastFEC: FrameCount?
-    private var lastLoss: FrameCount?
+    /// Silence since, after the wait was given up.
+    private var rested = FrameCount.zero
 
     /// Where playout stands in the talker's time.
-    private struct Playing {
+    struct Playing {
         /// What sounds next.
         var position: FrameCount
         var frameCount: FrameCount
         /// How far behind the talker's time the card's is.
         var depth: FrameCount
-        /// From here to `position` nothing but concealment was heard.
-        var concealedFrom: FrameCount?
     }
 
-    /// How long a loss is remembered as a reason for look-ahead: 10 s.
-    private static var memory: FrameCount { FrameCount(480_000) }
+    /// What is older is no longer worth hearing: 5 s.
+    private static var longestStall: FrameCount { FrameCount(240_000) }
 
     public init(configuration: PlayoutConfiguration = .init(), capacity: Int = 256) {
         self.configuration = configuration
+        target = TargetDepth(configuration)
         queue = PacketQueue(capacity: capacity)
     }
 
     /// Whether nothing sounds or waits to.
     public var isIdle: Bool { @_noAllocation @_noLocks get { playing == nil && queue.count == 0 } }
+
+    /// How far playout lies behind the talker's timestamps, on the card's clock: only differences mean anything.
+    public var depth: FrameCount { playing?.depth ?? .zero }
+
+    /// How much deeper the buffer is than it should be; below zero, how much shallower.
+    public private(set) var excess = FrameCount(0)
+
+    /// Whether the next operation would decode a packet that is here.
+    public var hasSound: Bool {
+        @_noAllocation @_noLocks get {
+            guard let playing, let head = queue.head else { return false }
+            return head.start <= playing.position
+        }
+    }
+
+    /// Whether what was made up last stood in for a packet that was late and is here now.
+    public var hasEndedWait: Bool { @_noAllocation @_noLocks get { waited > .zero && hasSound } }
 
     /// By how much the resampler should play faster (above zero) or slower than the card's clock.
     public var ratePartsPerMillion: Float { @_noAllocation @_noLocks get { rate.partsPerMillion } }
@@ -58,44 +76,24 @@ public struct PlayoutLane: ~Copyable, Sendable {
     @_lifetime(borrow self) @_noAllocation @_noLocks
     public func payload(of entry: PacketQueue.Entry) -> Span<UInt8> { queue.payload(of: entry) }
 
-    /// Takes in a packet that arrived at `arrival`.
+    /// What copies and resends need from now on, until it is said otherwise or the lane is `reset`. The depth goes there as
+    /// it goes to any other: at once in a silence, by tempo within a talkspurt. A fixed depth stays.
     @_noAllocation @_noLocks
-    public mutating func insert(
-        _ payload: Span<UInt8>, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, frameCount: FrameCount,
-        carriesFEC: Bool, arrivedAt arrival: FrameCount
-    ) -> Arrival {
-        let place = timeline.place(
-            sequenceNumber, timestamp, arrivedAt: arrival, fastest: delays.base, isIdle: isIdle)
-        let outcome: Arrival
-        switch place {
-        case .strange:
-            outcome = .strange
-        case .known(let sequence, let start):
-            outcome = take(payload, sequence, start, frameCount, carriesFEC, arrivedAt: arrival)
-        case .jumped(let sequence, let start):
-            restart()
-            statistics.resyncs += 1
-            _ = take(payload, sequence, start, frameCount, carriesFEC, arrivedAt: arrival)
-            outcome = .resynchronised
-        }
-        count(outcome)
-        return outcome
-    }
+    public mutating func setRepair(_ needs: RepairNeeds) { target.repair = needs }
 
     /// What to play at `now`, at most `wanted` frames of it when it is silence. Call it again when that is played.
     @_noAllocation @_noLocks
     public mutating func next(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
-        if playing == nil, let silence = begin(at: now, wanting: wanted) { return .silence(silence) }
+        if playing == nil, let silence = begin(at: now, wanting: wanted) {
+            rested += silence
+            return .silence(silence)
+        }
         guard var playing else { return .silence(wanted) }
+        settleWait(&playing, at: now)
         playing.depth = now - playing.position
-        let excess = playing.depth - targetDelay(at: now)
-        rate.update(excess: excess, driftPartsPerMillion: Float(drift.partsPerMillion))
-        statistics.delay = playing.depth - (delays.base ?? playing.depth)
-        statistics.target = statistics.delay - excess
-        statistics.driftPartsPerMillion = Float(drift.partsPerMillion)
+        if queue.count > 0 { measure(playing, at: now) }
         let situation = PlayoutDecision.Situation(
-            position: playing.position, sequence: lastSequence ?? .min, frameCount: playing.frameCount,
-            waited: waited, shallowness: .zero - excess)
+            position: playing.position, sequence: lastSequence ?? .min, frameCount: playing.frameCount, waited: waited)
         return perform(PlayoutDecision(situation, head: queue.head), playing, at: now, wanting: wanted)
     }
 
@@ -112,6 +110,14 @@ public struct PlayoutLane: ~Copyable, Sendable {
         }
     }
 
+    /// Whoever performs has shortened or lengthened what was decoded by so much.
+    @_noAllocation @_noLocks
+    public mutating func bent(by frames: FrameCount) { statistics.stretched += frames }
+
+    /// So much of what was made up while playout waited is left out before it is heard.
+    @_noAllocation @_noLocks
+    public mutating func withdraw(_ frames: FrameCount) { waited -= min(frames, waited) }
+
     /// The talker has said good-bye: nothing more will come, so what is missing is not worth waiting for.
     @_noAllocation @_noLocks
     public mutating func end() {
@@ -125,56 +131,26 @@ public struct PlayoutLane: ~Copyable, Sendable {
         drift = DriftEstimate()
         rate = RateControl()
         timeline = TalkerTimeline()
+        target = TargetDepth(configuration)
         statistics = PlayoutStatistics()
     }
 
-    // MARK: - Arriving
-
-    private mutating func take(
-        _ payload: Span<UInt8>, _ sequence: Int64, _ start: FrameCount, _ frameCount: FrameCount, _ carriesFEC: Bool,
-        arrivedAt arrival: FrameCount
-    ) -> Arrival {
-        delays.insert(arrival - start, at: arrival)
-        drift.insert(arrival - start, at: arrival)
-        if carriesFEC { lastFEC = arrival }
-        if let lastSequence, sequence <= lastSequence {
-            return sequence == lastSequence ? .duplicate : .late(by: lastEnd - start)
-        }
-        if let playing, start + frameCount <= playing.position, !waits(for: start, at: arrival) {
-            return .late(by: playing.position - start)
-        }
-        switch queue.insert(payload, sequence: sequence, start: start, frameCount: frameCount, carriesFEC: carriesFEC) {
-        case .queued: return .queued
-        case .duplicate: return .duplicate
-        case .full: return .refused
-        }
+    /// The talker's numbers have jumped: nothing that was known of their time holds.
+    @_noAllocation @_noLocks
+    mutating func restart() {
+        queue.removeAll()
+        delays.removeAll()
+        playing = nil
+        lastSequence = nil
+        lastEnd = .zero
+        (waited, rested) = (.zero, .zero)
+        missing = MissingPackets()
     }
-
-    /// A packet whose place has been concealed may still be played when the buffer should be deeper anyway: playout
-    /// goes back to it, and what was heard in its place becomes a wait.
-    private mutating func waits(for start: FrameCount, at arrival: FrameCount) -> Bool {
-        guard let now = playing, let concealedFrom = now.concealedFrom, start >= concealedFrom,
-            now.depth + (now.position - start) <= targetDelay(at: arrival)
-        else { return false }
-        playing?.position = start
-        return true
-    }
-
-    private mutating func count(_ arrival: Arrival) {
-        switch arrival {
-        case .queued, .resynchronised: break
-        case .late: statistics.late += 1
-        case .duplicate: statistics.duplicates += 1
-        case .strange, .refused: statistics.discarded += 1
-        }
-    }
-
-    // MARK: - Playing
 
     /// Begins a talkspurt when its first packet is as old as the depth asks; otherwise so much silence comes first.
     private mutating func begin(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
         let target = targetDelay(at: now)
-        let deepest = max(target, (delays.base ?? .zero) + configuration.maximum)
+        let deepest = max(target, (delays.base ?? .zero) + Self.longestStall)
         while let head = queue.head, now - head.start > deepest {
             queue.removeHead()
             statistics.late += 1
@@ -186,6 +162,39 @@ public struct PlayoutLane: ~Copyable, Sendable {
         return nil
     }
 
+    /// While there is nothing to play the depth is not known: the wait may stand for what is lost.
+    private mutating func measure(_ playing: Playing, at now: FrameCount) {
+        let target = targetDelay(at: now)
+        excess = playing.depth - target
+        // A hundredth too deep is left: it would be wanted again before long.
+        if excess > .zero {
+            excess = max(excess - FrameCount((target - (delays.base ?? target)).rawValue / 100), .zero)
+        }
+        rate.update(excess: excess, driftPartsPerMillion: Float(drift.partsPerMillion))
+        statistics.delay = playing.depth - (delays.base ?? playing.depth)
+        statistics.target = target - (delays.base ?? target)
+        statistics.driftPartsPerMillion = Float(drift.partsPerMillion)
+    }
+
+    /// A packet has ended the wait. What was made up meanwhile stands for packets that are lost, or for the beginning of this
+    /// one where playout should lie no deeper, and the timeline has not moved. Else playout is that much later.
+    private mutating func settleWait(_ playing: inout Playing, at now: FrameCount) {
+        guard waited > .zero, let head = queue.head, let lastSequence else { return }
+        let gap = head.start - playing.position
+        let stoodFor: FrameCount
+        if head.sequence > lastSequence + 1 {
+            stoodFor = min(waited, max(gap, .zero))
+        } else if gap <= .zero {
+            let excess = max(now - playing.position - targetDelay(at: now), .zero)
+            stoodFor = min(waited, min(excess, FrameCount(head.frameCount.rawValue / 2)))
+        } else {
+            return
+        }
+        playing.position += stoodFor
+        statistics.concealed += stoodFor
+        waited -= stoodFor
+    }
+
     private mutating func perform(
         _ decision: PlayoutDecision, _ before: Playing, at now: FrameCount, wanting wanted: FrameCount
     ) -> PlayoutOperation {
@@ -195,64 +204,66 @@ public struct PlayoutLane: ~Copyable, Sendable {
         case .decode(let skipping):
             guard let head = queue.head else { preconditionFailure("a decision to decode names the head") }
             queue.removeHead()
-            let followsAtOnce = lastSequence.map { head.sequence == $0 + 1 } ?? true
-            if !followsAtOnce { lastLoss = now }
-            if !followsAtOnce || head.start <= lastEnd { statistics.concealed += waited }
-            waited = .zero
-            statistics.decoded += head.frameCount - skipping
-            (lastSequence, lastEnd) = (head.sequence, head.end)
+            note(head, skipping: skipping, at: now)
             after = Playing(position: head.end, frameCount: head.frameCount, depth: before.depth)
             operation = .decode(head, skipping: skipping)
         case .recover(let frames):
             guard let head = queue.head else { preconditionFailure("a decision to recover names the head") }
             statistics.recovered += frames
             after.position += frames
-            after.concealedFrom = nil
             operation = .recover(frames, from: head)
-        case .conceal(let frames, let advancing):
-            if queue.count == 0 {
-                waited += frames
-            } else {
-                statistics.concealed += frames
-            }
-            after.concealedFrom = after.concealedFrom ?? after.position
-            after.position += advancing
+        case .conceal(let frames):
+            statistics.concealed += frames
+            after.position += frames
+            operation = .conceal(frames)
+        case .wait(let frames):
+            waited += frames
             operation = .conceal(frames)
         case .rest:
             playing = nil
-            return .silence(begin(at: now, wanting: wanted) ?? FrameCount(0))
+            let silence = begin(at: now, wanting: wanted) ?? FrameCount(0)
+            rested += silence
+            return .silence(silence)
         }
         playing = after
         return operation
     }
 
-    /// How far playout should lie behind the talker's timestamps.
-    private func targetDelay(at now: FrameCount) -> FrameCount {
-        guard let base = delays.base, let slow = delays.delay(exceptFor: configuration.lateShare) else { return .zero }
-        switch configuration.depth {
-        case .fixed(let depth):
-            return base + max(depth, configuration.margin)
-        case .adaptive:
-            let wanted = slow - base + configuration.margin + lookAhead(at: now)
-            return base + min(max(wanted, configuration.minimum), configuration.maximum)
+    /// Books a packet that is decoded now.
+    private mutating func note(_ packet: PacketQueue.Entry, skipping: FrameCount, at now: FrameCount) {
+        let followsAtOnce = lastSequence.map { packet.sequence == $0 + 1 } ?? true
+        if !followsAtOnce, let lastSequence { missing.miss(lastSequence + 1...packet.sequence - 1, at: now) }
+        // Where the talker's time went on without a break it was a stall, however long; else they were silent themselves.
+        if followsAtOnce, packet.start <= lastEnd, lastSequence != nil {
+            statistics.concealed += waited + rested
+        } else if !followsAtOnce {
+            statistics.concealed += waited
         }
+        (waited, rested) = (.zero, .zero)
+        switch packet.origin {
+        case .original:
+            statistics.decoded += packet.frameCount - skipping
+        case .copy:
+            statistics.recoveredByCopy += packet.frameCount - skipping
+            missing.miss(packet.sequence...packet.sequence, at: now)
+        case .resent:
+            statistics.recoveredByResend += packet.frameCount - skipping
+            missing.miss(packet.sequence...packet.sequence, at: now)
+        }
+        (lastSequence, lastEnd) = (packet.sequence, packet.end)
     }
 
-    /// One packet, while packets are lost that the FEC in the next one could bring back.
+    /// How far playout should lie behind the talker's timestamps.
+    @_noAllocation @_noLocks
+    func targetDelay(at now: FrameCount) -> FrameCount {
+        guard let base = delays.base, let slow = delays.delay(exceptFor: configuration.lateShare) else { return .zero }
+        return base + target.depth(spread: slow - base, lookAhead: lookAhead(at: now))
+    }
+
+    /// One packet, while packets are lost: so that it is known to be lost, and the next one, which may carry what brings
+    /// it back, is there in time.
     private func lookAhead(at now: FrameCount) -> FrameCount {
-        guard let lastFEC, let lastLoss, let playing else { return .zero }
-        return now - max(lastFEC, lastLoss) < Self.memory && now - min(lastFEC, lastLoss) < Self.memory
-            ? playing.frameCount : .zero
-    }
-
-    private mutating func restart() {
-        queue.removeAll()
-        delays.removeAll()
-        playing = nil
-        lastSequence = nil
-        lastEnd = .zero
-        waited = .zero
-        lastFEC = nil
-        lastLoss = nil
+        guard let playing, missing.hasLoss(at: now) else { return .zero }
+        return playing.frameCount
     }
 }

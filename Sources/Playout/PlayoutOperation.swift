@@ -18,6 +18,8 @@ public enum Arrival: Equatable, BitwiseCopyable, Sendable {
     /// All of its sound was due already; so much of it, at least, was concealed.
     case late(by: FrameCount)
     case duplicate
+    /// A copy or resend of what is here or has been heard.
+    case spare
     /// It does not fit the time of the packets before it. When the next one agrees with it, playout begins anew.
     case strange
     /// Playout begins anew with this packet: the talker's numbers jumped.

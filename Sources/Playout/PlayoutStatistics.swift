@@ -2,16 +2,27 @@ public import Sound
 
 /// What became of the sound of one lane. Counts of frames at 48 000 Hz since the lane was opened.
 public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
+    /// Decoded from packets that came by themselves.
     public var decoded = FrameCount.zero
-    /// Lost or late, and made up by the decoder.
+    /// Lost or late, and made up by the decoder, or silent while nothing came.
     public var concealed = FrameCount.zero
-    /// Lost, and brought back from in-band FEC.
+    /// Lost, and brought back from the in-band FEC of the next packet.
     public var recovered = FrameCount.zero
-    /// Packets that came after their sound was due.
+    /// Lost or late, and decoded from a copy within a later packet.
+    public var recoveredByCopy = FrameCount(0)
+    /// Lost or late, and decoded from a packet that was sent again.
+    public var recoveredByResend = FrameCount(0)
+    /// Left out or heard twice, to bring the depth to where it should be.
+    public var stretched = FrameCount(0)
+    /// Packets that came after their sound was due. Copies and resends count in none of these three.
     public var late = 0
     public var duplicates = 0
     /// Packets that fitted no place: from another time, or too many at once.
     public var discarded = 0
+    /// Copies and resends of what had come already.
+    public var spareRepairs = 0
+    /// Copies and resends that came after their sound was due.
+    public var lateRepairs = 0
     /// How often the talker's numbers jumped and playout began anew.
     public var resyncs = 0
     /// Playout behind the arrival of the fastest packet.
@@ -23,4 +34,9 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
 
     @_noAllocation @_noLocks
     public init() {}
+
+    /// All sound that was due: what was decoded, brought back and made up.
+    public var due: FrameCount {
+        @_noAllocation @_noLocks get { decoded + recovered + recoveredByCopy + recoveredByResend + concealed }
+    }
 }

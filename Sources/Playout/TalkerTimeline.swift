@@ -64,6 +64,16 @@ public struct TalkerTimeline: Sendable {
         return .strange
     }
 
+    /// Where a copy or a resend belongs, which says nothing of where the talker is now; nil when nothing near it has come.
+    @_noAllocation @_noLocks
+    public func placeOfRepair(_ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp) -> Place? {
+        guard let newest else { return nil }
+        let step = sequenceNumber.distance(after: newest.sequenceNumber)
+        let frames = timestamp.distance(after: newest.timestamp)
+        guard fits(step, frames, delay: .zero, nil), frames >= FrameCount(0) - Self.latest else { return nil }
+        return .known(sequence: sequence + Int64(step), start: start + frames)
+    }
+
     private mutating func begin(with numbers: Numbers) {
         newest = numbers
         sequence = Int64(numbers.sequenceNumber.rawValue)

@@ -37,6 +37,12 @@ public struct SSRC: Hashable, BitwiseCopyable, Sendable {
     @inlinable public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
     @inlinable public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
+
+    /// As people know it: `1a2b3c4d`.
+    public var digits: String {
+        let digits = String(rawValue, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
 }
 
 /// A number that wraps, followed past its wraps so that later is always larger.

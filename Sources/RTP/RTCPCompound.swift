@@ -4,10 +4,12 @@ public enum RTCPPacket: Hashable, Sendable {
     case receiverReport(ReceiverReport)
     case sourceDescription(SourceDescription)
     case goodbye(Goodbye)
+    case genericNACK(GenericNACK)
+    case extendedReport(ExtendedReport)
     case unknown(UnknownRTCPPacket)
 }
 
-/// A packet of a type this room does not read: feedback (RFC 4585), extended reports (RFC 3611), APP, …
+/// A packet of a type this room does not read: other feedback (RFC 4585), APP, …
 public struct UnknownRTCPPacket: Hashable, Sendable {
     public var type: UInt8
     /// The five bits that count things, or tell the kind of feedback. 0…31.
@@ -57,7 +59,10 @@ public struct RTCPCompound: ~Escapable {
         case RTCPHeader.receiverReport: .receiverReport(try ReceiverReport(parsing: datagram, header))
         case RTCPHeader.sourceDescription: .sourceDescription(try SourceDescription(parsing: datagram, header))
         case RTCPHeader.goodbye: .goodbye(try Goodbye(parsing: datagram, header))
-        default: .unknown(UnknownRTCPPacket(type: header.type, count: header.count, body: header.body))
+        case RTCPHeader.transportFeedback where header.count == GenericNACK.format:
+            .genericNACK(try GenericNACK(parsing: datagram, header))
+        case RTCPHeader.extendedReport: .extendedReport(try ExtendedReport(parsing: datagram, header))
+        default: header.unknown
         }
     }
 
@@ -94,6 +99,8 @@ struct RTCPHeader {
     static let receiverReport: UInt8 = 201
     static let sourceDescription: UInt8 = 202
     static let goodbye: UInt8 = 203
+    static let transportFeedback: UInt8 = 205
+    static let extendedReport: UInt8 = 207
 
     init(parsing datagram: Span<UInt8>, at start: Int) throws(RTCPParseError) {
         guard datagram.count - start >= 4 else { throw .truncated(byteCount: datagram.count) }
@@ -113,6 +120,8 @@ struct RTCPHeader {
             body = body.lowerBound..<(end - padding)
         }
     }
+
+    var unknown: RTCPPacket { .unknown(UnknownRTCPPacket(type: type, count: count, body: body)) }
 
     var tooShort: RTCPParseError { .malformed(type: type) }
 }

@@ -16,6 +16,9 @@ public struct ReceptionStatistics: Sendable {
     public private(set) var duplicateCount = 0
     /// Of those, packets that came after one sent later.
     public private(set) var reorderedCount = 0
+    /// Which packets the network brought and which it did not, in their order, up to 32 before the newest: a later one is no
+    /// loss yet. One that came because it was asked for had been lost.
+    public private(set) var losses = BurstMetrics()
     /// How often the source began anew with another sequence.
     public private(set) var restartCount = 0
 
@@ -23,6 +26,8 @@ public struct ReceptionStatistics: Sendable {
     private var highest: Int64 = 0
     /// Bit n: the packet n before the highest has come.
     private var history: UInt128 = 0
+    /// The same without those that came because they were asked for.
+    private var unaskedHistory: UInt128 = 0
     /// After a jump that is not believed yet, the one packet that would confirm it.
     private var expectedAfterJump: SequenceNumber?
 
@@ -36,6 +41,8 @@ public struct ReceptionStatistics: Sendable {
 
     /// Further ahead is a jump, not a loss.
     private static let maximumDropout = 3000
+    /// A packet so far behind may yet come.
+    private static let patience = 32
     /// Further behind is a jump, not a late packet.
     private static let maximumMisorder = 100
 
@@ -57,12 +64,12 @@ public struct ReceptionStatistics: Sendable {
         case restarted
     }
 
-    /// Takes note of a packet that arrived at `now`.
+    /// Takes note of a packet that arrived at `now`. When a packet `isResent` says nothing of how evenly packets come.
     @discardableResult
     public mutating func packetArrived(
-        _ sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, at now: Instant
+        _ sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, isResent: Bool = false, at now: Instant
     ) -> Reception {
-        let reception = place(sequenceNumber)
+        let reception = place(sequenceNumber, isResent: isResent)
         switch reception {
         case .stray: return reception
         case .duplicate: duplicateCount += 1
@@ -70,7 +77,7 @@ public struct ReceptionStatistics: Sendable {
         case .ahead, .restarted: break
         }
         receivedCount += 1
-        if reception != .duplicate { measureJitter(timestamp, at: now) }
+        if reception != .duplicate, !isResent { measureJitter(timestamp, at: now) }
         return reception
     }
 
@@ -110,7 +117,7 @@ extension ReceptionStatistics {
     public var jitter: FrameCount { FrameCount(Int(min(scaledJitter >> 4, Int64(UInt32.max)))) }
 
     /// RFC 3550 appendix A.1, without its probation.
-    private mutating func place(_ sequenceNumber: SequenceNumber) -> Reception {
+    private mutating func place(_ sequenceNumber: SequenceNumber, isResent: Bool) -> Reception {
         guard receivedCount > 0 else {
             begin(at: sequenceNumber)
             return .ahead(lost: 0)
@@ -118,14 +125,17 @@ extension ReceptionStatistics {
         let step = sequenceNumber.distance(after: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: highest)))
         switch step {
         case 1..<Self.maximumDropout:
+            countLosses(before: step)
             highest += Int64(step)
             history = history << UInt128(step) | 1
+            unaskedHistory = unaskedHistory << UInt128(step) | (isResent ? 0 : 1)
             expectedAfterJump = nil
             return .ahead(lost: step - 1)
         case (1 - Self.maximumMisorder)...0:
             let bit: UInt128 = 1 << UInt128(-step)
             guard history & bit == 0 else { return .duplicate }
             history |= bit
+            if !isResent { unaskedHistory |= bit }
             return .reordered(by: -step)
         case _ where sequenceNumber == expectedAfterJump:
             begin(at: sequenceNumber)
@@ -137,14 +147,25 @@ extension ReceptionStatistics {
         }
     }
 
+    /// The highest moves on by `step`: as many packets are now old enough to be missed if they have not come.
+    private mutating func countLosses(before step: Int) {
+        for index in (0..<step).reversed() {
+            let age = Self.patience + index - step
+            guard Int64(age) <= highest - base else { continue }
+            losses.count(isLost: age < 0 || unaskedHistory & (1 << UInt128(age)) == 0)
+        }
+    }
+
     private mutating func begin(at sequenceNumber: SequenceNumber) {
         base = Int64(sequenceNumber.rawValue)
         highest = base
         history = 1
+        unaskedHistory = 1
         expectedAfterJump = nil
         receivedCount = 0
         duplicateCount = 0
         reorderedCount = 0
+        losses = BurstMetrics()
         expectedBefore = 0
         receivedBefore = 0
         lastTransit = nil

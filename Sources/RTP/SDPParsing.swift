@@ -57,6 +57,7 @@ private struct SDPReader {
         var maximumPacketTime: Duration?
         var rtcpPort: UInt16?
         var multiplexesRTCP = false
+        var feedback: [SessionDescription.Feedback] = []
     }
 
     mutating func read(_ bytes: Span<UInt8>) throws(SDPError) {
@@ -87,7 +88,7 @@ private struct SDPReader {
             origin: origin, name: name, connection: connection, port: media.port, profile: media.profile,
             formats: media.formats, packetTime: media.packetTime, maximumPacketTime: media.maximumPacketTime,
             rtcpPort: media.rtcpPort, multiplexesRTCP: media.multiplexesRTCP,
-            direction: audio.direction ?? session.direction ?? .sendAndReceive)
+            direction: audio.direction ?? session.direction ?? .sendAndReceive, feedback: media.feedback)
     }
 
     private func error(_ reason: SDPError.Reason) -> SDPError { SDPError(line: line, reason) }
@@ -193,6 +194,7 @@ private struct SDPReader {
             }
             media?.rtcpPort = port
         case "rtcp-mux": media?.multiplexesRTCP = true
+        case "rtcp-fb": readFeedback(value)
         default: return
         }
     }
@@ -218,6 +220,18 @@ private struct SDPReader {
         else { return }
         let rest = scalars[space...].drop { $0 == " " }
         media?.formats[index].parameters = String(rest)
+    }
+
+    /// `* nack` or `111 nack pli`. One that cannot be read, or one too many, is passed over: sound flows without it.
+    private mutating func readFeedback(_ value: Substring) {
+        let fields = value.fields(separator: " ")
+        guard let target = fields.first, fields.count > 1,
+            (media?.feedback.count ?? 0) < SessionDescription.maximumFormatCount
+        else { return }
+        let payloadType = UInt8(target)
+        guard target == "*" || payloadType.flatMap(index(of:)) != nil else { return }
+        media?.feedback.append(
+            .init(payloadType: payloadType, kind: fields[1...].map { String($0) }.joined(separator: " ")))
     }
 
     private func index(of payloadType: UInt8) -> Int? {

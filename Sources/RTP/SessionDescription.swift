@@ -20,13 +20,15 @@ public struct SessionDescription: Hashable, Sendable {
     /// RTCP may come on RTP's port (RFC 5761).
     public var multiplexesRTCP: Bool
     public var direction: Direction
+    /// The feedback that senders of the stream take (RFC 4585 section 4.2), at most 64 of them.
+    public var feedback: [Feedback]
 
     /// `formats` are given at once or, as one of Opus, left to their default.
     public init(
         origin: Origin, name: String, connection: Connection, port: UInt16 = RTPDefaults.port,
         profile: Profile = .avp, formats: [Format] = [.opus()], packetTime: Duration? = nil,
         maximumPacketTime: Duration? = nil, rtcpPort: UInt16? = nil, multiplexesRTCP: Bool = true,
-        direction: Direction = .sendAndReceive
+        direction: Direction = .sendAndReceive, feedback: [Feedback] = []
     ) {
         self.origin = origin
         self.name = name
@@ -39,6 +41,7 @@ public struct SessionDescription: Hashable, Sendable {
         self.rtcpPort = rtcpPort
         self.multiplexesRTCP = multiplexesRTCP
         self.direction = direction
+        self.feedback = feedback
     }
 
     /// Where RTCP goes: RTP's port if they share it, otherwise the one told, otherwise the next. Nil beyond 65 535.
@@ -49,6 +52,23 @@ public struct SessionDescription: Hashable, Sendable {
 
     /// The first format that is Opus.
     public var opus: Format? { formats.first { $0.encoding?.isNamed("opus") ?? false } }
+
+    /// The first format that is redundant coding (RED, RFC 2198) of nothing but `opus`.
+    public var redundantOpus: Format? {
+        guard let opus else { return nil }
+        return formats.first { format in
+            guard let encoding = format.encoding, encoding.isNamed("red"), encoding.clockRate == 48_000 else {
+                return false
+            }
+            let coded = (format.parameters ?? "").fields(separator: "/")
+            return coded.count > 1 && coded.allSatisfy { UInt8($0) == opus.payloadType }
+        }
+    }
+
+    /// Whether the sender of the stream answers generic NACKs (RFC 4585 section 6.2.1).
+    public var answersNACK: Bool {
+        feedback.contains { $0.kind == "nack" && ($0.payloadType == nil || $0.payloadType == opus?.payloadType) }
+    }
 }
 
 extension SessionDescription {
@@ -121,6 +141,22 @@ extension SessionDescription {
         case inactive
     }
 
+    /// A kind of feedback (`a=rtcp-fb`).
+    public struct Feedback: Hashable, Sendable {
+        /// Nil for all.
+        public var payloadType: UInt8?
+        /// With its parameters, as text: `nack`, `nack pli`, `ccm fir`, …
+        public var kind: String
+
+        public init(payloadType: UInt8? = nil, kind: String) {
+            self.payloadType = payloadType
+            self.kind = kind
+        }
+
+        /// Asks for packets again.
+        public static let nack = Feedback(kind: "nack")
+    }
+
     /// A payload type and what it stands for.
     public struct Format: Hashable, Sendable {
         /// 0…127.
@@ -141,6 +177,13 @@ extension SessionDescription {
             payloadType: UInt8 = RTPDefaults.opusPayloadType, _ parameters: OpusParameters = OpusParameters()
         ) -> Self {
             Self(payloadType: payloadType, encoding: .opus, parameters: parameters.text)
+        }
+
+        /// Redundant coding (RFC 2198) of a payload and one copy or more, all of type `opus`.
+        public static func redundant(payloadType: UInt8 = RTPDefaults.redPayloadType, opus: UInt8) -> Self {
+            Self(
+                payloadType: payloadType, encoding: Encoding(name: "red", clockRate: 48_000, channelCount: 2),
+                parameters: "\(opus)/\(opus)")
         }
     }
 
@@ -191,7 +234,8 @@ extension SessionDescription {
             "t=0 0",
             "m=audio \(port) \(profile.rawValue) \(formats.map { String($0.payloadType) }.joined(separator: " "))",
         ]
-        for format in formats {
+        // The most preferred last: ffmpeg takes the last for the only one.
+        for format in formats.reversed() {
             if let encoding = format.encoding { lines.append("a=rtpmap:\(format.payloadType) \(encoding.text)") }
             if let parameters = format.parameters { lines.append("a=fmtp:\(format.payloadType) \(parameters)") }
         }
@@ -199,6 +243,9 @@ extension SessionDescription {
         if let maximumPacketTime { lines.append("a=maxptime:\(maximumPacketTime.wholeMilliseconds)") }
         if let rtcpPort { lines.append("a=rtcp:\(rtcpPort)") }
         if multiplexesRTCP { lines.append("a=rtcp-mux") }
+        for feedback in feedback.prefix(Self.maximumFormatCount) {
+            lines.append("a=rtcp-fb:\(feedback.payloadType.map { String($0) } ?? "*") \(feedback.kind)")
+        }
         lines.append("a=\(direction.rawValue)")
         return lines.map { String(fromPeer: $0, limit: Self.maximumByteCount) + lineEnd }.joined()
     }

@@ -7,10 +7,14 @@ public struct SourceDescription: Hashable, Sendable {
 
     /// What we say of ourselves. `canonicalName` stays the same when the SSRC changes and should not tell who or where
     /// a person is (RFC 7022); `name` is for people.
-    public init(ssrc: SSRC, canonicalName: String, name: String? = nil, tool: String? = nil) {
+    /// `extensions` are items of a kind of our own.
+    public init(
+        ssrc: SSRC, canonicalName: String, name: String? = nil, tool: String? = nil, extensions: [Item] = []
+    ) {
         var items = [Item(.canonicalName, canonicalName)]
         if let name { items.append(Item(.name, name)) }
         if let tool { items.append(Item(.tool, tool)) }
+        items += extensions
         chunks = [Chunk(ssrc: ssrc, items: items)]
     }
 
@@ -43,8 +47,22 @@ public struct SourceDescription: Hashable, Sendable {
             self.value = value
         }
 
+        /// PRIV (RFC 3550 section 6.5.8): what `text` means is known to those who know `prefix`. Together at most 254 bytes.
+        public init(privatePrefix prefix: String, _ text: String) {
+            precondition(prefix.utf8.count + text.utf8.count <= 254, "an SDES item holds 255 bytes")
+            kind = .privateExtension
+            value = [UInt8(prefix.utf8.count)] + Array(prefix.utf8) + Array(text.utf8)
+        }
+
         /// With what could disturb a terminal replaced.
         public var text: String { String(fromPeer: value.span) }
+
+        /// Of a PRIV item with this prefix: what is behind it, made fit to be shown. Nil for every other item.
+        public func text(behindPrivatePrefix prefix: String) -> String? {
+            let head = [UInt8(truncatingIfNeeded: prefix.utf8.count)] + Array(prefix.utf8)
+            guard kind == .privateExtension, value.starts(with: head) else { return nil }
+            return String(fromPeer: value.span.extracting(head.count..<value.count))
+        }
 
         /// RFC 3550 section 6.5.1 to 6.5.8. Others are kept as they came.
         public struct Kind: Hashable, Sendable {

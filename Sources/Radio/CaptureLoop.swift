@@ -38,6 +38,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         reading: while !controls.stops {
             switch input.next() {
             case .captured(let frames, let missed):
+                talker.obey(controls.encoderDemand.load(ordering: .relaxed))
                 let isOpen = controls.isMicrophoneOpen.load(ordering: .relaxed)
                 if take(frames, after: missed, isOpen: isOpen) { wakeup.signal() }
                 reports.publish(report)

@@ -8,6 +8,8 @@ final class Controls: Sendable {
     let isSpeakerMuted = Atomic<Bool>(false)
     /// The input has come to its end, and all of it is in the handoff.
     let hasInputEnded = Atomic<Bool>(false)
+    /// What the network asks of the encoder: an `EncoderDemand`, or zero while it asks nothing.
+    let encoderDemand = Atomic<UInt64>(0)
 
     /// Each for the thread that waits for it: the network thread has ended, the playback thread has ended.
     let isOver = Atomic<Bool>(false)

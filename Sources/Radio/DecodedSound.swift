@@ -3,43 +3,85 @@ internal import Playout
 internal import Resampling
 internal import Sound
 
-/// Sound that is decoded and waits to be played: what an operation of the lane gave, until the resampler has used it up.
+/// Sound that is decoded and waits to be played, and a little of what was: the operations of the lane add to it, the
+/// time-stretch bends it, the resampler uses it up.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct DecodedSound: ~Copyable, Sendable {
     /// Frames that wait, at 48 000 Hz.
     private(set) var count = 0
-    private var start = 0
+    /// Behind `history`, always.
+    private var start: Int
     private let channelCount: Int
     private var samples: Preallocated<Float>
 
+    /// What the time-stretch may want to repeat.
+    private static var history: Int { TimeStretch.reach.rawValue }
+    private static var overlap: Int { 240 }
+    private static var search: Int { 120 }
+    /// One packet that waits, one that is decoded ahead, and what the time-stretch puts in.
+    private static var room: Int { 2 * OpusDecoder.maximumPacketDuration.rawValue + history }
+
     init(channelCount: Int) {
         self.channelCount = channelCount
-        samples = Preallocated(repeating: 0, count: OpusDecoder.maximumPacketDuration.rawValue * channelCount)
+        start = Self.history
+        samples = Preallocated(repeating: 0, count: (Self.history + Self.room) * channelCount)
     }
 
     @_noAllocation @_noLocks
-    mutating func removeAll() { (start, count) = (0, 0) }
+    mutating func removeAll() { (start, count) = (Self.history, 0) }
 
-    /// Performs an operation; a decoder that refuses gives silence in its place.
+    /// Performs an operation behind what waits; a decoder that refuses gives silence in its place. A packet takes the place
+    /// of the last `replaced` frames, which were made up while it was waited for.
     @_noAllocation @_noLocks
-    mutating func fill(
-        _ operation: PlayoutOperation, with decoder: inout OpusDecoder, from lane: borrowing PlayoutLane
+    mutating func append(
+        _ operation: PlayoutOperation, with decoder: inout OpusDecoder, from lane: borrowing PlayoutLane,
+        replacing replaced: Int = 0
     ) {
-        start = 0
+        if count == 0 { moveToFront() }
+        let before = end
         switch operation {
         case .silence(let frames):
             silence(frames)
         case .decode(let entry, let skipping):
-            count = decode(entry, of: lane, with: &decoder)
-            if count == 0 { silence(entry.frameCount) }
-            start = min(skipping.rawValue, count)
-            count -= start
+            let decoded = Self.decode(entry, of: lane, with: &decoder, into: &samples, from: end * channelCount)
+            if decoded == 0 { silence(entry.frameCount) } else { count += decoded }
+            join(skipping.rawValue, into: before, replacing: replaced)
         case .recover(let frames, let entry):
-            if !recover(frames, from: entry, of: lane, with: &decoder) { silence(frames) }
+            if Self.recover(frames, from: entry, of: lane, with: &decoder, into: &samples, from: end * channelCount) {
+                count += frames.rawValue
+            } else {
+                silence(frames)
+            }
         case .conceal(let frames):
-            if !conceal(frames, with: &decoder) { silence(frames) }
+            if Self.conceal(frames, with: &decoder, into: &samples, from: end * channelCount) {
+                count += frames.rawValue
+            } else {
+                silence(frames)
+            }
         }
+    }
+
+    /// Shortens what waits by one period, at most `limit`. Returns by how much.
+    @_noAllocation @_noLocks
+    mutating func shorten(with stretch: inout TimeStretch, atMost limit: FrameCount, anywhere: Bool) -> FrameCount {
+        let frames = stretch.shorten(&samples, from: start, to: end, atMost: limit, anywhere: anywhere)
+        count -= frames.rawValue
+        return frames
+    }
+
+    /// Lengthens what waits by one period, at most `limit`. Returns by how much.
+    @_noAllocation @_noLocks
+    mutating func lengthen(with stretch: inout TimeStretch, atMost limit: FrameCount, anywhere: Bool) -> FrameCount {
+        let frames = stretch.lengthen(&samples, from: start, to: end, atMost: limit, anywhere: anywhere)
+        count += frames.rawValue
+        return frames
+    }
+
+    /// How loud the last frames of what waits are: their mean square.
+    @_noAllocation @_noLocks
+    func meanSquare(ofLast frames: FrameCount) -> Float {
+        loudness(in: (end - min(frames.rawValue, count)) * channelCount..<end * channelCount)
     }
 
     /// Plays as much as waits, or as `sound` has room for behind its first `produced` frames. Returns how much it made.
@@ -53,47 +95,107 @@ struct DecodedSound: ~Copyable, Sendable {
         return frames.produced.rawValue
     }
 
-    // Vetted: nothing is freed in these three, though the compiler takes the end of a Span's life for that.
+    private var end: Int { start + count }
+
+    /// Leaves out the first `skipped` frames of the packet just decoded to `place`, for which sound was made up already, and
+    /// the `replaced` ones before it, which it comes instead of.
+    private mutating func join(_ skipped: Int, into place: Int, replacing replaced: Int) {
+        let skipped = min(skipped, end - place)
+        let overlap = min(replaced, min(Self.overlap, end - place - skipped))
+        if overlap > 0 {
+            fade(from: place - replaced, into: place, around: skipped, over: overlap)
+        } else if skipped > 0 {
+            remove(place..<place + skipped)
+            bend(at: place)
+        }
+    }
+
+    /// Goes over from what was made up to the packet within 5 ms, where in the packet the two are most alike.
+    private mutating func fade(from madeUp: Int, into packet: Int, around skipped: Int, over overlap: Int) {
+        let places = max(packet + skipped - Self.search, packet)...min(packet + skipped + Self.search, end - overlap)
+        let place = TimeStretch.place(in: samples, of: madeUp, among: places, length: overlap, channelCount)
+        for frame in 0..<overlap {
+            let weight = Float(frame) / Float(overlap)
+            for channel in 0..<channelCount {
+                let here = (madeUp + frame) * channelCount + channel
+                let there = samples[(place + frame) * channelCount + channel]
+                samples[here] += (there - samples[here]) * weight
+            }
+        }
+        remove(madeUp + overlap..<place + overlap)
+    }
+
+    /// Bends what begins at `place` to where the sound before it ended, over 2.5 ms, so that nothing clicks.
+    private mutating func bend(at place: Int) {
+        guard place > 0, place < end else { return }
+        for channel in 0..<channelCount {
+            let step = samples[(place - 1) * channelCount + channel] - samples[place * channelCount + channel]
+            for frame in 0..<min(Self.search, end - place) {
+                let weight = 1 - Float(frame) / Float(Self.search)
+                samples[(place + frame) * channelCount + channel] += step * weight
+            }
+        }
+    }
+
+    private mutating func remove(_ frames: Range<Int>) {
+        for index in frames.lowerBound * channelCount..<(end - frames.count) * channelCount {
+            samples[index] = samples[index + frames.count * channelCount]
+        }
+        count -= frames.count
+    }
+
+    /// Keeps the history and makes room behind it.
+    private mutating func moveToFront() {
+        guard start > Self.history else { return }
+        let offset = (start - Self.history) * channelCount
+        for index in 0..<Self.history * channelCount { samples[index] = samples[offset + index] }
+        start = Self.history
+    }
+
+    private mutating func silence(_ frames: FrameCount) {
+        let frames = min(frames.rawValue, samples.count / channelCount - end)
+        for index in end * channelCount..<(end + frames) * channelCount { samples[index] = 0 }
+        count += frames
+    }
+
+    // Vetted: nothing is freed in these, though the compiler takes the end of a Span's life for that.
+
+    @_semantics("no_performance_analysis")
+    private func loudness(in range: Range<Int>) -> Float { Sound.meanSquare(of: samples.span(in: range)) }
 
     @_semantics("no_performance_analysis")
     private func convert(
         through converter: inout RateConverter, into sound: inout MutableSpan<Float>, behind produced: Int
     ) -> (consumed: FrameCount, produced: FrameCount) {
         var rest = sound._mutatingExtracting(produced * channelCount..<sound.count)
-        return converter.process(
-            samples.span(in: start * channelCount..<(start + count) * channelCount), into: &rest)
+        return converter.process(samples.span(in: start * channelCount..<end * channelCount), into: &rest)
     }
 
     @_semantics("no_performance_analysis")
-    private mutating func decode(
-        _ entry: PacketQueue.Entry, of lane: borrowing PlayoutLane, with decoder: inout OpusDecoder
+    private static func decode(
+        _ entry: PacketQueue.Entry, of lane: borrowing PlayoutLane, with decoder: inout OpusDecoder,
+        into samples: inout Preallocated<Float>, from start: Int
     ) -> Int {
-        var room = samples.mutableSpan
+        var room = samples.mutableSpan(in: start..<samples.count)
         do { return try decoder.decode(lane.payload(of: entry), into: &room).rawValue } catch { return 0 }
     }
 
     @_semantics("no_performance_analysis")
-    private mutating func recover(
+    private static func recover(
         _ frames: FrameCount, from entry: PacketQueue.Entry, of lane: borrowing PlayoutLane,
-        with decoder: inout OpusDecoder
+        with decoder: inout OpusDecoder, into samples: inout Preallocated<Float>, from start: Int
     ) -> Bool {
-        count = frames.rawValue
-        var room = samples.mutableSpan
+        var room = samples.mutableSpan(in: start..<samples.count)
         do { try decoder.recover(frames, from: lane.payload(of: entry), into: &room) } catch { return false }
         return true
     }
 
-    @_noAllocation @_noLocks
-    private mutating func conceal(_ frames: FrameCount, with decoder: inout OpusDecoder) -> Bool {
-        count = frames.rawValue
-        var room = samples.mutableSpan
+    @_semantics("no_performance_analysis")
+    private static func conceal(
+        _ frames: FrameCount, with decoder: inout OpusDecoder, into samples: inout Preallocated<Float>, from start: Int
+    ) -> Bool {
+        var room = samples.mutableSpan(in: start..<samples.count)
         do { try decoder.conceal(frames, into: &room) } catch { return false }
         return true
-    }
-
-    @_noAllocation @_noLocks
-    private mutating func silence(_ frames: FrameCount) {
-        count = min(frames.rawValue, samples.count / channelCount)
-        for index in 0..<count * channelCount { samples[index] = 0 }
     }
 }

@@ -107,7 +107,7 @@ struct Listener: ~Copyable, Sendable {
             }
             if idle == nil, voices[index].isFree { idle = index }
         }
-        guard !packet.isGoodbye else { return }
+        guard packet.news == nil else { return }
         guard let free = usedCount < voices.count ? usedCount : idle else {
             crowdedOut += 1
             return

@@ -1,6 +1,7 @@
 internal import Engine
 internal import Handoff
 internal import Network
+internal import Playout
 internal import RTP
 internal import Sound
 internal import Synchronization
@@ -17,6 +18,11 @@ internal import Synchronization
     private let media: UDPSocket
     private let control: UDPSocket?
     private var station: Station
+    private let coding: CodingSettings
+    /// What shares the media's port comes from there, too: who stands between us knows of no other.
+    private let sendsControlApart: Bool
+    /// The defence that the encoder was last told of.
+    private var demanded: Defence
     private let controls: Controls
     private let state: SessionState
     private let incoming: HandoffProducer<IncomingPacket>?
@@ -60,7 +66,11 @@ internal import Synchronization
         wakeup = try loop.makeWakeup { woken.loop?.woken() }
         var generator = SystemRandomNumberGenerator()
         let identity = Identity.random(wallClock: WallClock.atStart(of: loop.now), using: &generator)
-        station = Station(identity: identity, configuration: configuration.station, at: loop.now)
+        let configured = configuration.stationAsCoded
+        station = Station(identity: identity, configuration: configured, at: loop.now)
+        coding = configuration.coding
+        sendsControlApart = configured.controlPort == .next
+        demanded = Defence(bitRate: configuration.coding.bitRate)
         self.controls = controls
         self.state = state
         self.limits = limits
@@ -104,6 +114,7 @@ internal import Synchronization
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         if case .media(let packet) = station.receive(datagram, from: sender, at: now) {
             heardAnyone = true
+            for index in 0..<packet.copyCount { pass { $0.set(packet.copy(index), of: datagram, arrivedAt: now) } }
             pass { $0.set(packet, of: datagram, arrivedAt: now) }
         }
         settle()
@@ -135,14 +146,21 @@ internal import Synchronization
             let destination = station.nextDatagram(into: &output)
             let count = unsafe output.finalize(for: datagram)
             guard let destination else { break }
-            let socket = destination.isControl ? control ?? media : media
+            let socket = destination.isControl && sendsControlApart ? control ?? media : media
             socket.send(unsafe UnsafeBufferPointer(rebasing: datagram[..<count]).span, to: destination.endpoint)
         }
         while let event = station.nextEvent() {
-            if case .sourceLeft(let ssrc, _) = event { pass { $0.set(goodbye: ssrc) } }
+            if case .sourceLeft(let ssrc, _) = event { pass { $0.set(.goodbye, of: ssrc) } }
             state.post(event)
         }
+        if station.defence != demanded { demand(station.defence) }
         if let deadline = station.nextDeadline { stationTimer?.arm(at: deadline) }
+    }
+
+    /// The encoder is left as it was set until there is loss to do something about.
+    private func demand(_ defence: Defence) {
+        demanded = defence
+        controls.encoderDemand.store(EncoderDemand(defence, coding).rawValue, ordering: .relaxed)
     }
 
     /// Tell how it goes, and see whether it is over.
@@ -150,6 +168,7 @@ internal import Synchronization
         lastLook = now
         lookTimer?.arm(at: now + Self.longestInterval)
         publish()
+        for source in station.sources { tell(source.repair, of: source.ssrc) }
         let isOver =
             controls.stops || state.failure != nil
             || limits.duration.map { now - start >= $0 } ?? false
@@ -162,11 +181,21 @@ internal import Synchronization
         loop.stop()
     }
 
+    /// Said again and again, as the playback thread may give the talker another voice.
+    private func tell(_ repair: Repair, of ssrc: SSRC) {
+        let needs = RepairNeeds(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit)
+        pass { $0.set(.repair(needs), of: ssrc) }
+    }
+
     private func publish() {
         var snapshot = SessionSnapshot(station: station, elapsed: loop.now - start)
         snapshot.add(captured?.read())
         if let report = played?.read() {
             remember(report.listener)
+            for index in report.listener.voices.indices where report.listener.voices[index].isHeard {
+                let voice = report.listener.voices[index]
+                station.playoutDelay(of: voice.ssrc, is: voice.playout.delay.duration())
+            }
             snapshot.add(report, present: station.sources, known: voiced)
         }
         snapshot.network = media.statistics

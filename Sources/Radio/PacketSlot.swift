@@ -1,11 +1,11 @@
-internal import Engine
+package import Engine
 internal import OpusCodec
-internal import Playout
-internal import RTP
-internal import Sound
+package import Playout
+package import RTP
+package import Sound
 
 /// An Opus packet on its way between two threads.
-struct PacketSlot: BitwiseCopyable, Sendable {
+package struct PacketSlot: BitwiseCopyable, Sendable {
     /// In bytes; a longer packet is none of ours.
     static let capacity = 1_440
 
@@ -18,7 +18,7 @@ struct PacketSlot: BitwiseCopyable, Sendable {
     }
 
     /// Leaves out what does not fit.
-    mutating func fill(_ payload: Span<UInt8>) {
+    package mutating func fill(_ payload: Span<UInt8>) {
         byteCount = min(payload.count, bytes.count)
         for index in 0..<byteCount { bytes[index] = payload[index] }
     }
@@ -32,34 +32,46 @@ struct OutgoingPacket: BitwiseCopyable, Sendable {
     var packet = PacketSlot()
 }
 
-/// From the network thread to the playback thread.
-struct IncomingPacket: BitwiseCopyable, Sendable {
-    var ssrc = SSRC(0)
-    var sequenceNumber = SequenceNumber(rawValue: 0)
-    var timestamp = RTPTimestamp(rawValue: 0)
-    var frameCount = FrameCount.zero
-    var carriesFEC = false
-    var arrival = Instant.start
-    /// No packet, but the news that its source has left.
-    var isGoodbye = false
-    var packet = PacketSlot()
+/// From the network thread to the playback thread: a packet, or news of its source.
+package struct IncomingPacket: BitwiseCopyable, Sendable {
+    package var ssrc = SSRC(0)
+    package var sequenceNumber = SequenceNumber(rawValue: 0)
+    package var timestamp = RTPTimestamp(rawValue: 0)
+    package var frameCount = FrameCount.zero
+    package var carriesFEC = false
+    package var origin = PacketOrigin.original
+    package var arrival = Instant.start
+    /// What it is when it is no packet.
+    var news: News?
+    package var packet = PacketSlot()
 
-    init() {}
+    package enum News: BitwiseCopyable, Sendable {
+        /// The source has left.
+        case goodbye
+        /// What copies and resends of the source need from now on. It is for the voice that the source has then, and lost
+        /// with it: whoever says it says it again from time to time.
+        case repair(RepairNeeds)
+    }
+
+    package init() {}
 
     /// The slot may hold an older packet.
-    mutating func set(goodbye ssrc: SSRC) {
+    package mutating func set(_ news: News, of ssrc: SSRC) {
         self.ssrc = ssrc
-        isGoodbye = true
+        self.news = news
         packet.byteCount = 0
     }
 
-    mutating func set(_ media: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: Instant) {
+    package mutating func set(
+        _ media: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: Instant
+    ) {
         ssrc = media.ssrc
         sequenceNumber = media.sequenceNumber
         timestamp = media.timestamp
         frameCount = media.description.frameCount
+        origin = media.origin
         self.arrival = arrival
-        isGoodbye = false
+        news = nil
         let end = media.description.offset + media.description.byteCount
         let payload = datagram.extracting(media.description.offset..<end)
         carriesFEC = OpusDecoder.hasInBandFEC(payload)

@@ -1,6 +1,6 @@
 /// Settings that belong together, for a kind of network and use. What a person sets apart from it comes on top.
 public enum Profile: String, CaseIterable, Sendable {
-    case lan, wifi, internet, music, lowest
+    case lan, wifi, internet, quality, music, lowest
 
     /// What it sets, in a line.
     public var summary: String {
@@ -8,6 +8,8 @@ public enum Profile: String, CaseIterable, Sendable {
         case .lan: "speech, 20 ms frames, 32 kbit/s, depth as the network asks (the default)"
         case .wifi: "speech, 20 ms frames, 32 kbit/s, FEC for 2 % loss, depth at least 20 ms"
         case .internet: "speech, 20 ms frames, 32 kbit/s, FEC for 5 % loss, depth at least 40 ms"
+        case .quality:
+            "speech, 20 ms frames, 32 kbit/s, waits for lost packets: up to 4 round trips and 40 ms, 200 ms at most"
         case .music: "music, 20 ms frames, 128 kbit/s, stereo, depth at least 60 ms"
         case .lowest: "least delay: periods of 2.5 ms and no reserve in the card's queue; frames as given"
         }
@@ -29,6 +31,9 @@ public enum Profile: String, CaseIterable, Sendable {
         case .internet:
             coding.expectedLoss = 5
             playout.minimumDepth = .milliseconds(40)
+        case .quality:
+            playout.maximumRepairDepth = .milliseconds(200)
+            playout.followsRoundTrip = true
         case .music:
             coding.content = .music
             coding.bitRate = 128_000

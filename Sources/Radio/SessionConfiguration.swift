@@ -1,4 +1,5 @@
 public import Engine
+internal import OpusCodec
 public import Sound
 public import SoundFile
 
@@ -72,6 +73,17 @@ public struct SessionConfiguration: Sendable {
         case closure(@Sendable ([Float], LPCMFormat) -> Void)
     }
 
+    /// The station's configuration, with what coding and playout say about defence in it.
+    var stationAsCoded: StationConfiguration {
+        var station = station
+        station.defence.bitRate = coding.bitRate
+        station.defence.frameCount = FrameCount(coding.frame)
+        station.defence.hasInBandFEC = coding.fec != .off && coding.application == .voip
+        station.defence.maximumDepth = min(playout.maximumRepairDepth, playout.maximumDepth)
+        station.defence.followsRoundTrip = playout.followsRoundTrip
+        return station
+    }
+
     /// Neither sends nor hears until it is given an input, an output or a recording.
     public init(local: Endpoint, station: StationConfiguration) {
         self.local = local
@@ -116,6 +128,10 @@ public struct PlayoutSettings: Hashable, Sendable {
     public var minimumDepth = Duration.zero
     /// The most it grows to.
     public var maximumDepth = Duration.seconds(1)
+    /// The most it grows to so that lost packets can come back.
+    public var maximumRepairDepth = Duration.milliseconds(100)
+    /// Whether that is also no more than what asking four times takes: 4 round trips and 40 ms.
+    public var followsRoundTrip = false
     /// Of the playing card: how much it asks for at a time.
     public var period = Duration.milliseconds(5)
     /// What the card's queue holds at the most, in periods.

@@ -1,9 +1,9 @@
 internal import Engine
 internal import Handoff
 internal import Network
-internal import OpusCodec
-internal import Playout
-internal import Sound
+package import OpusCodec
+package import Playout
+package import Sound
 internal import SoundCard
 internal import SoundFile
 
@@ -141,12 +141,12 @@ struct SessionLoops: ~Copyable, Sendable {
 
 extension CodingSettings {
     /// Below 10 ms there is nothing for the speech codec to do, and without it Opus looks 4 ms less ahead.
-    var application: OpusEncoder.Application {
+    package var application: OpusEncoder.Application {
         if frame < .milliseconds(10) { return .lowDelay }
         return content == .speech ? .voip : .audio
     }
 
-    var settings: OpusEncoderSettings {
+    package var settings: OpusEncoderSettings {
         var settings = OpusEncoderSettings()
         settings.bitRate = bitRate
         settings.complexity = complexity
@@ -160,7 +160,7 @@ extension CodingSettings {
 extension PlayoutSettings {
     /// What is asked of a lane whose card wants `period` frames at a time. A packet is needed when the pull that holds
     /// its first frame begins, and a thread wakes up to a millisecond and a half late even where it has priority.
-    func lane(period: FrameCount, _ rate: SampleRate) -> PlayoutConfiguration {
+    package func lane(period: FrameCount, _ rate: SampleRate) -> PlayoutConfiguration {
         let pull = period.duration(at: rate)
         return PlayoutConfiguration(
             depth: fixedDepth.map { .fixed(FrameCount($0)) } ?? .adaptive,

@@ -11,6 +11,8 @@ public struct SessionSnapshot: Sendable {
     public var elapsed: Duration
     /// What we sent.
     public var transmission: Transmission
+    /// What is done against the loss of what we sent.
+    public var defence: Defence
     /// Datagrams that were forgotten, by reason.
     public var discards: DiscardCounts
     /// Those who are, or were, heard: up to eight.
@@ -40,8 +42,18 @@ public struct SessionSnapshot: Sendable {
         public var receivedCount: Int
         /// RTP packets that were sent and have not come (RFC 3550 section 6.4.1); below zero when some came twice.
         public var lostCount: Int
+        /// Of those received, packets that had come before.
+        public var duplicateCount: Int
+        /// Which packets the network brought and which it did not, in their order, up to a moment ago.
+        public var losses: BurstMetrics
         /// Interarrival jitter (RFC 3550 section 6.4.1).
         public var jitter: Duration
+        /// What the network lost of the last few seconds, before anything was done about it.
+        public var recentLoss: LossSummary
+        /// There and back; nil where it is not known.
+        public var roundTrip: Duration?
+        /// What was asked for again and came, and what came as copies.
+        public var mending: Mending
         /// What became of their sound.
         public var playout: PlayoutStatistics
     }
@@ -81,6 +93,7 @@ public struct SessionSnapshot: Sendable {
     init(station: borrowing Station, elapsed: Duration) {
         self.elapsed = elapsed
         transmission = station.transmission
+        defence = station.defence
         discards = station.discards
     }
 
@@ -103,7 +116,11 @@ public struct SessionSnapshot: Sendable {
                     isHeard: voice.isHeard,
                     level: Level(meanSquare: voice.meanSquare), receivedCount: source?.reception.receivedCount ?? 0,
                     lostCount: source?.reception.cumulativeLost ?? 0,
-                    jitter: source?.reception.jitter.duration() ?? .zero, playout: voice.playout))
+                    duplicateCount: source?.reception.duplicateCount ?? 0,
+                    losses: source?.reception.losses ?? BurstMetrics(),
+                    jitter: source?.reception.jitter.duration() ?? .zero,
+                    recentLoss: source?.recentLoss ?? LossSummary(),
+                    roundTrip: source?.roundTrip, mending: source?.mending ?? Mending(), playout: voice.playout))
         }
         playback = PlaybackSnapshot(
             xrunCount: report.interruptions.xruns, missed: report.interruptions.missed,

@@ -36,6 +36,7 @@ extension SessionConfiguration {
             address.host.isEmpty ? Endpoint(.anyV6, port: address.port) : try endpoint(of: address)
         var configuration = Self(local: local, station: station)
         if local.address.isMulticast {
+            configuration.station.hearsGroup = true
             configuration.multicast = Multicast(group: local.address, interface: multicastInterface)
         }
         return configuration
@@ -67,9 +68,29 @@ extension SessionConfiguration {
         station.payloadType = opus.payloadType
         station.acceptedPayloadTypes = [opus.payloadType]
         station.controlPort = description.multiplexesRTCP ? .multiplexed : .next
+        station.defence.sourcesAnswer = description.answersNACK
+        if let red = description.redundantOpus { station.defence.redPayloadType = red.payloadType }
         let isMulticast = description.connection.isMulticast
         let address = StreamAddress(host: isMulticast ? description.connection.address : "", port: description.port)
         return try receiving(on: address, station: station, multicastInterface: multicastInterface)
+    }
+
+    /// Sends to one whose SDP file says where it listens, and what it takes.
+    public static func sending(
+        to description: SessionDescription, station: StationConfiguration = .init(), localPort: UInt16 = 0,
+        multicastInterface: String? = nil, timeToLive: UInt8 = 1
+    ) throws(RadioError) -> Self {
+        let opus = try opusFormat(of: description)
+        var station = station
+        station.payloadType = opus.payloadType
+        station.acceptedPayloadTypes = [opus.payloadType]
+        station.controlPort = description.multiplexesRTCP ? .multiplexed : .next
+        station.defence.remoteAbilities = Abilities(of: description)
+        if let red = description.redundantOpus { station.defence.redPayloadType = red.payloadType }
+        return try sending(
+            to: StreamAddress(host: description.connection.address, port: description.port), station: station,
+            localPort: localPort, multicastInterface: multicastInterface,
+            timeToLive: description.connection.timeToLive ?? timeToLive)
     }
 
     private static func opusFormat(of description: SessionDescription) throws(RadioError) -> SessionDescription.Format {
@@ -98,14 +119,22 @@ extension SessionDescription {
             connection.timeToLive = configuration.multicast?.timeToLive ?? 1
         }
         var parameters = OpusParameters()
-        parameters.usesInBandFEC = configuration.coding.settings.inBandFEC
+        parameters.usesInBandFEC =
+            configuration.coding.settings.inBandFEC
+            || configuration.station.defence.mode == .auto && configuration.stationAsCoded.defence.hasInBandFEC
         parameters.sendsStereo = configuration.coding.channelCount > 1
+        let defence = configuration.station.defence
+        let mayCopy = !address.isMulticast && (defence.mode == .auto || defence.mode == .copy)
+        let mayAnswer = !address.isMulticast && (defence.mode == .auto || defence.mode == .nack)
+        let opus = configuration.station.payloadType
+        var formats = [Format.opus(payloadType: opus, parameters)]
+        if mayCopy { formats.append(.redundant(payloadType: defence.redPayloadType, opus: opus)) }
         self.init(
             origin: Origin(sessionID: .random(in: 1...UInt64(UInt32.max)), address: address), name: name,
             connection: connection, port: remote.port,
-            formats: [.opus(payloadType: configuration.station.payloadType, parameters)],
-            packetTime: configuration.coding.frame,
-            multiplexesRTCP: configuration.station.controlPort == .multiplexed, direction: .receiveOnly)
+            formats: formats, packetTime: configuration.coding.frame,
+            multiplexesRTCP: configuration.station.controlPort == .multiplexed, direction: .receiveOnly,
+            feedback: mayAnswer ? [.nack] : [])
     }
 }
 

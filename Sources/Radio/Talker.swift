@@ -18,6 +18,8 @@ struct Talker: ~Copyable, Sendable {
     private let format: LPCMFormat
     private let frameCount: Int
     private var encoder: OpusEncoder
+    private var settings: OpusEncoderSettings
+    private var obeyed: UInt64 = 0
     private var converter: RateConverter?
     private var frame: Preallocated<Float>
     private var filled = 0
@@ -37,10 +39,20 @@ struct Talker: ~Copyable, Sendable {
         let encoder = try Self.encoder(opus, application, settings)
         let converter = try Self.converter(from: format)
         self.encoder = encoder
+        self.settings = settings
         self.converter = converter
         self.frameCount = frameCount.rawValue
         self.format = format
         frame = Preallocated(repeating: 0, count: frameCount.rawValue * format.channelCount)
+    }
+
+    /// Codes as the network asks, an `EncoderDemand`, from the next frame on; zero asks nothing.
+    @_noAllocation @_noLocks
+    mutating func obey(_ demand: UInt64) {
+        guard demand != obeyed, let wanted = EncoderDemand(rawValue: demand) else { return }
+        obeyed = demand
+        wanted.apply(to: &settings)
+        Self.apply(settings, to: &encoder)
     }
 
     /// Takes in sound as it was captured, and pushes each packet that it completes while the gate `isOpen`. Returns
@@ -139,7 +151,7 @@ struct Talker: ~Copyable, Sendable {
         }
     }
 
-    // Vetted: nothing is freed in these four, though the compiler takes the end of a Span's life for that.
+    // Vetted: nothing is freed in these five, though the compiler takes the end of a Span's life for that.
 
     @_semantics("no_performance_analysis")
     private static func meanSquare(of frame: borrowing Preallocated<Float>) -> Float {
@@ -173,6 +185,12 @@ struct Talker: ~Copyable, Sendable {
     ) -> Int {
         var room = packet.mutableSpan
         do { return try encoder.encode(frame.span, into: &room) } catch { return 0 }
+    }
+
+    /// What libopus refuses it leaves as it was.
+    @_semantics("no_performance_analysis")
+    private static func apply(_ settings: OpusEncoderSettings, to encoder: inout OpusEncoder) {
+        try? encoder.apply(settings)
     }
 
     private static func encoder(

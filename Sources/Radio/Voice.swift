@@ -1,15 +1,15 @@
 internal import OpusCodec
-internal import Playout
-internal import RTP
+package import Playout
+package import RTP
 internal import Resampling
-internal import Sound
+package import Sound
 
 /// One talker's way from packets to sound: the lane decides, and this performs with a decoder and a resampler.
 ///
 /// Playback thread. Nothing is allocated after `init`.
-struct Voice: ~Copyable, Sendable {
-    private(set) var ssrc: SSRC?
-    private(set) var lane: PlayoutLane
+package struct Voice: ~Copyable, Sendable {
+    package private(set) var ssrc: SSRC?
+    package private(set) var lane: PlayoutLane
     /// The mean square of what was pulled last, for the level.
     private(set) var meanSquare: Float = 0
 
@@ -17,9 +17,11 @@ struct Voice: ~Copyable, Sendable {
     private var decoder: OpusDecoder
     private var converter: RateConverter
     private var decoded: DecodedSound
+    private var stretch: TimeStretch
+    private var tempo = TempoDecision()
 
     /// `format` is the card's.
-    init(format: LPCMFormat, configuration: PlayoutConfiguration) throws(RadioError) {
+    package init(format: LPCMFormat, configuration: PlayoutConfiguration) throws(RadioError) {
         let decoder = try Self.decoder(channelCount: format.channelCount)
         let converter = try Self.converter(to: format)
         self.decoder = decoder
@@ -27,23 +29,31 @@ struct Voice: ~Copyable, Sendable {
         channelCount = format.channelCount
         lane = PlayoutLane(configuration: configuration)
         decoded = DecodedSound(channelCount: format.channelCount)
+        stretch = TimeStretch(channelCount: format.channelCount)
     }
 
     /// Whether another talker may have this voice.
     var isFree: Bool { @_noAllocation @_noLocks get { ssrc == nil || (lane.isIdle && decoded.count == 0) } }
 
     @_noAllocation @_noLocks
-    mutating func begin(_ ssrc: SSRC) {
+    package mutating func begin(_ ssrc: SSRC) {
         self.ssrc = ssrc
         lane.reset()
         decoder.reset()
         decoded.removeAll()
+        tempo = TempoDecision()
     }
 
     @_noAllocation @_noLocks
-    mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
-        guard !packet.isGoodbye else { return lane.end() }
-        insertPayload(of: packet, arrivedAt: arrival)
+    package mutating func setRepair(_ needs: RepairNeeds) { lane.setRepair(needs) }
+
+    @_noAllocation @_noLocks
+    package mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
+        switch packet.news {
+        case .goodbye: lane.end()
+        case .repair(let needs): setRepair(needs)
+        case nil: insertPayload(of: packet, arrivedAt: arrival)
+        }
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
@@ -51,7 +61,7 @@ struct Voice: ~Copyable, Sendable {
     private mutating func insertPayload(of packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
         _ = lane.insert(
             packet.packet.payload, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
-            frameCount: packet.frameCount, carriesFEC: packet.carriesFEC, arrivedAt: arrival)
+            frameCount: packet.frameCount, carriesFEC: packet.carriesFEC, origin: packet.origin, arrivedAt: arrival)
     }
 
     @_noAllocation @_noLocks
@@ -60,22 +70,71 @@ struct Voice: ~Copyable, Sendable {
     /// Fills `sound` (interleaved, at the card's rate) with what is due from `position` on. False when that is silence,
     /// and `sound` was left as it was.
     @_noAllocation @_noLocks
-    mutating func pull(into sound: inout MutableSpan<Float>, at position: FrameCount) -> Bool {
+    package mutating func pull(into sound: inout MutableSpan<Float>, at position: FrameCount) -> Bool {
         meanSquare = 0
         guard !isFree else { return false }
         converter.correct(by: lane.ratePartsPerMillion)
         let wanted = sound.count / channelCount
+        if lane.hasEndedWait { endWait(at: position) }
         var produced = 0
         while produced < wanted {
             if decoded.count == 0 {
-                let operation = lane.next(
-                    at: position + FrameCount(produced), wanting: FrameCount(wanted - produced))
-                decoded.fill(operation, with: &decoder, from: lane)
+                decode(at: position + FrameCount(produced), wanting: FrameCount(wanted - produced))
             }
             produced += decoded.play(through: &converter, into: &sound, behind: produced)
         }
         measure(sound)
         return true
+    }
+
+    /// Performs what the lane says comes next, and bends it where the depth is not what it should be.
+    @_noAllocation @_noLocks
+    private mutating func decode(at position: FrameCount, wanting wanted: FrameCount) {
+        guard append(at: position, wanting: wanted) else { return }
+        let change = tempo.change(for: lane.excess)
+        if change > .zero {
+            shorten(at: position, atMost: change)
+        } else if change < .zero {
+            note(decoded.lengthen(with: &stretch, atMost: .zero - change, anywhere: tempo.isPause))
+        }
+    }
+
+    /// Puts what the lane says comes next behind what waits, in the place of the last `replaced` frames of it. Returns
+    /// whether it was a packet.
+    @_noAllocation @_noLocks
+    private mutating func append(at position: FrameCount, wanting wanted: FrameCount, replacing replaced: Int = 0)
+        -> Bool
+    {
+        let before = decoded.count - replaced
+        let operation = lane.next(at: position, wanting: wanted)
+        decoded.append(operation, with: &decoder, from: lane, replacing: replaced)
+        guard case .decode = operation else { return false }
+        let frames = FrameCount(max(decoded.count - before, 0))
+        tempo.hear(frames, meanSquare: decoded.meanSquare(ofLast: frames))
+        return true
+    }
+
+    /// What is too much lies in the queue, so there is more to decode where one packet is too short to cut a period from.
+    @_noAllocation @_noLocks
+    private mutating func shorten(at position: FrameCount, atMost limit: FrameCount) {
+        while FrameCount(decoded.count) < TimeStretch.reach, lane.hasSound {
+            _ = append(at: position + FrameCount(decoded.count), wanting: .zero)
+        }
+        note(decoded.shorten(with: &stretch, atMost: limit, anywhere: tempo.isPause))
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func note(_ changed: FrameCount) {
+        tempo.spend(changed)
+        lane.bent(by: changed)
+    }
+
+    /// The packet that was waited for is here: it takes the place of what was made up and has not been played yet.
+    @_noAllocation @_noLocks
+    private mutating func endWait(at position: FrameCount) {
+        let madeUp = decoded.count
+        lane.withdraw(FrameCount(madeUp))
+        _ = append(at: position, wanting: .zero, replacing: madeUp)
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.

@@ -1,5 +1,7 @@
+import Console
 import Engine
 import Glibc
+import RTP
 import Radio
 import Synchronization
 
@@ -9,12 +11,15 @@ struct Conductor {
     var verbose: Bool
     /// Whether keys open the microphone and silence the speaker.
     var keys: Bool
+    /// Where to write how it sounded.
+    var report: String?
 
     private static let interval: Int32 = 200
     private static let help = "space opens and closes the microphone, m silences the speaker, q quits"
 
     /// `what` says what the session does.
     func run(_ configuration: SessionConfiguration, doing what: (Session) -> String) throws {
+        let file = try report.map { path throws(RadioError) in try QualityFile(path: path) }
         let session = try Session(configuration)
         Signals.catchEnd()
         try session.start()
@@ -22,14 +27,20 @@ struct Conductor {
         say("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
         if verbose { for line in session.openings { say(line) } }
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
-        let names = conduct(session, keyboard)
+        var watch = LinkWatch(keepsSeconds: file != nil)
+        let names = conduct(session, keyboard, &watch)
         session.stop()
-        try session.wait()
-        if let snapshot = session.snapshot, !quiet { Terminal.say(Report(snapshot, names).text) }
+        let end = Result { try session.wait() }
+        if let snapshot = session.snapshot {
+            watch.look(at: snapshot)
+            if !quiet, case .success = end { Terminal.say(Report(snapshot, names, watch).text) }
+            try file?.write(watch, names, snapshot)
+        }
+        try end.get()
     }
 
     /// Returns who was heard.
-    private func conduct(_ session: Session, _ keyboard: borrowing Keyboard?) -> Names {
+    private func conduct(_ session: Session, _ keyboard: borrowing Keyboard?, _ watch: inout LinkWatch) -> Names {
         var names = Names()
         var line = StatusLine()
         while !session.isOver && !Signals.hasEnd {
@@ -37,7 +48,9 @@ struct Conductor {
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
             if let key, press(key, session, &line) { break }
             tellEvents(of: session, &names, &line)
-            if !quiet, Terminal.showsStatus, let snapshot = session.snapshot { line.draw(snapshot, session, names) }
+            guard let snapshot = session.snapshot else { continue }
+            watch.look(at: snapshot)
+            if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch) }
         }
         tellEvents(of: session, &names, &line)
         line.clear()

@@ -3,12 +3,16 @@ import Glibc
 /// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed.
 enum Environment {
     private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose"]
-    private static let common: Set = ["profile", "quiet", "verbose", "name", "rtcp", "interface", "duration"]
+    private static let common: Set = [
+        "profile", "quiet", "verbose", "name", "rtcp", "interface", "duration", "defence", "report",
+    ]
     private static let coding: Set = ["bitrate", "frame", "fec", "expect-loss", "speech", "music", "payload-type"]
     private static let playing: Set = ["jitter", "period-time", "max-latency"]
     private static let options: [String: Set<String>] = [
         "talk": common.union(coding).union(playing).union(["device", "input", "output", "port", "open"]),
-        "send": common.union(coding).union(["device", "input", "port", "sdp", "ttl", "channels", "rate", "format"]),
+        "send": common.union(coding).union([
+            "device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency",
+        ]),
         "recv": common.union(playing).union(["device", "output", "port", "oneshot", "channels", "payload-type"]),
     ]
 

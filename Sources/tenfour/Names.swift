@@ -25,11 +25,3 @@ struct Names {
         }
     }
 }
-
-extension SSRC {
-    /// `1a2b3c4d`.
-    var digits: String {
-        let digits = String(rawValue, radix: 16)
-        return String(repeating: "0", count: 8 - digits.count) + digits
-    }
-}

@@ -1,5 +1,6 @@
-import ArgumentParser
-import Engine
+public import ArgumentParser
+import Console
+public import Engine
 import RTP
 import Radio
 import Sound
@@ -22,12 +23,23 @@ struct CommonOptions: ParsableArguments {
             valueName: "mux|next|off"))
     var rtcp: ControlPortChoice = .mux
 
+    @Option(
+        help: ArgumentHelp(
+            "What is done against packet loss: auto (as the other end reports it), off, copy (earlier packets go along in each), nack (lost packets are sent again).",
+            valueName: "auto|off|copy|nack"))
+    var defence: DefenceConfiguration.Mode = .auto
+
     @Option(help: ArgumentHelp("The network interface for multicast, such as eth0.", valueName: "name"))
     var interface: String?
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("End after so long; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
+
+    @Option(
+        help: ArgumentHelp(
+            "At the end write how it sounded as JSON, per second and for the whole; - is standard output.", valueName: "file"))
+    var report: String?
 
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
     var quiet = false
@@ -46,6 +58,7 @@ struct CommonOptions: ParsableArguments {
 
     func apply(to configuration: inout SessionConfiguration) {
         profile.apply(to: &configuration)
+        configuration.station.defence.mode = defence
         configuration.duration = duration?.duration
     }
 }
@@ -117,12 +130,17 @@ struct CodingOptions: ParsableArguments {
 enum FECChoice: String, ExpressibleByArgument, CaseIterable { case auto, on, off }
 enum ContentChoice: String, EnumerableFlag { case speech, music }
 
+extension DefenceConfiguration.Mode: ExpressibleByArgument {}
+
 /// How sound is played.
 struct PlayoutOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Depth of the jitter buffer: auto, or fixed such as 60ms.", valueName: "auto|time"))
     var jitter: Jitter?
 
-    @Option(help: ArgumentHelp("The most that the buffer grows to.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "The most that the buffer grows to; unless told 1 s, and 100 ms for the sake of lost packets.",
+            valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
     @Option(
@@ -143,7 +161,10 @@ struct PlayoutOptions: ParsableArguments {
         case .auto: playout.fixedDepth = nil
         case .fixed(let depth): playout.fixedDepth = depth
         }
-        if let maxLatency { playout.maximumDepth = maxLatency.duration }
+        if let maxLatency {
+            playout.maximumDepth = maxLatency.duration
+            playout.maximumRepairDepth = maxLatency.duration
+        }
         if let periodTime { playout.period = periodTime.duration }
     }
 }

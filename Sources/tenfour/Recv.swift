@@ -64,7 +64,7 @@ struct Recv: ParsableCommand {
             Place(output).apply(to: &configuration)
             if let device { configuration.output = .card(device) }
         }
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false)
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
             .run(configuration) { session in
                 let local = session.localEndpoint
                 return "receiving \(title)on \(local.address.isUnspecified ? "port \(local.port)" : "\(local)")"

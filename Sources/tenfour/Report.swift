@@ -1,6 +1,8 @@
+import Console
 import Engine
 import Network
-import Playout
+import Quality
+import RTP
 import Radio
 import Sound
 
@@ -8,10 +10,12 @@ import Sound
 struct Report {
     private let snapshot: SessionSnapshot
     private let names: Names
+    private let talkers: [SSRC: QualitySummary]
 
-    init(_ snapshot: SessionSnapshot, _ names: Names) {
+    init(_ snapshot: SessionSnapshot, _ names: Names, _ watch: LinkWatch) {
         self.snapshot = snapshot
         self.names = names
+        talkers = Dictionary(watch.heard.talkers.map { ($0.ssrc, $0.whole) }) { first, _ in first }
     }
 
     var text: String {
@@ -50,18 +54,10 @@ struct Report {
     }
 
     private func text(of voice: SessionSnapshot.VoiceSnapshot) -> [String] {
-        let playout = voice.playout
-        let lost = max(voice.lostCount, 0)
-        let expected = voice.receivedCount + lost
-        let heard = playout.decoded + playout.concealed + playout.recovered
-        return [
-            "received    \(count(voice.receivedCount, "packet")) from \(names[voice.ssrc])",
-            "lost        \(lost) (\(share(lost, of: expected)) %), late \(playout.late), doubled \(playout.duplicates)",
-            "concealed   \(milliseconds(playout.concealed)) ms (\(share(playout.concealed.rawValue, of: heard.rawValue)) %), "
-                + "brought back by FEC \(milliseconds(playout.recovered)) ms",
-            "jitter      \(decimal(voice.jitter / .milliseconds(1), places: 1)) ms, playout delay "
-                + "\(milliseconds(playout.delay)) ms, drift \(decimal(Double(playout.driftPartsPerMillion), places: 0)) ppm",
-        ]
+        let whole = talkers[voice.ssrc] ?? QualitySummary()
+        return ["received    \(count(voice.receivedCount, "packet")) from \(names[voice.ssrc])"]
+            + whole.text.split(separator: "\n").map(String.init)
+            + ["jitter      \(decimal(voice.jitter / .milliseconds(1), places: 1)) ms"]
     }
 
     private var discards: String {
@@ -73,10 +69,6 @@ struct Report {
 
     private func milliseconds(_ frames: FrameCount) -> String {
         decimal(frames.duration() / .milliseconds(1), places: 1, trimming: true)
-    }
-
-    private func share(_ part: Int, of whole: Int) -> String {
-        decimal(whole > 0 ? Double(part) / Double(whole) * 100 : 0, places: 1)
     }
 }
 

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Console
 import RTP
 import Radio
 import Sound
@@ -13,7 +14,9 @@ struct Send: ParsableCommand {
             arecord -f S16_LE -r 48000 | tenfour send --input - rtp://@239.0.1.10:5004
             """)
 
-    @Argument(help: ArgumentHelp("Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast.", valueName: "address"))
+    @Argument(
+        help: ArgumentHelp(
+            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
     var address: String
 
     @Option(
@@ -33,6 +36,12 @@ struct Send: ParsableCommand {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The port to send from; 0 lets the system choose.", valueName: "port"))
     var port: UInt16 = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the other end may wait for lost packets, where it does not say; unless told 100 ms.",
+            valueName: "time"))
+    var maxLatency: Time<BareMilliseconds>?
 
     @Option(help: ArgumentHelp("How many routers multicast may pass.", valueName: "hops"))
     var ttl: UInt8 = 1
@@ -72,17 +81,28 @@ struct Send: ParsableCommand {
             format: LPCMFormat(rate: SampleRate(hertz: rate ?? 48_000), channelCount: channels ?? 1))
     }
 
+    private func destination() throws -> SessionConfiguration {
+        let station = common.station(payloadType: coding.payloadType)
+        guard address.hasSuffix(".sdp") else {
+            return try .sending(
+                to: StreamAddress(parsing: address), station: station, localPort: port,
+                multicastInterface: common.interface, timeToLive: ttl)
+        }
+        return try .sending(
+            to: TextFile.readDescription(address), station: station, localPort: port,
+            multicastInterface: common.interface, timeToLive: ttl)
+    }
+
     func run() throws {
-        var configuration = try SessionConfiguration.sending(
-            to: StreamAddress(parsing: address), station: common.station(payloadType: coding.payloadType),
-            localPort: port, multicastInterface: common.interface, timeToLive: ttl)
+        var configuration = try destination()
         common.apply(to: &configuration)
+        if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }
         coding.apply(to: &configuration.coding)
         if let channels { configuration.coding.channelCount = channels }
         configuration.input = input.map { Place($0).input(raw: raw(for: $0)) } ?? .card(device)
         let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
         if let sdp { try TextFile.write(description.text(), to: sdp) }
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false)
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
             .run(configuration) { _ in "sending to \(address)" }
     }
 }

@@ -1,6 +1,8 @@
+import Console
 import Engine
 import Network
 import Playout
+import Quality
 import RTP
 import Radio
 import Sound
@@ -13,9 +15,11 @@ struct StatusLine {
     private var meters: [SSRC: Meter] = [:]
     private var failureCount = 0
 
-    mutating func draw(_ snapshot: SessionSnapshot, _ session: Session, _ names: Names) {
-        let text = text(snapshot, session, names)
-        Terminal.draw("\r\u{1B}[K" + String(text.prefix(max(Terminal.width - 1, 20))))
+    mutating func draw(_ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch) {
+        var fields = StatusFields()
+        if let capture = snapshot.capture { addOwn(capture, snapshot, session, to: &fields) }
+        if let playback = snapshot.playback { addOthers(playback, snapshot.voices, session, names, watch, to: &fields) }
+        Terminal.draw("\r\u{1B}[K" + fields.text(width: max(Terminal.width - 1, 20)))
         isDrawn = true
     }
 
@@ -24,54 +28,74 @@ struct StatusLine {
         isDrawn = false
     }
 
-    private mutating func text(_ snapshot: SessionSnapshot, _ session: Session, _ names: Names) -> String {
-        var parts: [String] = []
-        if let capture = snapshot.capture { parts += own(capture, snapshot, session) }
-        if let playback = snapshot.playback { parts += others(playback, snapshot.voices, session, names) }
-        return parts.joined(separator: "  |  ")
-    }
-
-    /// `ON AIR  -12 dBFS  31.9 kbit/s`, and what keeps it from arriving.
-    private mutating func own(
-        _ capture: SessionSnapshot.CaptureSnapshot, _ snapshot: SessionSnapshot, _ session: Session
-    ) -> [String] {
-        let isOpen = session.isMicrophoneOpen
+    /// `ON AIR  -12 dBFS  31.9 kbit/s`, how it arrives, and what keeps it from arriving.
+    private mutating func addOwn(
+        _ capture: SessionSnapshot.CaptureSnapshot, _ snapshot: SessionSnapshot, _ session: Session,
+        to fields: inout StatusFields
+    ) {
         let level = ownMeter.show(capture.level)
         rate.update(snapshot)
-        var parts = [
-            snapshot.playback != nil && !isOpen
-                ? "mic closed  \(level)"
-                : "\(snapshot.playback == nil ? "sending" : "ON AIR")  \(level)  \(decimal(rate.kilobits, places: 1)) kbit/s"
-        ]
-        if let view = snapshot.transmission.lastView, view.lossShare > 0 {
-            parts.append("the other end loses \(decimal(view.lossShare * 100, places: 0)) %")
-        }
+        let isSilent = snapshot.playback != nil && !session.isMicrophoneOpen
+        fields.addPart(isSilent ? "mic closed" : snapshot.playback == nil ? "sending" : "ON AIR")
+        fields.add(level, rank: 4)
+        if !isSilent { fields.add("\(decimal(rate.kilobits, places: 1)) kbit/s", rank: 8) }
+        if let view = snapshot.transmission.lastView { addView(view, to: &fields) }
         if snapshot.network.failed > failureCount, let failure = snapshot.network.lastFailure {
-            parts.append("\(failure)")
+            fields.addPart("\(failure)")
         }
         failureCount = snapshot.network.failed
-        if capture.isCardLost { parts.append("CAPTURE CARD LOST") }
-        return parts
+        if capture.isCardLost { fields.addPart("CAPTURE CARD LOST") }
     }
 
-    /// `Bob  -9 dBFS  loss 0.0 %  delay 33 ms`, for each who is there.
-    private mutating func others(
+    /// `there  loss 5 %  40 ms there and back`: the other end's reports.
+    private func addView(_ view: ReceiverView, to fields: inout StatusFields) {
+        if view.lossShare > 0 {
+            fields.addPart("the other end loses \(decimal(view.lossShare * 100, places: 0)) %", rank: 1)
+        }
+        if let roundTrip = view.roundTrip, roundTrip >= .milliseconds(1) {
+            fields.add("RTT \(decimal(roundTrip / .milliseconds(1), places: 0)) ms", rank: 7)
+        }
+    }
+
+    /// Each who is there.
+    private mutating func addOthers(
         _ playback: SessionSnapshot.PlaybackSnapshot, _ voices: [SessionSnapshot.VoiceSnapshot], _ session: Session,
-        _ names: Names
-    ) -> [String] {
+        _ names: Names, _ watch: LinkWatch, to fields: inout StatusFields
+    ) {
         let present = voices.filter { $0.endpoint != nil }
-        var parts = present.map { voice in
-            let expected = voice.receivedCount + max(voice.lostCount, 0)
-            let loss = expected > 0 ? Double(max(voice.lostCount, 0)) / Double(expected) * 100 : 0
-            let delay = voice.playout.delay.duration() / .milliseconds(1)
-            return "\(names[voice.ssrc])  \(meters[voice.ssrc, default: Meter()].show(voice.level))"
-                + "  loss \(decimal(loss, places: 1)) %  delay \(decimal(delay, places: 0)) ms"
+        for voice in present {
+            fields.addPart(names[voice.ssrc])
+            fields.add(meters[voice.ssrc, default: Meter()].show(voice.level), rank: 4)
+            add(watch.recent(voice.ssrc), voice.playout, to: &fields)
         }
         meters = meters.filter { meter in present.contains { $0.ssrc == meter.key } }
-        if present.isEmpty { parts.append(names.isEmpty ? "nobody is heard yet" : "nobody is heard") }
-        if session.isSpeakerMuted { parts.append("speaker silenced") }
-        if playback.isCardLost { parts.append("PLAYBACK CARD LOST") }
-        return parts
+        if present.isEmpty { fields.addPart(names.isEmpty ? "nobody is heard yet" : "nobody is heard") }
+        if session.isSpeakerMuted { fields.addPart("speaker silenced") }
+        if playback.isCardLost { fields.addPart("PLAYBACK CARD LOST") }
+    }
+
+    /// `loss 5.2% x1.4  late 0.3%  PLC 2.1%  FEC 3.1%  RED 2.0%  NACK 1.0%  delay 33→40 ms  +12 ppm  MOS 3.9`, without what is nothing.
+    private func add(_ recent: QualitySummary, _ now: PlayoutStatistics, to fields: inout StatusFields) {
+        if let loss = percent(recent.lostShare) { fields.add("loss \(loss)") }
+        if let burst = recent.burstLength { fields.add("x\(decimal(burst, places: 1))", rank: 6, after: " ") }
+        if let late = percent(recent.lateShare) { fields.add("late \(late)", rank: 5) }
+        if let concealed = percent(recent.concealedShare) { fields.add("PLC \(concealed)", rank: 2) }
+        if let recovered = percent(recent.recoveredByFECShare) { fields.add("FEC \(recovered)", rank: 3) }
+        if let copied = percent(recent.recoveredByCopyShare) { fields.add("RED \(copied)", rank: 3) }
+        if let resent = percent(recent.recoveredByResendShare) { fields.add("NACK \(resent)", rank: 3) }
+        let delay = decimal(now.delay.duration() / .milliseconds(1), places: 0)
+        let target = decimal(now.target.duration() / .milliseconds(1), places: 0)
+        fields.add("delay \(delay)")
+        if target != delay { fields.add("→\(target)", rank: 9, after: "") }
+        fields.add("ms", after: " ")
+        let drift = decimal(Double(now.driftPartsPerMillion), places: 0)
+        if drift != "0" { fields.add("\(drift.hasPrefix("-") ? "" : "+")\(drift) ppm", rank: 10) }
+        if let score = recent.score { fields.add("MOS \(decimal(score, places: 1))", rank: 1) }
+    }
+
+    /// Nil for what would be shown as nothing.
+    private func percent(_ share: Double?) -> String? {
+        share.flatMap { $0 >= 0.0005 ? decimal($0 * 100, places: 1) + "%" : nil }
     }
 }
 

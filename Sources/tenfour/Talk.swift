@@ -51,7 +51,7 @@ struct Talk: ParsableCommand {
         configuration.input = input.map { Place($0).input(raw: $0 == "-" ? RawFormat() : nil) } ?? .card(device)
         configuration.output = .card(device)
         if let output { Place(output).apply(to: &configuration) }
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true).run(configuration) { _ in
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true, report: common.report).run(configuration) { _ in
             "talking with \(partner)"
         }
     }

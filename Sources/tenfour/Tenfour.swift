@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Glibc
 import Radio
 
@@ -36,17 +37,6 @@ struct Tenfour: ParsableCommand {
                 Terminal.put(text + "\n")
             }
             Glibc.exit(isUsage ? 2 : exitCode(for: error).rawValue)
-        }
-    }
-}
-
-extension RadioError {
-    /// As BSD's sysexits has it where it has one.
-    var exitCode: Int32 {
-        switch kind {
-        case .usage: 2
-        case .unavailable: EX_UNAVAILABLE
-        case .failure: 1
         }
     }
 }

@@ -24,7 +24,9 @@ import Testing
         let sender = try Program(
             "tenfour", ["send", "--input", "long.wav", "rtp://127.0.0.1:\(port)", "--name", "Alice"], in: folder)
         #expect(
-            shows(receiver) { $0.wholeMatch(of: /Alice   -9 dBFS  loss 0\.0 %  delay \d+ ms/) != nil },
+            shows(receiver) {
+                $0.wholeMatch(of: /Alice   -9 dBFS  delay \d+(→\d+)? ms(  [+-]\d+ ppm)?  MOS 4\.\d/) != nil
+            },
             "\(terminal.shown)")
         #expect(terminal.shown.contains(" is Alice"))
         sender.send(SIGINT)
@@ -79,7 +81,7 @@ import Testing
         #expect(person.says("tenfour: the microphone is closed: space opens it"), "\(terminal.shown)")
         #expect(
             shows(person) {
-                $0.wholeMatch(of: /mic closed   -9 dBFS  \|  Bob   -9 dBFS  loss .* %  delay \d+ ms/) != nil
+                $0.wholeMatch(of: /mic closed   -9 dBFS(  RTT \d+ ms)?  \|  Bob   -9 dBFS  .*delay \d.* ms.*/) != nil
             },
             "\(terminal.shown)\n\(voice.errors)")
         #expect(terminal.localModes & tcflag_t(ICANON | ECHO) == 0, "keys come at once and are not shown")

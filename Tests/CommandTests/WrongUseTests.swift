@@ -92,6 +92,7 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("send -r 5 rtp://127.0.0.1", 2, "--rate 5", "1000 to 768000"),
         Misuse("send -f S17_LE rtp://127.0.0.1", 2, "'S17_LE'", "S16_LE"),
         Misuse("send --profile nonsense rtp://127.0.0.1", 2, "'nonsense'", "lan"),
+        Misuse("send --defence maybe rtp://127.0.0.1", 2, "'maybe'", "nack"),
         Misuse("recv --jitter never", 2, "'never'", "auto"),
         Misuse("recv -p 70000", 2, "'70000'"),
         Misuse("recv -d never", 2, "'never'", "seconds"),

@@ -47,7 +47,7 @@ struct TalkerTests {
         conversation.link.leave(0)
         conversation.run(seconds: 2)
         let log = conversation.log(of: talker.ssrc)
-        #expect(log.played.last == conversation.link.left.sentMedia.count - 1)
+        #expect(log.played.last == conversation.link.left.station.transmission.packetCount - 1)
         let gone = conversation.link.right.events.filter { if case .sourceLeft = $0 { true } else { false } }
         #expect(gone == [.sourceLeft(talker.ssrc, reason: "")])
         #expect(conversation.link.right.events.last == gone.last, "and does not come back")

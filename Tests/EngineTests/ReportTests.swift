@@ -11,9 +11,13 @@ struct ReportTests {
         _ network: NetworkModel, _ control: StationConfiguration.ControlPort = .multiplexed, seed: UInt64 = 1,
         until end: Double = 60
     ) -> SimulatedLink {
+        var undefended = DefenceConfiguration()
+        undefended.mode = .off
+        func configuration(_ remote: Int) -> StationConfiguration {
+            StationConfiguration(remotes: [SimulatedLink.endpoint(remote)], controlPort: control, defence: undefended)
+        }
         var link = SimulatedLink(
-            left: station(9, StationConfiguration(remotes: [SimulatedLink.endpoint(1)], controlPort: control)),
-            right: station(1, StationConfiguration(remotes: [SimulatedLink.endpoint(0)], controlPort: control)),
+            left: station(9, configuration(1)), right: station(1, configuration(0)),
             network: network, seed: seed)
         link.left.speech = Speech()
         link.run(until: seconds(end))
@@ -160,7 +164,9 @@ struct ReportTests {
             configuration: StationConfiguration(remotes: [bob], name: "Alice"), at: .start)
         talker.wait(until: seconds(5))
         let report = try #require(talker.takeDatagrams().first)
-        let expected = SourceDescription(ssrc: SSRC(9), canonicalName: "3f2a", name: "Alice", tool: "tenfour")
+        let abilities = SourceDescription.Item(privatePrefix: "tenfour", "nack red=63 depth=100")
+        let expected = SourceDescription(
+            ssrc: SSRC(9), canonicalName: "3f2a", name: "Alice", tool: "tenfour", extensions: [abilities])
         #expect(report.packets.last == .sourceDescription(expected))
     }
 

@@ -14,6 +14,8 @@ struct SimulatedTalk: ~Copyable {
     var driftPartsPerMillion = 0.0
     /// From a packet's end to its arrival; nil when it is lost.
     var delay: (Int) -> FrameCount? = { _ in FrameCount(48) }
+    /// How packet `n` comes once more, so long after its end; nil when it does not.
+    var repair: (Int) -> (origin: PacketOrigin, delay: FrameCount)? = { _ in nil }
     /// Whether the talker sends packet `n` at all.
     var isSpoken: (Int) -> Bool = { _ in true }
     /// What the numbers of packet `n` are moved by.
@@ -33,11 +35,12 @@ struct SimulatedTalk: ~Copyable {
         case silence(Int)
     }
 
-    private var flying: [(at: Double, number: Int, sequence: Int)] = []
+    private var flying: [(at: Double, number: Int, sequence: Int, origin: PacketOrigin)] = []
     private var nextNumber = 0
     private var sequence = 0
     private var pulled = 0
     private var carry = 0.0
+    private var tempo = TempoDecision()
 
     static let period = 240
 
@@ -59,13 +62,26 @@ struct SimulatedTalk: ~Copyable {
         played.compactMap { if case .packet(let sequence) = $0 { sequence } else { nil } }
     }
 
+    /// With those of which only the end was heard.
+    var packetsHeard: [Int64] {
+        played.compactMap { piece in
+            switch piece {
+            case .packet(let sequence), .partOf(let sequence): sequence
+            case .recovered, .concealed, .silence: nil
+            }
+        }
+    }
+
     private mutating func deliver() {
         let stretch = 1 + driftPartsPerMillion * 1e-6
         while Double((nextNumber + 1) * frameCount.rawValue) * stretch <= Double(pulled) {
             if isSpoken(nextNumber) {
+                let end = Double((nextNumber + 1) * frameCount.rawValue) * stretch
                 if let delay = delay(nextNumber) {
-                    let end = Double((nextNumber + 1) * frameCount.rawValue) * stretch
-                    flying.append((end + Double(delay.rawValue), nextNumber, sequence))
+                    flying.append((end + Double(delay.rawValue), nextNumber, sequence, .original))
+                }
+                if let repair = repair(nextNumber) {
+                    flying.append((end + Double(repair.delay.rawValue), nextNumber, sequence, repair.origin))
                 }
                 sequence += 1
             }
@@ -82,7 +98,8 @@ struct SimulatedTalk: ~Copyable {
                     sequenceNumber: firstSequenceNumber.advanced(by: first.sequence + jump.sequence),
                     timestamp: firstTimestamp.advanced(
                         by: FrameCount(first.number * frameCount.rawValue + jump.frames)),
-                    frameCount: frameCount, carriesFEC: carriesFEC, arrivedAt: FrameCount(Int(first.at.rounded()))))
+                    frameCount: frameCount, carriesFEC: carriesFEC, origin: first.origin,
+                    arrivedAt: FrameCount(Int(first.at.rounded()))))
         }
     }
 
@@ -95,8 +112,10 @@ struct SimulatedTalk: ~Copyable {
                 played.append(.silence(frames.rawValue))
                 carry += Double(frames.rawValue)
             case .decode(let entry, let skipping):
+                tempo.hear(entry.frameCount - skipping, meanSquare: 0.1)
                 played.append(skipping == .zero ? .packet(entry.sequence) : .partOf(entry.sequence))
                 carry += Double((entry.frameCount - skipping).rawValue)
+                bend()
                 depths.append(Double(lane.statistics.delay.rawValue) / 48)
             case .recover(let frames, _):
                 played.append(.recovered(frames.rawValue))
@@ -108,5 +127,14 @@ struct SimulatedTalk: ~Copyable {
         }
         carry -= needed
         pulled += Self.period
+    }
+
+    /// What a voice does with the time-stretch, without sound: periods up to 15 ms, where there is so much to cut from.
+    private mutating func bend() {
+        let change = min(max(tempo.change(for: lane.excess).rawValue, -720), 720)
+        guard change != 0, carry > Double(change) + 240 else { return }
+        carry -= Double(change)
+        tempo.spend(FrameCount(abs(change)))
+        lane.bent(by: FrameCount(abs(change)))
     }
 }

@@ -134,6 +134,29 @@ struct ReceptionStatisticsTests {
         #expect(block.delaySinceLastSenderReport == .milliseconds(5250))
     }
 
+    /// A packet is missed once 32 later ones have come; until then it may only be late.
+    @Test mutating func lossesAreCountedInTheirRunsOnceNothingCanComeAnyMore() {
+        _ = arrive(Array(0..<100).filter { ![10, 11, 12, 40, 90].contains($0) })
+        #expect(statistics.losses.lossCount == 4 && statistics.losses.runCount == 2)
+        _ = arrive([90] + Array(100..<200))
+        #expect(statistics.losses.lossCount == 4 && statistics.losses.packetCount == 168)
+    }
+
+    /// What is sent again was lost by the network all the same.
+    @Test mutating func anAnswerIsNoLessALoss() {
+        _ = arrive([0, 1, 2, 4, 5])
+        statistics.packetArrived(
+            SequenceNumber(rawValue: 3), timestamp: RTPTimestamp(rawValue: 2_880), isResent: true, at: now)
+        _ = arrive(Array(6..<80))
+        #expect(statistics.cumulativeLost == 0)
+        #expect(statistics.losses.lossCount == 1 && statistics.losses.runCount == 1)
+    }
+
+    @Test mutating func aSequenceThatBeginsAnewHasLostNothing() {
+        _ = arrive([65_530, 65_533, 2] + Array(20_000..<20_100))
+        #expect(statistics.restartCount == 1 && statistics.losses.lossCount == 0)
+    }
+
     private mutating func report(at time: Instant? = nil) throws -> ReportBlock {
         let block = statistics.reportBlock(at: time ?? now)
         return try #require(block)

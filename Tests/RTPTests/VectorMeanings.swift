@@ -26,6 +26,24 @@ struct RTPMeaning: Decodable, Equatable {
     }
 }
 
+/// A block of redundant coding within an RTP payload.
+struct REDMeaning: Decodable, Equatable {
+    var payloadType: UInt8
+    var age: Int
+    /// From the beginning of the file.
+    var offset: Int
+    var byteCount: Int
+
+    static func all(_ payload: RedundantPayload, at start: Int) -> [Self] {
+        (0..<payload.count).map { index in
+            let block = payload[index]
+            return Self(
+                payloadType: block.payloadType, age: block.age.rawValue, offset: start + block.offset,
+                byteCount: block.byteCount)
+        }
+    }
+}
+
 struct RTCPMeaning: Decodable, Equatable {
     struct Block: Decodable, Equatable {
         var ssrc: UInt32
@@ -49,8 +67,32 @@ struct RTCPMeaning: Decodable, Equatable {
         var items: [Item]
     }
 
+    struct Extended: Decodable, Equatable {
+        var kind: String
+        var source: UInt32
+        var first: UInt16?
+        var end: UInt16?
+        /// Of each packet: came, or was lost.
+        var pattern: String?
+        var lossRate: UInt8?
+        var discardRate: UInt8?
+        var burstDensity: UInt8?
+        var gapDensity: UInt8?
+        /// In milliseconds.
+        var burstDuration: Int?
+        var gapDuration: Int?
+        var roundTrip: Int?
+        var endSystemDelay: Int?
+        var minimumGap: UInt8?
+        var nominalDepth: Int?
+        var maximumDepth: Int?
+    }
+
     var type: String
     var ssrc: UInt32?
+    var media: UInt32?
+    var sequenceNumbers: [UInt16]?
+    var details: [Extended]?
     var ntpSeconds: UInt64?
     var ntpFraction: UInt64?
     var timestamp: UInt32?
@@ -90,12 +132,46 @@ struct RTCPMeaning: Decodable, Equatable {
             type = "BYE"
             sources = goodbye.sources.map(\.rawValue)
             reason = goodbye.reason
+        case .genericNACK(let nack):
+            type = "NACK"
+            ssrc = nack.sender.rawValue
+            media = nack.media.rawValue
+            sequenceNumbers = nack.sequenceNumbers.map(\.rawValue)
+        case .extendedReport(let report):
+            type = "XR"
+            ssrc = report.sender.rawValue
+            details = report.blocks.map(Extended.init)
         case .unknown(let unknown):
             type = "unknown"
             number = unknown.type
             count = unknown.count
             offset = unknown.body.lowerBound
             byteCount = unknown.body.count
+        }
+    }
+}
+
+extension RTCPMeaning.Extended {
+    init(_ block: ExtendedReport.Block) {
+        switch block {
+        case .lossRLE(let loss):
+            kind = "lossRLE"
+            source = loss.source.rawValue
+            first = loss.first.rawValue
+            end = loss.end.rawValue
+            var pattern = ""
+            loss.forEachRun { came, length in pattern += String(repeating: came ? "1" : "0", count: length) }
+            self.pattern = pattern
+        case .voipMetrics(let metrics):
+            func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }
+            kind = "VoIP"
+            source = metrics.source.rawValue
+            (lossRate, discardRate) = (metrics.lossRate, metrics.discardRate)
+            (burstDensity, gapDensity) = (metrics.burstDensity, metrics.gapDensity)
+            (burstDuration, gapDuration) = (milliseconds(metrics.burstDuration), milliseconds(metrics.gapDuration))
+            (roundTrip, endSystemDelay) = (milliseconds(metrics.roundTrip), milliseconds(metrics.endSystemDelay))
+            minimumGap = metrics.minimumGap
+            (nominalDepth, maximumDepth) = (milliseconds(metrics.nominalDepth), milliseconds(metrics.maximumDepth))
         }
     }
 }
@@ -159,6 +235,7 @@ struct SDPMeaning: Decodable, Equatable {
     var rtcpPort: UInt16?
     var multiplexesRTCP: Bool
     var direction: String
+    var feedback: [String]?
 
     init(_ description: SessionDescription) {
         username = description.origin.username
@@ -180,5 +257,8 @@ struct SDPMeaning: Decodable, Equatable {
         rtcpPort = description.rtcpPort
         multiplexesRTCP = description.multiplexesRTCP
         direction = description.direction.rawValue
+        feedback =
+            description.feedback.isEmpty
+            ? nil : description.feedback.map { "\($0.payloadType.map { String($0) } ?? "*") \($0.kind)" }
     }
 }

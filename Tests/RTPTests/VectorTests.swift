@@ -15,6 +15,10 @@ struct VectorTests {
         try refusing(vector) { () throws(RTPParseError) in
             let header = try RTPHeader(parsing: bytes.span)
             #expect(RTPMeaning(header) == vector.rtp)
+            if let red = vector.red {
+                let blocks = try? RedundantPayload(parsing: bytes.span.extracting(header.payload))
+                #expect(blocks.map { REDMeaning.all($0, at: header.payload.lowerBound) } == red)
+            }
             let payload = bytes[header.payload]
             let written = [UInt8](capacity: 12 + payload.count) {
                 header.write(into: &$0)
@@ -85,13 +89,14 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
     var refused: String?
     var line: Int?
     var rtp: RTPMeaning?
+    var red: [REDMeaning]?
     var packets: [RTCPMeaning]?
     var opus: OpusMeaning?
     var sdp: SDPMeaning?
     private(set) var file = URL(filePath: "/")
 
     private enum CodingKeys: CodingKey {
-        case kind, about, source, written, reducedSize, refused, line, rtp, packets, opus, sdp
+        case kind, about, source, written, reducedSize, refused, line, rtp, red, packets, opus, sdp
     }
 
     var testDescription: String { file.deletingPathExtension().lastPathComponent }
@@ -129,6 +134,8 @@ extension RTCPPacket {
         case .receiverReport(let report): report.write(into: &datagram)
         case .sourceDescription(let description): description.write(into: &datagram)
         case .goodbye(let goodbye): goodbye.write(into: &datagram)
+        case .genericNACK(let nack): nack.write(into: &datagram)
+        case .extendedReport(let report): report.write(into: &datagram)
         case .unknown: break
         }
     }

@@ -88,7 +88,7 @@ private struct Way: ~Copyable {
         let reception = station.receive(datagram.span, from: sender, at: now)
         station.timeElapsed(at: now)
         while let event = station.nextEvent() {
-            if case .sourceLeft(let ssrc, _) = event { _ = handoff.producer.push { $0.set(goodbye: ssrc) } }
+            if case .sourceLeft(let ssrc, _) = event { _ = handoff.producer.push { $0.set(.goodbye, of: ssrc) } }
         }
         guard case .media(let packet) = reception else { return false }
         return handoff.producer.push { $0.set(packet, of: datagram.span, arrivedAt: now) }

@@ -31,7 +31,7 @@ import Testing
         #expect((1_000...2_400).contains(first), "\(first)")
     }
 
-    @Test func jitterDeepensTheBufferAndNothingIsLost() throws {
+    @Test func jitterDeepensTheBufferAndLittleIsLost() throws {
         let room = try room(saying: [440], seconds: 12)
         var chance = SeededGenerator(seed: 7)
         room.delay = { _ in .microseconds(Int.random(in: 1_000...41_000, using: &chance)) }
@@ -40,7 +40,8 @@ import Testing
         #expect(playout.delay.rawValue > 1_440, "more than 30 of the 40 ms")
         let before = playout.decoded
         #expect(before.rawValue > 11 * 48_000)
-        #expect(longestGap(in: room.heard(from: 4, to: 11.9)) < 10)
+        #expect(playout.late <= 6, "one in a hundred while the jitter is not known yet, then three in a thousand")
+        #expect(longestGap(in: room.heard(from: 4, to: 11.9)) < 240)
     }
 
     @Test func twoTalkersAreMixed() throws {
@@ -87,7 +88,8 @@ import Testing
         let playout = try #require(room.report(of: 1)?.playout)
         #expect((8...11).contains(playout.concealed.rawValue / 960), "\(playout.concealed)")
         #expect(longestGap(in: room.heard(from: 1, to: 4.9)) < 200, "a steady tone goes on through the losses")
-        #expect(amplitude(of: 440, in: room.heard(from: 1, to: 4.9)) > 0.36)
+        // The rate is corrected a little meanwhile, which takes some of it.
+        #expect(amplitude(of: 440, in: room.heard(from: 1, to: 4.9)) > 0.34)
     }
 
     @Test func theCopyInTheNextPacketBringsALostOneBack() throws {
@@ -217,7 +219,7 @@ import Testing
                 packet.packet.bytes[index] = .random(in: 0 ... .max, using: &chance)
             }
             packet.carriesFEC = number % 3 == 0
-            packet.isGoodbye = number % 499 == 0
+            packet.news = number % 499 == 0 ? .goodbye : nil
             packet.arrival = room.now
             room.arrive(packet)
             if number % 40 == 0 { room.run(seconds: 0.02) }

@@ -1,7 +1,9 @@
 import Engine
 import RTP
-import Radio
+import Sound
 import Testing
+
+@testable import Radio
 
 @Suite struct SetupTests {
     @Test func whoSendsHearsNobodyElse() throws {
@@ -74,6 +76,52 @@ import Testing
         #expect(configuration.multicast == .init(group: .v4(0xEF00_010A)))
         #expect(configuration.station.acceptedPayloadTypes == [97])
         #expect(configuration.station.controlPort == .next)
+    }
+
+    @Test func whoReceivesWhatWeSendKnowsOfCopiesAndAnswers() throws {
+        let configuration = try SessionConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
+        let text = SessionDescription(of: configuration, name: "Evening").text()
+        #expect(text.contains("m=audio 6000 RTP/AVP 111 63\r\n"))
+        #expect(text.contains("a=rtpmap:63 red/48000/2\r\na=fmtp:63 111/111\r\n"))
+        #expect(text.contains("a=rtcp-fb:* nack\r\n"))
+        let read = try SessionDescription(parsing: text)
+        #expect(read.opus?.payloadType == 111 && read.redundantOpus?.payloadType == 63 && read.answersNACK)
+        #expect(try SessionConfiguration.receiving(read).station.defence.sourcesAnswer)
+
+        let group = try SessionConfiguration.sending(to: StreamAddress(parsing: "rtp://@239.0.1.10:6000"))
+        let plain = SessionDescription(of: group, name: "Evening")
+        #expect(plain.formats.count == 1 && plain.feedback.isEmpty)
+    }
+
+    @Test func aReceiversSDPFileSaysWhereToSendAndWhatItTakes() throws {
+        let description = try SessionDescription(
+            parsing: """
+                v=0
+                c=IN IP4 10.0.0.7
+                m=audio 6000 RTP/AVPF 97 98
+                a=rtpmap:97 opus/48000/2
+                a=rtpmap:98 red/48000/2
+                a=fmtp:98 97/97
+                a=rtcp-fb:97 nack
+                a=rtcp-mux
+
+                """)
+        let configuration = try SessionConfiguration.sending(to: description)
+        #expect(configuration.station.remotes.map(\.description) == ["10.0.0.7:6000"])
+        #expect(configuration.station.payloadType == 97)
+        #expect(configuration.station.defence.remoteAbilities == Abilities(answersNACK: true, redPayloadType: 98))
+    }
+
+    @Test func depthForRepairIsWhatPlayoutAllows() throws {
+        var configuration = try SessionConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
+        #expect(configuration.stationAsCoded.defence.maximumDepth == .milliseconds(100))
+        Profile.quality.apply(to: &configuration)
+        #expect(configuration.stationAsCoded.defence.maximumDepth == .milliseconds(200))
+        #expect(configuration.stationAsCoded.defence.depth(roundTrip: .milliseconds(25)) == .milliseconds(140))
+        configuration.coding.frame = .milliseconds(5)
+        configuration.coding.bitRate = 64_000
+        let defence = configuration.stationAsCoded.defence
+        #expect(defence.frameCount == FrameCount(240) && defence.bitRate == 64_000 && !defence.hasInBandFEC)
     }
 
     @Test func anSDPFileWithoutOpusIsRefused() throws {

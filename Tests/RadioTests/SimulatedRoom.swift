@@ -132,7 +132,7 @@ final class SimulatedRoom {
     /// The card stands still for so long: nothing is asked for.
     func stall(_ duration: Duration) { offset += duration }
 
-    func leave(_ ssrc: SSRC) { _ = ring.producer.push { $0.set(goodbye: ssrc) } }
+    func leave(_ ssrc: SSRC) { _ = ring.producer.push { $0.set(.goodbye, of: ssrc) } }
 
     func arrive(_ packet: IncomingPacket) { flying.append(packet) }
 

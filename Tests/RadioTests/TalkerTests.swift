@@ -1,3 +1,4 @@
+import Engine
 import Foundation
 import Handoff
 import OpusCodec
@@ -17,6 +18,49 @@ import Testing
             #expect(packets.map(\.position.rawValue) == packets.indices.map { $0 * FrameCount(frame).rawValue })
             #expect(packets.map(\.startsTalkspurt) == packets.indices.map { $0 == 0 })
             #expect(packets.allSatisfy { $0.packet.byteCount > 0 })
+        }
+    }
+
+    @Test func theEncoderFollowsTheDefence() throws {
+        let talker = try SimulatedTalker()
+        let sound = speechlike(seconds: 1)
+        func kilobits(_ packets: [OutgoingPacket]) -> Double {
+            Double(packets.map(\.packet.byteCount).reduce(0, +) * 8) / 1_000
+        }
+        func copies(_ packets: [OutgoingPacket]) -> Int {
+            packets.filter { OpusDecoder.hasInBandFEC($0.packet.payload) }.count
+        }
+        let before = talker.say(sound)
+        #expect(copies(before) == 0)
+        talker.talker.obey(EncoderDemand(Defence(copies: [1], bitRate: 12_000), CodingSettings()).rawValue)
+        let halved = talker.say(sound)
+        #expect(kilobits(halved) < kilobits(before) / 2)
+        talker.talker.obey(
+            EncoderDemand(Defence(inBandFEC: true, bitRate: 32_000, expectedLoss: 1), CodingSettings()).rawValue)
+        #expect(copies(talker.say(sound)) > 25)
+        talker.talker.obey(0)
+        talker.talker.obey(EncoderDemand(Defence(bitRate: 32_000), CodingSettings()).rawValue)
+        let after = talker.say(sound)
+        #expect(copies(after.dropFirst(2).map { $0 }) == 0)
+        #expect(kilobits(after) > kilobits(halved) * 2)
+    }
+
+    @Test func inBandFECThatAPersonTurnedOnStaysOn() {
+        var coding = CodingSettings()
+        coding.fec = .on
+        coding.expectedLoss = 10
+        var settings = OpusEncoderSettings()
+        EncoderDemand(Defence(bitRate: 20_000), coding).apply(to: &settings)
+        #expect(settings.inBandFEC && settings.expectedLoss == 10 && settings.bitRate == 20_000)
+    }
+
+    /// A voice of sorts: the speech codec has something to do.
+    private func speechlike(seconds: Double) -> [Float] {
+        (0..<Int(seconds * 48_000)).map { index in
+            let time = Double(index) / 48_000
+            let pitch = 120 + 20 * sin(2 * .pi * 3 * time)
+            let voice = (1...12).map { sin(2 * .pi * pitch * Double($0) * time) / Double($0) }.reduce(0, +)
+            return Float(0.2 * voice * (0.6 + 0.4 * sin(2 * .pi * 4 * time)))
         }
     }
 

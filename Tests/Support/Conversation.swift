@@ -18,18 +18,22 @@ public struct Conversation: ~Copyable {
 
     /// What the card asks for at a time: 5 ms.
     private static let period = FrameCount(240)
+    /// In periods.
+    private static let lookInterval = 20
 
     /// Each talker sends to the listener.
     public init(
         talkers: [Identity], network: NetworkModel = NetworkModel(), seed: UInt64 = 1,
-        _ configuration: PlayoutConfiguration = .init()
+        _ configuration: PlayoutConfiguration = .init(), defence: DefenceConfiguration = .init()
     ) {
         let listener = SimulatedLink.endpoint(talkers.count)
         let stations = talkers.map {
-            Station(identity: $0, configuration: StationConfiguration(remotes: [listener]), at: .start)
+            Station(
+                identity: $0, configuration: StationConfiguration(remotes: [listener], defence: defence), at: .start)
         }
         let ear = Station(
-            identity: Identity(ssrc: SSRC(1), seed: seed), configuration: StationConfiguration(), at: .start)
+            identity: Identity(ssrc: SSRC(1), seed: seed), configuration: StationConfiguration(defence: defence),
+            at: .start)
         link = SimulatedLink(stations + [ear], network: network, seed: seed)
         for index in talkers.indices { link.ends[index].speech = Speech() }
         ears = InlineArray { _ in Ear(configuration) }
@@ -67,8 +71,23 @@ public struct Conversation: ~Copyable {
         let listener = link.ends.count - 1
         for packet in link.ends[listener].heard { insert(packet) }
         link.ends[listener].heard.removeAll(keepingCapacity: true)
+        if pulledCount.isMultiple(of: Self.lookInterval) { agreeOnDepth() }
         for index in ears.indices { ears[index].pull(Self.period, at: clock.position, now) }
         clock.advance(by: Self.period)
+    }
+
+    /// Playout leaves room for what the station gets back, and the station asks for what playout waits for.
+    private mutating func agreeOnDepth() {
+        let listener = link.ends.count - 1
+        for index in ears.indices {
+            guard let source = link.ends[listener].station.sources.first(where: { $0.ssrc == ears[index].ssrc }) else {
+                continue
+            }
+            let repair = source.repair
+            ears[index].lane.setRepair(
+                RepairNeeds(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit))
+            link.ends[listener].station.playoutDelay(of: source.ssrc, is: ears[index].lane.statistics.delay.duration())
+        }
     }
 
     private mutating func insert(_ packet: HeardPacket) {
@@ -111,10 +130,10 @@ private struct Ear: ~Copyable {
         let packet = heard.packet
         switch lane.insert(
             heard.payload.span, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
-            frameCount: packet.description.frameCount, carriesFEC: false, arrivedAt: arrival)
+            frameCount: packet.description.frameCount, carriesFEC: false, origin: packet.origin, arrivedAt: arrival)
         {
         case .queued, .resynchronised: log.taken.append(heard.number)
-        case .late, .duplicate, .strange, .refused: break
+        case .late, .duplicate, .spare, .strange, .refused: break
         }
     }
 

@@ -1,10 +1,12 @@
+import Engine
+import PacketCapture
 import RTP
 import Sound
 
 /// A parser that strangers feed, or what stands behind it. `Tools/fuzz` searches for bytes that break it; the ordinary tests
 /// feed it what was found before, and noise.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-    case rtp, rtcp, sdp, opus, reception, station, playout
+    case rtp, rtcp, sdp, opus, reception, station, playout, capture
 
     /// Parses `bytes`. Traps where a parser traps, and where it breaks its word: a range outside the bytes, something
     /// read that does not read the same when written again.
@@ -17,6 +19,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .reception: feedReception(bytes)
         case .station: feedStation(bytes)
         case .playout: feedPlayout(bytes)
+        case .capture: feedCapture(bytes)
         }
     }
 }
@@ -61,6 +64,23 @@ private func check(_ packet: RTCPPacket, within byteCount: Int) {
         precondition(written.count == goodbye.byteCount)
         // What was not UTF-8 grows when it is replaced, may be cut then, and does not read the same.
         guard (goodbye.reason ?? "").utf8.count <= 255 else { return }
+    case .genericNACK(let nack):
+        // What has doubles or no order is written in fewer bytes, or more.
+        guard nack.sequenceNumbers.count <= 64 else { return }
+        let bytes = [UInt8](capacity: nack.byteCount) { nack.write(into: &$0) }
+        precondition(bytes.count == nack.byteCount)
+        let read = firstPacket(of: bytes.span)
+        guard case .genericNACK(let again) = read else { preconditionFailure("no NACK") }
+        precondition(Set(again.sequenceNumbers) == Set(nack.sequenceNumbers))
+        return
+    case .extendedReport(let report):
+        for case .lossRLE(let loss) in report.blocks {
+            let summary = loss.summary
+            precondition(summary.lossCount <= summary.packetCount && summary.packetCount <= loss.count)
+            precondition(summary.burstCount <= summary.lossCount)
+        }
+        written = [UInt8](capacity: report.byteCount) { report.write(into: &$0) }
+        precondition(written.count == report.byteCount)
     case .unknown(let unknown):
         precondition(unknown.body.lowerBound >= 4 && unknown.body.upperBound <= byteCount)
         return
@@ -132,6 +152,34 @@ private func feedReception(_ bytes: Span<UInt8>) {
         let written = [UInt8](capacity: report.byteCount) { report.write(into: &$0) }
         precondition(firstPacket(of: written.span) == .receiverReport(report))
     }
+}
+
+/// As a capture, and as one packet of each kind of link.
+private func feedCapture(_ bytes: Span<UInt8>) {
+    if var reader = try? CaptureReader(bytes) {
+        var end = 0
+        while let packet = reader.next(in: bytes) {
+            precondition(packet.bytes.lowerBound >= end && packet.bytes.upperBound <= bytes.count, "bytes of another packet")
+            end = packet.bytes.upperBound
+            _ = packet.time - .start
+            check(packet, in: bytes)
+        }
+        precondition(reader.next(in: bytes) == nil)
+        checkShown(reader.damage ?? "")
+    }
+    for type: UInt32 in [0, 1, 12, 14, 101, 105, 108, 113, 228, 229, 276] {
+        check(
+            CapturedPacket(
+                time: .start, linkType: LinkType(rawValue: type), bytes: 0..<bytes.count, originalByteCount: bytes.count),
+            in: bytes)
+    }
+}
+
+private func check(_ packet: CapturedPacket, in bytes: Span<UInt8>) {
+    guard let datagram = try? CapturedDatagram(packet, in: bytes) else { return }
+    precondition(datagram.payload.lowerBound >= packet.bytes.lowerBound + 8)
+    precondition(datagram.payload.upperBound <= packet.bytes.upperBound)
+    checkShown("\(datagram.source) \(datagram.destination)")
 }
 
 func checkShown(_ text: String) {

@@ -31,7 +31,10 @@ public struct LinkEnd: Sendable {
         receivedCount += 1
         receivedByteCount += datagram.count
         let reception = station.receive(datagram, from: sender, at: now)
-        if case .media(let packet) = reception { heard.append(HeardPacket(packet, in: datagram, at: now)) }
+        if case .media(let packet) = reception {
+            for index in 0..<packet.copyCount { heard.append(HeardPacket(packet.copy(index), in: datagram, at: now)) }
+            heard.append(HeardPacket(packet, in: datagram, at: now))
+        }
         return reception
     }
 }

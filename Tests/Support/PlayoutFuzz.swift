@@ -11,6 +11,12 @@ func feedPlayout(_ bytes: Span<UInt8>) {
         case 0..<4: trial.lane.end()
         case 4..<8: trial.skip(FrameCount(Int(bytes.uint16(at: start + 1))))
         case 8: trial.reset()
+        case 9..<12:
+            trial.repair(
+                RepairNeeds(
+                    lookAhead: FrameCount(Int(bytes.uint16(at: start + 1))),
+                    resendTime: FrameCount(Int(bytes.uint16(at: start + 3))),
+                    limit: FrameCount(Int(bytes.uint16(at: start + 5)))))
         default: trial.insert(bytes, at: start)
         }
         for _ in 0..<Int(bytes[start + 10] & 7) { trial.pull(FrameCount(bytes[start + 10] & 8 == 0 ? 240 : 1_024)) }
@@ -42,7 +48,8 @@ private struct PlayoutTrial: ~Copyable {
         let arrival = lane.insert(
             payload.span, sequenceNumber: SequenceNumber(rawValue: sequence),
             timestamp: RTPTimestamp(rawValue: timestamp), frameCount: FrameCount(120 * (1 + Int(kind >> 2) % 48)),
-            carriesFEC: kind & 2 != 0, arrivedAt: now - FrameCount(late))
+            carriesFEC: kind & 2 != 0, origin: PacketOrigin(rawValue: kind >> 6) ?? .original,
+            arrivedAt: now - FrameCount(late))
         if arrival == .resynchronised { lastSequence = nil }
         precondition(arrival != .queued || payload.count <= PacketQueue.maximumByteCount)
     }
@@ -51,6 +58,8 @@ private struct PlayoutTrial: ~Copyable {
         lane.skip(frames)
         now += frames
     }
+
+    mutating func repair(_ needs: RepairNeeds) { lane.setRepair(needs) }
 
     mutating func reset() {
         lane.reset()

@@ -94,6 +94,11 @@ public struct SimulatedLink: Sendable {
         settle(index)
     }
 
+    /// From now on the network is another one, both ways.
+    public mutating func change(to network: NetworkModel, seed: UInt64 = 1) {
+        links = links.indices.map { BadLink(network, seed: seed &* 1_000 &+ UInt64($0), beginning: now) }
+    }
+
     /// Datagrams that are under way.
     public var flyingCount: Int { flight.count }
 
@@ -108,6 +113,10 @@ public struct SimulatedLink: Sendable {
 
     private mutating func speak() {
         for index in ends.indices {
+            if let speech = ends[index].speech, speech.followsDefence {
+                let bits = ends[index].station.defence.bitRate * speech.frameCount.rawValue / 48_000
+                ends[index].speech?.byteCount = max(bits / 8, 5)
+            }
             while let packet = ends[index].speech?.next(at: now) {
                 ends[index].station.send(
                     packet.payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)

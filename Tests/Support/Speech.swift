@@ -13,6 +13,8 @@ public struct Speech: Sendable {
     public var partsPerMillion: Double
     /// Whether packet `n` is sent, or is silence.
     public var isSpoken: @Sendable (Int) -> Bool
+    /// Whether its packets are as long as the station's defence asks of an encoder.
+    public var followsDefence = false
     /// Where its first packet stands in the talker's stream.
     public var firstPosition: FrameCount
 

@@ -58,6 +58,11 @@ private struct StationTrial {
             let payload = datagram.extracting(start..<start + packet.description.byteCount)
             guard let opus = try? OpusPacket(parsing: payload) else { preconditionFailure("no packet of Opus") }
             precondition(opus.frameCount == packet.description.frameCount)
+            for index in 0..<packet.copyCount {
+                let copy = packet.copy(index).description
+                let payload = datagram.extracting(copy.offset..<copy.offset + copy.byteCount)
+                precondition((try? OpusPacket(parsing: payload))?.frameCount == copy.frameCount)
+            }
         }
         settle()
     }

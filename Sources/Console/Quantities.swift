@@ -2,12 +2,12 @@ public import ArgumentParser
 public import Radio
 
 /// A duration as people write it: `20ms`, `1.5s`, `2500us`; a bare number is in `Unit`.
-struct Time<Unit: BareUnit>: ExpressibleByArgument {
-    var duration: Duration
+public struct Time<Unit: BareUnit>: ExpressibleByArgument {
+    public var duration: Duration
 
-    init(_ duration: Duration) { self.duration = duration }
+    public init(_ duration: Duration) { self.duration = duration }
 
-    init?(argument: String) {
+    public init?(argument: String) {
         let units: [(String, Double)] = [("us", 1), ("µs", 1), ("ms", 1_000), ("min", 60_000_000), ("s", 1_000_000)]
         let unit = units.first { argument.hasSuffix($0.0) }
         let number = unit.map { argument.dropLast($0.0.count) } ?? Substring(argument)
@@ -15,38 +15,40 @@ struct Time<Unit: BareUnit>: ExpressibleByArgument {
         duration = .microseconds(value * (unit?.1 ?? Unit.microseconds))
     }
 
-    var defaultValueDescription: String { text(of: duration) }
+    public var defaultValueDescription: String { text(of: duration) }
 }
 
-protocol BareUnit { static var microseconds: Double { get } }
-enum BareMicroseconds: BareUnit { static var microseconds: Double { 1 } }
-enum BareMilliseconds: BareUnit { static var microseconds: Double { 1_000 } }
-enum BareSeconds: BareUnit { static var microseconds: Double { 1_000_000 } }
+public protocol BareUnit { static var microseconds: Double { get } }
+public enum BareMicroseconds: BareUnit { public static var microseconds: Double { 1 } }
+public enum BareMilliseconds: BareUnit { public static var microseconds: Double { 1_000 } }
+public enum BareSeconds: BareUnit { public static var microseconds: Double { 1_000_000 } }
 
 /// `20 ms`, `2.5 ms`.
-func text(of duration: Duration) -> String { decimal(duration / .milliseconds(1), places: 1, trimming: true) + " ms" }
+public func text(of duration: Duration) -> String {
+    decimal(duration / .milliseconds(1), places: 1, trimming: true) + " ms"
+}
 
 /// `32k`, or a bare number in kbit/s as opusenc has it.
-struct BitRate: ExpressibleByArgument {
-    var bitsPerSecond: Int
+public struct BitRate: ExpressibleByArgument {
+    public var bitsPerSecond: Int
 
-    init(_ bitsPerSecond: Int) { self.bitsPerSecond = bitsPerSecond }
+    public init(_ bitsPerSecond: Int) { self.bitsPerSecond = bitsPerSecond }
 
-    init?(argument: String) {
+    public init?(argument: String) {
         let number = argument.hasSuffix("k") ? argument.dropLast() : Substring(argument)
         guard let value = Double(number), value >= 6, value <= 510 else { return nil }
         bitsPerSecond = Int(value * 1_000)
     }
 
-    var defaultValueDescription: String { "\(bitsPerSecond / 1_000)k" }
+    public var defaultValueDescription: String { "\(bitsPerSecond / 1_000)k" }
 }
 
 /// `auto`, or a fixed depth.
-enum Jitter: ExpressibleByArgument {
+public enum Jitter: ExpressibleByArgument {
     case auto
     case fixed(Duration)
 
-    init?(argument: String) {
+    public init?(argument: String) {
         if argument == "auto" {
             self = .auto
         } else if let time = Time<BareMilliseconds>(argument: argument) {
@@ -60,7 +62,7 @@ enum Jitter: ExpressibleByArgument {
 extension Profile: ExpressibleByArgument {}
 
 /// A number with so many digits behind the point; `trimming` leaves out zeros at its end.
-func decimal(_ number: Double, places: Int, trimming: Bool = false) -> String {
+public func decimal(_ number: Double, places: Int, trimming: Bool = false) -> String {
     guard number.isFinite else { return "–" }
     var scale = 1.0
     for _ in 0..<places { scale *= 10 }

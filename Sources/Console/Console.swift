@@ -1,0 +1,48 @@
+// What a command of ours does alike: lines on standard error, whole files in and out, options as people write them, exit codes.
+// This room never knows what a command is for.
+
+internal import Glibc
+public import Radio
+
+/// Standard output for data, standard error for talk.
+public enum Console {
+    /// A line of talk.
+    public static func say(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+
+    /// Data.
+    public static func put(_ text: String) { write(text, to: STDOUT_FILENO) }
+
+    /// A file as it is, `-` for standard input.
+    public static func read(_ path: String) throws(RadioError) -> [UInt8] {
+        let file = unsafe path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw unreadable(path) }
+        defer { if path != "-" { close(file) } }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = unsafe Glibc.read(file, &chunk, chunk.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable(path) }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+        }
+    }
+
+    private static func unreadable(_ path: String) -> RadioError {
+        RadioError(
+            .unavailable, "cannot read \(path): \(unsafe String(cString: strerror(errno))); name a file that is there")
+    }
+
+    /// All of it, or as much as is taken. Returns whether that was all.
+    @discardableResult
+    static func write(_ text: String, to file: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            bytes = bytes.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,34 @@
+internal import Sound
+
+/// So much a second, saved up to a limit: what is spent beyond it is refused.
+struct Allowance: Hashable, Sendable {
+    private(set) var left: Double
+    var perSecond: Double
+    let most: Double
+    private var last: Instant?
+
+    init(perSecond: Double, most: Double) {
+        self.perSecond = perSecond
+        self.most = most
+        left = most
+    }
+
+    /// Whether so much is left; then it is spent.
+    mutating func spend(_ amount: Double, at now: Instant) -> Bool {
+        earn(at: now)
+        guard amount <= left else { return false }
+        left -= amount
+        return true
+    }
+
+    /// Spends what cannot be refused, into debt if need be.
+    mutating func charge(_ amount: Double, at now: Instant) {
+        earn(at: now)
+        left = max(left - amount, -most)
+    }
+
+    private mutating func earn(at now: Instant) {
+        if let last, now > last { left = min(left + min((now - last) / .seconds(1), 3_600) * perSecond, most) }
+        last = now
+    }
+}

@@ -1,0 +1,89 @@
+public import RTP
+internal import Sound
+
+/// Asking senders for what is lost (RFC 4585 section 6.2.1), and what playout is told to leave room for.
+///
+/// What a burst of loss, or a sender that lies about its numbers, can cost at the most:
+///
+/// | of each source | packets missing at a time: 128 |
+/// | each packet | asked for once each round trip, until an answer would come too late |
+/// | of all sources | 50 questions a second, 10 at once, with 6000 bytes a second, 3000 at once |
+/// | each question | 64 packets |
+/// | a sender that answers none of 24 | one question in two seconds |
+extension Station {
+    static let questionsPerSecond = 50.0
+    static let mostQuestions = 10.0
+    static let questionBytesPerSecond = 6_000.0
+    static let mostQuestionBytes = 3_000.0
+    private static let mostNumbers = 64
+    /// When no more may be asked.
+    private static let pause = Duration.milliseconds(20)
+
+    /// How far playout of a source lies behind its fastest packet, told each time that it may have changed: what is lost is
+    /// asked for as long as it can still come in time. Until it is told, all the depth that the configuration allows counts.
+    public mutating func playoutDelay(of ssrc: SSRC, is delay: Duration) {
+        guard let index = index(of: ssrc) else { return }
+        sources[index].trace.playoutDelay = delay
+    }
+
+    /// Whether lost packets of the source are asked for.
+    func asks(_ source: Source) -> Bool {
+        guard configuration.defence.mode == .auto || configuration.defence.mode == .nack else { return false }
+        guard !configuration.isGroup, configuration.controlPort != .none, source.goodbye == nil else { return false }
+        return configuration.defence.sourcesAnswer || source.abilities?.answersNACK ?? false
+    }
+
+    /// Looks at each source's losses when that is due.
+    mutating func askWhenDue(at now: Instant) {
+        guard let deadline = questionDeadline, deadline <= now else { return }
+        questionDeadline = nil
+        for index in sources.indices { ask(index, at: now) }
+    }
+
+    /// Looks at the losses of a source, asks for what is due, and finds out when to look again.
+    mutating func ask(_ index: Int, at now: Instant) {
+        let asks = asks(sources[index])
+        let limit = configuration.defence.depth(roundTrip: sources[index].roundTrip)
+        let depth = sources[index].roundTrip == nil ? limit : sources[index].trace.playoutDelay ?? limit
+        sources[index].trace.review(depth: max(depth, limit), asks: asks, at: now)
+        if asks { ask(index, depth: depth, at: now) }
+        sources[index].noteAnswers()
+        sources[index].trace.adviseDepth(limit: limit, asks: asks, at: now)
+        if let next = sources[index].trace.nextDeadline(asks: asks) {
+            questionDeadline = questionDeadline.map { min($0, next) } ?? next
+        }
+        hurryReports(at: now)
+    }
+
+    private mutating func ask(_ index: Int, depth: Duration, at now: Instant) {
+        guard sources[index].trace.hasQuestion(depth: depth, at: now) else {
+            return sources[index].trace.postponeQuestions(for: .seconds(2), at: now)
+        }
+        guard questions.spend(1, at: now) else {
+            return sources[index].trace.postponeQuestions(for: Self.pause, at: now)
+        }
+        let numbers = sources[index].trace.questions(depth: depth, limit: Self.mostNumbers, at: now)
+        guard !numbers.isEmpty else { return }
+        let nack = GenericNACK(sender: ssrc, media: sources[index].ssrc, sequenceNumbers: numbers)
+        let datagram = question(nack)
+        guard questionBytes.spend(Double(datagram.count), at: now) else { return }
+        guard configuration.remotes.contains(sources[index].endpoint) || sources[index].spend(datagram.count),
+            let endpoint = controlEndpoint(of: sources[index].endpoint)
+        else { return }
+        schedule.observe(byteCount: datagram.count)
+        transmission.hasSpoken = true
+        sources[index].mending.questionCount += 1
+        outbox.putControl(datagram, to: endpoint)
+    }
+
+    /// Behind the shortest report that others take: no block, no name but the one that all must have.
+    private func question(_ nack: GenericNACK) -> [UInt8] {
+        let report = ReceiverReport(ssrc: ssrc)
+        let description = SourceDescription(ssrc: ssrc, canonicalName: identity.canonicalName)
+        return [UInt8](capacity: report.byteCount + description.byteCount + nack.byteCount) { datagram in
+            report.write(into: &datagram)
+            description.write(into: &datagram)
+            nack.write(into: &datagram)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+internal import Sound
+
+/// Chooses a defence by predicted score, and changes its mind slowly enough to be followed.
+///
+/// Loss is answered with the first report of it; what is then clearly better replaces it after two seconds, and nothing at
+/// all does when no loss has been reported for three.
+struct DefenceChoice: Sendable {
+    private(set) var defence: Defence
+    private var lastChange: Instant?
+    private var lastLoss: Instant?
+
+    /// What the receivers are like, and what is left of the bits.
+    struct Situation {
+        var outlook: PredictedScore
+        /// Of all payload, in bit/s.
+        var bitRate: Int
+        /// What may be chosen from: whether the receivers take copies, and answer nothing or ask.
+        var takesCopies: Bool
+        var asks: Bool
+        var hasInBandFEC: Bool
+        /// Whether copies go out even where nothing is lost.
+        var alwaysCopies = false
+    }
+
+    /// A change between two defences has to promise so much, and comes so long after the last one at the earliest.
+    private static let worthChanging = 0.08
+    private static let shortestStay = Duration.seconds(2)
+    /// Without loss, how long a defence stays up.
+    private static let patience = Duration.seconds(3)
+    /// Of the score: what 100 ms of depth must gain, so that of two equal ones the one with less delay is taken.
+    private static let priceOfDepth = 0.02
+
+    init(_ defence: Defence) { self.defence = defence }
+
+    /// `isFresh` where the loss of the situation has just been reported. Returns whether the defence is another one.
+    mutating func update(_ situation: Situation, isFresh: Bool, at now: Instant) -> Bool {
+        let before = defence
+        if isFresh, situation.outlook.lossShare > 0 {
+            lastLoss = now
+            weigh(situation, at: now)
+        } else if lastLoss.map({ now - $0 >= Self.patience }) ?? true {
+            take(Self.quiet(situation), at: now)
+        } else {
+            defence = Self.fitted(defence, situation) ?? defence
+        }
+        return defence != before
+    }
+
+    /// All that can be chosen from, with the bits they leave for the sound. `none` comes first.
+    static func candidates(_ situation: Situation) -> [Defence] {
+        var schemes = [Defence(bitRate: 0)]
+        if situation.hasInBandFEC { schemes.append(Defence(inBandFEC: true, bitRate: 0)) }
+        if situation.takesCopies {
+            let distances = situation.outlook.lossShare < 0.2 ? [[1], [2], [3]] : [[1], [2], [3], [1, 3]]
+            schemes += distances.map { Defence(copies: $0, bitRate: 0) }
+        }
+        if situation.alwaysCopies, situation.takesCopies { schemes.removeAll { $0.copies.isEmpty } }
+        if situation.asks, situation.outlook.hasRoomForQuestion {
+            schemes += schemes.map { scheme in
+                var scheme = scheme
+                scheme.resends = true
+                return scheme
+            }
+        }
+        return schemes.compactMap { fitted($0, situation) }
+    }
+
+    private mutating func weigh(_ situation: Situation, at now: Instant) {
+        let candidates = Self.candidates(situation)
+        guard var best = candidates.first else { return }
+        for candidate in candidates where Self.worth(candidate, situation) > Self.worth(best, situation) {
+            best = candidate
+        }
+        let current = Self.fitted(defence, situation)
+        let gain = current.map { Self.worth(best, situation) - Self.worth($0, situation) } ?? .infinity
+        let mayChange = defence.isNone || lastChange.map { now - $0 >= Self.shortestStay } ?? true
+        if let current, current.isSameScheme(as: best) || gain < Self.worthChanging || !mayChange {
+            defence = current
+        } else {
+            take(best, at: now)
+        }
+    }
+
+    private mutating func take(_ other: Defence, at now: Instant) {
+        if !other.isSameScheme(as: defence) { lastChange = now }
+        defence = other
+    }
+
+    /// Where nothing is lost.
+    private static func quiet(_ situation: Situation) -> Defence {
+        let copies = situation.alwaysCopies && situation.takesCopies ? [1] : []
+        return fitted(Defence(copies: copies, bitRate: 0), situation) ?? Defence(bitRate: situation.bitRate)
+    }
+
+    /// The same scheme with the bits that the situation leaves it; nil where it cannot be.
+    private static func fitted(_ scheme: Defence, _ situation: Situation) -> Defence? {
+        let outlook = situation.outlook
+        var defence = scheme
+        var bits = Double(situation.bitRate)
+        if let farthest = scheme.copies.last {
+            guard situation.takesCopies, outlook.hasRoom(forPacketsLater: farthest) else { return nil }
+            bits =
+                (bits - headerBits(copies: scheme.copies.count, frame: outlook.frame)) / Double(1 + scheme.copies.count)
+        }
+        if scheme.resends {
+            guard situation.asks, outlook.hasRoomForQuestion else { return nil }
+            bits *= min(1, 1.15 * (1 - outlook.lossShare))
+        }
+        defence.bitRate = Int(bits)
+        defence.expectedLoss = 0
+        if scheme.inBandFEC {
+            guard situation.hasInBandFEC, outlook.hasRoom(forPacketsLater: 1),
+                let loss = leastExpectedLoss(bitRate: defence.bitRate)
+            else { return nil }
+            defence.expectedLoss = loss
+        }
+        return defence.bitRate >= leastBitRate ? defence : nil
+    }
+
+    /// The least loss, in percent, that makes libopus 1.3.1 send copies; more of it takes bits from the sound and mends
+    /// nothing. Nil where it sends none whatever it is told.
+    static func leastExpectedLoss(bitRate: Int) -> Int? {
+        switch bitRate {
+        case 32_000...: 1
+        case 18_000...: 6
+        default: nil
+        }
+    }
+
+    /// What Opus can code at the least.
+    private static let leastBitRate = 6_000
+
+    /// In bit/s.
+    private static func headerBits(copies: Int, frame: Duration) -> Double {
+        Double(8 * (4 * copies + 1)) / (frame / .seconds(1))
+    }
+
+    private static func worth(_ defence: Defence, _ situation: Situation) -> Double {
+        let outlook = situation.outlook
+        var depth = outlook.frame * (defence.copies.last ?? (defence.inBandFEC ? 1 : 0))
+        if defence.resends, let roundTrip = outlook.roundTrip { depth = max(depth, outlook.frame + roundTrip) }
+        return outlook.score(of: defence) - depth / .milliseconds(100) * priceOfDepth
+    }
+}

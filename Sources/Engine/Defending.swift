@@ -1,0 +1,42 @@
+internal import RTP
+internal import Sound
+
+/// What we do about the losses that receivers report.
+extension Station {
+    /// Only receivers at the addresses a person typed decide about our stream.
+    func isReceiver(_ sender: Endpoint) -> Bool { configuration.remotes.contains { $0.address == sender.address } }
+
+    /// Weighs what is known of the receivers. `isFresh` where one of them has just reported.
+    mutating func decide(isFresh: Bool, at now: Instant) {
+        let loss = receivers.loss(at: now)
+        if isFresh, loss.share > 0 { lastReportedLoss = now }
+        guard configuration.defence.mode != .off, !configuration.remotes.isEmpty else { return }
+        if isFresh { bitRateLimit.update(lossShare: loss.share, roundTrip: receivers.roundTrip, at: now) }
+        let abilities = receivers.abilities(
+            at: Set(configuration.remotes.map(\.address)), otherwise: configuration.defence.remoteAbilities)
+        let mode = configuration.defence.mode
+        let mayCopy = (mode == .auto || mode == .copy) && !configuration.isGroup
+        let situation = DefenceChoice.Situation(
+            outlook: PredictedScore(
+                lossShare: min(loss.share, 0.95), meanBurst: loss.meanBurst, roundTrip: receivers.roundTrip,
+                depth: abilities?.depth ?? configuration.defence.depth(roundTrip: receivers.roundTrip),
+                frame: configuration.defence.frameCount.duration()),
+            bitRate: bitRateLimit.bitRate, takesCopies: mayCopy && abilities?.redPayloadType != nil,
+            asks: answers && abilities?.answersNACK ?? false,
+            hasInBandFEC: mode == .auto && configuration.defence.hasInBandFEC, alwaysCopies: mode == .copy)
+        redPayloadType = abilities?.redPayloadType ?? configuration.defence.redPayloadType
+        if choice.update(situation, isFresh: isFresh, at: now) {
+            payloadAllowance.perSecond = Double(bitRateLimit.bitRate) / 8
+            resendAllowance.perSecond = Double(bitRateLimit.bitRate) / 8 * Self.bitRateWithResends
+        }
+        decisionDeadline = choice.defence.isNone ? nil : now + Self.decisionInterval
+    }
+
+    /// A defence is taken back when reports of loss have ended, whether or not others come.
+    mutating func decideWhenDue(at now: Instant) {
+        guard let decisionDeadline, decisionDeadline <= now else { return }
+        decide(isFresh: false, at: now)
+    }
+
+    private static let decisionInterval = Duration.milliseconds(500)
+}

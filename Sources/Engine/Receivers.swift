@@ -1,0 +1,108 @@
+internal import RTP
+internal import Sound
+
+/// One who hears our stream at an address that a person typed, as its reports tell.
+struct Receiver: Sendable {
+    let ssrc: SSRC
+    var address: IPAddress
+    var abilities: Abilities?
+    var roundTrip = RoundTrip()
+    var lastReport: Instant
+    /// Of the packets since its last report.
+    var lossShare = 0.0
+    /// The loss of its last seconds, told packet by packet, before anything was done about it: share and mean burst.
+    private var pattern: (share: Double, meanBurst: Double, at: Instant)?
+
+    /// A pattern is better than the share for so long.
+    private static let worth = Duration.seconds(2)
+    /// Fewer packets than these are taken for so many: one loss among five tells little.
+    private static let leastCount = 50
+    /// Of a new report.
+    private static let weight = 0.15
+
+    init(_ ssrc: SSRC, at address: IPAddress, _ now: Instant) {
+        self.ssrc = ssrc
+        self.address = address
+        lastReport = now
+    }
+
+    /// Share and mean length of bursts.
+    func loss(at now: Instant) -> (share: Double, meanBurst: Double) {
+        guard let pattern, now - pattern.at < Self.worth else { return (lossShare, 1 / max(1 - lossShare, 0.1)) }
+        return (pattern.share, pattern.meanBurst)
+    }
+
+    /// A few seconds of loss by chance differ much from those before: only the end of all loss, and more than twice of it, are
+    /// believed at once.
+    mutating func take(_ loss: LossSummary, at now: Instant) {
+        let share = Double(loss.lossCount) / Double(max(loss.packetCount, Self.leastCount))
+        let meanBurst = max(loss.meanBurstLength, 1)
+        if let before = pattern, share > 0, share < 2 * before.share {
+            pattern = (
+                before.share + (share - before.share) * Self.weight,
+                before.meanBurst + (meanBurst - before.meanBurst) * Self.weight, now
+            )
+        } else {
+            pattern = (share, meanBurst, now)
+        }
+    }
+}
+
+/// All who hear our stream and say so.
+struct Receivers: Sendable {
+    private(set) var all: [Receiver] = []
+
+    /// More than a person types addresses of.
+    private static let maximumCount = 32
+    private static let timeout = Duration.seconds(30)
+
+    /// Changes what is known of a receiver; one that is new, where there is room for it.
+    mutating func update(_ ssrc: SSRC, at address: IPAddress, _ now: Instant, _ change: (inout Receiver) -> Void) {
+        all.removeAll { now - $0.lastReport > Self.timeout }
+        if let index = all.firstIndex(where: { $0.ssrc == ssrc && $0.address == address }) {
+            change(&all[index])
+        } else if all.count < Self.maximumCount {
+            var receiver = Receiver(ssrc, at: address, now)
+            change(&receiver)
+            all.append(receiver)
+        }
+    }
+
+    mutating func remove(_ ssrc: SSRC, at address: IPAddress) {
+        all.removeAll { $0.ssrc == ssrc && $0.address == address }
+    }
+
+    func roundTrip(from address: IPAddress) -> Duration? {
+        all.lazy.filter { $0.address == address }.compactMap(\.roundTrip.value).max()
+    }
+
+    /// What all of them can do together; nil where somebody at these addresses does not say, and nobody says it for them.
+    func abilities(at addresses: Set<IPAddress>, otherwise told: Abilities?) -> Abilities? {
+        var common: Abilities?
+        for address in addresses {
+            let here = all.filter { $0.address == address }
+            let said = here.isEmpty ? [told] : here.map { $0.abilities ?? told }
+            for abilities in said {
+                guard let abilities else { return nil }
+                common = common.map { $0.common(with: abilities) } ?? abilities
+            }
+        }
+        return common
+    }
+
+    /// Of the one who loses most; and the longest round trip of all.
+    func loss(at now: Instant) -> (share: Double, meanBurst: Double) {
+        all.lazy.map { $0.loss(at: now) }.max { $0.share < $1.share } ?? (0, 1)
+    }
+
+    var roundTrip: Duration? { all.lazy.compactMap(\.roundTrip.value).max() }
+}
+
+extension Abilities {
+    fileprivate func common(with other: Self) -> Self {
+        Abilities(
+            answersNACK: answersNACK && other.answersNACK,
+            redPayloadType: redPayloadType == other.redPayloadType ? redPayloadType : nil,
+            depth: depth.map { min($0, other.depth ?? $0) } ?? other.depth)
+    }
+}

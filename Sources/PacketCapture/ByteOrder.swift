@@ -1,0 +1,20 @@
+/// Numbers as a capture's writer had them in memory. The only place that shifts bytes here.
+enum ByteOrder: Sendable {
+    case bigEndian, littleEndian
+
+    /// The caller has checked that the bytes are there; a wrong index traps, as in those below.
+    func uint16(_ bytes: Span<UInt8>, at offset: Int) -> UInt16 {
+        let (first, second) = (UInt16(bytes[offset]), UInt16(bytes[offset + 1]))
+        return self == .bigEndian ? first << 8 | second : second << 8 | first
+    }
+
+    func uint32(_ bytes: Span<UInt8>, at offset: Int) -> UInt32 {
+        let (first, second) = (UInt32(uint16(bytes, at: offset)), UInt32(uint16(bytes, at: offset + 2)))
+        return self == .bigEndian ? first << 16 | second : second << 16 | first
+    }
+
+    func uint64(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
+        let (first, second) = (UInt64(uint32(bytes, at: offset)), UInt64(uint32(bytes, at: offset + 4)))
+        return self == .bigEndian ? first << 32 | second : second << 32 | first
+    }
+}

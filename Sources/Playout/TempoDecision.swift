@@ -1,0 +1,54 @@
+public import Sound
+
+/// Decides how much sound is to be left out or put in, from how wrong the depth is and what the sound is.
+///
+/// A pause is the place for it, where nobody hears a tempo. In speech only so much is done as cannot wait for one: what is
+/// too shallow costs packets soon, what is too deep costs nothing but delay.
+public struct TempoDecision: BitwiseCopyable, Sendable {
+    /// Whether nobody speaks in the sound heard last.
+    public private(set) var isPause = false
+
+    private var budget = TempoBudget()
+    private var level = TalkLevel()
+    private var sincePause = FrameCount(0)
+    /// A change that was begun in speech is brought to its end.
+    private var isUnderWay = false
+
+    /// 5 ms.
+    private static var worstShallowness: FrameCount { FrameCount(240) }
+    /// 40 ms.
+    private static var worstDepth: FrameCount { FrameCount(1_920) }
+    /// 5 ms, of a voice of 200 Hz.
+    private static var ordinaryPeriod: FrameCount { FrameCount(240) }
+    /// Where none has come for so long, as in music, pauses are not waited for: 4 s.
+    private static var patience: FrameCount { FrameCount(192_000) }
+
+    @_noAllocation @_noLocks
+    public init() {}
+
+    /// So much sound, so loud (mean square), is what may be changed next.
+    @_noAllocation @_noLocks
+    public mutating func hear(_ frames: FrameCount, meanSquare: Float) {
+        isPause = level.isPause(meanSquare: meanSquare, lasting: frames)
+        sincePause = isPause ? .zero : min(sincePause + frames, Self.patience)
+        budget.earn(frames, isPause: isPause)
+    }
+
+    /// How much to leave out (above zero) or to put in (below), where the depth exceeds by `excess` what it should be. Zero
+    /// where it is not worth a cut.
+    @_noAllocation @_noLocks
+    public mutating func change(for excess: FrameCount) -> FrameCount {
+        if excess > Self.worstDepth || excess < .zero - Self.worstShallowness { isUnderWay = true }
+        if FrameCount(abs(excess.rawValue)) < TimeStretch.shortest { isUnderWay = false }
+        guard isPause || isUnderWay || sincePause >= Self.patience else { return .zero }
+        // Saved up for a whole period, so that it can be cut where it is like the next.
+        let (wanted, allowance) = (FrameCount(abs(excess.rawValue)), budget.allowance)
+        guard wanted >= TimeStretch.shortest, allowance >= min(wanted, Self.ordinaryPeriod) else { return .zero }
+        let change = min(min(wanted, allowance), TimeStretch.longest)
+        return excess > .zero ? change : .zero - change
+    }
+
+    /// So much was left out or put in.
+    @_noAllocation @_noLocks
+    public mutating func spend(_ frames: FrameCount) { budget.spend(frames) }
+}

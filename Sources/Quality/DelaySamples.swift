@@ -1,0 +1,44 @@
+/// Delays, of which the mean, the highest and the quantiles can be told without keeping each: to a tenth of a millisecond.
+public struct DelaySamples: Hashable, Sendable {
+    public private(set) var count = 0
+    private var sum = Duration.zero
+    private var highest: Duration?
+    /// How many there were, by tenths of a millisecond.
+    private var counts: [Int: Int] = [:]
+
+    /// A day: nothing longer is told apart.
+    private static let limit = 864e6
+
+    public init() {}
+
+    public mutating func add(_ delay: Duration) {
+        count += 1
+        sum += delay
+        highest = highest.map { max($0, delay) } ?? delay
+        let tenths = (delay / .microseconds(100)).rounded()
+        counts[Int(min(max(tenths, -Self.limit), Self.limit)), default: 0] += 1
+    }
+
+    public mutating func add(_ others: Self) {
+        count += others.count
+        sum += others.sum
+        if let theirs = others.highest { highest = highest.map { max($0, theirs) } ?? theirs }
+        counts.merge(others.counts, uniquingKeysWith: +)
+    }
+
+    /// Nil where there are none, as for those below.
+    public var mean: Duration? { count > 0 ? sum / count : nil }
+
+    public var maximum: Duration? { highest }
+
+    /// What `share` (0…1) of them did not exceed.
+    public func quantile(_ share: Double) -> Duration? {
+        guard count > 0 else { return nil }
+        var rest = Int(Double(count - 1) * min(max(share, 0), 1))
+        for (tenths, number) in counts.sorted(by: { $0.key < $1.key }) {
+            if rest < number { return highest.map { min($0, .microseconds(100 * tenths)) } }
+            rest -= number
+        }
+        return highest
+    }
+}

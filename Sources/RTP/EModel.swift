@@ -1,0 +1,137 @@
+internal import Glibc
+
+/// How well people can talk over a link, computed from its delay and loss: the E-model (ITU-T G.107, 06/2015).
+///
+/// All that tenfour cannot know (loudness, noise in the rooms, the telephones) has G.107's default (table 2), the delay
+/// of echoes among it, which is zero, as with headphones. G.107 is made for narrow-band telephones and knows nothing better
+/// than their 93.2; its wide-band relative (G.107.1) reaches 129.
+public struct EModel: Hashable, Sendable {
+    /// From mouth to ear: `Ta` of clause 7.4. Below 100 ms it costs nothing.
+    public var delay: Duration
+    /// Of the packets, 0…1, what was neither heard nor brought back: `Ppl` of clause 7.5.
+    public var lossShare: Double
+    /// Losses in a row, on average, against those of independent loss of the same share: `BurstR` of clause 7.5, 1 or more.
+    public var burstRatio: Double
+    /// What codes the sound.
+    public var codec: Codec
+
+    /// What a codec costs even without loss (`Ie`), and how well it stands loss (`Bpl`): clause 7.5.
+    public struct Codec: Hashable, Sendable {
+        public var impairment: Double
+        public var robustness: Double
+
+        public init(impairment: Double, robustness: Double) {
+            self.impairment = impairment
+            self.robustness = robustness
+        }
+    }
+
+    public init(delay: Duration = .zero, lossShare: Double = 0, burstRatio: Double = 1, codec: Codec = .opus()) {
+        self.delay = delay
+        self.lossShare = lossShare
+        self.burstRatio = burstRatio
+        self.codec = codec
+    }
+
+    /// `R` of clause 7.1, 0…100: 90 satisfies all, 70 most, and 50 next to nobody (annex B).
+    public var rating: Double {
+        min(max(Self.ratingOfDefaults - delayImpairment - lossImpairment, 0), 100)
+    }
+
+    /// The mean opinion score that follows from the rating, 1…4.5 (annex B).
+    public var score: Double { Self.score(ofRating: rating) }
+
+    /// 1…4.5 (annex B, formula B-4).
+    public static func score(ofRating rating: Double) -> Double {
+        guard rating > 0 else { return 1 }
+        guard rating < 100 else { return 4.5 }
+        return max(1 + 0.035 * rating + rating * (rating - 60) * (100 - rating) * 7e-6, 1)
+    }
+}
+
+extension EModel {
+    /// `R` where every parameter has the default of table 2, so that only delay and loss are left to be taken off it.
+    static var ratingOfDefaults: Double { basicRating - simultaneousImpairment - listenerEcho }
+
+    /// `Idd` of clause 7.4, with the default delay sensitivity: mT = 100 ms, sT = 1.
+    var delayImpairment: Double {
+        let ratio = delay / .milliseconds(100)
+        guard ratio > 1 else { return 0 }
+        let x = log2(ratio)
+        return 25 * (pow(1 + pow(x, 6), 1 / 6) - 3 * pow(1 + pow(x / 3, 6), 1 / 6) + 2)
+    }
+
+    /// `Ie,eff` of clause 7.5.
+    var lossImpairment: Double {
+        let percent = min(max(lossShare, 0), 1) * 100
+        guard percent > 0 else { return codec.impairment }
+        return codec.impairment
+            + (95 - codec.impairment) * percent / (percent / max(burstRatio, 1) + codec.robustness)
+    }
+
+    /// `Ro` of clause 7.2: the signal to noise ratio, with the loudness and noises of table 2.
+    private static var basicRating: Double { 15 - 1.5 * (sendLoudness + noise) }
+
+    /// `No` of clause 7.2, in dBm0p.
+    private static var noise: Double {
+        let listenerSidetone = 15.0 + 3
+        let roomAtTalker = 35 - sendLoudness - 3 - 100 + 0.004 * pow(35 - sendLoudness - receiveLoudness - 3 - 14, 2)
+        let effectiveRoom = 35 + decibels(1 + power(10 - listenerSidetone))
+        let roomAtListener = receiveLoudness - 121 + effectiveRoom + 0.008 * pow(effectiveRoom - 35, 2)
+        let floor = -64 + receiveLoudness
+        return decibels(power(-70) + power(roomAtTalker) + power(roomAtListener) + power(floor))
+    }
+
+    /// `Is` of clause 7.3: too loud, too much of one's own voice, and the quantization of one PCM link.
+    private static var simultaneousImpairment: Double {
+        let loudness = sendLoudness + receiveLoudness + 0.2 * (64 + noise - receiveLoudness)
+        let tooLoud = 20 * (pow(1 + pow(loudness / 8, 8), 1 / 8) - loudness / 8)
+        let sidetone = -decibels(power(-15) + power(-65))
+        let ownVoice =
+            12 * pow(1 + pow((sidetone - 13) / 6, 8), 1 / 8) - 28 * pow(1 + pow((sidetone + 1) / 19.4, 35), 1 / 35)
+            - 13 * pow(1 + pow((sidetone - 3) / 33, 13), 1 / 13) + 29
+        let signalToQuantization = 37.0
+        let g = 1.07 + 0.258 * signalToQuantization + 0.0602 * pow(signalToQuantization, 2)
+        let y = (basicRating - 100) / 15 + 46 / 8.4 - g / 9
+        let z = 46.0 / 30 - g / 40
+        return tooLoud + ownVoice + 15 * log10(1 + pow(10, y) + pow(10, z))
+    }
+
+    /// `Idle` of clause 7.4, with `Tr` = 0 and `WEPL` = 110 dB. `Idte` is zero where `T` is.
+    private static var listenerEcho: Double {
+        let distance = basicRating - 10.5 * (110 + 7)
+        return distance / 2 + (pow(distance, 2) / 4 + 169).squareRoot()
+    }
+
+    private static func decibels(_ power: Double) -> Double { 10 * log10(power) }
+    private static func power(_ decibels: Double) -> Double { pow(10, decibels / 10) }
+
+    /// `SLR` and `RLR` of table 2, in decibels.
+    private static var sendLoudness: Double { 8 }
+    private static var receiveLoudness: Double { 2 }
+}
+
+extension EModel.Codec {
+    /// G.711 with the concealment of its appendix I (ITU-T G.113 appendix I).
+    public static var g711: Self { Self(impairment: 0, robustness: 25.1) }
+    /// G.729A with voice activity detection (the same).
+    public static var g729A: Self { Self(impairment: 11, robustness: 19) }
+
+    /// Opus at so many bits a second. No recommendation has figures for it: these are ours, and only as good as what they are
+    /// fitted to, which is PESQ (P.862.2) of libopus 1.3.1 on English speech, 20 ms, by bit rate and by independent loss of
+    /// 1 to 30 %. `Ie` is what brings the rating to the score without loss: 15 at 16 kbit/s (3.95), 6 at 24 (4.27), 1 at 32
+    /// (4.39), none from 64 (4.50). `Bpl` is 8: fitted row by row it lies between 6 and 9 at 24 and 32 kbit/s.
+    public static func opus(bitRate: Int = 32_000) -> Self {
+        Self(impairment: impairment(atBitRate: Double(bitRate)), robustness: 8)
+    }
+
+    /// Between those that were measured, on straight lines; below the lowest on the first of them.
+    private static func impairment(atBitRate bitRate: Double) -> Double {
+        let measured = [(16e3, 15.0), (24e3, 6.0), (32e3, 1.0), (64e3, 0.0)]
+        for (low, high) in zip(measured, measured.dropFirst()) where bitRate < high.0 {
+            let share = (bitRate - low.0) / (high.0 - low.0)
+            return min(low.1 + share * (high.1 - low.1), 60)
+        }
+        return 0
+    }
+}

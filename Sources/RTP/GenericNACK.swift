@@ -1,0 +1,65 @@
+/// Asks a sender for packets again (RTPFB 205, format 1: RFC 4585 section 6.2.1).
+public struct GenericNACK: Hashable, Sendable {
+    /// Who asks.
+    public var sender: SSRC
+    /// Whose packets.
+    public var media: SSRC
+    /// In order, without doubles: as many as fit are written.
+    public var sequenceNumbers: [SequenceNumber]
+
+    static let format = 1
+    /// Each asks for up to seventeen packets. Those beyond are not read: nobody keeps what a thousand packets ago was sent.
+    private static let maximumEntryCount = 64
+
+    public init(sender: SSRC, media: SSRC, sequenceNumbers: [SequenceNumber]) {
+        self.sender = sender
+        self.media = media
+        self.sequenceNumbers = sequenceNumbers
+    }
+
+    /// On the wire, with its header.
+    public var byteCount: Int { 12 + 4 * entries.count }
+
+    /// Appends `byteCount` bytes, for which `datagram` has room.
+    public func write(into datagram: inout OutputSpan<UInt8>) {
+        datagram.append(headerOf: RTCPHeader.transportFeedback, count: Self.format, byteCount: byteCount)
+        datagram.append(bigEndian: sender.rawValue)
+        datagram.append(bigEndian: media.rawValue)
+        for entry in entries {
+            datagram.append(bigEndian: entry.first.rawValue)
+            datagram.append(bigEndian: entry.following)
+        }
+    }
+
+    /// A packet, and which of the sixteen behind it are missing too: bit n stands for the packet n + 1 later.
+    private var entries: [(first: SequenceNumber, following: UInt16)] {
+        var entries: [(first: SequenceNumber, following: UInt16)] = []
+        for number in sequenceNumbers {
+            if let last = entries.last, case let step = number.distance(after: last.first), (1...16).contains(step) {
+                entries[entries.count - 1].following |= 1 << UInt16(step - 1)
+            } else {
+                entries.append((number, 0))
+            }
+        }
+        return entries
+    }
+}
+
+extension GenericNACK {
+    init(parsing datagram: Span<UInt8>, _ header: RTCPHeader) throws(RTCPParseError) {
+        let start = header.body.lowerBound
+        guard header.body.count >= 12, header.body.count % 4 == 0 else { throw header.tooShort }
+        sender = SSRC(datagram.uint32(at: start))
+        media = SSRC(datagram.uint32(at: start + 4))
+        sequenceNumbers = []
+        let end = min(header.body.upperBound, start + 8 + 4 * Self.maximumEntryCount)
+        for position in stride(from: start + 8, to: end, by: 4) {
+            let first = SequenceNumber(rawValue: datagram.uint16(at: position))
+            let following = datagram.uint16(at: position + 2)
+            sequenceNumbers.append(first)
+            for bit in 0..<16 where following >> UInt16(bit) & 1 != 0 {
+                sequenceNumbers.append(first.advanced(by: bit + 1))
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// How a stream sounds at the other end: loss, its bursts, and delay (the VoIP metrics block of an extended report,
+/// RFC 3611 section 4.7).
+public struct VoIPMetrics: Hashable, Sendable {
+    /// On whom.
+    public var source: SSRC
+    /// Of all packets since the beginning, in 1/256: lost on the way, and discarded because they came late.
+    public var lossRate: UInt8 = 0
+    public var discardRate: UInt8 = 0
+    /// Of the packets within bursts and within the gaps between, lost or discarded, in 1/256.
+    public var burstDensity: UInt8 = 0
+    public var gapDensity: UInt8 = 0
+    /// Their mean lengths: 0…65 s in milliseconds.
+    public var burstDuration = Duration.zero
+    public var gapDuration = Duration.zero
+    /// There and back, as the reporter measured it, and how long sound stays in the reporter's own machine.
+    public var roundTrip = Duration.zero
+    public var endSystemDelay = Duration.zero
+    /// A gap ends where fewer than so many packets in a row came (RFC 3611 section 4.7.2).
+    public var minimumGap: UInt8 = 16
+    /// 0…100 of ITU-T G.107, and the mean opinion scores that follow from it, 1…5 in tenths; nil where not known.
+    public var rating: UInt8?
+    public var listeningQuality: UInt8?
+    public var conversationalQuality: UInt8?
+    /// Of the jitter buffer: what it holds now and the most it holds, in milliseconds.
+    public var nominalDepth = Duration.zero
+    public var maximumDepth = Duration.zero
+
+    static let blockType: UInt8 = 7
+    private static let unknown: UInt8 = 127
+
+    public init(source: SSRC) { self.source = source }
+
+    /// Of the block alone.
+    static let byteCount = 36
+
+    func write(into datagram: inout OutputSpan<UInt8>) {
+        datagram.append(Self.blockType)
+        datagram.append(0)
+        datagram.append(bigEndian: UInt16(Self.byteCount / 4 - 1))
+        datagram.append(bigEndian: source.rawValue)
+        for rate in [lossRate, discardRate, burstDensity, gapDensity] { datagram.append(rate) }
+        for time in [burstDuration, gapDuration, roundTrip, endSystemDelay] {
+            datagram.append(bigEndian: time.clampedMilliseconds)
+        }
+        // Signal, noise and echo return loss are not measured.
+        for _ in 0..<3 { datagram.append(Self.unknown) }
+        datagram.append(minimumGap)
+        datagram.append(rating ?? Self.unknown)
+        datagram.append(Self.unknown)
+        datagram.append(listeningQuality ?? Self.unknown)
+        datagram.append(conversationalQuality ?? Self.unknown)
+        // Enhanced concealment, an adaptive jitter buffer.
+        datagram.append(0b11_11_0000)
+        datagram.append(0)
+        for time in [nominalDepth, maximumDepth, maximumDepth] { datagram.append(bigEndian: time.clampedMilliseconds) }
+    }
+}
+
+extension VoIPMetrics {
+    /// The caller has checked that 36 bytes are there.
+    init(parsing datagram: Span<UInt8>, at start: Int) {
+        func known(_ offset: Int) -> UInt8? {
+            let value = datagram[start + offset]
+            return value == Self.unknown ? nil : value
+        }
+        func time(_ offset: Int) -> Duration { .milliseconds(Int(datagram.uint16(at: start + offset))) }
+        self.init(source: SSRC(datagram.uint32(at: start + 4)))
+        lossRate = datagram[start + 8]
+        discardRate = datagram[start + 9]
+        burstDensity = datagram[start + 10]
+        gapDensity = datagram[start + 11]
+        burstDuration = time(12)
+        gapDuration = time(14)
+        roundTrip = time(16)
+        endSystemDelay = time(18)
+        minimumGap = datagram[start + 23]
+        rating = known(24)
+        listeningQuality = known(26)
+        conversationalQuality = known(27)
+        nominalDepth = time(30)
+        maximumDepth = time(32)
+    }
+}
+
+extension Duration {
+    /// 0…65 535, rounded down.
+    fileprivate var clampedMilliseconds: UInt16 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        guard seconds < 66 else { return .max }
+        return UInt16(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,69 @@
+internal import Engine
+internal import Playout
+internal import Quality
+internal import RTP
+
+extension CheckResult {
+    /// What to change, the most important first; nothing where all is well.
+    public var advice: [String] {
+        [lossAdvice, jitterAdvice, delayAdvice, driftAdvice].compactMap { $0 }
+    }
+
+    private var lossAdvice: String? {
+        guard let lossShare, lossShare >= 0.005 else { return nil }
+        let percent = JSON.decimal(lossShare * 100, places: 1).line
+        if lossShare > 0.5 {
+            return
+                "\(percent) % of the packets are lost: nothing helps such a link; look at the cable, the signal or a firewall's limits"
+        }
+        let awaySlow = roundTrip.flatMap { times in
+            times.quantile(0.5).flatMap { median in times.quantile(0).map { median - $0 } }
+        }
+        if lossShare >= 0.02, let awaySlow, awaySlow > .milliseconds(150) {
+            return "\(percent) % are lost while packets wait \(whole(awaySlow)) ms in a queue: the link is full; "
+                + "take a lower bit rate (-b \(bitRate > 16_000 ? "16k" : "8k")) or stop what else uses it"
+        }
+        let remedy =
+            defence.isNone
+            ? "let --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up))) send more than once"
+            : "the defence (\(defence)) mends \(mendsMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
+        if let burstLength, burstLength >= 2 {
+            let inARow = JSON.decimal(burstLength, places: 1).line
+            let patience =
+                maximumDepth < .milliseconds(200)
+                ? "allow more delay (--max-latency 200ms) so that they can be asked for again; " : ""
+            return "\(percent) % of the packets are lost, \(inARow) in a row: \(patience)\(remedy)"
+        }
+        return "\(percent) % of the packets are lost, one by one: \(remedy)"
+    }
+
+    /// By how unevenly packets were away, not by the delay of playout, which may be spent on asking for lost ones.
+    private var jitterAdvice: String? {
+        guard let roundTrip, let least = roundTrip.quantile(0), let slow = roundTrip.quantile(0.9),
+            slow - least > .milliseconds(30), let delay = quality?.whole.delays.mean
+        else { return nil }
+        return
+            "packets come unevenly, one in ten more than \(whole(slow - least)) ms late, and playout waits \(whole(delay)) ms for "
+            + "them: a cable instead of wireless, power saving off (iw dev wlan0 set power_save off), or --max-latency to cut it "
+            + "at the price of drop-outs"
+    }
+
+    private var delayAdvice: String? {
+        guard let least = roundTrip?.quantile(0) ?? view?.roundTrip, least > .milliseconds(200) else { return nil }
+        return
+            "packets are \(whole(least)) ms away at least: nobody interrupts easily over that; a nearer way (no VPN, no satellite) helps"
+    }
+
+    private var driftAdvice: String? {
+        guard let playout = quality?.whole.playout, abs(playout.driftPartsPerMillion) > 200 else { return nil }
+        return
+            "the clocks differ by \(Int(playout.driftPartsPerMillion)) ppm, which is mended, but tells of a sick clock"
+    }
+
+    private var mendsMost: Bool {
+        guard let whole = quality?.whole else { return false }
+        return (whole.recoveredShare ?? 0) > (whole.concealedShare ?? 1)
+    }
+
+    private func whole(_ duration: Duration) -> String { JSON.decimal(duration / .milliseconds(1), places: 0).line }
+}

@@ -1,0 +1,82 @@
+public import Engine
+public import Quality
+public import RTP
+
+/// How a radio check went.
+public struct CheckResult: Sendable {
+    /// Packets of ours.
+    public var sentCount: Int
+    /// How that sounded which came back; nil where the other end only reports.
+    public var quality: QualityReport?
+    /// How long packets were away.
+    public var roundTrip: DelaySamples?
+    /// What the other end reported last.
+    public var view: ReceiverView?
+    /// What was done against loss in the end.
+    public var defence: Defence
+    /// In bit/s.
+    public var bitRate: Int
+    /// What playout was allowed, so that lost packets can be asked for.
+    public var maximumDepth: Duration
+
+    /// The E-model's estimate, 1…4.5, of the way there and back at once where it came back, else of the way there.
+    public var model: EModel? {
+        guard let quality else { return view.map(Self.model) }
+        var model = quality.whole.model
+        if let away = roundTrip?.quantile(0) { model?.delay += away / 2 }
+        return model
+    }
+
+    public var score: Double? { model?.score }
+
+    /// Of packets, 0…1.
+    var lossShare: Double? {
+        if let quality { return quality.whole.lostShare }
+        guard let view, sentCount > 0 else { return nil }
+        return min(max(Double(view.lostCount) / Double(sentCount), 0), 1)
+    }
+
+    var burstLength: Double? { quality?.whole.burstLength ?? view?.burstLength }
+
+    private static func model(_ view: ReceiverView) -> EModel {
+        EModel(
+            delay: (view.roundTrip ?? .zero) / 2, lossShare: view.lossShare,
+            burstRatio: (view.burstLength ?? 1) * (1 - view.lossShare))
+    }
+}
+
+extension CheckResult {
+    /// Everything, in the shape that all tools share.
+    public var members: [(String, JSON)] {
+        var members: [(String, JSON)] = [
+            ("score", .decimal(score, places: 2)), ("rating", .decimal(model?.rating, places: 1)),
+            ("sent_packets", .integer(sentCount)), ("defence", .text("\(defence)")),
+            ("advice", .list(advice.map { .text($0) })),
+        ]
+        if let roundTrip {
+            members.append(
+                (
+                    "round_trip_ms",
+                    .object([
+                        ("min", milliseconds(roundTrip.quantile(0))), ("mean", milliseconds(roundTrip.mean)),
+                        ("p95", milliseconds(roundTrip.quantile(0.95))), ("max", milliseconds(roundTrip.maximum)),
+                    ])
+                ))
+        }
+        if let view {
+            members.append(
+                (
+                    "reported",
+                    .object([
+                        ("lost_share", .decimal(lossShare, places: 5)), ("lost", .integer(view.lostCount)),
+                        ("burst_length", .decimal(view.burstLength, places: 2)),
+                        ("jitter_ms", milliseconds(view.jitter)),
+                        ("round_trip_ms", milliseconds(view.roundTrip)),
+                    ])
+                ))
+        }
+        return members + (quality?.members() ?? [])
+    }
+}
+
+private func milliseconds(_ duration: Duration?) -> JSON { .decimal(duration.map { $0 / .milliseconds(1) }, places: 2) }

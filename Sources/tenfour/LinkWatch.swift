@@ -1,0 +1,54 @@
+import Engine
+import Playout
+import Quality
+import RTP
+import Radio
+import Sound
+
+/// How those who are heard come through and how we do at the other end, from one look at the session to the next.
+struct LinkWatch {
+    /// All who are heard.
+    private(set) var heard: QualityMeter
+    private(set) var sent: SentMeter
+    private var each: [SSRC: QualityMeter] = [:]
+    private var decoded: [SSRC: FrameCount] = [:]
+
+    /// Every second is kept only where a report is to tell of it.
+    init(keepsSeconds: Bool) {
+        heard = QualityMeter(keepsSeconds: keepsSeconds)
+        sent = SentMeter(keepsSeconds: keepsSeconds)
+    }
+
+    mutating func look(at snapshot: SessionSnapshot) {
+        let elapsed = snapshot.elapsed
+        heard.advance(to: elapsed)
+        sent.look(at: snapshot)
+        for voice in snapshot.voices {
+            let counts = QualityCounts(voice, roundTrip: voice.roundTrip ?? snapshot.transmission.lastView?.roundTrip)
+            var own = each[voice.ssrc] ?? QualityMeter(keepsSeconds: false)
+            own.observe(counts, of: voice.ssrc, at: elapsed)
+            heard.observe(counts, of: voice.ssrc, at: elapsed)
+            if voice.playout.decoded != decoded[voice.ssrc, default: .zero] {
+                own.observe(delay: voice.playout.delay.duration(), of: voice.ssrc, at: elapsed)
+                heard.observe(delay: voice.playout.delay.duration(), of: voice.ssrc, at: elapsed)
+            }
+            each[voice.ssrc] = own
+            decoded[voice.ssrc] = voice.playout.decoded
+        }
+        each = each.filter { known in snapshot.voices.contains { $0.ssrc == known.key } }
+        decoded = decoded.filter { known in snapshot.voices.contains { $0.ssrc == known.key } }
+    }
+
+    /// The last five seconds of one who is heard.
+    func recent(_ ssrc: SSRC) -> QualitySummary { each[ssrc]?.recent ?? QualitySummary() }
+}
+
+extension QualityCounts {
+    init(_ voice: SessionSnapshot.VoiceSnapshot, roundTrip: Duration?) {
+        let unique = voice.receivedCount - voice.duplicateCount - voice.mending.answeredCount
+        let expected = voice.receivedCount + voice.lostCount
+        self.init(
+            expected: expected, lost: expected - unique, lossRuns: voice.losses.runCount, jitter: voice.jitter,
+            roundTrip: roundTrip, playout: voice.playout)
+    }
+}

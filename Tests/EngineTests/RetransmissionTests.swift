@@ -1,0 +1,242 @@
+import BadLink
+import Engine
+import RTP
+import Sound
+import Support
+import Testing
+
+/// Asking for lost packets, and sending them again.
+struct RetransmissionTests {
+    @Test(arguments: [("b5", 0.004), ("b10", 0.015), ("g10", 0.045)])
+    func whatIsAskedForComesInTime(network: String, limit: Double) throws {
+        var missed = 0.0
+        for seed in 1...5 as ClosedRange<UInt64> {
+            var link = try Defended.link(network, .nack, .nack, seed: seed)
+            link.run(until: seconds(60))
+            missed += 1 - Defended.shareInTime(link, within: .milliseconds(100))
+            let resending = link.left.station.transmission.resending
+            let source = try #require(link.right.station.sources.first)
+            #expect(resending.resentCount > 0)
+            #expect(source.mending.answeredCount > source.mending.askedCount * 6 / 10)
+            let roundTrip = try #require(source.roundTrip)
+            #expect((.milliseconds(35) ... .milliseconds(45)).contains(roundTrip), "\(roundTrip)")
+        }
+        #expect(missed / 5 < limit, "\(missed / 5)")
+    }
+
+    @Test func moreDepthLeavesRoomForMoreTries() throws {
+        var configuration = DefenceConfiguration()
+        configuration.mode = .nack
+        configuration.maximumDepth = .milliseconds(200)
+        var link = try Defended.link("b20", configuration, configuration, seed: 3)
+        link.run(until: seconds(60))
+        #expect(1 - Defended.shareInTime(link, within: .milliseconds(200)) < 0.02)
+    }
+
+    @Test func whatIsSentAgainStaysWithinFifteenPercent() throws {
+        for network in ["b10", "b30", "g20"] {
+            var link = try Defended.link(network, .nack, .nack, seed: 2)
+            link.left.speech?.byteCount = 80
+            link.run(until: seconds(60))
+            let bytes = link.left.sentMedia.map { $0.bytes.count - 12 }.reduce(0, +)
+            // The minute's, and what half a second saves up for.
+            let limit = 4_000 * 60.5 * 1.15
+            #expect(Double(bytes) <= limit)
+            let transmission = link.left.station.transmission
+            #expect(transmission.byteCount + transmission.resending.byteCount == bytes)
+        }
+    }
+
+    @Test func theOriginalDatagramIsSentAgainToTheByte() throws {
+        var talker = station(9, StationConfiguration(remotes: [bob]))
+        talker.send(0, startsTalkspurt: true, at: .start)
+        talker.send(1, at: seconds(0.02))
+        let sent = talker.takeDatagrams()
+        talker.send(2, at: seconds(0.04))
+        _ = talker.takeDatagrams()
+        _ = talker.receive(nack([1]), from: bob, at: seconds(0.06))
+        #expect(talker.takeDatagrams().map(\.bytes) == [sent.last?.bytes])
+        #expect(talker.transmission.packetCount == 3)
+        #expect(talker.transmission.resending.resentCount == 1)
+    }
+
+    @Test func eachPacketIsSentAgainOnceInARoundTripAndEightTimesAtTheMost() {
+        var talker = station(9, StationConfiguration(remotes: [bob]))
+        talker.send(0, startsTalkspurt: true, at: .start)
+        _ = talker.takeDatagrams()
+        var times: [Instant] = []
+        for step in 0..<1_000 {
+            let now = seconds(Double(step) / 1_000)
+            _ = talker.receive(nack([0]), from: bob, at: now)
+            times += talker.takeDatagrams().map { _ in now }
+        }
+        #expect(times.count <= 8)
+        #expect(zip(times.dropFirst(), times).allSatisfy { $0 - $1 >= .milliseconds(10) })
+    }
+
+    @Test func nobodyButARemoteIsAnswered() {
+        var talker = station(9, StationConfiguration(remotes: [bob]))
+        talker.send(0, startsTalkspurt: true, at: .start)
+        _ = talker.takeDatagrams()
+        _ = talker.receive(nack([0]), from: carol, at: seconds(0.01))
+        #expect(talker.takeDatagrams().isEmpty)
+        #expect(talker.transmission.resending.refusedCount == 1)
+    }
+
+    @Test func aSourceThatDoesNotSayItAnswersIsNotAsked() throws {
+        var link = try Defended.link("b10", .off, .auto, seed: 1)
+        link.run(until: seconds(20))
+        #expect(Defended.questions(of: link.right).isEmpty)
+        var silent = try Defended.link("b10", .auto, .off, seed: 1)
+        silent.run(until: seconds(20))
+        #expect(Defended.questions(of: silent.right).isEmpty)
+    }
+
+    @Test func aSessionDescriptionSaysItAsWell() {
+        var configuration = StationConfiguration()
+        configuration.defence.sourcesAnswer = true
+        var listener = station(1, configuration)
+        for number in [0, 1, 3] {
+            _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50))
+        }
+        let asked = listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack)
+        #expect(asked == [GenericNACK(sender: SSRC(1), media: SSRC(9), sequenceNumbers: [SequenceNumber(rawValue: 1)])])
+    }
+
+    @Test func aGroupIsNotAsked() {
+        var configuration = StationConfiguration(hearsGroup: true)
+        configuration.defence.sourcesAnswer = true
+        var listener = station(1, configuration)
+        for number in 0..<500 where number % 7 != 0 {
+            _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50))
+        }
+        #expect(listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack).isEmpty)
+
+        var talker = station(9, StationConfiguration(remotes: [Endpoint(.v4(0xEF00_0101), port: 5_004)]))
+        for number in 0..<10 { talker.send(number, at: seconds(Double(number) / 50)) }
+        _ = talker.takeDatagrams()
+        _ = talker.receive(nack([3]), from: Endpoint(.v4(0xEF00_0101), port: 5_004), at: seconds(0.2))
+        #expect(talker.takeDatagrams().isEmpty)
+    }
+
+    @Test func overtakenPacketsAreWaitedForOnceThatHasBeenSeen() throws {
+        let network = NetworkModel(
+            delay: .milliseconds(20), reordering: Reordering(share: 0.1, heldBack: .milliseconds(25)))
+        var link = Defended.link(network, .nack, .nack, seed: 4)
+        link.run(until: seconds(60))
+        let late = Defended.questions(of: link.right).filter { $0.at > seconds(5) }
+        #expect(late.count <= 5, "\(late.count)")
+        #expect(link.left.station.transmission.resending.resentCount <= 20)
+    }
+
+    @Test func theLastPacketOfATalkspurtIsAskedFor() throws {
+        var link = try Defended.link("b10", .nack, .nack, seed: 1)
+        link.run(until: seconds(10))
+        // From here on nothing comes any more.
+        var listener = link.right.station
+        listener.playoutDelay(of: SSRC(9), is: .milliseconds(100))
+        listener.wait(until: link.now + .milliseconds(150))
+        let highest = try #require(link.right.heardNumbers.max())
+        let asked = listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack).filter {
+            $0.sequenceNumbers.contains(SequenceNumber(rawValue: UInt16(highest + 1)))
+        }
+        #expect((1...2).contains(asked.count), "\(asked.count)")
+    }
+
+    @Test func aBurstOfLossIsNoStorm() throws {
+        var link = try Defended.link("b50", .nack, .nack, seed: 7)
+        link.left.speech = Speech(frameCount: FrameCount(120), byteCount: 20)
+        link.run(until: seconds(20))
+        let questions = Defended.questions(of: link.right)
+        let byteCount = questions.map(\.bytes.count).reduce(0, +)
+        #expect(questions.count <= 1_010)
+        #expect(byteCount <= 123_000)
+    }
+
+    @Test func oneWhoNeverAnswersIsAskedSeldom() {
+        var configuration = StationConfiguration()
+        configuration.defence.sourcesAnswer = true
+        var listener = station(1, configuration)
+        var count = 0
+        for number in 0..<5_000 {
+            let now = seconds(Double(number) / 50)
+            listener.wait(until: now)
+            if number % 5 != 0 { _ = listener.receive(media(SSRC(9), number), from: alice, at: now) }
+            count += listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack).count
+        }
+        #expect(count < 120, "\(count)")
+    }
+}
+
+/// A question from bob's station 1 to 9's stream, which begins at 0.
+func nack(_ numbers: [Int]) -> [UInt8] {
+    let nack = GenericNACK(
+        sender: SSRC(1), media: SSRC(9), sequenceNumbers: numbers.map { SequenceNumber(rawValue: UInt16($0)) })
+    return report(SSRC(1)) + [UInt8](capacity: nack.byteCount) { nack.write(into: &$0) }
+}
+
+extension RTCPPacket {
+    var nack: GenericNACK? { if case .genericNACK(let nack) = self { nack } else { nil } }
+    var details: ExtendedReport? { if case .extendedReport(let report) = self { report } else { nil } }
+}
+
+/// Two stations on a bad link, 20 ms each way: the left one talks.
+enum Defended {
+    static func link(
+        _ network: String, _ left: DefenceConfiguration.Mode, _ right: DefenceConfiguration.Mode, seed: UInt64
+    ) throws -> SimulatedLink {
+        try link(network, configuration(left), configuration(right), seed: seed)
+    }
+
+    static func link(
+        _ network: String, _ left: DefenceConfiguration, _ right: DefenceConfiguration, seed: UInt64
+    ) throws -> SimulatedLink {
+        var model = try #require(NetworkModel(named: network))
+        model.delay = .milliseconds(20)
+        return link(model, left, right, seed: seed)
+    }
+
+    static func link(
+        _ network: NetworkModel, _ left: DefenceConfiguration.Mode, _ right: DefenceConfiguration.Mode, seed: UInt64
+    ) -> SimulatedLink {
+        link(network, configuration(left), configuration(right), seed: seed)
+    }
+
+    static func link(
+        _ network: NetworkModel, _ left: DefenceConfiguration, _ right: DefenceConfiguration, seed: UInt64
+    ) -> SimulatedLink {
+        var link = SimulatedLink(
+            left: station(9, StationConfiguration(remotes: [SimulatedLink.endpoint(1)], defence: left)),
+            right: station(1, StationConfiguration(remotes: [SimulatedLink.endpoint(0)], defence: right)),
+            network: network, seed: seed)
+        link.left.speech = Speech()
+        link.left.speech?.followsDefence = true
+        return link
+    }
+
+    static func configuration(_ mode: DefenceConfiguration.Mode) -> DefenceConfiguration {
+        var configuration = DefenceConfiguration()
+        configuration.mode = mode
+        return configuration
+    }
+
+    static func questions(of end: LinkEnd) -> [SentDatagram] {
+        end.sentControl.filter { $0.packets.contains { $0.nack != nil } }
+    }
+
+    /// Of the right end's packets from `start` on, those that came no later after the fastest way than `depth`.
+    static func shareInTime(
+        _ link: SimulatedLink, within depth: Duration, from start: Double = 5, until end: Double = .infinity,
+        delay: Duration = .milliseconds(20)
+    ) -> Double {
+        func sentAt(_ number: Int) -> Instant { .start + .milliseconds(20 * (number + 1)) }
+        let last = min(end, Double(link.now.nanoseconds) / 1e9 - 1)
+        let sent = Set((0..<Int(last * 50)).filter { sentAt($0) >= seconds(start) })
+        let heard = Set(
+            link.right.heard.filter {
+                $0.packet.ssrc == link.left.station.ssrc && $0.at - sentAt($0.number) <= delay + depth
+            }
+            .map(\.number))
+        return Double(sent.intersection(heard).count) / Double(sent.count)
+    }
+}

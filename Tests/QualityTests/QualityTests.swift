@@ -1,0 +1,115 @@
+import Playout
+import Quality
+import RTP
+import Sound
+import Testing
+
+/// Counts of a talker whose packets come each 20 ms, after `packets` of them.
+private func counts(packets: Int, lost: Int = 0, runs: Int = 0, concealed: Int = 0) -> QualityCounts {
+    var counts = QualityCounts(expected: packets, lost: lost, lossRuns: runs)
+    counts.playout.decoded = FrameCount((packets - concealed) * 960)
+    counts.playout.concealed = FrameCount(concealed * 960)
+    return counts
+}
+
+private let alice = SSRC(1)
+
+struct QualityTests {
+    @Test func aSecondHoldsWhatWasAddedInIt() throws {
+        var meter = QualityMeter(keepsSeconds: true)
+        meter.observe(counts(packets: 50), of: alice, at: .milliseconds(990))
+        meter.observe(counts(packets: 100, lost: 5, runs: 2, concealed: 5), of: alice, at: .milliseconds(1_990))
+        meter.observe(delay: .milliseconds(30), of: alice, at: .milliseconds(1_990))
+        meter.observe(counts(packets: 150, lost: 5, runs: 2, concealed: 5), of: alice, at: .milliseconds(2_500))
+        let report = meter.report
+        #expect(report.seconds.map(\.lostShare) == [0, 0.1, 0])
+        #expect(report.seconds.map(\.concealedShare) == [0, 0.1, 0])
+        #expect(report.seconds[1].burstLength == 2.5)
+        #expect(report.seconds.map(\.delays.count) == [0, 1, 0])
+        let score = try #require(report.seconds[1].score)
+        #expect(score < (try #require(report.seconds[0].score)) - 1)
+        #expect(report.whole.expected == 150 && report.whole.lost == 5)
+    }
+
+    @Test func secondsWithoutAnythingAreThereAndKnowNothing() {
+        var meter = QualityMeter(keepsSeconds: true)
+        meter.observe(counts(packets: 10), of: alice, at: .seconds(3))
+        #expect(meter.report.seconds.map(\.score).map { $0 == nil } == [true, true, true, false])
+        #expect(meter.report.seconds[0].json.line.contains("\"lost_share\": null"))
+    }
+
+    /// A packet that was missed and comes after all takes its loss back.
+    @Test func aLossThatWasNoneIsTakenBackInTheWhole() {
+        var meter = QualityMeter(keepsSeconds: true)
+        meter.observe(counts(packets: 50, lost: 1, runs: 1), of: alice, at: .milliseconds(500))
+        meter.observe(counts(packets: 100, lost: 0, runs: 1), of: alice, at: .milliseconds(1_500))
+        #expect(meter.report.seconds.map(\.lostShare) == [0.02, 0])
+        #expect(meter.whole.lost == 0 && meter.whole.burstLength == nil)
+    }
+
+    @Test func talkersAddUpAndOneWhoBeginsAnewGoesOn() {
+        var meter = QualityMeter(keepsSeconds: false)
+        meter.observe(counts(packets: 50), of: alice, at: .milliseconds(900))
+        meter.observe(counts(packets: 20, lost: 2, runs: 2), of: SSRC(2), at: .milliseconds(900))
+        meter.observe(counts(packets: 10, lost: 1, runs: 1), of: alice, at: .milliseconds(1_900))
+        #expect(meter.whole.expected == 80 && meter.whole.lost == 3)
+        #expect(meter.talkers.map(\.whole.expected) == [60, 20])
+    }
+
+    @Test func whatIsRecentForgetsAndWhatIsNotKeptIsGone() {
+        var meter = QualityMeter(keepsSeconds: false)
+        for second in 0..<100 {
+            meter.observe(
+                counts(packets: 50 * second, lost: min(second, 50), runs: min(second, 50)), of: alice,
+                at: .seconds(second))
+        }
+        #expect(meter.recent.lost == 0 && meter.recent.expected == 300)
+        #expect(meter.seconds.count == 5 && meter.whole.lost == 50)
+    }
+
+    @Test func delaysAreToldToATenthOfAMillisecond() {
+        var samples = DelaySamples()
+        #expect(samples.mean == nil && samples.quantile(0.95) == nil)
+        for millisecond in 1...100 { samples.add(.milliseconds(millisecond)) }
+        #expect(samples.mean == .microseconds(50_500) && samples.maximum == .milliseconds(100))
+        #expect(samples.quantile(0) == .milliseconds(1) && samples.quantile(0.95) == .milliseconds(95))
+        #expect(samples.quantile(1) == .milliseconds(100))
+        var both = samples
+        both.add(samples)
+        #expect(both.mean == samples.mean && both.count == 200)
+    }
+
+    /// What the issue of a report promises to whoever reads it.
+    @Test func theWholeHoldsWhatItPromises() {
+        var meter = QualityMeter(keepsSeconds: true)
+        meter.observe(counts(packets: 50), of: alice, at: .zero)
+        meter.observe(delay: .milliseconds(12), of: alice, at: .zero)
+        let names = meter.whole.members.map(\.0)
+        for name in [
+            "delay_ms", "lost_share", "late_share", "concealed_share", "recovered_share", "stretched_share", "resyncs",
+            "score",
+        ] { #expect(names.contains(name)) }
+        #expect(meter.whole.json.line.contains(#""delay_ms": { "mean": 12, "p95": 12, "max": 12 }"#))
+        #expect(meter.report.members().map(\.0) == ["whole", "seconds", "talkers"])
+    }
+}
+
+struct JSONTests {
+    @Test func valuesAreWrittenAsRFC8259HasThem() {
+        let value = JSON.object([
+            ("a", .integer(-3)), ("b", .decimal(2 / 3.0, places: 4)), ("c", .decimal(.nan, places: 2)),
+            ("d", .text("\"\\\u{7}ä\n")), ("e", .list([.null, .boolean(true), .object([])])),
+            ("f", .decimal(3, places: 2)),
+        ])
+        #expect(
+            value.line
+                == #"{ "a": -3, "b": 0.6667, "c": null, "d": "\"\\\u0007ä\u000a", "e": [null, true, {}], "f": 3 }"#)
+    }
+
+    @Test func whatIsLongIsSpreadOverLines() {
+        let row = JSON.object([("x", .text(String(repeating: "y", count: 60)))])
+        let lines = JSON.object([("rows", .list([row, row])), ("n", .integer(1))]).text.split(separator: "\n")
+        #expect(lines.count == 7 && lines[0] == "{" && lines[2].hasPrefix("    {"))
+        #expect(JSON.object([("n", .integer(1))]).text == "{ \"n\": 1 }\n")
+    }
+}

@@ -1,0 +1,135 @@
+import ArgumentParser
+import BadLink
+import Console
+import Engine
+import Playout
+import Quality
+import Radio
+import RadioCheck
+import Simulation
+import Sound
+import SoundFile
+import Waveform
+
+@main struct Badnet: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "badnet",
+        abstract:
+            "Plays a sentence through a bad network with the defence off and on: two WAVs, one picture, two scores.",
+        discussion: """
+            The sentence goes to another station and what the way back brings is heard, on a simulated clock: both times the \
+            network loses and delays by the same seed. The way back loses nothing. The picture shows levels over time, which \
+            packets were lost, what was made up and brought back, and the delay beneath.
+            """)
+
+    @Argument(help: ArgumentHelp("Where to write off.wav, on.wav and badnet.svg.", valueName: "folder")) var folder:
+        String
+    @Option(help: ArgumentHelp("The network, in badlink's words.", valueName: "network")) var network = Self.usual
+    @Option(help: "What chance begins with.") var seed: UInt64 = 1
+    @Option(help: ArgumentHelp("The sentence: a sound file, mono at 48 kHz.", valueName: "file")) var speech: String?
+
+    private static let usual = "b10 delay=20ms jitter=exponential:3ms"
+
+    static func main() { runAndExit(named: "badnet") }
+
+    func run() throws {
+        let speech = try SpeechFile.samples(speech)
+        let off = try Take(.off, speech, network, seed)
+        let on = try Take(.auto, speech, network, seed)
+        for (take, name) in [(off, "off"), (on, "on")] {
+            try write(take.samples, to: "\(folder)/\(name).wav")
+            Console.say("badnet: with the defence \(name), score \(take.score): \(folder)/\(name).wav")
+            Console.say(take.text)
+        }
+        let picture = TrackPicture(
+            title: "\(network), seed \(seed)",
+            rows: [
+                .init(title: "defence off: \(off.title)", track: off.track, losses: off.losses),
+                .init(title: "defence on: \(on.title)", track: on.track, losses: on.losses),
+            ])
+        try OutputFile(path: "\(folder)/badnet.svg").write(picture.svg)
+        Console.say("badnet: both of them to look at: \(folder)/badnet.svg")
+        Console.put("\(off.score) \(on.score)\n")
+    }
+
+    private func write(_ samples: [Float], to path: String) throws(RadioError) {
+        do throws(SoundFileError) {
+            var file = try SoundFileWriter(path: path, format: .mono)
+            try file.write(samples.span)
+            try file.close()
+        } catch {
+            throw RadioError(.unavailable, error.description)
+        }
+    }
+}
+
+/// The sentence, once through the network.
+private struct Take {
+    let samples: [Float]
+    let track: SoundTrack
+    let losses: [Duration]
+    let score: String
+    let title: String
+    let text: String
+
+    /// Of 20 ms: ten minutes.
+    private static let slotCount = 30_000
+
+    init(_ mode: DefenceConfiguration.Mode, _ speech: [Float], _ network: String, _ seed: UInt64) throws {
+        let model: NetworkModel
+        do { model = try NetworkModel(parsing: network) } catch { throw ValidationError("\(error)") }
+        var configuration = Asker.Configuration(host: Endpoint(.anyV4, port: 1), speech: speech)
+        configuration.duration = FrameCount(speech.count).duration()
+        configuration.defence.mode = mode
+        // By the time of sending, so that what the defence sends besides does not change what the network does.
+        let there = NetworkModel(trace: Trace(of: model, seed: seed, count: Self.slotCount))
+        let tape = Tape()
+        var check = try SimulatedCheck(
+            configuration, there: there, back: NetworkModel(delay: model.delay), seed: seed
+        ) { sound, pull in tape.record(sound, pull) }
+        let result = check.run()
+        tape.cut()
+        guard let quality = result.quality?.whole, let first = check.firstSent else {
+            throw RadioError(.unavailable, "nothing comes through \(network)")
+        }
+        samples = tape.samples
+        track = tape.track
+        losses = check.losses.map { $0 - first }
+        score = quality.score.map { decimal($0, places: 2) } ?? "–"
+        let share = { (share: Double?) in decimal((share ?? 0) * 100, places: 1) }
+        title =
+            "score \(score), \(share(quality.lostShare)) % lost, \(share(quality.concealedShare)) % made up, "
+            + "\(share(quality.recoveredShare)) % brought back"
+        text = quality.text
+    }
+}
+
+/// What is heard, and what is known of it.
+private final class Tape {
+    private(set) var samples: [Float] = []
+    private(set) var track = SoundTrack()
+    private var before = PlayoutStatistics()
+    private var columnCount = 0
+
+    /// What follows the last packet: its concealment, and a little silence.
+    private static let tail = Duration.milliseconds(300)
+
+    func cut() {
+        let end = min(columnCount + Int(Self.tail / SoundTrack.step), track.columns.count)
+        samples.removeLast(max(samples.count - end * 480, 0))
+        track.cut(to: end)
+    }
+
+    func record(_ sound: Span<Float>, _ pull: SimulatedReceiver.Pull) {
+        for index in sound.indices { samples.append(sound[index]) }
+        let now = pull.counts.playout
+        let recovered = { (statistics: PlayoutStatistics) in
+            statistics.recovered + statistics.recoveredByCopy + statistics.recoveredByResend
+        }
+        track.append(
+            sound, concealed: now.concealed - before.concealed, recovered: recovered(now) - recovered(before),
+            delay: now.decoded > before.decoded ? now.delay.duration() : nil)
+        if now.decoded > before.decoded { columnCount = track.columns.count }
+        before = now
+    }
+}

@@ -1,0 +1,82 @@
+import BadLink
+import RTP
+import Sound
+
+/// What arrives, and when: packets as a network by seed lets them through, with copies and resends where they are asked for.
+struct Deliveries {
+    struct Delivery {
+        /// Which packet of the speech it is.
+        var index: Int
+        var origin: PacketOrigin
+        /// In frames after the first packet was sent.
+        var at: FrameCount
+    }
+
+    /// In the order of their arrival.
+    private(set) var list: [Delivery] = []
+    /// Of the payload in all packets, in bit/s: RED's headers, copies and resends included.
+    private(set) var bitRate = 0.0
+
+    struct Repair {
+        /// How many packets later copies are sent.
+        var copyDistances: [Int] = []
+        /// In which a lost packet is asked for and comes again; nil where nothing is.
+        var roundTrip: FrameCount?
+        /// How long after its due it is asked for.
+        var patience = FrameCount(0)
+    }
+
+    init(of speech: EncodedSpeech, through network: NetworkModel, seed: UInt64, repair: Repair = Repair()) {
+        var link = BadLink(network, seed: seed)
+        var bytes = 0
+        var arrivals: [FrameCount?] = []
+        for (index, packet) in speech.packets.enumerated() {
+            let copies = repair.copyDistances.map { index - $0 }.filter { $0 >= 0 }
+            let payload =
+                copies.reduce(packet.count) { $0 + speech.packets[$1].count }
+                + (repair.copyDistances.isEmpty ? 0 : 4 * copies.count + 1)
+            bytes += payload
+            let arrival = Self.arrival(&link, payload, sent: speech.sent(index))
+            arrivals.append(arrival)
+            guard let arrival else { continue }
+            list.append(Delivery(index: index, origin: .original, at: arrival))
+            for copy in copies { list.append(Delivery(index: copy, origin: .copy, at: arrival)) }
+        }
+        if let roundTrip = repair.roundTrip {
+            var again = BadLink(network, seed: seed &+ 7_919)
+            bytes += resend(speech, arrivals, &again, roundTrip, repair.patience)
+        }
+        list.sort { ($0.at.rawValue, $0.index, $0.origin.rawValue) < ($1.at.rawValue, $1.index, $1.origin.rawValue) }
+        bitRate = Double(bytes * 8) / (Double(speech.packets.count) * 0.02)
+    }
+
+    /// A gap is seen when the next packet comes; what is missing is asked for then, and again each round trip.
+    private mutating func resend(
+        _ speech: EncodedSpeech, _ arrivals: [FrameCount?], _ link: inout BadLink, _ roundTrip: FrameCount,
+        _ patience: FrameCount
+    ) -> Int {
+        var bytes = 0
+        for index in arrivals.indices where arrivals[index] == nil {
+            guard let noticed = arrivals[index...].compactMap({ $0 }).first else { continue }
+            var asked = noticed
+            let halfWay = FrameCount(roundTrip.rawValue / 2)
+            while asked + roundTrip <= speech.sent(index) + patience {
+                bytes += speech.packets[index].count
+                let sent = asked + halfWay
+                if let arrival = Self.arrival(&link, speech.packets[index].count, sent: sent) {
+                    list.append(Delivery(index: index, origin: .resent, at: arrival + halfWay))
+                    break
+                }
+                asked += roundTrip
+            }
+        }
+        return bytes
+    }
+
+    private static func arrival(_ link: inout BadLink, _ byteCount: Int, sent: FrameCount) -> FrameCount? {
+        switch link.fate(ofPacket: byteCount, at: Instant.start + sent.duration()) {
+        case .lost: nil
+        case .delivered(let at), .doubled(let at, _): FrameCount(at - .start)
+        }
+    }
+}

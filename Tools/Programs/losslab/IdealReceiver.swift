@@ -1,0 +1,40 @@
+import OpusCodec
+import Sound
+
+/// The yardstick for loss: libopus with the same packets at a depth that never moves. What has come by then is decoded, what
+/// has not is taken from the in-band FEC of the next packet if that has come, and concealed otherwise.
+struct IdealReceiver {
+    var depth: FrameCount
+
+    func receive(_ deliveries: Deliveries, of speech: EncodedSpeech) throws -> Outcome {
+        var outcome = Outcome()
+        var arrivals = [Int](repeating: .max, count: speech.packets.count + 1)
+        for delivery in deliveries.list {
+            arrivals[delivery.index] = min(arrivals[delivery.index], delivery.at.rawValue)
+        }
+        var decoder = try OpusDecoder()
+        var frame = [Float](repeating: 0, count: EncodedSpeech.frame)
+        outcome.heard = [Float](repeating: 0, count: depth.rawValue)
+        var (concealed, recovered) = (0, 0)
+        for index in speech.packets.indices {
+            let due = (speech.sent(index) + depth).rawValue
+            var room = frame.mutableSpan
+            let packet = speech.packets[index]
+            let following = speech.packets[min(index + 1, speech.packets.count - 1)]
+            if arrivals[index] <= due {
+                _ = try decoder.decode(packet.span, into: &room)
+            } else if arrivals[index + 1] <= due, OpusDecoder.hasInBandFEC(following.span) {
+                try decoder.recover(FrameCount(EncodedSpeech.frame), from: following.span, into: &room)
+                recovered += 1
+            } else {
+                try decoder.conceal(FrameCount(EncodedSpeech.frame), into: &room)
+                concealed += 1
+            }
+            outcome.heard += frame
+            outcome.delays.append(Double(depth.rawValue) / 48)
+        }
+        outcome.concealedShare = Double(concealed) / Double(speech.packets.count)
+        outcome.recoveredShare = Double(recovered) / Double(speech.packets.count)
+        return outcome
+    }
+}

@@ -1,0 +1,40 @@
+import Engine
+import Glibc
+import Network
+import RadioCheck
+import Sound
+
+/// An answerer on a socket, until a signal ends it.
+final class Answering {
+    private let loop: EventLoop
+    private let socket: UDPSocket
+    private let say: (String) -> Void
+    private var answerer = Answerer(secret: .random(in: 0 ... .max))
+
+    init(on endpoint: Endpoint, say: @escaping (String) -> Void) throws {
+        let loop = try EventLoop()
+        self.loop = loop
+        self.say = say
+        socket = try UDPSocket(on: loop, bindingTo: endpoint, options: SocketOptions())
+    }
+
+    func run() throws {
+        for signal in [SIGINT, SIGTERM, SIGHUP] { _ = try loop.onSignal(signal) { [unowned self] in loop.stop() } }
+        socket.receive { [unowned self] datagram, sender, now in answer(datagram, sender, at: now) }
+        say("answering on port \(socket.localEndpoint.port); Ctrl-C ends it")
+        loop.run()
+        loop.closeAll()
+        say("sent back \(answerer.returnedCount) packet\(answerer.returnedCount == 1 ? "" : "s")")
+    }
+
+    private func answer(_ datagram: Span<UInt8>, _ sender: Endpoint, at now: Instant) {
+        let before = answerer.asker
+        var isAnswered = false
+        let reply = [UInt8](capacity: Answerer.maximumDatagramByteCount) { reply in
+            isAnswered = answerer.receive(datagram, from: sender, at: now, answer: &reply)
+        }
+        if isAnswered { socket.send(reply.span, to: sender) }
+        guard answerer.asker != before else { return }
+        if let asker = answerer.asker { say("\(asker) asks") } else { say("that was all") }
+    }
+}

@@ -1,0 +1,187 @@
+public import ArgumentParser
+import BadLink
+import Console
+public import Engine
+import Network
+import Quality
+import RTP
+import Radio
+import RadioCheck
+import Sound
+import SoundFile
+
+@main struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "radiocheck",
+        abstract: "Sends speech to another station and back, and tells how it went and what to change.",
+        usage: """
+            radiocheck bob.local          # there: radiocheck --answer, or tenfour talk
+            radiocheck --answer           # sends back what others ask with
+            radiocheck --network wifi-bad --seed 7
+            radiocheck --network lte --json --min-score 3.5
+            """,
+        discussion: """
+            Against radiocheck --answer the speech goes there and back, and so do the requests for what is lost: losses, bursts, \
+            jitter, delay and drift are those of both ways at once. Against tenfour talk they are what its reports tell of the way \
+            there. A network by name has the same both ways, and runs on a simulated clock, faster than real time and the same \
+            each time; badlink --list shows the names. The score is the E-model's (ITU-T G.107), 1 to 4.5.
+
+            --answer returns what it receives, packet for packet and never more, only while it runs, and only to an address that \
+            has been seen to receive.
+
+            Exit codes: 0 done; 1 below --min-score, or it failed while it ran; 2 wrong use; 69 nobody answers, or a port, host or \
+            file is not to be had.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "Whom to ask: a name or address, with :PORT where it is not \(RTPDefaults.port).", valueName: "host"))
+    var host: String?
+
+    @Flag(help: "Answer others instead of asking.") var answer = false
+
+    @Option(help: ArgumentHelp("Ask over this network instead, in badlink's words.", valueName: "network"))
+    var network: String?
+
+    @Option(help: ArgumentHelp("What chance begins with on it.", valueName: "number")) var seed: UInt64 = 1
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The port to answer on, or to ask from; \(RTPDefaults.port) or any.", valueName: "port"))
+    var port: UInt16?
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Speak for so long; a bare number is in seconds.", valueName: "time"))
+    var duration = Time<BareSeconds>(.seconds(10))
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s.", valueName: "rate"))
+    var bitrate = BitRate(32_000)
+
+    @Option(help: ArgumentHelp("Against loss: \(modes).", valueName: "mode"))
+    var defence: DefenceConfiguration.Mode = .auto
+
+    @Option(help: ArgumentHelp("The most that the buffer grows to for what is sent again.", valueName: "time"))
+    var maxLatency: Time<BareMilliseconds>?
+
+    @Option(help: ArgumentHelp("What to say: a sound file, mono at 48 kHz.", valueName: "file"))
+    var speech: String?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Write what came back to a WAV file.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Write the result to standard output as JSON.") var json = false
+
+    @Option(help: ArgumentHelp("Write the result as a JUnit report.", valueName: "file")) var junit: String?
+
+    @Option(help: ArgumentHelp("Exit with 1 below this score.", valueName: "score")) var minScore: Double?
+
+    private static var modes: String { DefenceConfiguration.Mode.allCases.map(\.rawValue).joined(separator: ", ") }
+
+    static func main() { runAndExit(named: "radiocheck") }
+
+    func validate() throws {
+        let ways = (host == nil ? 0 : 1) + (answer ? 1 : 0) + (network == nil ? 0 : 1)
+        guard ways == 1 else {
+            throw ValidationError("Say one of three: a host to ask, --answer, or --network with a name.")
+        }
+        guard duration.duration >= .milliseconds(100), duration.duration <= .seconds(3_600) else {
+            throw ValidationError("--duration \(text(of: duration.duration)) is no time to speak: write 0.1s to 60min.")
+        }
+        if let minScore, !(1...4.5).contains(minScore) {
+            throw ValidationError("--min-score \(minScore) is not on the scale: write 1 to 4.5.")
+        }
+        if let network { _ = try Self.model(network) }
+    }
+
+    func run() throws {
+        guard !answer else { return try answerOthers() }
+        let report = try junit.map { path throws(RadioError) in try OutputFile(path: path) }
+        let heard = Heard()
+        let verdict: Verdict
+        if let network {
+            let (result, state) = try simulate(network, heard)
+            verdict = Verdict(result, of: network, seed: seed, minimum: minScore)
+            if state != .over(.heard) { throw RadioError(.unavailable, "nothing comes through \(network)") }
+        } else {
+            verdict = Verdict(try ask(heard), of: host ?? "", seed: nil, minimum: minScore)
+        }
+        if let output { try heard.write(to: output) }
+        Console.say(verdict.text)
+        if json { Console.put(verdict.json.text) }
+        try report?.write(verdict.junit)
+        if verdict.isBelow { throw ExitCode.failure }
+    }
+
+    private static func model(_ name: String) throws -> NetworkModel {
+        do { return try NetworkModel(parsing: name) } catch { throw ValidationError("\(error)") }
+    }
+
+    private func simulate(_ network: String, _ heard: Heard) throws -> (CheckResult, Asker.State) {
+        let model = try Self.model(network)
+        let configuration = try configuration(for: Endpoint(.anyV4, port: 1))
+        var check = try SimulatedCheck(configuration, there: model, back: model, seed: seed) { sound, _ in
+            heard.add(sound)
+        }
+        let result = check.run()
+        return (result, check.state)
+    }
+
+    private func configuration(for host: Endpoint) throws(RadioError) -> Asker.Configuration {
+        var configuration = Asker.Configuration(host: host, speech: try SpeechFile.samples(speech))
+        configuration.duration = duration.duration
+        configuration.coding.bitRate = bitrate.bitsPerSecond
+        configuration.defence.mode = defence
+        if let maxLatency {
+            configuration.defence.maximumDepth = maxLatency.duration
+            configuration.playout.maximumDepth = maxLatency.duration
+        }
+        return configuration
+    }
+
+    private func ask(_ heard: Heard) throws -> CheckResult {
+        let address = try StreamAddress(parsing: host ?? "")
+        guard !address.host.isEmpty else {
+            throw RadioError(.usage, "there is nobody to ask: write a host, such as bob.local")
+        }
+        do {
+            let endpoint = try Resolver.resolve(address.host, port: address.port)[0]
+            let conversation = try Conversation(configuration(for: endpoint), localPort: port ?? 0) { sound, _ in
+                heard.add(sound)
+            }
+            Console.say(
+                "radiocheck: asking \(endpoint) for \(decimal(duration.duration / .seconds(1), places: 1, trimming: true)) s"
+            )
+            return try judged(conversation.run(), endpoint)
+        } catch let error as NetworkError {
+            throw RadioError(.unavailable, error.description)
+        }
+    }
+
+    private func judged(_ end: (result: CheckResult, state: Asker.State), _ host: Endpoint) throws(RadioError)
+        -> CheckResult
+    {
+        switch end.state {
+        case .over(.heard): return end.result
+        case .over(.reported):
+            Console.say("radiocheck: \(host) does not send back; this is what it reports")
+            return end.result
+        case .over(.busy): throw RadioError(.unavailable, "\(host) is answering somebody else: try again in a moment")
+        default:
+            throw RadioError(
+                .unavailable,
+                "\(host) does not answer: start radiocheck --answer there, or tenfour talk with this machine, and let UDP through"
+            )
+        }
+    }
+
+    private func answerOthers() throws {
+        let endpoint = Endpoint(.anyV6, port: port ?? RTPDefaults.port)
+        do {
+            try Answering(on: endpoint) { Console.say("radiocheck: \($0)") }.run()
+        } catch let error as NetworkError {
+            throw RadioError(.unavailable, error.description)
+        }
+    }
+}
+
+extension DefenceConfiguration.Mode: ExpressibleByArgument {}

@@ -1,0 +1,65 @@
+import Engine
+import Glibc
+import Network
+import RTP
+import Radio
+import RadioCheck
+import Simulation
+import Sound
+
+/// An asker on a socket.
+final class Conversation {
+    private let loop: EventLoop
+    private let socket: UDPSocket
+    private let host: Endpoint
+    private var asker: Asker
+    private var timer: LoopTimer?
+
+    init(
+        _ configuration: Asker.Configuration, localPort: UInt16,
+        hear: @escaping (Span<Float>, SimulatedReceiver.Pull) -> Void
+    ) throws {
+        let loop = try EventLoop()
+        self.loop = loop
+        host = configuration.host
+        let any: IPAddress = if case .v4 = host.address { .anyV4 } else { .anyV6 }
+        socket = try UDPSocket(on: loop, bindingTo: Endpoint(any, port: localPort), options: SocketOptions())
+        var chance = SystemRandomNumberGenerator()
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        let identity = Identity.random(wallClock: NTPTime(rawValue: UInt64(now.tv_sec) << 32), using: &chance)
+        asker = try Asker(configuration, identity: identity, at: loop.now, hear: hear)
+    }
+
+    /// Runs to the end, or until a signal ends it.
+    func run() throws -> (result: CheckResult, state: Asker.State) {
+        timer = try loop.makeTimer { [unowned self] in
+            asker.timeElapsed(at: loop.now)
+            settle()
+        }
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            _ = try loop.onSignal(signal) { [unowned self] in
+                asker.stop(at: loop.now)
+                settle()
+            }
+        }
+        socket.receive { [unowned self] datagram, sender, now in
+            asker.receive(datagram, from: sender, at: now)
+            settle()
+        }
+        settle()
+        loop.run()
+        loop.closeAll()
+        return (asker.result, asker.state)
+    }
+
+    private func settle() {
+        while true {
+            var isThere = false
+            let datagram = [UInt8](capacity: 2_048) { isThere = asker.nextDatagram(into: &$0) }
+            guard isThere else { break }
+            socket.send(datagram.span, to: host)
+        }
+        if let deadline = asker.nextDeadline { timer?.arm(at: deadline) } else { loop.stop() }
+    }
+}

@@ -1,0 +1,36 @@
+import Engine
+import RTP
+import Radio
+import Simulation
+
+/// Which stream a person wants to hear.
+struct Choice {
+    var ssrc: SSRC?
+    var port: UInt16?
+    var payloadType: UInt8?
+
+    static func number(_ digits: String) -> SSRC? {
+        let digits = digits.lowercased()
+        return UInt32(digits.hasPrefix("0x") ? String(digits.dropFirst(2)) : digits, radix: 16).map(SSRC.init)
+    }
+
+    /// The one with the most packets of those that fit. One that nobody pointed at must look like Opus.
+    func stream(of survey: StreamSurvey, in capture: Capture) throws(RadioError) -> RTPStream {
+        let streams = survey.streams
+        guard !streams.isEmpty else {
+            throw RadioError(.unavailable, "\(capture.summary); none of it is RTP")
+        }
+        let fitting = streams.filter { stream in
+            (ssrc == nil || stream.ssrc == ssrc) && (port == nil || stream.destination.port == port)
+                && (payloadType == nil || stream.payloadType == payloadType)
+        }
+        let isPointedAt = ssrc != nil || payloadType != nil
+        if let stream = fitting.first(where: { isPointedAt ? $0.opusCount > 0 : $0.isOpus }) { return stream }
+        let there = streams.prefix(8).map(\.words).joined(separator: ", ")
+        if fitting.isEmpty { throw RadioError(.unavailable, "no stream is as you want it; there are: \(there)") }
+        throw RadioError(
+            .unavailable,
+            "no stream of RTP there reads as Opus, and nothing else is played here; there are: \(there); --ssrc and --payload-type "
+                + "insist on one")
+    }
+}

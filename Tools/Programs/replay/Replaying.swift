@@ -1,0 +1,153 @@
+import ArgumentParser
+import Console
+import Engine
+import PacketCapture
+import Quality
+import RTP
+import Radio
+import Simulation
+import Sound
+import SoundFile
+
+@main struct Replaying: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Plays a captured stream as tenfour would have, faster than real time and the same each time.",
+        usage: """
+            replay capture.pcap -o heard.wav --report report.json
+            replay capture.pcapng --port 5004 --jitter 60ms
+            tcpdump -w - udp port 5004 | replay - -o heard.wav
+            """,
+        discussion: """
+            Reads pcap (both byte orders, micro- and nanoseconds) and pcapng, with Ethernet, VLAN tags, Linux' cooked headers, \
+            raw IP or loopback; finds the streams of RTP in it and takes the one of Opus with the most packets, unless you \
+            choose. The card that it plays to asks for 2.5 ms at a time and is never late. Delay counts from the moment of \
+            sending, as the fastest packet of all implies it; the score is the E-model's (ITU-T G.107).
+
+            Exit codes: 0 done; 1 it failed while it ran; 2 wrong use; 69 the capture cannot be read, holds no such stream, or a \
+            file cannot be written.
+            """)
+
+    @Argument(help: ArgumentHelp("The capture; - is standard input.", valueName: "capture"))
+    var path: String
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write what is heard to a WAV file or, raw, to -.", valueName: "place"))
+    var output: String?
+
+    @Option(help: ArgumentHelp("Write how it went as JSON; - is standard output.", valueName: "file"))
+    var report: String?
+
+    @Option(help: ArgumentHelp("The stream by its SSRC in hexadecimal digits.", valueName: "digits"))
+    var ssrc: String?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The stream by the port it is sent to.", valueName: "port"))
+    var port: UInt16?
+
+    @Option(help: ArgumentHelp("The stream by its payload type, 0 to 127.", valueName: "number"))
+    var payloadType: UInt8?
+
+    @Option(help: ArgumentHelp("Depth of the jitter buffer: auto, or fixed such as 60ms.", valueName: "auto|time"))
+    var jitter: Jitter?
+
+    @Option(help: ArgumentHelp("The most that the buffer grows to.", valueName: "time"))
+    var maxLatency: Time<BareMilliseconds>?
+
+    @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+    var quiet = false
+
+    static func main() { runAndExit(named: "replay") }
+
+    func validate() throws {
+        if let ssrc, Choice.number(ssrc) == nil {
+            throw ValidationError("--ssrc \(ssrc) is no SSRC: write up to eight hexadecimal digits, such as 1a2b3c4d.")
+        }
+        if let payloadType, payloadType > 127 {
+            throw ValidationError("--payload-type \(payloadType) is none: write a number from 0 to 127.")
+        }
+    }
+
+    func run() throws {
+        let capture = try Capture(path)
+        let choice = Choice(ssrc: ssrc.flatMap(Choice.number), port: port, payloadType: payloadType)
+        let survey = StreamSurvey(capture.log)
+        let stream = try choice.stream(of: survey, in: capture)
+        let others = survey.streams.filter { $0 != stream }
+        let log = try capture.log(of: stream)
+        let report = try self.report.map { path throws(RadioError) in try OutputFile(path: path) }
+        say("\(capture.summary)")
+        say("playing \(stream.words)" + (others.isEmpty ? "" : "; not playing \(list(others))"))
+        let quality = try play(log, of: stream)
+        if !quiet { Console.say(quality.whole.text) }
+        try report?.write(json(quality, stream, others, capture).text)
+    }
+
+    private func play(_ log: DatagramLog, of stream: RTPStream) throws -> QualityReport {
+        var settings = PlayoutSettings()
+        if case .fixed(let depth)? = jitter { settings.fixedDepth = depth }
+        if let maxLatency { settings.maximumDepth = maxLatency.duration }
+        var receiver = try SimulatedReceiver(
+            of: stream.ssrc, payloadType: stream.payloadType, redPayloadType: stream.redPayloadType, playout: settings)
+        var writer = try Recording(output)
+        for entry in log.entries {
+            try receiver.play(until: entry.at) { sound, _ in try writer.write(sound) }
+            receiver.receive(log.datagram(entry), from: entry.source, at: entry.at)
+        }
+        try receiver.finish { sound, _ in try writer.write(sound) }
+        try writer.close()
+        return receiver.report()
+    }
+
+    private func list(_ streams: [RTPStream]) -> String {
+        let shown = streams.prefix(8).map(\.words).joined(separator: ", ")
+        return streams.count > 8 ? "\(shown) and \(streams.count - 8) more" : shown
+    }
+
+    private func json(
+        _ quality: QualityReport, _ stream: RTPStream, _ others: [RTPStream], _ capture: Capture
+    ) -> JSON {
+        .object(
+            [
+                ("capture", .text(path)), ("damage", capture.damage.map { .text($0) } ?? .null),
+                ("passed_over", capture.passedOverJSON), ("stream", stream.json),
+                ("other_streams", .list(others.map(\.json))),
+            ] + quality.members())
+    }
+
+    private func say(_ text: String) { if !quiet { Console.say("replay: \(text)") } }
+}
+
+extension RTPStream {
+    /// `SSRC 1a2b3c4d to 10.0.0.7:5004 (type 111, 2990 packets)`.
+    var words: String {
+        "SSRC \(ssrc.digits) to \(destination) (type \(payloadType), \(packetCount) packet\(packetCount == 1 ? "" : "s"))"
+    }
+
+    var json: JSON {
+        .object([
+            ("ssrc", .text(ssrc.digits)), ("destination", .text("\(destination)")),
+            ("payload_type", .integer(Int(payloadType))), ("packets", .integer(packetCount)),
+        ])
+    }
+}
+
+/// What is heard, into a file where there is to be one.
+private struct Recording: ~Copyable {
+    private var file: SoundFileWriter?
+
+    init(_ path: String?) throws(RadioError) {
+        guard let path else { return }
+        do { file = try SoundFileWriter(path: path, format: .mono) } catch {
+            throw RadioError(.unavailable, error.description)
+        }
+    }
+
+    mutating func write(_ sound: Span<Float>) throws(RadioError) {
+        do { try file?.write(sound) } catch { throw RadioError(.failure, error.description) }
+    }
+
+    mutating func close() throws(RadioError) {
+        do { try file?.close() } catch { throw RadioError(.failure, error.description) }
+    }
+}
