@@ -99,7 +99,8 @@ let package = Package(
         .executableTarget(
             name: "replay",
             dependencies: [
-                "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile", argumentParser,
+                "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile",
+                argumentParser,
             ],
             path: "Tools/Programs/replay",
             swiftSettings: settings),
@@ -107,7 +108,8 @@ let package = Package(
         .executableTarget(
             name: "radiocheck",
             dependencies: [
-                "RadioCheck", "BadLink", "Quality", "Console", "Radio", "Engine", "RTP", "Network", "Sound", "SoundFile",
+                "RadioCheck", "BadLink", "Quality", "Console", "Radio", "Engine", "RTP", "Network", "Sound",
+                "SoundFile",
                 argumentParser,
             ],
             path: "Tools/Programs/radiocheck",
@@ -116,7 +118,8 @@ let package = Package(
         .executableTarget(
             name: "badnet",
             dependencies: [
-                "RadioCheck", "Simulation", "Waveform", "BadLink", "Quality", "Console", "Radio", "Engine", "Playout", "Sound",
+                "RadioCheck", "Simulation", "Waveform", "BadLink", "Quality", "Console", "Radio", "Engine", "Playout",
+                "Sound",
                 "SoundFile", argumentParser,
             ],
             path: "Tools/Programs/badnet",
@@ -155,7 +158,8 @@ let package = Package(
         tests(
             "RadioTests",
             imports: [
-                "CAllocations", "Radio", "BadLink", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP", "Sound", "SoundCard",
+                "CAllocations", "Radio", "BadLink", "Engine", "Handoff", "Network", "OpusCodec", "Playout", "RTP",
+                "Sound", "SoundCard",
                 "SoundFile",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
