@@ -90,6 +90,9 @@ import Testing
         #expect(
             shows(person) { $0.wholeMatch(of: /ON AIR   -9 dBFS  [1-9]\d*\.\d kbit\/s  \|  Bob .*/) != nil },
             "\(terminal.shown)")
+        // A second and a half of it: as long as it takes on a slow day.
+        let recorded = Folder.bytes(of: folder("bob.wav")).count
+        #expect(partner.wait(.seconds(30)) { Folder.bytes(of: folder("bob.wav")).count > recorded + 150_000 })
         terminal.type("m")
         #expect(shows(person) { $0.hasSuffix("|  speaker silenced") }, "\(terminal.shown)")
         terminal.type("m")
