@@ -24,6 +24,8 @@ struct DefenceChoice: Sendable {
 
     /// A change between two defences has to promise so much, and comes so long after the last one at the earliest.
     private static let worthChanging = 0.08
+    /// Unless it promises as much as this: something was learned, such as the round trip.
+    private static let worthHurrying = 0.3
     private static let shortestStay = Duration.seconds(2)
     /// Without loss, how long a defence stays up.
     private static let patience = Duration.seconds(3)
@@ -73,7 +75,8 @@ struct DefenceChoice: Sendable {
         }
         let current = Self.fitted(defence, situation)
         let gain = current.map { Self.worth(best, situation) - Self.worth($0, situation) } ?? .infinity
-        let mayChange = defence.isNone || lastChange.map { now - $0 >= Self.shortestStay } ?? true
+        let hasStayed = lastChange.map { now - $0 >= Self.shortestStay } ?? true
+        let mayChange = hasStayed || defence.isNone || gain >= Self.worthHurrying
         if let current, current.isSameScheme(as: best) || gain < Self.worthChanging || !mayChange {
             defence = current
         } else {
