@@ -71,7 +71,9 @@ let package = Package(
 
         .executableTarget(
             name: "tenfour",
-            dependencies: ["Radio", "Sound", "RTP", "Engine", "Network", "Playout", "SoundCard", "SoundFile", argumentParser],
+            dependencies: [
+                "Radio", "Sound", "RTP", "Engine", "Network", "Playout", "SoundCard", "SoundFile", argumentParser,
+            ],
             swiftSettings: settings),
 
         .executableTarget(
@@ -82,7 +84,9 @@ let package = Package(
 
         .executableTarget(
             name: "losslab",
-            dependencies: ["BadLink", "OpusCodec", "Playout", "RTP", "Radio", "Sound", "SoundFile", argumentParser],
+            dependencies: [
+                "BadLink", "Engine", "OpusCodec", "Playout", "RTP", "Radio", "Sound", "SoundFile", argumentParser,
+            ],
             path: "Tools/Programs/losslab",
             swiftSettings: settings),
         // What README.md shows, as a stranger would build it: without our settings.
@@ -96,16 +100,16 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         tests("SoundTests", imports: ["Sound"]),
-        tests("RTPTests", imports: ["RTP", "Sound"]),
+        tests("RTPTests", imports: ["BadLink", "RTP", "Sound"]),
         tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),
         tests("BadLinkTests", imports: ["BadLink", "Sound"]),
         tests("BadLinkProxyTests", imports: ["badlink", "BadLink", "Network", "Engine", "Sound"]),
-        tests("OpusCodecTests", imports: ["OpusCodec", "Sound"]),
+        tests("OpusCodecTests", imports: ["BadLink", "OpusCodec", "Sound"]),
         tests("ResamplingTests", imports: ["Resampling", "Sound"]),
-        tests("SoundFileTests", imports: ["SoundFile", "Sound"]),
+        tests("SoundFileTests", imports: ["BadLink", "SoundFile", "Sound"]),
         tests("SoundCardTests", imports: ["SoundCard", "Sound"]),
         tests("NetworkTests", imports: ["Network", "Engine", "Sound"]),
         tests(

@@ -18,8 +18,8 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
     private static var worstShallowness: FrameCount { FrameCount(240) }
     /// 40 ms.
     private static var worstDepth: FrameCount { FrameCount(1_920) }
-    /// 10 ms, of a voice of 100 Hz.
-    private static var ordinaryPeriod: FrameCount { FrameCount(480) }
+    /// 5 ms, of a voice of 200 Hz.
+    private static var ordinaryPeriod: FrameCount { FrameCount(240) }
     /// Where none has come for so long, as in music, pauses are not waited for: 4 s.
     private static var patience: FrameCount { FrameCount(192_000) }
 
@@ -41,7 +41,7 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
         if excess > Self.worstDepth || excess < .zero - Self.worstShallowness { isUnderWay = true }
         if FrameCount(abs(excess.rawValue)) < TimeStretch.shortest { isUnderWay = false }
         guard isPause || isUnderWay || sincePause >= Self.patience else { return .zero }
-        // Saved up for a period of nearly any voice, so that it can be cut where it is like the next.
+        // Saved up for a whole period, so that it can be cut where it is like the next.
         let (wanted, allowance) = (FrameCount(abs(excess.rawValue)), budget.allowance)
         guard wanted >= TimeStretch.shortest, allowance >= min(wanted, Self.ordinaryPeriod) else { return .zero }
         let change = min(min(wanted, allowance), TimeStretch.longest)

@@ -3,8 +3,8 @@ public import Sound
 /// Shortens or lengthens sound by one of its own periods, so that its pitch stays and no seam is heard.
 ///
 /// Waveform similarity, as in WSOLA and the accelerate and expand of NetEQ: where the sound a period further on (or back)
-/// looks most like the sound here, the one fades into the other over 5 ms, and what lies between is left out (or heard
-/// twice). Periods from 2.5 to 15 ms are looked for, which are the pitches of speech from 400 down to 67 Hz. A place where
+/// looks most like the sound here, the one fades into the other over 7.5 ms, and what lies between is left out (or heard
+/// twice). Periods from 2.5 to 12.5 ms are looked for, which are the pitches of speech from 400 down to 80 Hz. A place where
 /// nothing is alike (an onset, a plosive) is refused, until waiting costs more than a seam would.
 ///
 /// Playback thread. Nothing is allocated after `init`.
@@ -16,16 +16,17 @@ public struct TimeStretch: ~Copyable, Sendable {
     public static var longest: FrameCount { @_noAllocation @_noLocks get { FrameCount(longestPeriod) } }
 
     private static var shortestPeriod: Int { 120 }
-    private static var longestPeriod: Int { 720 }
-    private static var overlap: Int { 240 }
+    private static var longestPeriod: Int { 600 }
+    private static var overlap: Int { 360 }
     /// The search is made on the means of so many samples, then around its best on all of them.
     private static var coarseness: Int { 4 }
-    /// How alike (1: the same, 0: unrelated) two pieces must be for a cut: a correlation of 0.6, squared.
-    private static var likeness: Float { 0.36 }
+    /// How alike (1: the same, 0: unrelated) two pieces must be for a cut: a correlation of 0.9, squared.
+    private static var likeness: Float { 0.8 }
+    private static var preference: Float { 0.1 }
     /// −50 dBFS: whatever is cut there is not heard.
     private static var quiet: Float { 1e-5 }
-    /// After so many refusals in a row any place will do.
-    private static var patience: Int { 8 }
+    /// After so many refusals in a row, half a second, any place will do.
+    private static var patience: Int { 25 }
 
     private let channelCount: Int
     private var mono: Preallocated<Float>
@@ -132,7 +133,8 @@ public struct TimeStretch: ~Copyable, Sendable {
         for lag in Self.shortestPeriod / Self.coarseness...longest / Self.coarseness {
             let here = template / Self.coarseness
             let likeness = Self.likeness(coarse, here, here + step * lag, length)
-            if likeness > best.likeness { best = (lag * Self.coarseness, likeness) }
+            // The shortest that is nearly as good: one period and not two.
+            if likeness > best.likeness + Self.preference { best = (lag * Self.coarseness, likeness) }
         }
         let rough = best.lag
         best.likeness = -.infinity

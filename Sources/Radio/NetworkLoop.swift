@@ -35,7 +35,7 @@ internal import Synchronization
     private var lookTimer: LoopTimer?
     private var lastLook = Instant.start
     private var start = Instant.start
-    private let datagram = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 2_048)
+    private let datagram: UnsafeMutableBufferPointer<UInt8>
     private var droppedCount = 0
     private var heardAnyone = false
     /// Those who have a voice, as the station knew them last: what they sent is told after they have left, too.
@@ -78,6 +78,8 @@ internal import Synchronization
         self.outgoing = outgoing
         self.captured = captured
         self.played = played
+        // Behind all that throws: `deinit` is not called for half a loop.
+        unsafe datagram = .allocate(capacity: 2_048)
         woken.loop = self
     }
 

@@ -4,8 +4,8 @@ import Testing
 /// Whether the tests run inside `Tools/labcard run`, which `Tools/test` sees to.
 let hasLabcard = Program.isSet("TENFOUR_LABCARD")
 
-/// A tone of twenty seconds, for those who end it themselves.
-let longTone = Recording(channels: [Tone.samples(seconds: 20)]).wav()
+/// A tone of a minute, for those who end it themselves, on a slow day too.
+let longTone = Recording(channels: [Tone.samples(seconds: 60)]).wav()
 
 /// What `tenfour` does from beginning to end.
 func tenfour(

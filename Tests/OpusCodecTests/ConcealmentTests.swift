@@ -1,5 +1,7 @@
+import BadLink
 import OpusCodec
 import Sound
+import Support
 import Testing
 
 @Test func concealmentGoesOnWithTheSoundAndDiesDown() throws {
@@ -61,7 +63,7 @@ import Testing
 }
 
 @Test func bytesOfAnyKindGiveAnErrorOrSound() throws {
-    var chance = SplitMix(seed: 1)
+    var chance = SeededGenerator(seed: 1)
     var mono = try OpusDecoder(channelCount: 1)
     var stereo = try OpusDecoder(channelCount: 2)
     var samples = [Float](repeating: 0, count: 2 * OpusDecoder.maximumPacketDuration.rawValue)
@@ -87,21 +89,4 @@ import Testing
         _ = try? stereo.decode(packet.span, into: &span)
     }
     #expect(heard > 1_000)
-}
-
-/// Chance that comes out the same every time.
-private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }

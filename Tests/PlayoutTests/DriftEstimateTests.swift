@@ -29,3 +29,12 @@ func packetsInBurstsAreNotTakenForDrift(length: Int) {
     #expect(drift.most < 300)
     #expect(abs(drift.last) < 30)
 }
+
+/// Of 10 and 30 ms, as many networks have it: the fastest packet of a second is then off by as much.
+@Test(arguments: 1...6, [480.0, 1_440])
+func jitterIsNotTakenForDrift(seed: Int, sigma: Double) {
+    var chance = Chance(state: UInt64(seed))
+    let drift = estimate(seconds: 120, length: 960) { _ in Int(min(max(chance.normal(), -3), 3) * sigma + 3 * sigma) }
+    #expect(drift.most < 250)
+    #expect(abs(drift.last) < 80)
+}

@@ -29,7 +29,7 @@ func aToneKeepsItsPitch(frequency: Double) {
 @Test func anOnsetIsNotCutUntilItHasToBe() {
     var stretch = TimeStretch(channelCount: 1)
     var results: [FrameCount] = []
-    for _ in 0..<12 {
+    for _ in 0..<30 {
         var sound = Preallocated<Float>(repeating: 0, count: 3_000)
         var noise: UInt32 = 1
         for frame in 0..<1_200 {

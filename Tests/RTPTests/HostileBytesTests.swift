@@ -1,3 +1,4 @@
+import BadLink
 import Foundation
 import RTP
 import Support
@@ -19,7 +20,7 @@ struct HostileBytesTests {
 
     @Test(arguments: FuzzTarget.allCases)
     func noiseTrapsNoParser(target: FuzzTarget) {
-        var dice = Dice(seed: 10)
+        var dice = SeededGenerator(seed: 10)
         for _ in 0..<(target == .station || target == .playout ? 2_000 : 12_000) {
             let bytes = (0..<Int(dice.next() % 100)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
             target.feed(bytes.span)
@@ -28,7 +29,7 @@ struct HostileBytesTests {
 
     @Test(arguments: FuzzTarget.allCases)
     func mutatedVectorsTrapNoParser(target: FuzzTarget) throws {
-        var dice = Dice(seed: 4)
+        var dice = SeededGenerator(seed: 4)
         let own = Vector.all.filter { $0.kind.rawValue == target.rawValue }
         let seeds = try (own.isEmpty ? Vector.all : own).map { try $0.bytes() }
         for round in 0..<(own.isEmpty || target == .sdp ? 5_000 : 35_000) {
@@ -38,7 +39,7 @@ struct HostileBytesTests {
         }
     }
 
-    private func mutate(_ bytes: inout [UInt8], _ dice: inout Dice) {
+    private func mutate(_ bytes: inout [UInt8], _ dice: inout SeededGenerator) {
         guard !bytes.isEmpty else {
             bytes.append(UInt8(truncatingIfNeeded: dice.next()))
             return
@@ -52,20 +53,5 @@ struct HostileBytesTests {
         case 4: bytes.insert(UInt8(truncatingIfNeeded: dice.next()), at: place)
         default: bytes.append(contentsOf: bytes[place...].prefix(64))
         }
-    }
-}
-
-/// Numbers that look random and are the same each time (SplitMix64).
-private struct Dice {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

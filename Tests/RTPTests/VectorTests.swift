@@ -102,7 +102,9 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
     var testDescription: String { file.deletingPathExtension().lastPathComponent }
 
     func bytes() throws -> [UInt8] {
-        Array(try Data(contentsOf: file.deletingPathExtension().appendingPathExtension(kind == .sdp ? "sdp" : "bin")))
+        // Not `Data(contentsOf:)`, which leaves memory behind where a file is empty.
+        let url = file.deletingPathExtension().appendingPathExtension(kind == .sdp ? "sdp" : "bin")
+        return Array(try FileHandle(forReadingFrom: url).readToEnd() ?? Data())
     }
 
     static let all: [Vector] = {

@@ -1,6 +1,8 @@
+import BadLink
 import Glibc
 import Sound
 import SoundFile
+import Support
 import Testing
 
 /// Files that are well before they are damaged.
@@ -46,7 +48,7 @@ private func listen(to descriptor: Int32) -> Int {
 }
 
 @Test func aDamagedFileGivesAnErrorOrSound() {
-    var chance = SplitMix(seed: 2)
+    var chance = SeededGenerator(seed: 2)
     var heardCount = 0
     for _ in 0..<20_000 {
         var bytes = originals[chance.below(originals.count)]
@@ -70,21 +72,4 @@ private func listen(to descriptor: Int32) -> Int {
         }
     }
     #expect(heardCount > 5_000, "most damage was too great to reach the reading of samples")
-}
-
-/// Chance that comes out the same every time.
-private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }

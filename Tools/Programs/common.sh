@@ -43,9 +43,13 @@ install_with() {
     "${install[@]}" || { "$@" apt-get update -q && "${install[@]}"; }
 }
 
+need_swift() {
+    command -v swift >/dev/null || fail "Swift 6.2 or later is missing: see https://www.swift.org/install/linux/"
+}
+
 # build PRODUCT…: in release form. Shows what the compiler says only when it fails.
 build() {
-    command -v swift >/dev/null || fail "Swift 6.2 or later is missing: see https://www.swift.org/install/linux/"
+    need_swift
     local product log
     log=$(mktemp)
     for product in "$@"; do

@@ -42,8 +42,8 @@ enum {
 };
 
 static struct {
-    int priority, steered;
-} options = {50, 0};
+    int priority, steered, direct;
+} options = {50, 0, 0};
 
 static volatile sig_atomic_t ending;
 
@@ -233,7 +233,10 @@ static void play_sound(const char *card, int port)
                 waiting = decode(decoder, decoded);
             }
             spx_uint32_t in = (spx_uint32_t)waiting, out = PERIOD - done;
-            speex_resampler_process_float(resampler, 0, decoded + start, &in, converted + done, &out);
+            if (options.direct)
+                memcpy(converted + done, decoded + start, (in = out = in < out ? in : out) * sizeof *decoded);
+            else
+                speex_resampler_process_float(resampler, 0, decoded + start, &in, converted + done, &out);
             waiting -= (int)in;
             start += (int)in;
             done += out;
@@ -261,19 +264,21 @@ static int usage(void)
     fputs("bareloop send PCM HOST PORT    capture, encode, send\n"
           "bareloop recv PCM PORT         receive, decode, resample, play\n\n"
           "  --priority 1-99   with SCHED_FIFO (50; 0: ordinary)\n"
-          "  --steered         at a resampler ratio that is not 1 : 1, as when two clocks differ\n",
+          "  --steered         at a resampler ratio that is not 1 : 1, as when two clocks differ\n"
+          "  --direct          without a resampler, as trx plays\n",
           stderr);
     return 2;
 }
 
 int main(int count, char **arguments)
 {
-    static const struct option known[] = {{"priority", 1, 0, 'p'}, {"steered", 0, 0, 's'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0}};
+    static const struct option known[] = {{"priority", 1, 0, 'p'}, {"steered", 0, 0, 's'}, {"direct", 0, 0, 'd'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0}};
     int option;
     while ((option = getopt_long(count, arguments, "h", known, NULL)) != -1)
         switch (option) {
         case 'p': options.priority = atoi(optarg); break;
         case 's': options.steered = 1; break;
+        case 'd': options.direct = 1; break;
         default: return usage();
         }
     arguments += optind;

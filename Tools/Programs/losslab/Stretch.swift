@@ -39,17 +39,18 @@ struct Stretch: ParsableCommand {
         try writer.close()
         print(
             "{\"frames_before\": \(sound.count), \"frames_after\": \(bent.count), \"cuts\": \(seams.count), "
-                + "\"seam_energy_db\": \(seams.worst)}")
+                + "\"worst_seam_db\": \(seams.worst)}")
     }
 
     /// `sound` made as long as it was times `ratio`.
     private static func bend(_ sound: [Float], by ratio: Double, _ seams: inout Seams) -> [Float] {
         var stretch = TimeStretch(channelCount: 1)
-        let (history, frame) = (TimeStretch.reach.rawValue, 960)
+        let (history, frame) = (960, 960)
         var work = Preallocated<Float>(repeating: 0, count: history + 4 * frame)
         var result: [Float] = []
         var level = TalkLevel()
         var owed = 0.0
+        var before = Preallocated<Float>(repeating: 0, count: work.count)
         for start in stride(from: 0, to: sound.count - sound.count % frame, by: frame) {
             for index in 0..<frame { work[history + index] = sound[start + index] }
             var count = frame
@@ -57,7 +58,8 @@ struct Stretch: ParsableCommand {
             let isPause = level.isPause(
                 meanSquare: meanSquare(of: work.span(in: history..<history + count)), lasting: FrameCount(count))
             let limit = FrameCount(Int(abs(owed)))
-            if limit >= TimeStretch.shortest {
+            if limit >= FrameCount(240) {
+                for index in 0..<history + count { before[index] = work[index] }
                 let changed =
                     owed < 0
                     ? stretch.shorten(&work, from: history, to: history + count, atMost: limit, anywhere: isPause)
@@ -65,7 +67,7 @@ struct Stretch: ParsableCommand {
                 let change = owed < 0 ? -changed.rawValue : changed.rawValue
                 owed -= Double(change)
                 count += change
-                if change != 0 { seams.look(at: work, around: history, count: count) }
+                if change != 0 { seams.look(at: work, madeOf: before, around: history, change: change) }
             }
             for index in 0..<count { result.append(work[history + index]) }
             // What was played last is the history of what comes next.
@@ -75,24 +77,28 @@ struct Stretch: ParsableCommand {
     }
 }
 
-/// How much louder the sound is at the seams than around them, where only steps count: the energy of its second differences.
+/// Whether the sound jumps at the seams: its second differences there, beside those of the sound that each is made of.
 private struct Seams {
     var count = 0
-    /// In decibels; a click of full scale in quiet speech is some 40.
+    /// In decibels; zero is no sharper than what was there, and a click in quiet speech some 40.
     var worst = -100.0
 
-    mutating func look(at sound: borrowing Preallocated<Float>, around place: Int, count length: Int) {
+    mutating func look(
+        at sound: borrowing Preallocated<Float>, madeOf before: borrowing Preallocated<Float>, around place: Int,
+        change: Int
+    ) {
         count += 1
-        let energy = { (range: Range<Int>, sound: borrowing Preallocated<Float>) -> Double in
-            var most = 1e-9
-            for index in range.dropFirst(2) {
-                let step = Double(sound[index] - 2 * sound[index - 1] + sound[index - 2])
-                most = max(most, step * step)
-            }
-            return most
+        let seam = Self.sharpest(sound, place - 1..<place + 360 + max(change, 0))
+        worst = max(
+            worst, 10 * log10(seam / Self.sharpest(before, place - max(change, 0) - 2..<place + 362 - min(change, 0))))
+    }
+
+    private static func sharpest(_ sound: borrowing Preallocated<Float>, _ range: Range<Int>) -> Double {
+        var most = 1e-9
+        for index in range {
+            let step = Double(sound[index] - 2 * sound[index - 1] + sound[index - 2])
+            most = max(most, step * step)
         }
-        let seam = energy(place - 2..<place + 240, sound)
-        let around = max(energy(place - 480..<place - 2, sound), energy(place + 240..<place + length, sound))
-        worst = max(worst, 10 * log10(seam / around))
+        return most
     }
 }
