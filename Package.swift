@@ -93,7 +93,9 @@ let package = Package(
 
         .executableTarget(
             name: "losslab",
-            dependencies: ["BadLink", "OpusCodec", "Playout", "RTP", "Radio", "Sound", "SoundFile", argumentParser],
+            dependencies: [
+                "BadLink", "Engine", "OpusCodec", "Playout", "RTP", "Radio", "Sound", "SoundFile", argumentParser,
+            ],
             path: "Tools/Programs/losslab",
             swiftSettings: settings),
         .executableTarget(

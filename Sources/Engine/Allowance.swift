@@ -7,10 +7,11 @@ struct Allowance: Hashable, Sendable {
     let most: Double
     private var last: Instant?
 
-    init(perSecond: Double, most: Double) {
+    /// `share` of the most is there at first.
+    init(perSecond: Double, most: Double, share: Double = 1) {
         self.perSecond = perSecond
         self.most = most
-        left = most
+        left = most * share
     }
 
     /// Whether so much is left; then it is spent.

@@ -20,10 +20,14 @@ struct DefenceChoice: Sendable {
         var hasInBandFEC: Bool
         /// Whether copies go out even where nothing is lost.
         var alwaysCopies = false
+        /// Of the bits that are left for the sound beside its copies, what the encoder is told: it may take a little more.
+        var thrift = 1.0
     }
 
     /// A change between two defences has to promise so much, and comes so long after the last one at the earliest.
     private static let worthChanging = 0.08
+    /// Unless it promises as much as this: something was learned, such as the round trip.
+    private static let worthHurrying = 0.3
     private static let shortestStay = Duration.seconds(2)
     /// Without loss, how long a defence stays up.
     private static let patience = Duration.seconds(3)
@@ -73,7 +77,8 @@ struct DefenceChoice: Sendable {
         }
         let current = Self.fitted(defence, situation)
         let gain = current.map { Self.worth(best, situation) - Self.worth($0, situation) } ?? .infinity
-        let mayChange = defence.isNone || lastChange.map { now - $0 >= Self.shortestStay } ?? true
+        let hasStayed = lastChange.map { now - $0 >= Self.shortestStay } ?? true
+        let mayChange = hasStayed || defence.isNone || gain >= Self.worthHurrying
         if let current, current.isSameScheme(as: best) || gain < Self.worthChanging || !mayChange {
             defence = current
         } else {
@@ -99,8 +104,8 @@ struct DefenceChoice: Sendable {
         var bits = Double(situation.bitRate)
         if let farthest = scheme.copies.last {
             guard situation.takesCopies, outlook.hasRoom(forPacketsLater: farthest) else { return nil }
-            bits =
-                (bits - headerBits(copies: scheme.copies.count, frame: outlook.frame)) / Double(1 + scheme.copies.count)
+            bits -= headerBits(copies: scheme.copies.count, frame: outlook.frame)
+            bits *= situation.thrift / Double(1 + scheme.copies.count)
         }
         if scheme.resends {
             guard situation.asks, outlook.hasRoomForQuestion else { return nil }
@@ -109,6 +114,8 @@ struct DefenceChoice: Sendable {
         defence.bitRate = Int(bits)
         defence.expectedLoss = 0
         if scheme.inBandFEC {
+            // With fewer bits it costs more than whole copies do, where those are to be had.
+            guard defence.bitRate >= cheapFECBitRate || !situation.takesCopies else { return nil }
             guard situation.hasInBandFEC, outlook.hasRoom(forPacketsLater: 1),
                 let loss = leastExpectedLoss(bitRate: defence.bitRate)
             else { return nil }
@@ -121,12 +128,13 @@ struct DefenceChoice: Sendable {
     /// nothing. Nil where it sends none whatever it is told.
     static func leastExpectedLoss(bitRate: Int) -> Int? {
         switch bitRate {
-        case 32_000...: 1
+        case cheapFECBitRate...: 1
         case 18_000...: 6
         default: nil
         }
     }
 
+    private static let cheapFECBitRate = 32_000
     /// What Opus can code at the least.
     private static let leastBitRate = 6_000
 

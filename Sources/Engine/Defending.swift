@@ -14,6 +14,7 @@ extension Station {
         if isFresh { bitRateLimit.update(lossShare: loss.share, roundTrip: receivers.roundTrip, at: now) }
         let abilities = receivers.abilities(
             at: Set(configuration.remotes.map(\.address)), otherwise: configuration.defence.remoteAbilities)
+        regulateThrift()
         let mode = configuration.defence.mode
         let mayCopy = (mode == .auto || mode == .copy) && !configuration.isGroup
         let situation = DefenceChoice.Situation(
@@ -23,7 +24,8 @@ extension Station {
                 frame: configuration.defence.frameCount.duration()),
             bitRate: bitRateLimit.bitRate, takesCopies: mayCopy && abilities?.redPayloadType != nil,
             asks: answers && abilities?.answersNACK ?? false,
-            hasInBandFEC: mode == .auto && configuration.defence.hasInBandFEC, alwaysCopies: mode == .copy)
+            hasInBandFEC: mode == .auto && configuration.defence.hasInBandFEC, alwaysCopies: mode == .copy,
+            thrift: thrift)
         redPayloadType = abilities?.redPayloadType ?? configuration.defence.redPayloadType
         if choice.update(situation, isFresh: isFresh, at: now) {
             payloadAllowance.perSecond = Double(bitRateLimit.bitRate) / 8
@@ -38,5 +40,15 @@ extension Station {
         decide(isFresh: false, at: now)
     }
 
+    /// An encoder that takes more than it is told would use up what is saved for copies, and leave them out.
+    private mutating func regulateThrift() {
+        let level = payloadAllowance.left / payloadAllowance.most
+        if level < Self.savedShare { thrift = max(thrift - Self.thriftStep, 0.9) }
+        if level > 2 * Self.savedShare { thrift = min(thrift + Self.thriftStep, 1) }
+    }
+
+    private static let thriftStep = 0.005
+    /// Of what can be saved, what is there at first and is aimed at.
+    static let savedShare = 0.25
     private static let decisionInterval = Duration.milliseconds(500)
 }

@@ -102,7 +102,7 @@ struct PredictedScore: Sendable {
 
     /// What the coarser copies cost, with the least `expectedLoss` that turns them on.
     private static func priceOfFEC(bitRate: Double) -> Double {
-        bitRate >= 32_000 ? 0.11 : bitRate >= 24_000 ? 0.4 - 0.29 * (bitRate - 24_000) / 8_000 : 0.4
+        bitRate >= 32_000 ? 0.11 : 0.4
     }
 
     private static let cleanScores: [(bitRate: Double, score: Double)] = [

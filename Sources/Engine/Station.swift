@@ -38,6 +38,8 @@ public struct Station: Sendable {
     var choice: DefenceChoice
     var bitRateLimit: BitRateLimit
     var redPayloadType: UInt8
+    /// Of the bits beside copies: what the encoder is told.
+    var thrift = 0.98
     /// What the datagram being read tells of how our stream arrives, and whether one who decides about it says so.
     var freshView: (receiver: SSRC, view: ReceiverView)?
     var hasFreshReport = false
@@ -80,7 +82,8 @@ public struct Station: Sendable {
         choice = DefenceChoice(Defence(bitRate: bitRate))
         bitRateLimit = BitRateLimit(bitRate)
         redPayloadType = configuration.defence.redPayloadType
-        payloadAllowance = Allowance(perSecond: bytesPerSecond, most: bytesPerSecond * Self.savedSeconds)
+        payloadAllowance = Allowance(
+            perSecond: bytesPerSecond, most: bytesPerSecond * Self.savedSeconds, share: Self.savedShare)
         resendAllowance = Allowance(
             perSecond: bytesPerSecond * Self.bitRateWithResends, most: bytesPerSecond * Self.bitRateWithResends / 2)
         armReports(at: now)

@@ -6,8 +6,7 @@ extension PlayoutLane {
     /// Takes in a packet that arrived at `arrival`.
     ///
     /// Only an `original` tells how long the network takes and where the talker's numbers are. A `copy` or `resent` one fills
-    /// the place of a packet that did not come, and is a spare where that has come; insert a packet before the copies that
-    /// it carries.
+    /// the place of a packet that did not come, and is a spare where that has come.
     @_noAllocation @_noLocks
     public mutating func insert(
         _ payload: Span<UInt8>, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, frameCount: FrameCount,

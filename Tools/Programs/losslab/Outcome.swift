@@ -1,3 +1,6 @@
+import Sound
+import SoundFile
+
 /// How a receiver did. Delays in milliseconds, from a packet's sending to its playout; shares of the sound that was due.
 struct Outcome {
     var delays: [Double] = []
@@ -13,5 +16,29 @@ struct Outcome {
 
     func delay(within share: Double) -> Double {
         delays.isEmpty ? 0 : delays.sorted()[Int(Double(delays.count - 1) * share)]
+    }
+}
+
+extension Outcome {
+    /// What was heard as a WAV; `%s` in the path stands for the seed.
+    func write(to path: String, seed: UInt64) throws {
+        guard !heard.isEmpty else { return }
+        let path = path.split(separator: "%s", omittingEmptySubsequences: false).joined(separator: "\(seed)")
+        var writer = try SoundFileWriter(path: path, format: .mono)
+        try writer.write(heard.span)
+        try writer.close()
+    }
+
+    /// One line of JSON: `names` and then how it went.
+    func line(_ names: [(String, String)], bitRate: Double) -> String {
+        let numbers: [(String, Double)] = [
+            ("kbit_s", bitRate / 1_000), ("delay_ms", meanDelay), ("p95_ms", delay(within: 0.95)),
+            ("concealed_percent", concealedShare * 100), ("recovered_percent", recoveredShare * 100),
+            ("stretched_percent", stretchedShare * 100), ("late", Double(late)), ("resyncs", Double(resyncs)),
+        ]
+        let fields =
+            names.map { "\"\($0.0)\": \"\($0.1)\"" }
+            + numbers.map { "\"\($0.0)\": \(($0.1 * 1_000).rounded() / 1_000)" }
+        return "{" + fields.joined(separator: ", ") + "}"
     }
 }

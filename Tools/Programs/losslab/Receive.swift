@@ -2,7 +2,6 @@ import ArgumentParser
 import BadLink
 import Playout
 import Sound
-import SoundFile
 
 /// One receiver, one network, some seeds: a line of JSON for each, and what was heard as WAV.
 struct Receive: ParsableCommand {
@@ -64,13 +63,11 @@ struct Receive: ParsableCommand {
         for seed in seed..<seed + seeds {
             let deliveries = Deliveries(of: packets, through: model, seed: seed, repair: repair)
             let outcome = try outcome(of: deliveries, packets)
-            if let output, !outcome.heard.isEmpty {
-                let path = output.split(separator: "%s", omittingEmptySubsequences: false).joined(separator: "\(seed)")
-                var writer = try SoundFileWriter(path: path, format: .mono)
-                try writer.write(outcome.heard.span)
-                try writer.close()
-            }
-            print(line(outcome, seed, deliveries))
+            if let output { try outcome.write(to: output, seed: seed) }
+            print(
+                outcome.line(
+                    [("network", network), ("seed", "\(seed)"), ("receiver", receiver.rawValue)],
+                    bitRate: deliveries.bitRate))
         }
     }
 
@@ -92,17 +89,5 @@ struct Receive: ParsableCommand {
                 resendTime: rtt == nil ? FrameCount(0) : depth, limit: depth)
             return try own.receive(deliveries, of: packets)
         }
-    }
-
-    private func line(_ outcome: Outcome, _ seed: UInt64, _ deliveries: Deliveries) -> String {
-        let fields: [(String, Double)] = [
-            ("kbit_s", deliveries.bitRate / 1_000), ("delay_ms", outcome.meanDelay),
-            ("p95_ms", outcome.delay(within: 0.95)),
-            ("concealed_percent", outcome.concealedShare * 100), ("recovered_percent", outcome.recoveredShare * 100),
-            ("stretched_percent", outcome.stretchedShare * 100), ("late", Double(outcome.late)),
-            ("resyncs", Double(outcome.resyncs)),
-        ]
-        let numbers = fields.map { "\"\($0.0)\": \(($0.1 * 1_000).rounded() / 1_000)" }.joined(separator: ", ")
-        return "{\"network\": \"\(network)\", \"seed\": \(seed), \"receiver\": \"\(receiver.rawValue)\", \(numbers)}"
     }
 }

@@ -1,0 +1,119 @@
+"""Tools/benchmark loss: see Tools/benchmark --help."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+sys.path.insert(0, os.path.join(ROOT, "Tools/Programs/benchmark"))
+
+import stretch
+from rows import JITTER, LOSS
+from speech import Speech
+from table import Row, Table, print_json
+
+LOSSLAB = os.path.join(ROOT, ".build/release/losslab")
+# What Opus looks ahead, and half of the round trip of a call: sound is heard so much later than playout says.
+LOOK_AHEAD = 6.5
+
+
+class Laboratory:
+    def __init__(self, speech, first, seeds, folder):
+        self.speech, self.first, self.seeds, self.folder = speech, first, seeds, folder
+
+    def run(self, network, words, *, scored, transit=0):
+        """Mean of each figure over the seeds, PESQ among them where it is asked for."""
+        runs = []
+        for seed in range(self.first, self.first + self.seeds):
+            path = os.path.join(self.folder, "heard.wav")
+            command = [LOSSLAB, words[0], self.speech.path, "--network", network, "--seed", str(seed), *words[1:]]
+            told = subprocess.run([*command, "-o", path] if scored else command, capture_output=True, text=True)
+            if told.returncode:
+                raise SystemExit(told.stderr)
+            run = {key: value for key, value in json.loads(told.stdout).items() if isinstance(value, (int, float))}
+            if scored:
+                run["pesq"] = self.speech.score(path, run["delay_ms"] + transit + LOOK_AHEAD)
+            runs.append(run)
+        return {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]}
+
+
+def loss(lab, table):
+    for row in LOSS:
+        transit = 20 if row.ours[0] == "call" else 0
+        ours = lab.run(row.network, row.ours + (["--depth", str(row.depth_ms)] if not transit else []), scored=True, transit=transit)
+        ideal = lab.run(row.network, [*row.ideal, "--depth", str(max(ours["delay_ms"], 0.1))], scored=True)
+        within = ours["kbit_s"] <= row.kbit_s + 0.5 and ours["delay_ms"] <= row.depth_ms
+        met = within and ours["pesq"] >= min(row.ask, ideal["pesq"] - 0.1)
+        table.add(Row(
+            f"{row.network}, {row.kbit_s:g} kbit/s, {row.depth_ms} ms{', way back' if transit else ''}",
+            f"≥ {row.ask:g}",
+            f"{ours['pesq']:.2f} (ideal {ideal['pesq']:.2f})", met,
+            f"{ours['kbit_s']:.1f} kbit/s, {ours['delay_ms']:.0f} ms, {ours['recovered_percent']:.2f} % brought back, "
+            f"{ours['concealed_percent']:.2f} % concealed" + (f"; best peer {row.peer}" if row.peer else ""),
+            ours=ours, ideal=ideal))
+
+
+def jitter(lab, table, scored):
+    for row in JITTER:
+        ours = lab.run(row.network, ["receive"], scored=scored)
+        plain = lab.run(row.network, ["receive", "--receiver", "quantile"], scored=False)
+        met = all(
+            ours[key] <= max(plain[key] * 1.05, least)
+            for key, least in (("delay_ms", 0), ("concealed_percent", 0)))
+        score = f", PESQ {ours['pesq']:.2f}" if scored else ""
+        table.add(Row(
+            row.network, f"≤ {row.delay_ms} / {row.concealed:g}",
+            f"{ours['delay_ms']:.1f} ms / {ours['concealed_percent']:.2f} %{score}", met,
+            f"plain quantile {plain['delay_ms']:.1f} / {plain['concealed_percent']:.2f}; best peer {row.peer}",
+            ours=ours, quantile=plain))
+
+
+def tempo(lab, table):
+    rows = stretch.run(lab.speech, LOSSLAB, lab.folder)
+    others = rows[1:]
+    for row in rows:
+        own = row["maker"] == "tenfour"
+        met = row["seam_db"] <= stretch.CLICK_DB and all(
+            row["pesq"] >= other["pesq"] and row["cents"] <= other["cents"] for other in others) if own else None
+        table.add(Row(
+            row["maker"], "no worse" if own else "",
+            f"PESQ {row['pesq']:.2f}, pitch {row['cents']:.1f} cents (p95 {row['cents_p95']:.0f})", met,
+            *([f"the sharpest seam is {row['seam_db']:.1f} dB above the sound it is made of; {stretch.CLICK_DB} would be a click"]
+              if own else []), **row))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Tools/benchmark loss")
+    parser.add_argument("what", nargs="*", choices=["loss", "jitter", "stretch", []], default=[])
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--speech", type=int, default=0)
+    parser.add_argument("--no-score", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    speech = Speech(os.path.join(ROOT, ".build-tools/speech"), 60, arguments.speech)
+    wanted = arguments.what or ["loss", "jitter", "stretch"]
+    tables = []
+
+    def table(title):
+        tables.append(Table(title, arguments.json))
+        return tables[-1]
+
+    with tempfile.TemporaryDirectory() as folder:
+        lab = Laboratory(speech, arguments.seed, arguments.seeds, folder)
+        if "loss" in wanted:
+            loss(lab, table(f"Loss: PESQ-WB, mean of {lab.seeds} seeds of 60 s"))
+        if "jitter" in wanted:
+            jitter(lab, table(f"Jitter: mean delay and concealed share, mean of {lab.seeds} seeds of 60 s"),
+                   not arguments.no_score)
+        if "stretch" in wanted:
+            tempo(lab, table(f"Tempo {stretch.PERCENT} % up and back"))
+    if arguments.json:
+        print_json(tables)
+    return 0 if all(each.is_met for each in tables) else 1
+
+
+raise SystemExit(main())

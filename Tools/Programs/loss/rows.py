@@ -1,0 +1,62 @@
+"""What is asked of a bad network, and by what it is measured."""
+
+
+class LossRow:
+    """Speech over a lossy network. `ours` is how tenfour is run; `ideal` the best that libopus makes of the same scheme, where
+    a scheme is fixed; asks are least PESQ scores, bit rates and depths the most allowed."""
+
+    def __init__(self, network, ask, kbit_s, depth_ms, ours, ideal, *, peer=""):
+        self.network, self.ask, self.kbit_s, self.depth_ms, self.peer = network, ask, kbit_s, depth_ms, peer
+        self.ours, self.ideal = ours, ideal
+
+
+class JitterRow:
+    """Speech over a network that only delays: mean delay in ms and concealed percent, the most allowed."""
+
+    def __init__(self, network, delay_ms, concealed, peer):
+        self.network, self.delay_ms, self.concealed, self.peer = network, delay_ms, concealed, peer
+
+
+def plain(bit_rate, *words):
+    """One way, nothing sent back, the scheme fixed: ours and the ideal receiver on the same packets."""
+    scheme = ["--bitrate", str(bit_rate), *words]
+    return ["receive", *scheme], ["receive", *scheme, "--receiver", "ideal"]
+
+
+def call(bit_rate, depth, defence, *ideal):
+    """Two stations with a way back of 40 ms; the ideal receiver gets the scheme that is worth most there."""
+    ours = ["call", "--bitrate", str(bit_rate), "--rtt", "40", "--max-latency", str(depth), "--defence", defence]
+    return ours, ["receive", "--receiver", "ideal", *ideal]
+
+
+NACK = ["--bitrate", "23000", "--rtt", "40"]
+BOTH = ["--bitrate", "16000", "--copy", "1", "--rtt", "40"]
+
+LOSS = [
+    LossRow("b0", 4.25, 25, 25, *plain(24_000), peer="GStreamer 4.27 at 60 ms, NetEQ 4.21 at 39"),
+    LossRow("b5", 3.6, 26, 30, *plain(12_000, "--copy", "1"), peer="NetEQ 3.15, GStreamer 3.51 at 60"),
+    LossRow("b10", 3.4, 26, 30, *plain(12_000, "--copy", "1"), peer="NetEQ 2.84, GStreamer 3.25 at 60"),
+    LossRow("b5", 3.8, 34, 30, *plain(16_000, "--copy", "1"), peer="NetEQ with RED 3.70"),
+    LossRow("b10", 3.6, 34, 30, *plain(16_000, "--copy", "1"), peer="NetEQ with RED 3.62"),
+    LossRow("b20", 2.6, 34, 30, *plain(16_000, "--copy", "1"), peer="NetEQ with RED 2.45"),
+    LossRow("b5", 4.1, 50, 30, *plain(24_000, "--copy", "1")),
+    LossRow("b10", 3.9, 50, 30, *plain(24_000, "--copy", "1")),
+    LossRow("b5", 4.0, 27.6, 100, *call(24_000, 100, "nack", *NACK), peer="GStreamer 3.51"),
+    LossRow("b10", 3.55, 27.6, 100, *call(24_000, 100, "nack", *NACK), peer="GStreamer 3.25"),
+    LossRow("g10", 2.95, 27.6, 100, *call(24_000, 100, "nack", *NACK), peer="GStreamer 2.42"),
+    LossRow("b10", 4.2, 27.6, 200, *call(24_000, 200, "nack", *NACK), peer="GStreamer 3.25"),
+    LossRow("b20", 3.6, 27.6, 200, *call(24_000, 200, "nack", *NACK), peer="GStreamer 2.41"),
+    LossRow("g10", 4.0, 27.6, 200, *call(24_000, 200, "nack", *NACK), peer="GStreamer 2.42"),
+    LossRow("b10", 3.9, 39, 100, *call(34_000, 100, "auto", *BOTH), peer="3.65"),
+    LossRow("b20", 3.3, 39, 100, *call(34_000, 100, "auto", *BOTH), peer="2.67"),
+    LossRow("g10", 2.9, 39, 100, *call(34_000, 100, "auto", *BOTH), peer="2.52"),
+]
+
+JITTER = [
+    JitterRow("j10", 65, 0.4, "GStreamer-60 69 / 0, NetEQ 98 / 0.08"),
+    JitterRow("j30", 175, 1.1, "Mumble's buffer 181 / 0.56, NetEQ 215 / 0.21"),
+    JitterRow("gam", 120, 0.7, "Mumble's 124 / 0.48, NetEQ 151 / 0.19"),
+    JitterRow("par", 150, 1.1, "NetEQ 151 / 0.74"),
+    JitterRow("wifi-lab", 150, 0.7, "NetEQ 168 / 0.42"),
+    JitterRow("step", 75, 0.3, "NetEQ 106 / 0.12"),
+]

@@ -1,0 +1,169 @@
+import BadLink
+import Engine
+import OpusCodec
+import Playout
+import RTP
+import Radio
+import Sound
+
+/// A talker and a listener with all that a session has but threads, sockets and cards, and a way back between them: what
+/// defends itself against loss does it here as in a call.
+struct TwoStations: ~Copyable {
+    private(set) var outcome = Outcome()
+    /// Of all media that the talker sent, RTP headers left out, in bit/s.
+    var bitRate: Double { Double(mediaByteCount * 8) / (Double(max(sentCount, 1)) * 0.02) }
+    /// What was done against loss at the end.
+    var defence: Defence { talker.defence }
+
+    private var talker: Station
+    private var listener: Station
+    private var voice: Voice
+    private var encoder: OpusEncoder
+    private var settings: OpusEncoderSettings
+    private var there: BadLink
+    private var back: BadLink
+    private var flight = InFlight<Bool>(capacity: 4_096)
+    private var mediaByteCount = 0
+    private var sentCount = 0
+
+    private static let here = Endpoint(.v4(0xC000_0201), port: 5_004)
+    private static let far = Endpoint(.v4(0xC000_0202), port: 5_004)
+    /// What the card asks for at a time.
+    private static let period = 120
+
+    init(network: NetworkModel, roundTrip: Duration, seed: UInt64, defence: DefenceConfiguration) throws {
+        var settings = OpusEncoderSettings()
+        settings.rateControl = .variable
+        settings.signal = .speech
+        settings.bitRate = defence.bitRate
+        let encoder = try OpusEncoder(application: .voip, settings: settings)
+        let voice = try Voice(format: .mono, configuration: PlayoutConfiguration(margin: FrameCount(Self.period)))
+        self.settings = settings
+        self.encoder = encoder
+        self.voice = voice
+        var network = network
+        network.delay += roundTrip / 2
+        there = BadLink(network, seed: seed)
+        back = BadLink(NetworkModel(delay: roundTrip / 2), seed: seed &+ 1)
+        talker = Station(
+            identity: Identity(ssrc: SSRC(1), seed: seed),
+            configuration: StationConfiguration(remotes: [Self.far], defence: defence), at: .start)
+        listener = Station(
+            identity: Identity(ssrc: SSRC(2), seed: seed &+ 2),
+            configuration: StationConfiguration(remotes: [Self.here], defence: defence), at: .start)
+        self.voice.begin(SSRC(1))
+    }
+
+    /// Lets the talker say `speech` and hears it.
+    mutating func run(_ speech: [Float]) throws {
+        var sound = [Float](repeating: 0, count: Self.period)
+        for position in stride(from: 0, to: speech.count + 24_000, by: Self.period) {
+            if position % 960 == 0, position + 960 <= speech.count {
+                try say(speech[position..<position + 960], at: FrameCount(position))
+            }
+            pass(until: .start + FrameCount(position).duration())
+            if position % 4_800 == 0 { tell() }
+            let due = voice.lane.statistics.due
+            var room = sound.mutableSpan
+            if !voice.pull(into: &room, at: FrameCount(position)) { for index in sound.indices { sound[index] = 0 } }
+            outcome.heard += sound
+            if voice.lane.statistics.due > due {
+                outcome.delays.append(Double(voice.lane.statistics.delay.rawValue) / 48)
+            }
+        }
+        outcome.take(voice.lane.statistics)
+    }
+
+    private mutating func say(_ sound: ArraySlice<Float>, at position: FrameCount) throws {
+        settings.bitRate = talker.defence.bitRate
+        settings.inBandFEC = talker.defence.inBandFEC
+        settings.expectedLoss = talker.defence.expectedLoss
+        try encoder.apply(settings)
+        let frame = Array(sound)
+        var packet = [UInt8](repeating: 0, count: 1_276)
+        var bytes = packet.mutableSpan
+        let length = try encoder.encode(frame.span, into: &bytes)
+        let now = Instant.start + position.duration()
+        talker.send(packet.span.extracting(first: length), at: position, startsTalkspurt: position == .zero, now: now)
+        sentCount += 1
+        settle(at: now)
+    }
+
+    /// Datagrams arrive and deadlines come, each at its own moment.
+    private mutating func pass(until end: Instant) {
+        while true {
+            var next: Instant?
+            for moment in [flight.nextDelivery, talker.nextDeadline, listener.nextDeadline] {
+                if let moment { next = min(next ?? moment, moment) }
+            }
+            guard let next, next <= end else { return }
+            deliver(at: next)
+            if let deadline = talker.nextDeadline, deadline <= next { talker.timeElapsed(at: next) }
+            if let deadline = listener.nextDeadline, deadline <= next { listener.timeElapsed(at: next) }
+            settle(at: next)
+        }
+    }
+
+    private mutating func deliver(at now: Instant) {
+        while true {
+            var due: (address: Bool, due: Instant)?
+            let datagram = [UInt8](capacity: 2_048) { due = flight.next(due: now, into: &$0) }
+            guard let due else { return }
+            guard due.address else {
+                _ = talker.receive(datagram.span, from: Self.far, at: now)
+                continue
+            }
+            guard case .media(let packet) = listener.receive(datagram.span, from: Self.here, at: now) else { continue }
+            for index in 0..<packet.copyCount { hear(packet.copy(index), in: datagram, at: now) }
+            hear(packet, in: datagram, at: now)
+        }
+    }
+
+    private mutating func hear(_ media: MediaPacket, in datagram: [UInt8], at now: Instant) {
+        var packet = IncomingPacket()
+        packet.ssrc = media.ssrc
+        packet.sequenceNumber = media.sequenceNumber
+        packet.timestamp = media.timestamp
+        packet.frameCount = media.description.frameCount
+        packet.origin = media.origin
+        let end = media.description.offset + media.description.byteCount
+        let payload = Array(datagram[media.description.offset..<end])
+        packet.carriesFEC = OpusDecoder.hasInBandFEC(payload.span)
+        packet.packet.fill(payload.span)
+        voice.insert(packet, arrivedAt: FrameCount(now - .start))
+    }
+
+    /// What the network thread and the playback thread tell each other ten times a second.
+    private mutating func tell() {
+        guard let repair = listener.sources.first(where: { $0.ssrc == SSRC(1) })?.repair else { return }
+        voice.setRepair(
+            RepairNeeds(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit))
+        listener.playoutDelay(of: SSRC(1), is: voice.lane.statistics.delay.duration())
+    }
+
+    private mutating func settle(at now: Instant) {
+        while let datagram = Self.next(of: &talker) {
+            // The second byte of RTCP lies where no payload type of ours does (RFC 5761).
+            if !(192...223).contains(datagram[1]) { mediaByteCount += datagram.count - RTPHeader.byteCount }
+            launch(datagram, there.fate(ofPacket: datagram.count, at: now), toListener: true)
+        }
+        while let datagram = Self.next(of: &listener) {
+            launch(datagram, back.fate(ofPacket: datagram.count, at: now), toListener: false)
+        }
+        while talker.nextEvent() != nil {}
+        while listener.nextEvent() != nil {}
+    }
+
+    private mutating func launch(_ datagram: [UInt8], _ fate: Fate, toListener: Bool) {
+        switch fate {
+        case .lost: break
+        case .delivered(let due), .doubled(let due, _): _ = flight.insert(datagram.span, for: toListener, due: due)
+        }
+    }
+
+    private static func next(of station: inout Station) -> [UInt8]? {
+        var destination: Station.Destination?
+        let datagram = [UInt8](capacity: 2_048) { destination = station.nextDatagram(into: &$0) }
+        return destination == nil ? nil : datagram
+    }
+}
