@@ -9,6 +9,8 @@ public enum Discard: Int, CaseIterable, Sendable {
     case unknownPayloadType
     /// Not an Opus packet by RFC 6716 section 3.
     case malformedPayload
+    /// More bytes of Opus than a packet is kept of (`Station.maximumPayloadByteCount`).
+    case oversizedPayload
     /// From an address this conversation is not with.
     case stranger
     /// More sources at once than a station keeps.

@@ -33,6 +33,7 @@ extension Station {
         guard let opus = try? OpusPacket(parsing: datagram.extracting(payload)) else {
             return .discarded(.malformedPayload)
         }
+        guard payload.count <= Self.maximumPayloadByteCount else { return .discarded(.oversizedPayload) }
         guard header.ssrc != ssrc else { return .discarded(meetOwnNumber(header, at: now)) }
         switch admit(header.ssrc, from: sender, at: now) {
         case .refused(let reason):

@@ -70,6 +70,8 @@ public struct Station: Sendable {
 
     /// No datagram of ours is longer: what an Ethernet frame can carry, with room to spare for headers.
     public static let maximumDatagramByteCount = 1_500
+    /// No packet of sound is longer, ours or another's: what an Ethernet frame can carry after IPv6, UDP and RTP.
+    public static let maximumPayloadByteCount = 1_440
     /// More senders than anybody can listen to at once.
     public static let maximumSourceCount = 64
 

@@ -30,4 +30,14 @@ public struct PlayoutConfiguration: Hashable, Sendable {
         self.minimum = minimum
         self.maximum = maximum
     }
+
+    /// Of how many packets the queue must have room so that none is refused at the deepest, though each be the shortest there is
+    /// (2.5 ms). A power of two.
+    var packetCapacity: Int {
+        var deepest = maximum
+        if case .fixed(let depth) = depth { deepest = depth }
+        var capacity = 256
+        while capacity * 120 < deepest.rawValue && capacity < 4_096 { capacity *= 2 }
+        return capacity
+    }
 }

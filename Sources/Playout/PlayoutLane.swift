@@ -43,10 +43,11 @@ public struct PlayoutLane: ~Copyable, Sendable {
     /// What is older is no longer worth hearing: 5 s.
     private static var longestStall: FrameCount { FrameCount(240_000) }
 
-    public init(configuration: PlayoutConfiguration = .init(), capacity: Int = 256) {
+    /// `capacity` in packets, a power of two; unless told as the deepest of `configuration` asks for.
+    public init(configuration: PlayoutConfiguration = .init(), capacity: Int? = nil) {
         self.configuration = configuration
         target = TargetDepth(configuration)
-        queue = PacketQueue(capacity: capacity)
+        queue = PacketQueue(capacity: capacity ?? configuration.packetCapacity)
     }
 
     /// Whether nothing sounds or waits to.

@@ -80,7 +80,8 @@ public struct RedundantPayload: Sendable {
     /// Appends the header of a copy; `block.offset` is not written. The copies' bytes follow all headers, in their order.
     public static func writeHeader(ofCopy block: Block, into payload: inout OutputSpan<UInt8>) {
         precondition(
-            block.byteCount <= maximumByteCount && block.age <= maximumAge && block.age > .zero, "a copy that RED can tell of")
+            block.byteCount <= maximumByteCount && block.age <= maximumAge && block.age > .zero,
+            "a copy that RED can tell of")
         payload.append(
             bigEndian: 0x8000_0000 | UInt32(block.payloadType & 0x7F) << 24 | UInt32(block.age.rawValue) << 10
                 | UInt32(block.byteCount))

@@ -11,8 +11,8 @@ struct RecordedSound: BitwiseCopyable, Sendable {
 
 /// Writes what was heard, on a thread that may wait for a disk, a pipe or a closure.
 struct Recorder: ~Copyable, Sendable {
-    /// What lies between the playback thread and this one: two seconds and more.
-    static let capacity = 512
+    /// What lies between the playback thread and this one: two seconds of the shortest period, 1 ms, and more of others.
+    static let capacity = 2_048
 
     private var file: SoundFileWriter?
     private let closure: (@Sendable ([Float], LPCMFormat) -> Void)?

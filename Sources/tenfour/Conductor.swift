@@ -124,4 +124,8 @@ enum Signals {
     fileprivate static func ask() { end.store(true, ordering: .relaxed) }
 }
 
-@c private func signalled(_ number: Int32) { Signals.ask() }
+/// The second of its kind ends us at once: the first may wait for a reader who does not read.
+@c private func signalled(_ number: Int32) {
+    Signals.ask()
+    signal(number, SIG_DFL)
+}

@@ -19,7 +19,12 @@ enum Environment {
     /// Those that were typed, the first of them a command, with those from the environment before them.
     static func arguments(for typed: [String]) -> [String] {
         guard let command = typed.first else { return typed }
-        return [command] + settings(for: command).compactMap(\.argument) + typed.dropFirst()
+        var settings = settings(for: command)
+        // A card that is named leaves no room for what the environment would have in its place.
+        if typed.contains(where: { $0.hasPrefix("-D") || $0.hasPrefix("--device") }) {
+            settings.removeAll { $0.option == "input" || $0.option == "output" }
+        }
+        return [command] + settings.compactMap(\.argument) + typed.dropFirst()
     }
 
     /// For one who wonders about an option that was never typed: a line for each that was found, or nothing.

@@ -5,6 +5,8 @@ import RTP
 struct Names {
     private var names: [SSRC: String] = [:]
     private var endpoints: [SSRC: Endpoint] = [:]
+    /// Who has left, the longest gone first.
+    private var gone: [SSRC] = []
 
     /// Nobody hears more than a few; a flood of numbers is not kept.
     private static let maximumCount = 256
@@ -17,11 +19,20 @@ struct Names {
 
     mutating func take(_ event: Event) {
         switch event {
-        case .sourceAppeared(let ssrc, let endpoint) where endpoints.count < Self.maximumCount:
-            endpoints[ssrc] = endpoint
+        case .sourceAppeared(let ssrc, let endpoint):
+            gone.removeAll { $0 == ssrc }
+            if endpoints.count >= Self.maximumCount, !gone.isEmpty { forget(gone.removeFirst()) }
+            if endpoints.count < Self.maximumCount { endpoints[ssrc] = endpoint }
+        case .sourceLeft(let ssrc, _):
+            if endpoints[ssrc] != nil { gone.append(ssrc) }
         case .sourceNamed(let ssrc, let name) where names.count < Self.maximumCount:
             names[ssrc] = name.count > Self.maximumLength ? name.prefix(Self.maximumLength - 1) + "…" : name
         default: break
         }
+    }
+
+    private mutating func forget(_ ssrc: SSRC) {
+        names[ssrc] = nil
+        endpoints[ssrc] = nil
     }
 }

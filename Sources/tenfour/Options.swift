@@ -38,7 +38,8 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "At the end write how it sounded as JSON, per second and for the whole; - is standard output.", valueName: "file"))
+            "At the end write how it sounded as JSON, per second and for the whole; - is standard output.",
+            valueName: "file"))
     var report: String?
 
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
@@ -108,6 +109,14 @@ struct CodingOptions: ParsableArguments {
         guard (96...127).contains(payloadType) else {
             throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
         }
+        if let bitrate, let frame {
+            let byteCount = Double(bitrate.bitsPerSecond) / 8 * (frame.duration / .seconds(1))
+            guard byteCount <= Double(Station.maximumPayloadByteCount) else {
+                throw ValidationError(
+                    "\(text(of: frame.duration)) at \(bitrate.defaultValueDescription)bit/s do not fit into a packet: write a shorter --frame or a lower --bitrate."
+                )
+            }
+        }
     }
 
     func apply(to coding: inout CodingSettings) {
@@ -153,7 +162,16 @@ struct PlayoutOptions: ParsableArguments {
         if let periodTime, !(.milliseconds(1) ... .milliseconds(100)).contains(periodTime.duration) {
             throw ValidationError("--period-time \(text(of: periodTime.duration)) is out of range: write 1ms to 100ms.")
         }
+        if case .fixed(let depth) = jitter, depth > Self.deepest {
+            throw ValidationError("--jitter \(text(of: depth)) is too deep: write at most \(text(of: Self.deepest)).")
+        }
+        if let maxLatency, maxLatency.duration > Self.deepest {
+            throw ValidationError(
+                "--max-latency \(text(of: maxLatency.duration)) is too deep: write at most \(text(of: Self.deepest)).")
+        }
     }
+
+    private static let deepest = Duration.seconds(5)
 
     func apply(to playout: inout PlayoutSettings) {
         switch jitter {
@@ -176,11 +194,23 @@ enum Place {
 
     init(_ text: String) {
         if text.hasPrefix("alsa:") {
-            var name = text.dropFirst(5)
-            if name.hasPrefix("//") { name = name.dropFirst(2) }
-            self = .card(String(name))
+            self = .card(CardName(text).name)
         } else {
             self = .file(text.hasPrefix("file:") ? String(text.dropFirst(5)) : text)
         }
     }
+}
+
+/// A sound card by its ALSA name; `alsa:` or `alsa://` may stand before it.
+struct CardName: ExpressibleByArgument {
+    let name: String
+
+    init(_ text: String) {
+        var name = text[...]
+        if name.hasPrefix("alsa:") { name = name.dropFirst(5) }
+        if name.count < text.count, name.hasPrefix("//") { name = name.dropFirst(2) }
+        self.name = String(name)
+    }
+
+    init?(argument: String) { self.init(argument) }
 }

@@ -18,13 +18,15 @@ struct Recv: ParsableCommand {
             "Where from: rtp://:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
     var address: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The port to receive on.", valueName: "port"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The port to receive on, where the address names none.", valueName: "port"))
     var port: UInt16?
 
     @Option(
         name: [.customShort("D"), .long],
         help: ArgumentHelp("The sound card to play on, by its ALSA name.", valueName: "name"))
-    var device: String?
+    var device: CardName?
 
     @Option(
         name: .shortAndLong,
@@ -59,10 +61,10 @@ struct Recv: ParsableCommand {
         playout.apply(to: &configuration.playout)
         if let channels { configuration.playout.channelCount = channels }
         configuration.endsWithLastSource = oneshot
-        configuration.output = .card(device ?? "default")
+        configuration.output = .card(device?.name ?? "default")
         if let output {
             Place(output).apply(to: &configuration)
-            if let device { configuration.output = .card(device) }
+            if let device { configuration.output = .card(device.name) }
         }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
             .run(configuration) { session in
@@ -74,9 +76,10 @@ struct Recv: ParsableCommand {
     /// What to receive, and what it calls itself.
     private func source() throws -> (SessionConfiguration, title: String) {
         let station = common.station(payloadType: payloadType)
-        guard let address, address.hasSuffix(".sdp") else {
-            var typed = try StreamAddress(parsing: address ?? "rtp://:\(RTPDefaults.port)")
-            if let port { typed.typedPort = port }
+        let address = address ?? "rtp://:\(port ?? RTPDefaults.port)"
+        guard address.hasSuffix(".sdp") else {
+            var typed = try StreamAddress(parsing: address)
+            typed.typedPort = typed.typedPort ?? port
             return (try .receiving(on: typed, station: station, multicastInterface: common.interface), "")
         }
         let description = try TextFile.readDescription(address)

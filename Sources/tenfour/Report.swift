@@ -1,6 +1,7 @@
 import Console
 import Engine
 import Network
+import Playout
 import Quality
 import RTP
 import Radio
@@ -45,12 +46,28 @@ struct Report {
                 "capture     \(count(capture.xrunCount, "overrun")) of the card, \(count(capture.overrunCount, "packet")) not taken"
             )
         }
+        lines += leftOut
         if snapshot.discards.total > 0 { lines.append("passed over \(discards)") }
         if snapshot.network.failed > 0 {
             let last = snapshot.network.lastFailure.map { ", last: \($0)" } ?? ""
             lines.append("network     \(count(snapshot.network.failed, "datagram")) not sent\(last)")
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// What came, and was not heard or not kept.
+    private var leftOut: [String] {
+        let misplaced = snapshot.voices.reduce(0) { $0 + $1.playout.discarded }
+        let crowdedOut = snapshot.playback?.crowdedOutCount ?? 0
+        let unrecorded = snapshot.playback?.unrecordedSampleCount ?? 0
+        return [
+            misplaced > 0 ? "misplaced   \(count(misplaced, "packet")) of another time, or too many at once" : nil,
+            crowdedOut > 0
+                ? "crowded out \(count(crowdedOut, "packet")) of more talkers than can be heard at once" : nil,
+            snapshot.handoffDropCount > 0
+                ? "not taken   \(count(snapshot.handoffDropCount, "packet")): the machine was too slow" : nil,
+            unrecorded > 0 ? "not kept    \(count(unrecorded, "sample")): where the recording goes was too slow" : nil,
+        ].compactMap { $0 }
     }
 
     private func text(of voice: SessionSnapshot.VoiceSnapshot) -> [String] {
@@ -82,6 +99,7 @@ extension Discard {
         case .malformedRTCP: "of broken RTCP"
         case .unknownPayloadType: "of another payload type (--payload-type chooses it)"
         case .malformedPayload: "with broken Opus"
+        case .oversizedPayload: "with more Opus than one packet is kept of"
         case .stranger: "from strangers"
         case .tooManySources: "of too many senders"
         case .collision: "under a number that is taken"

@@ -22,7 +22,7 @@ struct Send: ParsableCommand {
     @Option(
         name: [.customShort("D"), .long],
         help: ArgumentHelp("The sound card to capture from, by its ALSA name.", valueName: "name"))
-    var device = "default"
+    var device = CardName("default")
 
     @Option(
         help: ArgumentHelp("Send this instead: a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
@@ -99,7 +99,7 @@ struct Send: ParsableCommand {
         if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }
         coding.apply(to: &configuration.coding)
         if let channels { configuration.coding.channelCount = channels }
-        configuration.input = input.map { Place($0).input(raw: raw(for: $0)) } ?? .card(device)
+        configuration.input = input.map { Place($0).input(raw: raw(for: $0)) } ?? .card(device.name)
         let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
         if let sdp { try TextFile.write(description.text(), to: sdp) }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)

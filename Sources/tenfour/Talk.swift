@@ -22,7 +22,7 @@ struct Talk: ParsableCommand {
     @Option(
         name: [.customShort("D"), .long],
         help: ArgumentHelp("The sound card, for both ways, by its ALSA name.", valueName: "name"))
-    var device = "default"
+    var device = CardName("default")
 
     @Option(
         help: ArgumentHelp("Where your sound comes from instead: alsa:NAME, a sound file, or -.", valueName: "place"))
@@ -48,10 +48,12 @@ struct Talk: ParsableCommand {
         coding.apply(to: &configuration.coding)
         playout.apply(to: &configuration.playout)
         configuration.beginsOpen = open
-        configuration.input = input.map { Place($0).input(raw: $0 == "-" ? RawFormat() : nil) } ?? .card(device)
-        configuration.output = .card(device)
+        configuration.input = input.map { Place($0).input(raw: $0 == "-" ? RawFormat() : nil) } ?? .card(device.name)
+        configuration.output = .card(device.name)
         if let output { Place(output).apply(to: &configuration) }
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true, report: common.report).run(configuration) { _ in
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true, report: common.report).run(
+            configuration
+        ) { _ in
             "talking with \(partner)"
         }
     }

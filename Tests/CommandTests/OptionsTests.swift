@@ -40,6 +40,17 @@ import Testing
         #expect(try rate(["--music", "-b", "64k"], ["TENFOUR_SPEECH": "1"]) > 36)
     }
 
+    @Test func whatIsTypedOfAPlaceOrAPortWins() throws {
+        let port = UDPPort.free()
+        let heard = try tenfour(
+            ["recv", "rtp://127.0.0.1:\(port)", "-o", "x.wav", "-d", "0.3"], in: folder,
+            environment: ["TENFOUR_PORT": "\(port + 2)"])
+        #expect(heard.errors.contains("receiving on 127.0.0.1:\(port)"), "\(heard.errors)")
+        let sent = try tenfour(
+            ["send", "-D", "alsa://nosuch", "rtp://127.0.0.1"], in: folder, environment: ["TENFOUR_INPUT": "tone.wav"])
+        #expect(sent.end == .code(69) && sent.errors.contains("'nosuch'"), "\(sent.errors)")
+    }
+
     @Test func aWrongOptionFromTheEnvironmentIsNamed() throws {
         let sent = try tenfour(["send", "rtp://127.0.0.1"], environment: ["TENFOUR_FRAME": "7ms"])
         #expect(sent.end == .code(2))

@@ -76,6 +76,7 @@ struct ReceivingTests {
         (.malformedRTCP, [0x81, 0xC9, 0, 1, 0, 0, 0, 1]),  // a block that is not there
         (.unknownPayloadType, media(SSRC(9), payloadType: 0)),
         (.malformedPayload, media(SSRC(9), payload: [])),
+        (.oversizedPayload, media(SSRC(9), payload: [0xFF, 0x41, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 1_437))),
         (.malformedPayload, media(SSRC(9), payload: [0xFB, 0x00])),  // code 3 without frames
         (.stranger, media(SSRC(9))),
         (.stranger, report(SSRC(9))),

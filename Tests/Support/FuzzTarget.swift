@@ -159,7 +159,8 @@ private func feedCapture(_ bytes: Span<UInt8>) {
     if var reader = try? CaptureReader(bytes) {
         var end = 0
         while let packet = reader.next(in: bytes) {
-            precondition(packet.bytes.lowerBound >= end && packet.bytes.upperBound <= bytes.count, "bytes of another packet")
+            precondition(
+                packet.bytes.lowerBound >= end && packet.bytes.upperBound <= bytes.count, "bytes of another packet")
             end = packet.bytes.upperBound
             _ = packet.time - .start
             check(packet, in: bytes)
@@ -170,7 +171,8 @@ private func feedCapture(_ bytes: Span<UInt8>) {
     for type: UInt32 in [0, 1, 12, 14, 101, 105, 108, 113, 228, 229, 276] {
         check(
             CapturedPacket(
-                time: .start, linkType: LinkType(rawValue: type), bytes: 0..<bytes.count, originalByteCount: bytes.count),
+                time: .start, linkType: LinkType(rawValue: type), bytes: 0..<bytes.count, originalByteCount: bytes.count
+            ),
             in: bytes)
     }
 }

@@ -24,7 +24,8 @@ need() {
     local as_root=()
     if ((EUID)); then
         command -v sudo >/dev/null || fail "these Debian packages are missing: as root, apt-get install ${missing[*]}"
-        as_root=(sudo)
+        # sudo clears the environment.
+        as_root=(sudo env DEBIAN_FRONTEND=noninteractive)
     fi
     say "installing ${missing[*]}"
     local log
