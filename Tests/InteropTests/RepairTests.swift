@@ -55,41 +55,44 @@ import Testing
             a=rtpmap:111 opus/48000/2
 
             """, to: "theirs.sdp")
-        let player = try Command(
-            "gst-launch-1.0",
-            words: """
-                -v udpsrc port=\(port) caps=\(opus) ! \(Self.drop) ! rtpreddec pt=63 ! rtpjitterbuffer latency=200 \
-                ! \(Self.count)
-                """
-        ).start(in: folder)
-        try #require(player.takes(port: port), "\(player.errors)")
-        try sendTone(to: "theirs.sdp", ["--defence", "copy"], in: folder)
-        end(player)
-        let (lost, missing) = losses(of: player)
-        #expect(lost > 4)
-        #expect(missing <= lost / 2 + 2, "\(missing) of \(lost)")
+        // A machine that is held up makes the sender spend on packets what it had for copies.
+        try retrying(3, priority: nil) {
+            let player = try Command(
+                "gst-launch-1.0",
+                words: """
+                    -v udpsrc port=\(port) caps=\(opus) ! \(Self.drop) ! rtpreddec pt=63 ! rtpjitterbuffer latency=200 \
+                    ! \(Self.count)
+                    """
+            ).start(in: folder)
+            try #require(player.takes(port: port), "\(player.errors)")
+            try sendTone(to: "theirs.sdp", ["--defence", "copy"], in: folder)
+            end(player)
+            let (lost, missing) = losses(of: player)
+            return lost > 4 && missing <= lost / 2 + 2 ? nil : "\(missing) of \(lost) missing"
+        }
     }
 
     /// GStreamer asks as RTP/AVPF has it, from its first report on, and knows nothing of us but our packets.
     @Test func gstreamerAsksAndIsAnswered() throws {
         folder.write(Recording(channels: [Tone.samples(seconds: 12)]).wav(), to: "tone.wav")
         let own = UDPPort.free()
-        let player = try Command(
-            "gst-launch-1.0",
-            words: """
-                -v rtpbin name=bin rtp-profile=avpf do-retransmission=true latency=1000 \
-                udpsrc port=\(port) caps=\(opus) ! \(Self.drop) ! bin.recv_rtp_sink_0 bin. ! \(Self.count) \
-                udpsrc port=\(port + 1) caps=application/x-rtcp ! bin.recv_rtcp_sink_0 \
-                bin.send_rtcp_src_0 ! udpsink host=127.0.0.1 port=\(own + 1) sync=false async=false
-                """
-        ).start(in: folder)
-        try #require(player.takes(port: port), "\(player.errors)")
-        try sendTone(to: "rtp://127.0.0.1:\(port)", ["-p", "\(own)", "--rtcp", "next"], in: folder)
-        end(player)
-        let lines = player.outputText.split(separator: "\n")
-        let lost = lines.count { $0.contains("(way:") && $0.contains("dropping") }
-        let heard = lines.count { $0.contains("(heard:") && $0.contains("chain") }
-        #expect(lost > 4)
-        #expect(600 - heard <= lost * 2 / 3, "\(600 - heard) of \(lost)")
+        try retrying(3, priority: nil) {
+            let player = try Command(
+                "gst-launch-1.0",
+                words: """
+                    -v rtpbin name=bin rtp-profile=avpf do-retransmission=true latency=1000 \
+                    udpsrc port=\(port) caps=\(opus) ! \(Self.drop) ! bin.recv_rtp_sink_0 bin. ! \(Self.count) \
+                    udpsrc port=\(port + 1) caps=application/x-rtcp ! bin.recv_rtcp_sink_0 \
+                    bin.send_rtcp_src_0 ! udpsink host=127.0.0.1 port=\(own + 1) sync=false async=false
+                    """
+            ).start(in: folder)
+            try #require(player.takes(port: port), "\(player.errors)")
+            try sendTone(to: "rtp://127.0.0.1:\(port)", ["-p", "\(own)", "--rtcp", "next"], in: folder)
+            end(player)
+            let lines = player.outputText.split(separator: "\n")
+            let lost = lines.count { $0.contains("(way:") && $0.contains("dropping") }
+            let heard = lines.count { $0.contains("(heard:") && $0.contains("chain") }
+            return lost > 4 && 600 - heard <= lost * 2 / 3 ? nil : "\(600 - heard) of \(lost) missing"
+        }
     }
 }
