@@ -36,12 +36,24 @@ extension Station {
     /// Looks at each source's losses when that is due.
     mutating func askWhenDue(at now: Instant) {
         guard let deadline = questionDeadline, deadline <= now else { return }
-        questionDeadline = nil
-        for index in sources.indices { ask(index, at: now) }
+        for index in sources.indices { look(index, at: now) }
+        armQuestions()
     }
 
     /// Looks at the losses of a source, asks for what is due, and finds out when to look again.
     mutating func ask(_ index: Int, at now: Instant) {
+        look(index, at: now)
+        armQuestions()
+    }
+
+    /// Afresh each time: a packet that came puts off what its absence would have asked for.
+    private mutating func armQuestions() { questionDeadline = nextQuestion }
+
+    private var nextQuestion: Instant? {
+        sources.lazy.compactMap { $0.trace.nextDeadline(asks: asks($0)) }.min()
+    }
+
+    private mutating func look(_ index: Int, at now: Instant) {
         let asks = asks(sources[index])
         let limit = configuration.defence.depth(roundTrip: sources[index].roundTrip)
         let depth = sources[index].roundTrip == nil ? limit : sources[index].trace.playoutDelay ?? limit
@@ -49,9 +61,6 @@ extension Station {
         if asks { ask(index, depth: depth, at: now) }
         sources[index].noteAnswers()
         sources[index].trace.adviseDepth(limit: limit, asks: asks, at: now)
-        if let next = sources[index].trace.nextDeadline(asks: asks) {
-            questionDeadline = questionDeadline.map { min($0, next) } ?? next
-        }
         hurryReports(at: now)
     }
 

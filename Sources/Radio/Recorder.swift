@@ -11,8 +11,12 @@ struct RecordedSound: BitwiseCopyable, Sendable {
 
 /// Writes what was heard, on a thread that may wait for a disk, a pipe or a closure.
 struct Recorder: ~Copyable, Sendable {
-    /// What lies between the playback thread and this one: two seconds of the shortest period, 1 ms, and more of others.
-    static let capacity = 2_048
+    /// How many pieces lie between the playback thread and this one: two seconds and more. A piece is a period of the card, or
+    /// as much of it as a piece holds.
+    static func capacity(period: Duration, format: LPCMFormat) -> Int {
+        let full = Double(RecordedSound().samples.count) / Double(format.rate.hertz * format.channelCount)
+        return Int(2.5 / min(period / .seconds(1), full))
+    }
 
     private var file: SoundFileWriter?
     private let closure: (@Sendable ([Float], LPCMFormat) -> Void)?

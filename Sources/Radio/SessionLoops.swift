@@ -102,7 +102,8 @@ struct SessionLoops: ~Copyable, Sendable {
         _ configuration: SessionConfiguration, format: LPCMFormat, _ state: SessionState, _ loops: inout SessionLoops
     ) throws(RadioError) -> HandoffProducer<RecordedSound>? {
         guard let recording = configuration.recording else { return nil }
-        let pieces = Handoff(capacity: Recorder.capacity, filler: RecordedSound())
+        let pieces = Handoff(
+            capacity: Recorder.capacity(period: configuration.playout.period, format: format), filler: RecordedSound())
         switch recording {
         case .closure(let closure):
             loops.recorder = Recorder(

@@ -22,7 +22,8 @@ struct HostileTests {
         #expect(station.sources.count == Station.maximumSourceCount)
         #expect(station.listeners.count == Listeners.maximumCount)
         #expect(station.discards.total > 10_000)
-        #expect(Discard.allCases.filter { station.discards[$0] == 0 } == [.stranger, .loop, .collision])
+        #expect(
+            Discard.allCases.filter { station.discards[$0] == 0 } == [.oversizedPayload, .stranger, .loop, .collision])
         #expect(station.takeEvents().count == EventQueue.maximumCount)
         #expect(station.takeDatagrams().count <= 128)
     }
