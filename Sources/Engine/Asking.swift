@@ -26,11 +26,13 @@ extension Station {
         sources[index].trace.playoutDelay = delay
     }
 
-    /// Whether lost packets of the source are asked for.
-    func asks(_ source: Source) -> Bool {
+    /// Whether lost packets of a source are asked for.
+    func asks(_ index: Int) -> Bool {
         guard configuration.defence.mode == .auto || configuration.defence.mode == .nack else { return false }
-        guard !configuration.isGroup, configuration.controlPort != .none, source.goodbye == nil else { return false }
-        return configuration.defence.sourcesAnswer || source.abilities?.answersNACK ?? false
+        guard !configuration.isGroup, configuration.controlPort != .none, sources[index].goodbye == nil else {
+            return false
+        }
+        return configuration.defence.sourcesAnswer || sources[index].abilities?.answersNACK ?? false
     }
 
     /// Looks at each source's losses when that is due.
@@ -50,11 +52,16 @@ extension Station {
     private mutating func armQuestions() { questionDeadline = nextQuestion }
 
     private var nextQuestion: Instant? {
-        sources.lazy.compactMap { $0.trace.nextDeadline(asks: asks($0)) }.min()
+        var next: Instant?
+        for index in sources.indices {
+            let deadline = sources[index].trace.nextDeadline(asks: asks(index))
+            if let deadline { next = min(next ?? deadline, deadline) }
+        }
+        return next
     }
 
     private mutating func look(_ index: Int, at now: Instant) {
-        let asks = asks(sources[index])
+        let asks = asks(index)
         let limit = configuration.defence.depth(roundTrip: sources[index].roundTrip)
         let depth = sources[index].roundTrip == nil ? limit : sources[index].trace.playoutDelay ?? limit
         sources[index].trace.review(depth: max(depth, limit), asks: asks, at: now)

@@ -21,9 +21,8 @@ extension Station {
 
     /// While packets are lost, ours or those of one who is alone with us, reports come twice a second.
     mutating func hurryReports(at now: Instant) {
-        let isLossy =
-            lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false
-            || sources.contains { $0.trace.isLossy(at: now) }
+        var isLossy = lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false
+        for index in sources.indices where !isLossy { isLossy = sources[index].trace.isLossy(at: now) }
         guard isLossy, !configuration.isGroup, session(at: now).memberCount <= 2 else { return }
         schedule.hurry(at: now)
     }

@@ -5,7 +5,7 @@ public import Sound
 /// Opens no socket, reads no clock, starts no thread.
 ///
 /// After each input, take datagrams until nil, then events until nil, then sleep until `nextDeadline`.
-public struct Station: Sendable {
+public struct Station: ~Copyable, Sendable {
     /// Who sends to us, in the order in which they came.
     public internal(set) var sources: [Source] = []
     public internal(set) var transmission: Transmission
@@ -146,10 +146,11 @@ public struct Station: Sendable {
 
     /// When `timeElapsed` wants to be called at the latest.
     public var nextDeadline: Instant? {
-        var next: Instant?
-        for deadline in [schedule.deadline, sourceDeadline, questionDeadline, decisionDeadline] {
-            if let deadline { next = min(next ?? deadline, deadline) }
-        }
-        return next
+        earlier(earlier(schedule.deadline, sourceDeadline), earlier(questionDeadline, decisionDeadline))
     }
+}
+
+private func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
 }

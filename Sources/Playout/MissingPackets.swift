@@ -1,29 +1,37 @@
 public import Sound
 
 /// Remembers which packets were missed of late, to tell loss from lateness: one that comes after all was not lost.
-public struct MissingPackets: BitwiseCopyable, Sendable {
-    private struct Entry: BitwiseCopyable {
+public struct MissingPackets: ~Copyable, Sendable {
+    struct Entry: BitwiseCopyable {
         var sequence: Int64 = .min
         var at = FrameCount(0)
         /// It came, too late to be played.
         var hasCome = false
     }
 
-    private var entries = InlineArray<32, Entry>(repeating: Entry())
+    private var entries = Preallocated(repeating: Entry(), count: Self.capacity)
     private var next = 0
+    private var newest: FrameCount?
 
     /// By then a packet that is only late has come: 300 ms.
     private static var patience: FrameCount { FrameCount(14_400) }
     /// How long a loss counts as recent: 10 s.
     private static var memory: FrameCount { FrameCount(480_000) }
 
-    @_noAllocation @_noLocks
+    private static var capacity: Int { 32 }
+
     public init() {}
+
+    @_noAllocation @_noLocks
+    public mutating func removeAll() {
+        for index in 0..<entries.count { entries[index] = Entry() }
+        (next, newest) = (0, nil)
+    }
 
     /// Playout passed over the packets between two others, at `now`.
     @_noAllocation @_noLocks
     public mutating func miss(_ sequences: ClosedRange<Int64>, at now: FrameCount) {
-        var sequence = max(sequences.lowerBound, sequences.upperBound - 31)
+        var sequence = max(sequences.lowerBound, sequences.upperBound - Int64(Self.capacity) + 1)
         while sequence <= sequences.upperBound {
             if index(of: sequence) == nil { note(Entry(sequence: sequence, at: now)) }
             sequence += 1
@@ -50,7 +58,8 @@ public struct MissingPackets: BitwiseCopyable, Sendable {
     /// Whether a packet was lost within the last ten seconds.
     @_noAllocation @_noLocks
     public func hasLoss(at now: FrameCount) -> Bool {
-        for index in entries.indices where entries[index].sequence != .min && !entries[index].hasCome {
+        guard let newest, now - newest < Self.memory else { return false }
+        for index in 0..<entries.count where entries[index].sequence != .min && !entries[index].hasCome {
             let age = now - entries[index].at
             if age >= Self.patience && age < Self.memory { return true }
         }
@@ -59,11 +68,12 @@ public struct MissingPackets: BitwiseCopyable, Sendable {
 
     private mutating func note(_ entry: Entry) {
         entries[next] = entry
-        next = (next + 1) % 32
+        newest = entry.at
+        next = (next + 1) % Self.capacity
     }
 
     private func index(of sequence: Int64) -> Int? {
-        for index in entries.indices where entries[index].sequence == sequence { return index }
+        for index in 0..<entries.count where entries[index].sequence == sequence { return index }
         return nil
     }
 }

@@ -145,7 +145,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
         lastSequence = nil
         lastEnd = .zero
         (waited, rested) = (.zero, .zero)
-        missing = MissingPackets()
+        missing.removeAll()
     }
 
     /// Begins a talkspurt when its first packet is as old as the depth asks; otherwise so much silence comes first.

@@ -32,8 +32,11 @@ public struct QualityMeter: Sendable {
         return recent
     }
 
-    /// What has been counted of a talker, `elapsed` after the start. Not earlier than what was told before.
-    public mutating func observe(_ counts: QualityCounts, of ssrc: SSRC, at elapsed: Duration) {
+    /// What has been counted of a talker, `elapsed` after the start, and the delay of playout where something was played.
+    /// Not earlier than what was told before.
+    public mutating func observe(
+        _ counts: QualityCounts, delay: Duration? = nil, of ssrc: SSRC, at elapsed: Duration
+    ) {
         advance(to: elapsed)
         guard let talker = talker(ssrc) else { return }
         var last = before[ssrc] ?? QualityCounts()
@@ -42,15 +45,13 @@ public struct QualityMeter: Sendable {
         current.add(counts, since: last)
         whole.add(counts, since: last)
         talkers[talker].whole.add(counts, since: last)
+        if let delay { add(delay, of: talker) }
     }
 
     /// The delay of playout, `elapsed` after the start, looked at while something was played.
     public mutating func observe(delay: Duration, of ssrc: SSRC, at elapsed: Duration) {
         advance(to: elapsed)
-        guard let talker = talker(ssrc) else { return }
-        current.add(delay)
-        whole.add(delay)
-        talkers[talker].whole.add(delay)
+        if let talker = talker(ssrc) { add(delay, of: talker) }
     }
 
     /// So much time has passed: the seconds in it are over.
@@ -66,6 +67,12 @@ public struct QualityMeter: Sendable {
     /// The second that is not over yet counts as one.
     public var report: QualityReport {
         QualityReport(whole: whole, seconds: seconds + [current], talkers: talkers)
+    }
+
+    private mutating func add(_ delay: Duration, of talker: Int) {
+        current.add(delay)
+        whole.add(delay)
+        talkers[talker].whole.add(delay)
     }
 
     private mutating func talker(_ ssrc: SSRC) -> Int? {

@@ -65,19 +65,12 @@ struct Listener: ~Copyable, Sendable {
     /// Whether there has been a packet yet.
     var hasHeardAnyone: Bool { @_noAllocation @_noLocks get { usedCount > 0 } }
 
-    /// How it goes: large to copy, and not to be asked for at every pull.
-    var report: ListenerReport {
-        @_noAllocation @_noLocks get {
-            var report = ListenerReport()
-            report.crowdedOut = crowdedOut
-            for index in 0..<usedCount {
-                report.voices[index] = VoiceReport(
-                    ssrc: voices[index].ssrc ?? SSRC(0), isUsed: voices[index].ssrc != nil,
-                    isHeard: !voices[index].isFree, meanSquare: voices[index].meanSquare,
-                    playout: voices[index].lane.statistics)
-            }
-            return report
-        }
+    /// Says how it goes, in place, as that is large to copy; not at every pull. Mutating, because whoever only reads voices
+    /// gets copies of all eight on the stack.
+    @_noAllocation @_noLocks
+    mutating func tell(_ report: inout ListenerReport) {
+        report.crowdedOut = crowdedOut
+        for index in 0..<usedCount { voices[index].tell(&report.voices[index]) }
     }
 
     @_noAllocation @_noLocks

@@ -38,8 +38,8 @@ internal import Synchronization
     private let datagram: UnsafeMutableBufferPointer<UInt8>
     private var droppedCount = 0
     private var heardAnyone = false
-    /// Those who have a voice, as the station knew them last: what they sent is told after they have left, too.
-    private var voiced: [SSRC: Source] = [:]
+    /// What was told last of those who have a voice: it is told after they have left, too.
+    private var voices: [SessionSnapshot.VoiceSnapshot] = []
 
     /// When the session ends by itself. It also ends when something fails.
     struct Limits {
@@ -168,7 +168,8 @@ internal import Synchronization
         lastLook = now
         lookTimer?.arm(at: now + Self.longestInterval)
         publish()
-        for source in station.sources { tell(source.repair, of: source.ssrc) }
+        let sources = station.sources
+        for index in sources.indices { tell(sources[index].repair, of: sources[index].ssrc) }
         let isOver =
             controls.stops || state.failure != nil
             || limits.duration.map { now - start >= $0 } ?? false
@@ -191,25 +192,16 @@ internal import Synchronization
         var snapshot = SessionSnapshot(station: station, elapsed: loop.now - start)
         snapshot.add(captured?.read())
         if let report = played?.read() {
-            remember(report.listener)
             for index in report.listener.voices.indices where report.listener.voices[index].isHeard {
                 let voice = report.listener.voices[index]
                 station.playoutDelay(of: voice.ssrc, is: voice.playout.delay.duration())
             }
-            snapshot.add(report, present: station.sources, known: voiced)
+            snapshot.add(report, present: station.sources, before: voices)
+            voices = snapshot.voices
         }
         snapshot.network = media.statistics
         snapshot.handoffDropCount = droppedCount
         state.publish(snapshot)
-    }
-
-    private func remember(_ report: ListenerReport) {
-        var known: [SSRC: Source] = [:]
-        for index in report.voices.indices where report.voices[index].isUsed {
-            let ssrc = report.voices[index].ssrc
-            known[ssrc] = station.sources.first { $0.ssrc == ssrc } ?? voiced[ssrc]
-        }
-        voiced = known
     }
 
     private static func open(

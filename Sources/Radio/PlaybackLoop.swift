@@ -92,7 +92,7 @@ struct Player: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func tell() -> PlaybackReport {
         untold = 0
-        report.listener = listener.report
+        listener.tell(&report.listener)
         return report
     }
 

@@ -35,27 +35,27 @@ public struct SessionSnapshot: Sendable {
         /// Where their packets come from; nil when they have left.
         public var endpoint: Endpoint?
         /// Whether sound of theirs plays or waits to.
-        public var isHeard: Bool
+        public var isHeard = false
         /// Of what was played last; `.floor` when that is silence.
-        public var level: Level
+        public var level = Level.floor
         /// RTP packets.
-        public var receivedCount: Int
+        public var receivedCount = 0
         /// RTP packets that were sent and have not come (RFC 3550 section 6.4.1); below zero when some came twice.
-        public var lostCount: Int
+        public var lostCount = 0
         /// Of those received, packets that had come before.
-        public var duplicateCount: Int
+        public var duplicateCount = 0
         /// Which packets the network brought and which it did not, in their order, up to a moment ago.
-        public var losses: BurstMetrics
+        public var losses = BurstMetrics()
         /// Interarrival jitter (RFC 3550 section 6.4.1).
-        public var jitter: Duration
+        public var jitter = Duration.zero
         /// What the network lost of the last few seconds, before anything was done about it.
-        public var recentLoss: LossSummary
+        public var recentLoss = LossSummary()
         /// There and back; nil where it is not known.
         public var roundTrip: Duration?
         /// What was asked for again and came, and what came as copies.
-        public var mending: Mending
+        public var mending = Mending()
         /// What became of their sound.
-        public var playout: PlayoutStatistics
+        public var playout = PlayoutStatistics()
     }
 
     /// How capture goes.
@@ -104,27 +104,42 @@ public struct SessionSnapshot: Sendable {
             isCardLost: report.isCardLost, realTime: report.priority)
     }
 
-    /// `known` are those who have a voice, `present` those who have not left.
-    mutating func add(_ report: PlaybackReport, present: [Source], known: [SSRC: Source]) {
+    /// `present` are those who have not left; of the others is known what was before.
+    mutating func add(_ report: PlaybackReport, present: [Source], before: [VoiceSnapshot]) {
         for index in report.listener.voices.indices where report.listener.voices[index].isUsed {
-            let voice = report.listener.voices[index]
-            let source = known[voice.ssrc]
-            let isPresent = present.contains { $0.ssrc == voice.ssrc }
-            voices.append(
-                VoiceSnapshot(
-                    ssrc: voice.ssrc, name: source?.name, endpoint: isPresent ? source?.endpoint : nil,
-                    isHeard: voice.isHeard,
-                    level: Level(meanSquare: voice.meanSquare), receivedCount: source?.reception.receivedCount ?? 0,
-                    lostCount: source?.reception.cumulativeLost ?? 0,
-                    duplicateCount: source?.reception.duplicateCount ?? 0,
-                    losses: source?.reception.losses ?? BurstMetrics(),
-                    jitter: source?.reception.jitter.duration() ?? .zero,
-                    recentLoss: source?.recentLoss ?? LossSummary(),
-                    roundTrip: source?.roundTrip, mending: source?.mending ?? Mending(), playout: voice.playout))
+            let ssrc = report.listener.voices[index].ssrc
+            var voice = before.first { $0.ssrc == ssrc } ?? VoiceSnapshot(ssrc: ssrc)
+            voice.endpoint = nil
+            if let place = present.firstIndex(where: { $0.ssrc == ssrc }) { voice.update(present[place]) }
+            voice.update(report.listener.voices[index])
+            voices.append(voice)
         }
         playback = PlaybackSnapshot(
             xrunCount: report.interruptions.xruns, missed: report.interruptions.missed,
             isCardLost: report.interruptions.isCardLost, realTime: report.priority,
             unrecordedSampleCount: report.unrecorded, crowdedOutCount: report.listener.crowdedOut)
+    }
+}
+
+extension SessionSnapshot.VoiceSnapshot {
+    init(ssrc: SSRC) { self.ssrc = ssrc }
+
+    fileprivate mutating func update(_ source: Source) {
+        name = source.name
+        endpoint = source.endpoint
+        receivedCount = source.reception.receivedCount
+        lostCount = source.reception.cumulativeLost
+        duplicateCount = source.reception.duplicateCount
+        losses = source.reception.losses
+        jitter = source.reception.jitter.duration()
+        recentLoss = source.recentLoss
+        roundTrip = source.roundTrip
+        mending = source.mending
+    }
+
+    fileprivate mutating func update(_ voice: VoiceReport) {
+        isHeard = voice.isHeard
+        level = Level(meanSquare: voice.meanSquare)
+        playout = voice.playout
     }
 }

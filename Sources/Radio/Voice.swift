@@ -10,7 +10,7 @@ package import Sound
 package struct Voice: ~Copyable, Sendable {
     package private(set) var ssrc: SSRC?
     package private(set) var lane: PlayoutLane
-    /// The mean square of what was pulled last, for the level.
+    /// The mean square of the sound made last, for the level.
     private(set) var meanSquare: Float = 0
 
     private let channelCount: Int
@@ -71,8 +71,10 @@ package struct Voice: ~Copyable, Sendable {
     /// and `sound` was left as it was.
     @_noAllocation @_noLocks
     package mutating func pull(into sound: inout MutableSpan<Float>, at position: FrameCount) -> Bool {
-        meanSquare = 0
-        guard !isFree else { return false }
+        guard !isFree else {
+            meanSquare = 0
+            return false
+        }
         converter.correct(by: lane.ratePartsPerMillion)
         let wanted = sound.count / channelCount
         if lane.hasEndedWait { endWait(at: position) }
@@ -83,7 +85,6 @@ package struct Voice: ~Copyable, Sendable {
             }
             produced += decoded.play(through: &converter, into: &sound, behind: produced)
         }
-        measure(sound)
         return true
     }
 
@@ -108,9 +109,10 @@ package struct Voice: ~Copyable, Sendable {
         let before = decoded.count - replaced
         let operation = lane.next(at: position, wanting: wanted)
         decoded.append(operation, with: &decoder, from: lane, replacing: replaced)
-        guard case .decode = operation else { return false }
         let frames = FrameCount(max(decoded.count - before, 0))
-        tempo.hear(frames, meanSquare: decoded.meanSquare(ofLast: frames))
+        meanSquare = decoded.meanSquare(ofLast: frames)
+        guard case .decode = operation else { return false }
+        tempo.hear(frames, meanSquare: meanSquare)
         return true
     }
 
@@ -137,10 +139,13 @@ package struct Voice: ~Copyable, Sendable {
         _ = append(at: position, wanting: .zero, replacing: madeUp)
     }
 
-    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
-    @_semantics("no_performance_analysis")
-    private mutating func measure(_ sound: borrowing MutableSpan<Float>) {
-        meanSquare = Sound.meanSquare(of: sound.span)
+    @_noAllocation @_noLocks
+    mutating func tell(_ report: inout VoiceReport) {
+        report.ssrc = ssrc ?? SSRC(0)
+        report.isUsed = ssrc != nil
+        report.isHeard = !isFree
+        report.meanSquare = meanSquare
+        report.playout = lane.statistics
     }
 
     private static func decoder(channelCount: Int) throws(RadioError) -> OpusDecoder {

@@ -42,7 +42,7 @@ public struct SimulatedReceiver: ~Copyable {
     }
 
     /// With a station of the caller's, which may report and ask for what is lost: its datagrams and deadlines are to be seen to.
-    public init(of ssrc: SSRC, station: Station, playout: PlayoutSettings = .init()) throws(RadioError) {
+    public init(of ssrc: SSRC, station: consuming Station, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
         self.station = station
         var lane = playout.lane(period: Self.period, .opus)

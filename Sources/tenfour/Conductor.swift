@@ -48,7 +48,7 @@ struct Conductor {
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
             if let key, press(key, session, &line) { break }
             tellEvents(of: session, &names, &line)
-            guard let snapshot = session.snapshot else { continue }
+            guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             watch.look(at: snapshot)
             if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch) }
         }

@@ -25,18 +25,15 @@ struct LinkWatch {
         sent.look(at: snapshot)
         for voice in snapshot.voices {
             let counts = QualityCounts(voice, roundTrip: voice.roundTrip ?? snapshot.transmission.lastView?.roundTrip)
-            var own = each[voice.ssrc] ?? QualityMeter(keepsSeconds: false)
-            own.observe(counts, of: voice.ssrc, at: elapsed)
-            heard.observe(counts, of: voice.ssrc, at: elapsed)
-            if voice.playout.decoded != decoded[voice.ssrc, default: .zero] {
-                own.observe(delay: voice.playout.delay.duration(), of: voice.ssrc, at: elapsed)
-                heard.observe(delay: voice.playout.delay.duration(), of: voice.ssrc, at: elapsed)
-            }
-            each[voice.ssrc] = own
-            decoded[voice.ssrc] = voice.playout.decoded
+            let isPlaying = decoded.updateValue(voice.playout.decoded, forKey: voice.ssrc) != voice.playout.decoded
+            let delay = isPlaying ? voice.playout.delay.duration() : nil
+            each[voice.ssrc, default: QualityMeter(keepsSeconds: false)]
+                .observe(counts, delay: delay, of: voice.ssrc, at: elapsed)
+            heard.observe(counts, delay: delay, of: voice.ssrc, at: elapsed)
         }
+        guard each.count > snapshot.voices.count else { return }
         each = each.filter { known in snapshot.voices.contains { $0.ssrc == known.key } }
-        decoded = decoded.filter { known in snapshot.voices.contains { $0.ssrc == known.key } }
+        decoded = decoded.filter { each[$0.key] != nil }
     }
 
     /// The last five seconds of one who is heard.

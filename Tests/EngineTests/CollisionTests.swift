@@ -8,7 +8,7 @@ import Testing
 /// Two stations that chose the same SSRC, and packets that come back (RFC 3550 section 8.2).
 struct CollisionTests {
     @Test func anotherStationWithOurNumberMakesUsTakeANewOneOnce() throws {
-        var link = SimulatedLink(
+        let link = SimulatedLink(
             left: station(9, StationConfiguration(remotes: [SimulatedLink.endpoint(1)])), right: station(1),
             network: NetworkModel(delay: .milliseconds(10)))
         link.left.speech = Speech()
@@ -41,7 +41,7 @@ struct CollisionTests {
                     ssrc: SSRC(9), firstTimestamp: RTPTimestamp(rawValue: UInt32(index)), seed: UInt64(index)),
                 configuration: StationConfiguration(remotes: [SimulatedLink.endpoint(1 - index)]), at: .start)
         }
-        var link = SimulatedLink(left: talker(0), right: talker(1), network: network)
+        let link = SimulatedLink(left: talker(0), right: talker(1), network: network)
         link.left.speech = Speech()
         link.right.speech = Speech()
         link.run(until: seconds(5))

@@ -11,7 +11,7 @@ struct DefenceTests {
     @Test(arguments: ["b5", "b10", "g10"])
     func aChoiceIsMadeWithinThreeSecondsOfLoss(network: String) throws {
         for seed in 1...5 as ClosedRange<UInt64> {
-            var link = try Defended.link(network, .auto, .auto, seed: seed)
+            let link = try Defended.link(network, .auto, .auto, seed: seed)
             link.run(until: seconds(3.5))
             let defence = link.left.station.defence
             #expect(!defence.isNone, "\(network) \(seed)")
@@ -20,7 +20,7 @@ struct DefenceTests {
     }
 
     @Test func theFirstChoiceIsMadeTheMomentLossIsReported() throws {
-        var link = try Defended.link("b10", .auto, .auto, seed: 2)
+        let link = try Defended.link("b10", .auto, .auto, seed: 2)
         link.run(until: seconds(1))
         #expect(!link.left.station.defence.isNone, "\(link.left.station.defence)")
     }
@@ -28,7 +28,7 @@ struct DefenceTests {
     @Test func nothingIsLeftOfItTenSecondsAfterTheLoss() throws {
         var model = NetworkModel(delay: .milliseconds(20))
         model.loss = .random(0.1)
-        var lossy = Defended.link(model, .auto, .auto, seed: 3)
+        let lossy = Defended.link(model, .auto, .auto, seed: 3)
         lossy.run(until: seconds(20))
         #expect(!lossy.left.station.defence.isNone)
         lossy.change(to: NetworkModel(delay: .milliseconds(20)))
@@ -39,7 +39,7 @@ struct DefenceTests {
     }
 
     @Test func aCleanLinkIsLeftAlone() {
-        var link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 3)
+        let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 3)
         link.run(until: seconds(60))
         #expect(link.left.station.defence.isNone)
         #expect(link.left.sentControl.count <= 30, "reports are as rare as by RFC 3550")
@@ -50,7 +50,7 @@ struct DefenceTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func theChoiceDoesNotFlap(seed: UInt64) throws {
         for network in ["b5", "b10", "b20", "g10"] {
-            var link = try Defended.link(network, .auto, .auto, seed: seed)
+            let link = try Defended.link(network, .auto, .auto, seed: seed)
             var changes = 0
             var last = link.left.station.defence
             for step in 0..<600 {
@@ -138,7 +138,7 @@ struct DefenceTests {
     }
 
     @Test func offIsOff() throws {
-        var link = try Defended.link("b20", .off, .off, seed: 1)
+        let link = try Defended.link("b20", .off, .off, seed: 1)
         link.run(until: seconds(20))
         #expect(link.left.station.defence == Defence(bitRate: 32_000))
         #expect(link.left.sentMedia.allSatisfy { $0.bytes.count == 92 })
@@ -160,19 +160,19 @@ struct DefenceTests {
     }
 
     @Test func playoutIsToldOfTheDepthThatRepairNeeds() throws {
-        var link = try Defended.link("b10", .nack, .nack, seed: 2)
+        let link = try Defended.link("b10", .nack, .nack, seed: 2)
         link.run(until: seconds(10))
         let repair = try #require(link.right.station.sources.first?.repair)
         #expect(repair.limit == FrameCount(4_800))
         #expect((FrameCount(48 * 70)...FrameCount(4_800)).contains(repair.resendTime), "\(repair.resendTime)")
-        var far = try Defended.link("b10", .copy, .auto, seed: 2)
+        let far = try Defended.link("b10", .copy, .auto, seed: 2)
         far.run(until: seconds(10))
         #expect((far.right.station.sources.first?.repair.lookAhead ?? .zero) >= FrameCount(960))
         #expect(far.right.station.sources.first?.repair.resendTime == FrameCount(0))
     }
 
     @Test func aQueueThatOverflowsMeansFewerBits() {
-        var link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 2)
+        let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 2)
         link.run(until: seconds(20))
         // 40 kbit/s with headers, where 32 kbit/s of sound take 48 and more.
         var narrow = NetworkModel(delay: .milliseconds(20))
@@ -192,7 +192,7 @@ struct DefenceTests {
     }
 
     @Test func lossWithoutDelayDoesNotTakeBits() throws {
-        var link = try Defended.link("b20", .auto, .auto, seed: 2)
+        let link = try Defended.link("b20", .auto, .auto, seed: 2)
         link.run(until: seconds(30))
         #expect(link.left.station.bitRateLimit.bitRate == 32_000)
     }

@@ -8,7 +8,7 @@ import Testing
 /// Reports while packets are lost.
 struct FeedbackTests {
     @Test func reportsComeTwiceASecondWhileThereIsLoss() throws {
-        var link = try Defended.link("b10", .off, .off, seed: 1)
+        let link = try Defended.link("b10", .off, .off, seed: 1)
         link.run(until: seconds(30))
         for end in [link.left, link.right] {
             let times = end.sentControl.filter { $0.at > seconds(2) }.map(\.at)
@@ -41,7 +41,7 @@ struct FeedbackTests {
     }
 
     @Test func thePatternIsThatOfTheNetworkBeforeRepair() throws {
-        var link = try Defended.link("b10", .nack, .nack, seed: 6)
+        let link = try Defended.link("b10", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
         let summary = try #require(
             details(link.right).compactMap { if case .lossRLE(let loss) = $0 { loss.summary } else { nil } }.last)
@@ -53,7 +53,7 @@ struct FeedbackTests {
     }
 
     @Test func metricsTellOfLossBurstsAndRoundTrip() throws {
-        var link = try Defended.link("g10", .nack, .nack, seed: 6)
+        let link = try Defended.link("g10", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
         let metrics = try #require(
             details(link.right).compactMap { if case .voipMetrics(let metrics) = $0 { metrics } else { nil } }.last)
@@ -68,7 +68,7 @@ struct FeedbackTests {
     }
 
     @Test func aResentPacketDoesNotCountAsJitter() throws {
-        var link = try Defended.link("b20", .nack, .nack, seed: 6)
+        let link = try Defended.link("b20", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
         let source = try #require(link.right.station.sources.first)
         #expect(source.mending.answeredCount > 100)

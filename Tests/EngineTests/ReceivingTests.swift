@@ -13,7 +13,7 @@ struct ReceivingTests {
             firstTimestamp: RTPTimestamp(rawValue: .max - 1_000))
         let network = NetworkModel(
             loss: .random(0.2), jitter: .normal(deviation: .milliseconds(20)), duplication: Duplication(share: 0.1))
-        var link = SimulatedLink(
+        let link = SimulatedLink(
             left: Station(
                 identity: talker,
                 configuration: StationConfiguration(remotes: [SimulatedLink.endpoint(1)], controlPort: .none),

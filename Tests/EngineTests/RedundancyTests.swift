@@ -9,7 +9,7 @@ import Testing
 struct RedundancyTests {
     @Test(arguments: [("b5", 0.006), ("b10", 0.02), ("b20", 0.06)])
     func copiesBringBackWhatWasLost(network: String, limit: Double) throws {
-        var link = try Defended.link(network, .copy, .auto, seed: 5)
+        let link = try Defended.link(network, .copy, .auto, seed: 5)
         link.run(until: seconds(60))
         #expect(1 - Defended.shareInTime(link, within: .milliseconds(90)) < limit)
         let source = try #require(link.right.station.sources.first)
@@ -30,14 +30,14 @@ struct RedundancyTests {
         for mode in [DefenceConfiguration.Mode.copy, .auto] {
             var configuration = Defended.configuration(mode)
             configuration.bitRate = bitRate
-            var link = try Defended.link("b20", configuration, .init(), seed: 5)
+            let link = try Defended.link("b20", configuration, .init(), seed: 5)
             link.run(until: seconds(30))
             #expect(link.left.station.transmission.byteCount <= bitRate / 8 * 30 + bitRate / 8)
         }
     }
 
     @Test func anEncoderThatTakesMoreThanItShouldGetsFewerCopies() throws {
-        var link = try Defended.link("b10", .copy, .copy, seed: 5)
+        let link = try Defended.link("b10", .copy, .copy, seed: 5)
         link.left.speech?.followsDefence = false
         link.run(until: seconds(30))
         #expect(link.left.station.transmission.byteCount <= 4_000 * 31)
@@ -45,7 +45,7 @@ struct RedundancyTests {
 
     @Test func onlyOneWhoSaidSoIsSentCopies() throws {
         for mode in [DefenceConfiguration.Mode.nack, .off] {
-            var link = try Defended.link("b10", .auto, mode, seed: 1)
+            let link = try Defended.link("b10", .auto, mode, seed: 1)
             link.run(until: seconds(20))
             #expect(link.left.sentMedia.allSatisfy { $0.bytes[1] & 0x7F == 111 })
         }
@@ -58,7 +58,7 @@ struct RedundancyTests {
     }
 
     @Test func aTalkspurtBeginsWithoutCopies() throws {
-        var link = try Defended.link("b10", .copy, .copy, seed: 5)
+        let link = try Defended.link("b10", .copy, .copy, seed: 5)
         link.left.speech = Speech(isSpoken: { $0 / 50 % 2 == 0 })
         link.left.speech?.followsDefence = true
         link.run(until: seconds(20))

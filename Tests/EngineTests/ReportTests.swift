@@ -16,7 +16,7 @@ struct ReportTests {
         func configuration(_ remote: Int) -> StationConfiguration {
             StationConfiguration(remotes: [SimulatedLink.endpoint(remote)], controlPort: control, defence: undefended)
         }
-        var link = SimulatedLink(
+        let link = SimulatedLink(
             left: station(9, configuration(1)), right: station(1, configuration(0)),
             network: network, seed: seed)
         link.left.speech = Speech()
@@ -42,7 +42,7 @@ struct ReportTests {
     }
 
     @Test func lossIsReportedAsItWas() throws {
-        var link = talk(NetworkModel(loss: .random(0.1)), seed: 4, until: 300)
+        let link = talk(NetworkModel(loss: .random(0.1)), seed: 4, until: 300)
         link.left.speech = nil
         link.leave(1)
         link.run(until: seconds(301))
@@ -63,7 +63,7 @@ struct ReportTests {
     }
 
     @Test func aSenderSaysSoAndStopsSayingSoWhenItStops() {
-        var link = talk(NetworkModel(), until: 30)
+        let link = talk(NetworkModel(), until: 30)
         func kinds(_ end: LinkEnd, after: Double) -> Set<String> {
             Set(
                 end.sentControl.filter { $0.at > seconds(after) }.compactMap {
@@ -132,7 +132,7 @@ struct ReportTests {
     }
 
     @Test func leavingSaysGoodbyeWithALastReport() throws {
-        var link = talk(NetworkModel(delay: .milliseconds(5)), until: 10)
+        let link = talk(NetworkModel(delay: .milliseconds(5)), until: 10)
         link.leave(0)
         link.leave(1)
         link.run(until: seconds(11))

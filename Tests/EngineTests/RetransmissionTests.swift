@@ -11,7 +11,7 @@ struct RetransmissionTests {
     func whatIsAskedForComesInTime(network: String, limit: Double) throws {
         var missed = 0.0
         for seed in 1...5 as ClosedRange<UInt64> {
-            var link = try Defended.link(network, .nack, .nack, seed: seed)
+            let link = try Defended.link(network, .nack, .nack, seed: seed)
             link.run(until: seconds(60))
             missed += 1 - Defended.shareInTime(link, within: .milliseconds(100))
             let resending = link.left.station.transmission.resending
@@ -28,14 +28,14 @@ struct RetransmissionTests {
         var configuration = DefenceConfiguration()
         configuration.mode = .nack
         configuration.maximumDepth = .milliseconds(200)
-        var link = try Defended.link("b20", configuration, configuration, seed: 3)
+        let link = try Defended.link("b20", configuration, configuration, seed: 3)
         link.run(until: seconds(60))
         #expect(1 - Defended.shareInTime(link, within: .milliseconds(200)) < 0.02)
     }
 
     @Test func whatIsSentAgainStaysWithinFifteenPercent() throws {
         for network in ["b10", "b30", "g20"] {
-            var link = try Defended.link(network, .nack, .nack, seed: 2)
+            let link = try Defended.link(network, .nack, .nack, seed: 2)
             link.left.speech?.byteCount = 80
             link.run(until: seconds(60))
             let bytes = link.left.sentMedia.map { $0.bytes.count - 12 }.reduce(0, +)
@@ -84,10 +84,10 @@ struct RetransmissionTests {
     }
 
     @Test func aSourceThatDoesNotSayItAnswersIsNotAsked() throws {
-        var link = try Defended.link("b10", .off, .auto, seed: 1)
+        let link = try Defended.link("b10", .off, .auto, seed: 1)
         link.run(until: seconds(20))
         #expect(Defended.questions(of: link.right).isEmpty)
-        var silent = try Defended.link("b10", .auto, .off, seed: 1)
+        let silent = try Defended.link("b10", .auto, .off, seed: 1)
         silent.run(until: seconds(20))
         #expect(Defended.questions(of: silent.right).isEmpty)
     }
@@ -122,7 +122,7 @@ struct RetransmissionTests {
     @Test func overtakenPacketsAreWaitedForOnceThatHasBeenSeen() throws {
         let network = NetworkModel(
             delay: .milliseconds(20), reordering: Reordering(share: 0.1, heldBack: .milliseconds(25)))
-        var link = Defended.link(network, .nack, .nack, seed: 4)
+        let link = Defended.link(network, .nack, .nack, seed: 4)
         link.run(until: seconds(60))
         let late = Defended.questions(of: link.right).filter { $0.at > seconds(5) }
         #expect(late.count <= 5, "\(late.count)")
@@ -130,21 +130,20 @@ struct RetransmissionTests {
     }
 
     @Test func theLastPacketOfATalkspurtIsAskedFor() throws {
-        var link = try Defended.link("b10", .nack, .nack, seed: 1)
+        let link = try Defended.link("b10", .nack, .nack, seed: 1)
         link.run(until: seconds(10))
         // From here on nothing comes any more.
-        var listener = link.right.station
-        listener.playoutDelay(of: SSRC(9), is: .milliseconds(100))
-        listener.wait(until: link.now + .milliseconds(150))
+        link.right.station.playoutDelay(of: SSRC(9), is: .milliseconds(100))
+        link.right.station.wait(until: link.now + .milliseconds(150))
         let highest = try #require(link.right.heardNumbers.max())
-        let asked = listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack).filter {
+        let asked = link.right.station.takeDatagrams().flatMap(\.packets).compactMap(\.nack).filter {
             $0.sequenceNumbers.contains(SequenceNumber(rawValue: UInt16(highest + 1)))
         }
         #expect((1...2).contains(asked.count), "\(asked.count)")
     }
 
     @Test func aBurstOfLossIsNoStorm() throws {
-        var link = try Defended.link("b50", .nack, .nack, seed: 7)
+        let link = try Defended.link("b50", .nack, .nack, seed: 7)
         link.left.speech = Speech(frameCount: FrameCount(120), byteCount: 20)
         link.run(until: seconds(20))
         let questions = Defended.questions(of: link.right)
@@ -205,7 +204,7 @@ enum Defended {
     static func link(
         _ network: NetworkModel, _ left: DefenceConfiguration, _ right: DefenceConfiguration, seed: UInt64
     ) -> SimulatedLink {
-        var link = SimulatedLink(
+        let link = SimulatedLink(
             left: station(9, StationConfiguration(remotes: [SimulatedLink.endpoint(1)], defence: left)),
             right: station(1, StationConfiguration(remotes: [SimulatedLink.endpoint(0)], defence: right)),
             network: network, seed: seed)

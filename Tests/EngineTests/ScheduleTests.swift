@@ -66,8 +66,8 @@ struct ScheduleTests {
         for seed in 1...10 as ClosedRange<UInt32> {
             var listener = station(seed, StationConfiguration(remotes: [bob]))
             join(&listener, 500, at: .start)
-            while listener.takeDatagrams().isEmpty { listener.timeElapsed(at: try #require(listener.nextDeadline)) }
-            let leaving = try #require(listener.nextDeadline) - .seconds(10)
+            while listener.takeDatagrams().isEmpty { listener.timeElapsed(at: try deadline(of: listener)) }
+            let leaving = try deadline(of: listener) - .seconds(10)
             for ssrc in 1_000..<1_500 as Range<UInt32> {
                 _ = listener.receive(goodbye(SSRC(ssrc)), from: carol, at: leaving)
             }
@@ -101,11 +101,16 @@ struct ScheduleTests {
         #expect(times.count >= 40)
     }
 
+    private func deadline(of station: borrowing Station) throws -> Instant {
+        let deadline = station.nextDeadline
+        return try #require(deadline)
+    }
+
     private func join(_ listener: inout Station, _ count: UInt32, at now: Instant) {
         for ssrc in 1_000..<1_000 + count { _ = listener.receive(report(SSRC(ssrc)), from: carol, at: now) }
     }
 
-    private func reportTimes(of station: Station, until end: Double) -> [Double] {
+    private func reportTimes(of station: consuming Station, until end: Double) -> [Double] {
         var station = station
         var times: [Double] = []
         while let deadline = station.nextDeadline, deadline <= seconds(end) {

@@ -94,7 +94,7 @@ struct SourceTests {
     }
 
     @Test func whoReportsIsThereThoughSilentAndMissedWhenTheReportsEnd() throws {
-        var link = SimulatedLink(
+        let link = SimulatedLink(
             left: station(9, StationConfiguration(remotes: [SimulatedLink.endpoint(1)])), right: station(1),
             network: try #require(NetworkModel(named: "b10")))
         link.left.speech = Speech(count: 50)

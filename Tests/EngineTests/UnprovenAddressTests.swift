@@ -8,7 +8,7 @@ import Testing
 /// An address that nobody typed gets reports and nothing else, and never more bytes than came from it.
 struct UnprovenAddressTests {
     @Test func aPlainSourceGetsOnlyReports() {
-        var link = SimulatedLink(
+        let link = SimulatedLink(
             left: station(9, StationConfiguration(remotes: [SimulatedLink.endpoint(1)], controlPort: .none)),
             right: station(1))
         link.left.speech = Speech()

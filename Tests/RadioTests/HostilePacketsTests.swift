@@ -79,7 +79,10 @@ private struct Way: ~Copyable {
     }
 
     var decodedCount: Int {
-        listener.report.voices.indices.reduce(0) { $0 + listener.report.voices[$1].playout.decoded.rawValue }
+        mutating get {
+            let report = listener.report
+            return report.voices.indices.reduce(0) { $0 + report.voices[$1].playout.decoded.rawValue }
+        }
     }
 
     /// Whether it was media.

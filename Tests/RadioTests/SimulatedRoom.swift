@@ -186,3 +186,14 @@ final class SimulatedRoom {
         pulled += period
     }
 }
+
+extension Listener {
+    /// How it goes.
+    var report: ListenerReport {
+        mutating get {
+            var report = ListenerReport()
+            tell(&report)
+            return report
+        }
+    }
+}

@@ -27,15 +27,16 @@ public struct Conversation: ~Copyable {
         _ configuration: PlayoutConfiguration = .init(), defence: DefenceConfiguration = .init()
     ) {
         let listener = SimulatedLink.endpoint(talkers.count)
-        let stations = talkers.map {
-            Station(
-                identity: $0, configuration: StationConfiguration(remotes: [listener], defence: defence), at: .start)
+        let ends = talkers.indices.map {
+            let configuration = StationConfiguration(remotes: [listener], defence: defence)
+            return LinkEnd(
+                Station(identity: talkers[$0], configuration: configuration, at: .start), number: $0)
         }
         let ear = Station(
             identity: Identity(ssrc: SSRC(1), seed: seed), configuration: StationConfiguration(defence: defence),
             at: .start)
-        link = SimulatedLink(stations + [ear], network: network, seed: seed)
-        for index in talkers.indices { link.ends[index].speech = Speech() }
+        link = SimulatedLink(ends + [LinkEnd(ear, number: talkers.count)], network: network, seed: seed)
+        for end in ends { end.speech = Speech() }
         ears = InlineArray { _ in Ear(configuration) }
     }
 

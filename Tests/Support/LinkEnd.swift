@@ -3,7 +3,7 @@ public import RTP
 public import Sound
 
 /// A station on a simulated link, what it says, and what has come of it.
-public struct LinkEnd: Sendable {
+public final class LinkEnd {
     public var station: Station
     public let endpoint: Endpoint
     /// What it is going to send; nil while it is silent.
@@ -16,9 +16,10 @@ public struct LinkEnd: Sendable {
 
     public static let port: UInt16 = 5_004
 
-    init(_ station: Station, at endpoint: Endpoint) {
+    /// The end of that number on its link, from zero.
+    public init(_ station: consuming Station, number: Int) {
         self.station = station
-        self.endpoint = endpoint
+        endpoint = SimulatedLink.endpoint(number)
     }
 
     /// Reports and good-byes.
@@ -27,7 +28,7 @@ public struct LinkEnd: Sendable {
     /// The numbers of the packets that came, in that order.
     public var heardNumbers: [Int] { heard.map(\.number) }
 
-    mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Station.Reception {
+    func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Station.Reception {
         receivedCount += 1
         receivedByteCount += datagram.count
         let reception = station.receive(datagram, from: sender, at: now)

@@ -4,16 +4,16 @@ public import Sound
 
 /// Stations, and a bad link from each to each other, on a clock that only tests move.
 ///
-///     var link = SimulatedLink(left: talker, right: listener, network: .init(delay: .milliseconds(40)), seed: 1)
+///     let link = SimulatedLink(left: talker, right: listener, network: .init(delay: .milliseconds(40)), seed: 1)
 ///     link.left.speech = Speech()
 ///     link.run(until: .start + .seconds(1))
 ///     #expect(link.right.events == [.sourceAppeared(SSRC(9), from: link.left.endpoint)])
 ///
-/// The same seed gives the same run, to the byte. A value: a copy runs on by itself.
-public struct SimulatedLink: Sendable {
+/// The same seed gives the same run, to the byte.
+public final class SimulatedLink {
     public private(set) var now = Instant.start
     /// Whoever is on the link: `left`, `right` and those after them.
-    public var ends: [LinkEnd]
+    public let ends: [LinkEnd]
     /// Sums up all datagrams sent so far, and when.
     public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -27,28 +27,23 @@ public struct SimulatedLink: Sendable {
         var receiver: Int
     }
 
-    /// The stations are at 192.0.2.1, 192.0.2.2, …, each on `LinkEnd.port`; their configurations name them so.
-    public init(_ stations: [Station], network: NetworkModel = NetworkModel(), seed: UInt64 = 1) {
-        ends = stations.enumerated().map { LinkEnd($1, at: Self.endpoint($0)) }
-        links = (0..<UInt64(stations.count * stations.count)).map {
+    /// The ends are at 192.0.2.1, 192.0.2.2, …, each on `LinkEnd.port`; their stations' configurations name them so.
+    public init(_ ends: [LinkEnd], network: NetworkModel = NetworkModel(), seed: UInt64 = 1) {
+        self.ends = ends
+        links = (0..<UInt64(ends.count * ends.count)).map {
             BadLink(network, seed: seed &* 1_000 &+ $0, beginning: .start)
         }
         for index in ends.indices { settle(index) }
     }
 
-    public init(left: Station, right: Station, network: NetworkModel = NetworkModel(), seed: UInt64 = 1) {
-        self.init([left, right], network: network, seed: seed)
+    public convenience init(
+        left: consuming Station, right: consuming Station, network: NetworkModel = NetworkModel(), seed: UInt64 = 1
+    ) {
+        self.init([LinkEnd(left, number: 0), LinkEnd(right, number: 1)], network: network, seed: seed)
     }
 
-    public var left: LinkEnd {
-        get { ends[0] }
-        set { ends[0] = newValue }
-    }
-
-    public var right: LinkEnd {
-        get { ends[1] }
-        set { ends[1] = newValue }
-    }
+    public var left: LinkEnd { ends[0] }
+    public var right: LinkEnd { ends[1] }
 
     /// Where the station `index` is.
     public static func endpoint(_ index: Int) -> Endpoint {
@@ -56,7 +51,7 @@ public struct SimulatedLink: Sendable {
     }
 
     /// Lets time pass: speeches are spoken, datagrams fly and arrive, deadlines come.
-    public mutating func run(until end: Instant) {
+    public func run(until end: Instant) {
         while let next = nextMoment, next <= end {
             now = max(now, next)
             speak()
@@ -72,7 +67,7 @@ public struct SimulatedLink: Sendable {
 
     /// Hands `datagram` to a station as if `sender` had sent it, without a link.
     @discardableResult
-    public mutating func inject(
+    public func inject(
         _ datagram: [UInt8], from sender: Endpoint, to receiver: Int
     ) -> Station.Reception {
         let reception = ends[receiver].receive(datagram.span, from: sender, at: now)
@@ -81,21 +76,21 @@ public struct SimulatedLink: Sendable {
     }
 
     /// Lets a station say good-bye.
-    public mutating func leave(_ index: Int) {
+    public func leave(_ index: Int) {
         ends[index].speech = nil
         ends[index].station.leave(at: now)
         settle(index)
     }
 
     /// Another process in the same place: nothing is left of the one before but what it has sent.
-    public mutating func replace(_ index: Int, by station: Station, speech: Speech?) {
+    public func replace(_ index: Int, by station: consuming Station, speech: Speech?) {
         ends[index].station = station
         ends[index].speech = speech
         settle(index)
     }
 
     /// From now on the network is another one, both ways.
-    public mutating func change(to network: NetworkModel, seed: UInt64 = 1) {
+    public func change(to network: NetworkModel, seed: UInt64 = 1) {
         links = links.indices.map { BadLink(network, seed: seed &* 1_000 &+ UInt64($0), beginning: now) }
     }
 
@@ -111,7 +106,7 @@ public struct SimulatedLink: Sendable {
         return next
     }
 
-    private mutating func speak() {
+    private func speak() {
         for index in ends.indices {
             if let speech = ends[index].speech, speech.followsDefence {
                 let bits = ends[index].station.defence.bitRate * speech.frameCount.rawValue / 48_000
@@ -125,7 +120,7 @@ public struct SimulatedLink: Sendable {
         }
     }
 
-    private mutating func deliver() {
+    private func deliver() {
         while true {
             var due: (address: Route, due: Instant)?
             let datagram = [UInt8](capacity: 2_048) { due = flight.next(due: now, into: &$0) }
@@ -136,7 +131,7 @@ public struct SimulatedLink: Sendable {
     }
 
     /// What a station wants after each input: its datagrams sent, its events taken.
-    private mutating func settle(_ index: Int) {
+    private func settle(_ index: Int) {
         while true {
             var destination: Station.Destination?
             output.removeAll(keepingCapacity: true)
@@ -151,7 +146,7 @@ public struct SimulatedLink: Sendable {
         while let event = ends[index].station.nextEvent() { ends[index].events.append(event) }
     }
 
-    private mutating func send(_ datagram: [UInt8], from index: Int, to destination: Station.Destination) {
+    private func send(_ datagram: [UInt8], from index: Int, to destination: Station.Destination) {
         for byte in datagram { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
         digest = (digest ^ UInt64(bitPattern: now.nanoseconds)) &* 0x100_0000_01B3
         guard let receiver = ends.firstIndex(where: { $0.endpoint.address == destination.endpoint.address }) else {
@@ -169,7 +164,7 @@ public struct SimulatedLink: Sendable {
         }
     }
 
-    private mutating func launch(_ datagram: [UInt8], on route: Route, due: Instant) {
+    private func launch(_ datagram: [UInt8], on route: Route, due: Instant) {
         let hasRoom = flight.insert(datagram.span, for: route, due: due)
         precondition(hasRoom, "more is under way than a simulation holds")
     }

@@ -22,7 +22,7 @@ func feedStation(_ bytes: Span<UInt8>) {
 }
 
 /// A station with one remote, and the books that are kept on it.
-private struct StationTrial {
+private struct StationTrial: ~Copyable {
     var now = Instant.start
     private var station: Station
     private var discardCount = 0
