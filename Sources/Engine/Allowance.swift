@@ -29,7 +29,10 @@ struct Allowance: Hashable, Sendable {
     }
 
     private mutating func earn(at now: Instant) {
-        if let last, now > last { left = min(left + min((now - last) / .seconds(1), 3_600) * perSecond, most) }
+        if let last, now > last {
+            let seconds = Double(now.nanoseconds &- last.nanoseconds) / 1e9
+            left = min(left + min(seconds, 3_600) * perSecond, most)
+        }
         last = now
     }
 }

@@ -1,6 +1,7 @@
 """Tools/benchmark loss: see Tools/benchmark --help."""
 
 import argparse
+import concurrent.futures
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ import tempfile
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 sys.path.insert(0, os.path.join(ROOT, "Tools/Programs/benchmark"))
 
+import gstreamer
 import stretch
 from rows import JITTER, LOSS
 from speech import Speech
@@ -21,39 +23,66 @@ LOOK_AHEAD = 6.5
 
 
 class Laboratory:
-    def __init__(self, speech, first, seeds, folder):
-        self.speech, self.first, self.seeds, self.folder = speech, first, seeds, folder
+    """Runs the seeds side by side, one a processor."""
+
+    def __init__(self, speech, first, seeds, folder, pool):
+        self.speech, self.seeds, self.folder, self.pool = speech, range(first, first + seeds), folder, pool
+        self.players = concurrent.futures.ThreadPoolExecutor(gstreamer.COUNT)
+        self.peers = {}
 
     def run(self, network, words, *, scored, transit=0):
         """Mean of each figure over the seeds, PESQ among them where it is asked for."""
-        runs = []
-        for seed in range(self.first, self.first + self.seeds):
-            path = os.path.join(self.folder, "heard.wav")
-            command = [LOSSLAB, words[0], self.speech.path, "--network", network, "--seed", str(seed), *words[1:]]
-            told = subprocess.run([*command, "-o", path] if scored else command, capture_output=True, text=True)
-            if told.returncode:
-                raise SystemExit(told.stderr)
-            run = {key: value for key, value in json.loads(told.stdout).items() if isinstance(value, (int, float))}
-            if scored:
-                run["pesq"] = self.speech.score(path, run["delay_ms"] + transit + LOOK_AHEAD)
-            runs.append(run)
+        runs = list(self.pool.map(
+            one, *zip(*((self.speech, self.folder, network, words, seed, scored, transit) for seed in self.seeds))))
         return {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]}
+
+    def begin(self, network, words):
+        """GStreamer gets the same seeds, in real time while others are at work."""
+        key = (network, *words)
+        if key not in self.peers:
+            self.peers[key] = [self.players.submit(self.peer, network, seed, words) for seed in self.seeds]
+        return self.peers[key]
+
+    def peer(self, network, seed, words):
+        path = os.path.join(self.folder, f"gstreamer-{network}-{seed}-{''.join(words)}.wav")
+        gstreamer.hear(LOSSLAB, self.speech.path, network, seed, words, path)
+        score = self.pool.submit(self.speech.score, path, LOOK_AHEAD).result()
+        os.unlink(path)
+        return score
+
+
+def one(speech, folder, network, words, seed, scored, transit):
+    path = os.path.join(folder, f"heard-{os.getpid()}.wav")
+    command = [LOSSLAB, words[0], speech.path, "--network", network, "--seed", str(seed), *words[1:]]
+    told = subprocess.run([*command, "-o", path] if scored else command, capture_output=True, text=True)
+    if told.returncode:
+        raise SystemExit(told.stderr)
+    run = {key: value for key, value in json.loads(told.stdout).items() if isinstance(value, (int, float))}
+    if scored:
+        run["pesq"] = speech.score(path, run["delay_ms"] + transit + LOOK_AHEAD)
+    return run
 
 
 def loss(lab, table):
     for row in LOSS:
+        lab.begin(row.network, row.peer)
+    for row in LOSS:
         transit = 20 if row.ours[0] == "call" else 0
         ours = lab.run(row.network, row.ours + (["--depth", str(row.depth_ms)] if not transit else []), scored=True, transit=transit)
         ideal = lab.run(row.network, [*row.ideal, "--depth", str(max(ours["delay_ms"], 0.1))], scored=True)
+        peers = [run.result() for run in lab.begin(row.network, row.peer)]
+        peer = sum(peers) / len(peers)
         within = ours["kbit_s"] <= row.kbit_s + 0.5 and ours["delay_ms"] <= row.depth_ms
-        met = within and ours["pesq"] >= min(row.ask, ideal["pesq"] - 0.1)
+        # Of what nobody can reach the ideal receiver tells; what it leaves room for is asked as it stands.
+        least = ideal["pesq"] - 0.1
+        met = within and ours["pesq"] >= (least if row.ask > ideal["pesq"] else max(least, row.ask))
         table.add(Row(
             f"{row.network}, {row.kbit_s:g} kbit/s, {row.depth_ms} ms{', way back' if transit else ''}",
             f"≥ {row.ask:g}",
-            f"{ours['pesq']:.2f} (ideal {ideal['pesq']:.2f})", met,
+            f"{ours['pesq']:.2f} (ideal {ideal['pesq']:.2f}, GStreamer {peer:.2f})", met,
             f"{ours['kbit_s']:.1f} kbit/s, {ours['delay_ms']:.0f} ms, {ours['recovered_percent']:.2f} % brought back, "
-            f"{ours['concealed_percent']:.2f} % concealed" + (f"; best peer {row.peer}" if row.peer else ""),
-            ours=ours, ideal=ideal))
+            f"{ours['concealed_percent']:.2f} % concealed; GStreamer at {gstreamer.LATENCY} ms: {' '.join(row.peer)}",
+            ours=ours, ideal=ideal, gstreamer=peer))
 
 
 def jitter(lab, table, scored):
@@ -102,12 +131,13 @@ def main():
         tables.append(Table(title, arguments.json))
         return tables[-1]
 
-    with tempfile.TemporaryDirectory() as folder:
-        lab = Laboratory(speech, arguments.seed, arguments.seeds, folder)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ProcessPoolExecutor(
+            initializer=os.nice, initargs=(10,)) as pool:
+        lab = Laboratory(speech, arguments.seed, arguments.seeds, folder, pool)
         if "loss" in wanted:
-            loss(lab, table(f"Loss: PESQ-WB, mean of {lab.seeds} seeds of 60 s"))
+            loss(lab, table(f"Loss: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"))
         if "jitter" in wanted:
-            jitter(lab, table(f"Jitter: mean delay and concealed share, mean of {lab.seeds} seeds of 60 s"),
+            jitter(lab, table(f"Jitter: mean delay and concealed share, mean of {arguments.seeds} seeds of 60 s"),
                    not arguments.no_score)
         if "stretch" in wanted:
             tempo(lab, table(f"Tempo {stretch.PERCENT} % up and back"))

@@ -1,0 +1,101 @@
+import ArgumentParser
+import BadLink
+import Glibc
+import RTP
+import Sound
+
+/// The packets of one run as a capture, for receivers of others: those that a network by seed lets through, when it does.
+struct Packets: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write what arrives through a network as a capture (pcap): RTP of payload type 111, or 63 with copies.")
+
+    @Argument(help: "The speech: a sound file of 48 kHz mono.")
+    var speech: String
+
+    @Option(help: "A network by name.")
+    var network = "b5"
+
+    @Option(help: "What chance begins with.")
+    var seed: UInt64 = 1
+
+    @Option(help: "Of the encoder, in bit/s.")
+    var bitrate = 24_000
+
+    @Option(help: "PACKET_LOSS_PERC; above zero in-band FEC is on.")
+    var expectLoss = 0
+
+    @Flag(help: "Each packet carries a copy of the one before it (RFC 2198).")
+    var copy = false
+
+    @Option(help: "So much of the speech.")
+    var seconds = 60.0
+
+    @Option(name: .shortAndLong, help: "The capture.")
+    var output: String
+
+    private static let opus: UInt8 = 111
+    private static let redundant: UInt8 = 63
+
+    func run() throws {
+        guard let model = NetworkModel(named: network) else { throw ValidationError("no network is called \(network)") }
+        let packets = try EncodedSpeech(path: speech, seconds: seconds, bitRate: bitrate, expectedLoss: expectLoss)
+        let repair = Deliveries.Repair(copyDistances: copy ? [1] : [])
+        let deliveries = Deliveries(of: packets, through: model, seed: seed, repair: repair)
+        var capture = Capture()
+        for delivery in deliveries.list where delivery.origin == .original {
+            capture.append(datagram(delivery.index, of: packets), at: delivery.at)
+        }
+        try capture.write(to: output)
+    }
+
+    private func datagram(_ index: Int, of packets: EncodedSpeech) -> [UInt8] {
+        let header = RTPHeader(
+            marker: index == 0, payloadType: copy ? Self.redundant : Self.opus,
+            sequenceNumber: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: index)),
+            timestamp: RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: packets.sent(index).rawValue)), ssrc: SSRC(1))
+        let before = copy && index > 0 ? packets.packets[index - 1] : nil
+        return [UInt8](capacity: 2_048) { datagram in
+            header.write(into: &datagram)
+            if let before {
+                RedundantPayload.writeHeader(
+                    ofCopy: RedundantPayload.Block(
+                        payloadType: Self.opus, age: FrameCount(EncodedSpeech.frame), byteCount: before.count),
+                    into: &datagram)
+            }
+            if copy { RedundantPayload.writeHeader(ofPrimary: Self.opus, into: &datagram) }
+            for byte in (before ?? []) + packets.packets[index] { datagram.append(byte) }
+        }
+    }
+}
+
+/// A capture of IPv4 without a link layer (LINKTYPE_RAW), little-endian, in microseconds.
+private struct Capture {
+    private(set) var bytes: [UInt8] = []
+
+    init() {
+        for word in [0xA1B2_C3D4, 0x0004_0002, 0, 0, 65_535, 101] as [UInt32] { append(word) }
+    }
+
+    mutating func append(_ datagram: [UInt8], at time: FrameCount) {
+        let microseconds = UInt32(time.rawValue * 1_000 / 48)
+        let length = UInt16(28 + datagram.count)
+        append(microseconds / 1_000_000)
+        append(microseconds % 1_000_000)
+        append(UInt32(length))
+        append(UInt32(length))
+        bytes += [0x45, 0, UInt8(length >> 8), UInt8(length & 0xFF), 0, 0, 0, 0, 64, 17, 0, 0]
+        bytes += [192, 0, 2, 1, 192, 0, 2, 2]
+        bytes += [0x13, 0x8C, 0x13, 0x8C, UInt8((length - 20) >> 8), UInt8((length - 20) & 0xFF), 0, 0]
+        bytes += datagram
+    }
+
+    func write(to path: String) throws {
+        guard let file = unsafe fopen(path, "we") else { throw ValidationError("cannot write \(path)") }
+        let count = unsafe fwrite(bytes, 1, bytes.count, file)
+        guard unsafe fclose(file) == 0, count == bytes.count else { throw ValidationError("cannot write \(path)") }
+    }
+
+    private mutating func append(_ word: UInt32) {
+        for shift in stride(from: 0, through: 24, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(shift))) }
+    }
+}
