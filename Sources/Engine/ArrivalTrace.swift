@@ -32,6 +32,8 @@ struct ArrivalTrace: Sendable {
     private static let step = FrameCount(960)
     private static let trialInterval = Duration.seconds(2)
     private static let shortestTail = Duration.milliseconds(10)
+    /// A packet as late as the latest is not missing yet.
+    private static let slack = Duration.milliseconds(1)
 
     var frame: Duration { frameCount.duration() }
     var windowCount: Int { min(max(Int(Self.window / max(frame, .microseconds(2_500))), 50), 1_024) }
@@ -66,6 +68,7 @@ struct ArrivalTrace: Sendable {
             note(header, opus, ahead: lost, isResent: isResent, at: now)
         case .reordered(let distance):
             pattern.came(behindHighest: distance, isResent: isResent)
+            if !isResent { measure(now.nanoseconds &- time(of: header), at: now) }
             if let answer = missing.cameBehind(header.sequenceNumber, isResent: isResent, at: now) {
                 roundTrip.answered(after: answer, at: now)
             }
@@ -102,8 +105,7 @@ struct ArrivalTrace: Sendable {
         _ header: RTPHeader, _ opus: OpusPacket, ahead lost: Int, isResent: Bool, at now: Instant
     ) {
         frameCount = opus.frameCount
-        // 1/48 000 s are 62 500/3 ns.
-        let time = timestamps.extend(header.timestamp) &* 62_500 / 3
+        let time = time(of: header)
         if !isResent { measure(now.nanoseconds &- time, at: now) }
         let place = Instant(nanoseconds: time &+ (transit.least ?? now.nanoseconds &- time))
         let frame = frame
@@ -111,8 +113,11 @@ struct ArrivalTrace: Sendable {
         last = (place, now)
         // Opus codes silence in a packet or two of nothing, and then is silent.
         let goesOn = header.payload.count > 2
-        tailDeadline = goesOn ? now + frame + max(Self.shortestTail, latest(at: place, now)) : nil
+        tailDeadline = goesOn ? now + frame + max(Self.shortestTail, latest(at: place, now) + Self.slack) : nil
     }
+
+    /// In nanoseconds: 1/48 000 s are 62 500/3.
+    private mutating func time(of header: RTPHeader) -> Int64 { timestamps.extend(header.timestamp) &* 62_500 / 3 }
 
     private mutating func measure(_ transit: Int64, at now: Instant) {
         if let usual = self.transit.least, (transit &- usual).magnitude > UInt64(Self.longestTransitChange) {

@@ -63,9 +63,9 @@ struct MissingPackets: Sendable {
     ) -> Bool {
         guard let index = index(of: sequenceNumber), let asked = entries[index].firstAsked else { return false }
         let passed = now - asked
-        guard entries[index].isTail, let roundTrip else { return passed >= (roundTrip ?? .zero) / 2 }
-        let latest = roundTrip * entries[index].askedCount + roundTrip / 2 + .milliseconds(5)
-        return !startsTalkspurt && passed >= roundTrip * 3 / 4 && passed <= latest
+        guard passed >= roundTrip.map({ $0 * 3 / 4 }) ?? Self.leastRoundTrip else { return false }
+        guard entries[index].isTail, let roundTrip else { return true }
+        return !startsTalkspurt && passed <= roundTrip * entries[index].askedCount + roundTrip / 2 + .milliseconds(5)
     }
 
     /// A packet came, `lost` behind the one that was highest before. `place` tells when one so many packets earlier would
@@ -147,7 +147,9 @@ struct MissingPackets: Sendable {
             if entry.askedCount == 0, !entry.isTail { askedCount += 1 }
             entries[index].askedCount += 1
             entries[index].firstAsked = entry.firstAsked ?? now
-            if entry.nextQuestion <= now { entries[index].nextQuestion = now + (roundTrip ?? Self.unknownRoundTrip) }
+            if entry.nextQuestion <= now {
+                entries[index].nextQuestion = now + (roundTrip.map { $0 + Self.slack } ?? Self.unknownRoundTrip)
+            }
         }
         return numbers.sorted().map { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: $0)) }
     }
@@ -166,6 +168,10 @@ struct MissingPackets: Sendable {
     }
 
     private static let unknownRoundTrip = Duration.milliseconds(200)
+    /// How much later than the round trip says an answer may come.
+    private static let slack = Duration.milliseconds(2)
+    /// While the round trip is not known, what comes sooner than this is taken for overtaken.
+    private static let leastRoundTrip = Duration.milliseconds(10)
     /// A talkspurt may have ended: then there is nobody to answer.
     private static let maximumTailQuestions = 2
 

@@ -8,6 +8,10 @@ struct Receiver: Sendable {
     var abilities: Abilities?
     var roundTrip = RoundTrip()
     var lastReport: Instant
+    /// What its clock said, and when that came, until it is sent back.
+    var toldTime: (time: ShortNTPTime, at: Instant)?
+    /// Whether that was ever done.
+    fileprivate(set) var hasEcho = false
     /// Of the packets since its last report.
     var lossShare = 0.0
     /// The loss of its last seconds, told packet by packet, before anything was done about it: share and mean burst.
@@ -55,6 +59,18 @@ struct Receivers: Sendable {
     /// More than a person types addresses of.
     private static let maximumCount = 32
     private static let timeout = Duration.seconds(30)
+
+    /// The times that were told and not yet sent back, at most so many.
+    mutating func takeEchoes(limit: Int, at now: Instant) -> [TimeEcho] {
+        var echoes: [TimeEcho] = []
+        for index in all.indices where echoes.count < limit {
+            guard let told = all[index].toldTime else { continue }
+            all[index].toldTime = nil
+            all[index].hasEcho = true
+            echoes.append(TimeEcho(teller: all[index].ssrc, time: told.time, delay: now - told.at))
+        }
+        return echoes
+    }
 
     /// Changes what is known of a receiver; one that is new, where there is room for it.
     mutating func update(_ ssrc: SSRC, at address: IPAddress, _ now: Instant, _ change: (inout Receiver) -> Void) {

@@ -46,6 +46,13 @@ struct ReportSchedule: Sendable {
         early = max(now, last + Self.earlyInterval)
     }
 
+    /// At `moment` one who is alone with us shall know who we are and what we can do against loss (section 6.2: the first
+    /// report of a unicast session need not wait).
+    mutating func greet(at moment: Instant) {
+        guard early == nil, regular != nil, let last else { return }
+        early = isFirst ? moment : max(moment, last + Self.earlyInterval)
+    }
+
     /// Whether one who last sent at `lastPacket` counts as a sender: since the report before the last (section 6.4).
     func isSender(lastPacket: Instant?) -> Bool {
         guard let lastPacket else { return false }

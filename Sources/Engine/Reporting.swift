@@ -19,6 +19,14 @@ extension Station {
         hurryReports(at: now)
     }
 
+    /// The first packet of ours, or of another, goes out or has come. Theirs is followed by a report, which ours echoes.
+    mutating func greet(at now: Instant, after wait: Duration = .zero) {
+        guard !configuration.isGroup, session(at: now).memberCount <= 2 else { return }
+        schedule.greet(at: now + wait)
+    }
+
+    static let politeness = Duration.milliseconds(5)
+
     /// While packets are lost, ours or those of one who is alone with us, reports come twice a second.
     mutating func hurryReports(at now: Instant) {
         var isLossy = lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false
@@ -86,15 +94,25 @@ extension Station {
 
     /// While packets are lost, and a while longer so that it is known when they are not any more: which they were, and how the
     /// stream sounds (RFC 3611). Where there is a crowd there is no room for it.
-    private func details(on blocks: [ReportBlock], at now: Instant) -> ExtendedReport? {
+    private mutating func details(on blocks: [ReportBlock], at now: Instant) -> ExtendedReport? {
         guard blocks.count <= Self.maximumDetailedCount else { return nil }
-        var details: [ExtendedReport.Block] = []
+        var details: [ExtendedReport.Block] = clocks(at: now)
         for source in sources where source.trace.isLossy(at: now, within: Self.memoryOfDetails) {
             guard blocks.contains(where: { $0.ssrc == source.ssrc }) else { continue }
             details.append(.lossRLE(source.trace.lossReport(on: source.ssrc)))
             details.append(.voipMetrics(source.metrics(maximumDepth: configuration.defence.maximumDepth)))
         }
         return details.isEmpty ? nil : ExtendedReport(sender: ssrc, blocks: details)
+    }
+
+    /// What tells those who only listen the round trip: theirs is the question, ours the answer.
+    private mutating func clocks(at now: Instant) -> [ExtendedReport.Block] {
+        guard !configuration.isGroup else { return [] }
+        guard schedule.isSender(lastPacket: transmission.lastSent) else {
+            return sources.isEmpty ? [] : [.referenceTime(wallClock(at: now))]
+        }
+        let echoes = receivers.takeEchoes(limit: Self.maximumDetailedCount, at: now)
+        return echoes.isEmpty ? [] : [.echoes(echoes)]
     }
 
     private static let maximumDetailedCount = 4

@@ -115,6 +115,7 @@ public struct Station: ~Copyable, Sendable {
             timestamp: transmission.firstTimestamp.advanced(by: position), ssrc: ssrc)
         putMedia(header, payload, with: copies, at: position)
         recentPayloads.insert(payload, at: position)
+        if transmission.packetCount == 0 { greet(at: now) }
         let byteCount = outbox.media.count - RTPHeader.byteCount
         sentPackets.insert(header)
         transmission.packetSent(header, payloadByteCount: byteCount, at: now)

@@ -8,6 +8,9 @@ public struct ExtendedReport: Hashable, Sendable {
     public enum Block: Hashable, Sendable {
         case lossRLE(LossRLE)
         case voipMetrics(VoIPMetrics)
+        /// The wall clock of who reports, to be sent back in an echo (section 4.4, RRTR).
+        case referenceTime(NTPTime)
+        case echoes([TimeEcho])
     }
 
     public init(sender: SSRC, blocks: [Block]) {
@@ -26,8 +29,24 @@ public struct ExtendedReport: Hashable, Sendable {
             switch block {
             case .lossRLE(let loss): loss.write(into: &datagram)
             case .voipMetrics(let metrics): metrics.write(into: &datagram)
+            case .referenceTime(let time):
+                Self.appendHeader(of: Self.referenceTimeType, byteCount: block.byteCount, to: &datagram)
+                datagram.append(bigEndian: UInt32(truncatingIfNeeded: time.rawValue >> 32))
+                datagram.append(bigEndian: UInt32(truncatingIfNeeded: time.rawValue))
+            case .echoes(let echoes):
+                Self.appendHeader(of: Self.echoesType, byteCount: block.byteCount, to: &datagram)
+                for echo in echoes { echo.write(into: &datagram) }
             }
         }
+    }
+
+    fileprivate static let referenceTimeType: UInt8 = 4
+    fileprivate static let echoesType: UInt8 = 5
+
+    private static func appendHeader(of type: UInt8, byteCount: Int, to datagram: inout OutputSpan<UInt8>) {
+        datagram.append(type)
+        datagram.append(0)
+        datagram.append(bigEndian: UInt16(byteCount / 4 - 1))
     }
 }
 
@@ -36,6 +55,8 @@ extension ExtendedReport.Block {
         switch self {
         case .lossRLE(let loss): loss.byteCount
         case .voipMetrics: VoIPMetrics.byteCount
+        case .referenceTime: 12
+        case .echoes(let echoes): 4 + echoes.count * TimeEcho.byteCount
         }
     }
 }
@@ -59,6 +80,15 @@ extension ExtendedReport {
             case VoIPMetrics.blockType:
                 guard byteCount == VoIPMetrics.byteCount else { throw header.tooShort }
                 blocks.append(.voipMetrics(VoIPMetrics(parsing: datagram, at: position)))
+            case Self.referenceTimeType:
+                guard byteCount == 12 else { throw header.tooShort }
+                let seconds = UInt64(datagram.uint32(at: position + 4))
+                blocks.append(
+                    .referenceTime(NTPTime(rawValue: seconds << 32 | UInt64(datagram.uint32(at: position + 8)))))
+            case Self.echoesType:
+                guard (byteCount - 4).isMultiple(of: TimeEcho.byteCount) else { throw header.tooShort }
+                let places = stride(from: position + 4, to: position + byteCount, by: TimeEcho.byteCount)
+                blocks.append(.echoes(places.map { TimeEcho(parsing: datagram, at: $0) }))
             default: break
             }
             position += byteCount

@@ -36,12 +36,9 @@ public struct ReportBlock: Hashable, Sendable {
     }
 
     /// How long a packet takes there and back, from a block about ourselves that arrived at `now` of our own wall clock
-    /// (RFC 3550 section 6.4.1, DLSR): nil where the peer has seen no report of ours. Less than nothing, from rounding
-    /// or from a peer's untruth, counts as zero.
+    /// (RFC 3550 section 6.4.1, DLSR): nil where the peer has seen no report of ours.
     public func roundTrip(receivedAt now: NTPTime) -> Duration? {
-        guard let lastSenderReport else { return nil }
-        let passed = now.short.rawValue &- lastSenderReport.rawValue &- delaySinceLastSenderReport.shortNTP
-        return Int32(bitPattern: passed) < 0 ? .zero : Duration(shortNTP: passed)
+        lastSenderReport?.roundTrip(lessDelay: delaySinceLastSenderReport, receivedAt: now)
     }
 }
 

@@ -26,6 +26,24 @@ struct FeedbackTests {
         #expect(listener.takeDatagrams().contains { $0.packets.contains { $0.details != nil } })
     }
 
+    @Test func twoWhoAreAloneKnowEachOtherAtOnce() throws {
+        let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 1)
+        link.run(until: seconds(0.1))
+        #expect(link.left.sentControl.count == 1)
+        #expect(link.right.sentControl.count == 1)
+        #expect(link.right.station.sources.first?.abilities?.answersNACK == true)
+        #expect(link.left.station.transmission.lastView?.roundTrip.map { $0 / .milliseconds(1) > 39 } == true)
+    }
+
+    @Test func oneWhoOnlyListensKnowsTheRoundTrip() throws {
+        let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 1)
+        link.run(until: seconds(0.6))
+        let roundTrip = try #require(link.right.station.sources.first?.roundTrip)
+        #expect((39...42).contains(roundTrip / .milliseconds(1)), "\(roundTrip)")
+        link.run(until: seconds(60))
+        #expect(link.left.sentControl.count <= 25, "and is told of it in the usual reports")
+    }
+
     @Test func aCrowdKeepsToTheRuleForAll() {
         var listener = station(1, StationConfiguration(remotes: [bob]))
         var count = 0

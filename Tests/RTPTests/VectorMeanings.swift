@@ -69,7 +69,10 @@ struct RTCPMeaning: Decodable, Equatable {
 
     struct Extended: Decodable, Equatable {
         var kind: String
-        var source: UInt32
+        var source: UInt32?
+        var ntpSeconds: UInt64?
+        var ntpFraction: UInt64?
+        var echoes: [Echo]?
         var first: UInt16?
         var end: UInt16?
         /// Of each packet: came, or was lost.
@@ -86,6 +89,13 @@ struct RTCPMeaning: Decodable, Equatable {
         var minimumGap: UInt8?
         var nominalDepth: Int?
         var maximumDepth: Int?
+
+        struct Echo: Decodable, Equatable {
+            var teller: UInt32
+            var time: UInt32
+            /// In 1/65536 s.
+            var delay: Int64
+        }
     }
 
     var type: String
@@ -172,6 +182,12 @@ extension RTCPMeaning.Extended {
             (roundTrip, endSystemDelay) = (milliseconds(metrics.roundTrip), milliseconds(metrics.endSystemDelay))
             minimumGap = metrics.minimumGap
             (nominalDepth, maximumDepth) = (milliseconds(metrics.nominalDepth), milliseconds(metrics.maximumDepth))
+        case .referenceTime(let time):
+            kind = "referenceTime"
+            (ntpSeconds, ntpFraction) = (time.rawValue >> 32, time.rawValue & 0xFFFF_FFFF)
+        case .echoes(let echoes):
+            kind = "echoes"
+            self.echoes = echoes.map { Echo(teller: $0.teller.rawValue, time: $0.time.rawValue, delay: short($0.delay)) }
         }
     }
 }
@@ -184,9 +200,14 @@ extension RTCPMeaning.Block {
         extendedHighestSequenceNumber = block.extendedHighestSequenceNumber
         jitter = block.jitter.rawValue
         lastSenderReport = block.lastSenderReport?.rawValue ?? 0
-        let (seconds, attoseconds) = block.delaySinceLastSenderReport.components
-        delaySinceLastSenderReport = seconds * 65_536 + attoseconds / 15_258_789_062_500
+        delaySinceLastSenderReport = short(block.delaySinceLastSenderReport)
     }
+}
+
+/// In 1/65536 s.
+private func short(_ duration: Duration) -> Int64 {
+    let (seconds, attoseconds) = duration.components
+    return seconds * 65_536 + attoseconds / 15_258_789_062_500
 }
 
 struct OpusMeaning: Decodable, Equatable {

@@ -7,7 +7,8 @@ import Sound
 /// The packets of one run as a capture, for receivers of others: those that a network by seed lets through, when it does.
 struct Packets: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write what arrives through a network as a capture (pcap): RTP of payload type 111, or 63 with copies.")
+        abstract:
+            "Write what arrives through a network as a capture (pcap): RTP of payload type 111, or 63 with copies.")
 
     @Argument(help: "The speech: a sound file of 48 kHz mono.")
     var speech: String
@@ -96,6 +97,8 @@ private struct Capture {
     }
 
     private mutating func append(_ word: UInt32) {
-        for shift in stride(from: 0, through: 24, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(shift))) }
+        for shift in stride(from: 0, through: 24, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(shift)))
+        }
     }
 }

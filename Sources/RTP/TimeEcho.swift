@@ -1,0 +1,42 @@
+/// A wall clock's time sent back to whoever told it, so that one who sends no media can know the round trip, too
+/// (RFC 3611 section 4.5, DLRR).
+public struct TimeEcho: Hashable, Sendable {
+    /// Who told it.
+    public var teller: SSRC
+    public var time: ShortNTPTime
+    /// From its arrival to this report; written in 1/65536 s, 0…18 hours.
+    public var delay: Duration
+
+    public init(teller: SSRC, time: ShortNTPTime, delay: Duration) {
+        self.teller = teller
+        self.time = time
+        self.delay = delay
+    }
+
+    /// How long a packet takes there and back, from an echo of our own time that arrived at `now` of the same clock.
+    public func roundTrip(receivedAt now: NTPTime) -> Duration { time.roundTrip(lessDelay: delay, receivedAt: now) }
+
+    static let byteCount = 12
+
+    func write(into datagram: inout OutputSpan<UInt8>) {
+        datagram.append(bigEndian: teller.rawValue)
+        datagram.append(bigEndian: time.rawValue)
+        datagram.append(bigEndian: delay.shortNTP)
+    }
+
+    /// The caller has checked that twelve bytes are there.
+    init(parsing datagram: Span<UInt8>, at start: Int) {
+        teller = SSRC(datagram.uint32(at: start))
+        time = ShortNTPTime(rawValue: datagram.uint32(at: start + 4))
+        delay = Duration(shortNTP: datagram.uint32(at: start + 8))
+    }
+}
+
+extension ShortNTPTime {
+    /// From this moment to `now`, less what passed at the far end. Less than nothing, from rounding or from a peer's
+    /// untruth, counts as zero.
+    func roundTrip(lessDelay delay: Duration, receivedAt now: NTPTime) -> Duration {
+        let passed = now.short.rawValue &- rawValue &- delay.shortNTP
+        return Int32(bitPattern: passed) < 0 ? .zero : Duration(shortNTP: passed)
+    }
+}
