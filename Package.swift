@@ -94,7 +94,8 @@ let package = Package(
         .executableTarget(
             name: "losslab",
             dependencies: [
-                "BadLink", "Engine", "OpusCodec", "Playout", "RTP", "Radio", "Sound", "SoundFile", argumentParser,
+                "BadLink", "Engine", "OpusCodec", "Playout", "RTP", "Radio", "Resampling", "Sound", "SoundFile",
+                argumentParser,
             ],
             path: "Tools/Programs/losslab",
             swiftSettings: settings),

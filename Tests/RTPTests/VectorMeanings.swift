@@ -187,7 +187,9 @@ extension RTCPMeaning.Extended {
             (ntpSeconds, ntpFraction) = (time.rawValue >> 32, time.rawValue & 0xFFFF_FFFF)
         case .echoes(let echoes):
             kind = "echoes"
-            self.echoes = echoes.map { Echo(teller: $0.teller.rawValue, time: $0.time.rawValue, delay: short($0.delay)) }
+            self.echoes = echoes.map {
+                Echo(teller: $0.teller.rawValue, time: $0.time.rawValue, delay: short($0.delay))
+            }
         }
     }
 }

@@ -13,13 +13,15 @@ sys.path.insert(0, os.path.join(ROOT, "Tools/Programs/benchmark"))
 
 import gstreamer
 import stretch
-from rows import JITTER, LOSS
-from speech import Speech
+from rows import AUTO, JITTER, LOSS
+from speech import SEGMENT, Speech
 from table import Row, Table, print_json
 
 LOSSLAB = os.path.join(ROOT, ".build/release/losslab")
 # What Opus looks ahead, and half of the round trip of a call: sound is heard so much later than playout says.
 LOOK_AHEAD = 6.5
+# The first segment that is to sound as if there had never been loss.
+RECOVERED = 6
 
 
 class Laboratory:
@@ -30,10 +32,10 @@ class Laboratory:
         self.players = concurrent.futures.ThreadPoolExecutor(gstreamer.COUNT)
         self.peers = {}
 
-    def run(self, network, words, *, scored, transit=0):
+    def run(self, network, words, *, scored, transit=0, first=0):
         """Mean of each figure over the seeds, PESQ among them where it is asked for."""
         runs = list(self.pool.map(
-            one, *zip(*((self.speech, self.folder, network, words, seed, scored, transit) for seed in self.seeds))))
+            one, *zip(*((self.speech, self.folder, network, words, seed, scored, transit, first) for seed in self.seeds))))
         return {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]}
 
     def begin(self, network, words):
@@ -51,7 +53,7 @@ class Laboratory:
         return score
 
 
-def one(speech, folder, network, words, seed, scored, transit):
+def one(speech, folder, network, words, seed, scored, transit, first):
     path = os.path.join(folder, f"heard-{os.getpid()}.wav")
     command = [LOSSLAB, words[0], speech.path, "--network", network, "--seed", str(seed), *words[1:]]
     told = subprocess.run([*command, "-o", path] if scored else command, capture_output=True, text=True)
@@ -59,7 +61,7 @@ def one(speech, folder, network, words, seed, scored, transit):
         raise SystemExit(told.stderr)
     run = {key: value for key, value in json.loads(told.stdout).items() if isinstance(value, (int, float))}
     if scored:
-        run["pesq"] = speech.score(path, run["delay_ms"] + transit + LOOK_AHEAD)
+        run["pesq"] = speech.score(path, run["delay_ms"] + transit + LOOK_AHEAD, first)
     return run
 
 
@@ -114,9 +116,40 @@ def tempo(lab, table):
               if own else []), **row))
 
 
+def auto(lab, table):
+    """From a cold start: after the first segment, so some seconds of loss, no worse than the best of what can be chosen; and
+    the clean score again in the segments that begin 10 s or more after the loss has ended."""
+    for network, bit_rate, depth, words in AUTO:
+        way = ["call", "--bitrate", str(bit_rate), "--rtt", "40", "--max-latency", str(depth), *words]
+        def scored(network, first, *more):
+            return lab.run(network, [*way, *more], scored=True, transit=20, first=first)["pesq"]
+
+        own = scored(network, 1, "--defence", "auto")
+        fixed = {defence: scored(network, 1, "--defence", defence) for defence in ("nack", "copy")}
+        end = RECOVERED * SEGMENT - 10
+        after = scored(network, RECOVERED, "--defence", "auto", "--loss-end", str(end))
+        clean = scored("b0", RECOVERED, "--defence", "auto")
+        best = max(fixed.values())
+        table.add(Row(
+            f"auto, {network}, {bit_rate // 1000} kbit/s, {depth} ms", "best - 0.1", f"{own:.2f}", own >= best - 0.1,
+            ", ".join(f"{name} {score:.2f}" for name, score in fixed.items()),
+            auto=own, **fixed))
+        table.add(Row("  when the loss has ended", "clean - 0.1", f"{after:.2f}", after >= clean - 0.1, f"clean {clean:.2f}",
+                      after=after, clean=clean))
+
+
+def cost(lab, table):
+    told = json.loads(subprocess.run([LOSSLAB, "cost", lab.speech.path], capture_output=True, check=True).stdout)
+    for part, ask in (("playout", 1.25), ("resampler", None), ("stretch", None)):
+        figure = told[part]
+        table.add(Row(
+            "playout with its decoder" if part == "playout" else f"{part} alone", f"<= {ask}" if ask else "",
+            f"{figure:.2f}", figure <= ask if ask else None, **{part: figure}))
+
+
 def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark loss")
-    parser.add_argument("what", nargs="*", choices=["loss", "jitter", "stretch", []], default=[])
+    parser.add_argument("what", nargs="*", choices=["loss", "jitter", "stretch", "cost", "auto", []], default=[])
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--speech", type=int, default=0)
@@ -124,7 +157,7 @@ def main():
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     speech = Speech(os.path.join(ROOT, ".build-tools/speech"), 60, arguments.speech)
-    wanted = arguments.what or ["loss", "jitter", "stretch"]
+    wanted = arguments.what or ["loss", "auto", "jitter", "stretch", "cost"]
     tables = []
 
     def table(title):
@@ -136,11 +169,15 @@ def main():
         lab = Laboratory(speech, arguments.seed, arguments.seeds, folder, pool)
         if "loss" in wanted:
             loss(lab, table(f"Loss: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"))
+        if "auto" in wanted:
+            auto(lab, table(f"Defence by itself: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"))
         if "jitter" in wanted:
             jitter(lab, table(f"Jitter: mean delay and concealed share, mean of {arguments.seeds} seeds of 60 s"),
                    not arguments.no_score)
         if "stretch" in wanted:
             tempo(lab, table(f"Tempo {stretch.PERCENT} % up and back"))
+        if "cost" in wanted:
+            cost(lab, table("Processor time on a clean network, as a multiple of bare opus_decode"))
     if arguments.json:
         print_json(tables)
     return 0 if all(each.is_met for each in tables) else 1

@@ -64,8 +64,9 @@ class Speech:
                 yield numpy.concatenate(begun)[:length]
                 begun = []
 
-    def score(self, path, delay_ms):
-        """Mean MOS-LQO of what was heard, so much later, over the segments that fit. None when PESQ finds no speech."""
+    def score(self, path, delay_ms, first=0):
+        """Mean MOS-LQO of what was heard, so much later, over the segments from `first` on that fit. None when PESQ finds no
+        speech."""
         from pesq import NoUtterancesError, pesq
 
         heard = to16(read(path))
@@ -73,7 +74,7 @@ class Speech:
         shift = round(delay_ms * 16)
         length = int(SEGMENT * 16_000)
         scores = []
-        for index in range(min(self.count, len(own) // length)):
+        for index in range(first, min(self.count, len(own) // length)):
             begin = index * length
             piece = heard[begin + shift : begin + shift + length]
             if len(piece) < length:

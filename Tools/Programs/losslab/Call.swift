@@ -33,6 +33,12 @@ struct Call: ParsableCommand {
     @Option(help: "How deep repair may make playout, in milliseconds.")
     var maxLatency = 100.0
 
+    @Option(help: "The network loses nothing any more from so many seconds on.")
+    var lossEnd: Double?
+
+    @Flag(help: "Depth follows the round trip: --profile quality.")
+    var quality = false
+
     @Option(help: "So much of the speech.")
     var seconds = 60.0
 
@@ -53,9 +59,11 @@ struct Call: ParsableCommand {
         configuration.mode = mode
         configuration.bitRate = bitrate
         configuration.maximumDepth = .microseconds(Int(maxLatency * 1_000))
+        configuration.followsRoundTrip = quality
         for seed in seed..<seed + seeds {
             var call = try TwoStations(
-                network: model, roundTrip: .microseconds(Int(rtt * 1_000)), seed: seed, defence: configuration)
+                network: model, roundTrip: .microseconds(Int(rtt * 1_000)), seed: seed, defence: configuration,
+                lossEnd: lossEnd.map { .microseconds(Int($0 * 1e6)) })
             try call.run(sound)
             if let output { try call.outcome.write(to: output, seed: seed) }
             print(

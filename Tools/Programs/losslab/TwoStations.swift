@@ -21,6 +21,9 @@ struct TwoStations: ~Copyable {
     private var encoder: OpusEncoder
     private var settings: OpusEncoderSettings
     private var there: BadLink
+    /// What the network there becomes, and when.
+    private var calm: BadLink
+    private let calmFrom: Instant
     private var back: BadLink
     private var flight = InFlight<Bool>(capacity: 4_096)
     private var mediaByteCount = 0
@@ -31,7 +34,11 @@ struct TwoStations: ~Copyable {
     /// What the card asks for at a time.
     private static let period = 120
 
-    init(network: NetworkModel, roundTrip: Duration, seed: UInt64, defence: DefenceConfiguration) throws {
+    /// From `lossEnd` on the network loses nothing.
+    init(
+        network: NetworkModel, roundTrip: Duration, seed: UInt64, defence: DefenceConfiguration,
+        lossEnd: Duration? = nil
+    ) throws {
         var settings = OpusEncoderSettings()
         settings.rateControl = .variable
         settings.signal = .speech
@@ -44,6 +51,8 @@ struct TwoStations: ~Copyable {
         var network = network
         network.delay += roundTrip / 2
         there = BadLink(network, seed: seed)
+        calm = BadLink(NetworkModel(delay: network.delay), seed: seed)
+        calmFrom = .start + (lossEnd ?? .seconds(1_000_000))
         back = BadLink(NetworkModel(delay: roundTrip / 2), seed: seed &+ 1)
         talker = Station(
             identity: Identity(ssrc: SSRC(1), seed: seed),
@@ -145,7 +154,10 @@ struct TwoStations: ~Copyable {
         while let datagram = Self.next(of: &talker) {
             // The second byte of RTCP lies where no payload type of ours does (RFC 5761).
             if !(192...223).contains(datagram[1]) { mediaByteCount += datagram.count - RTPHeader.byteCount }
-            launch(datagram, there.fate(ofPacket: datagram.count, at: now), toListener: true)
+            let fate =
+                now < calmFrom
+                ? there.fate(ofPacket: datagram.count, at: now) : calm.fate(ofPacket: datagram.count, at: now)
+            launch(datagram, fate, toListener: true)
         }
         while let datagram = Self.next(of: &listener) {
             launch(datagram, back.fate(ofPacket: datagram.count, at: now), toListener: false)

@@ -1,0 +1,131 @@
+import ArgumentParser
+import Glibc
+import OpusCodec
+import Playout
+import RTP
+import Resampling
+import Sound
+
+/// What playout takes of a processor beside the decoder that it drives, on a clean network.
+struct Cost: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Time playout, resampler and time-stretch against bare opus_decode on the same packets: JSON.")
+
+    @Argument(help: "The speech: a sound file of 48 kHz mono.")
+    var speech: String
+
+    @Option(help: "Of the encoder, in bit/s.")
+    var bitrate = 32_000
+
+    @Option(help: "Each is timed so often, in turn.")
+    var turns = 15
+
+    @Option(help: "So much of the speech.")
+    var seconds = 60.0
+
+    /// What the card asks for at a time: 5 ms.
+    private static let period = 240
+
+    func run() throws {
+        let packets = try EncodedSpeech(path: speech, seconds: seconds, bitRate: bitrate, expectedLoss: 0)
+        var ratios: [[Double]] = [[], [], []]
+        for _ in 0..<turns {
+            let bare = try Self.time { try Self.decode(packets) }
+            let others = [
+                try Self.time { try Self.play(packets) }, try Self.time { try Self.resample(packets) },
+                Self.time { Self.stretch(packets.packets.count) },
+            ]
+            for (index, time) in others.enumerated() { ratios[index].append(time / bare) }
+        }
+        let medians = ratios.map { $0.sorted()[$0.count / 2] }
+        print("{\"playout\": \(medians[0]), \"resampler\": \(medians[1]), \"stretch\": \(medians[2])}")
+    }
+
+    /// Seconds of this thread.
+    private static func time(_ work: () throws -> Void) rethrows -> Double {
+        let start = now()
+        try work()
+        return now() - start
+    }
+
+    private static func now() -> Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private static func decode(_ speech: EncodedSpeech) throws {
+        var decoder = try OpusDecoder()
+        var frame = [Float](repeating: 0, count: EncodedSpeech.frame)
+        for packet in speech.packets {
+            var room = frame.mutableSpan
+            _ = try decoder.decode(packet.span, into: &room)
+        }
+    }
+
+    /// The lane with a decoder, from packets to what the card asks for.
+    private static func play(_ speech: EncodedSpeech) throws {
+        var decoder = try OpusDecoder()
+        var lane = PlayoutLane(configuration: PlayoutConfiguration(margin: FrameCount(period)))
+        var frame = [Float](repeating: 0, count: EncodedSpeech.frame)
+        var sound = [Float](repeating: 0, count: period)
+        var (waiting, next) = (0, 0)
+        for position in stride(from: 0, to: speech.packets.count * EncodedSpeech.frame, by: period) {
+            while next < speech.packets.count, speech.sent(next).rawValue <= position {
+                let packet = speech.packets[next]
+                _ = lane.insert(
+                    packet.span,
+                    sequenceNumber: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: next)),
+                    timestamp: RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: speech.sent(next).rawValue)),
+                    frameCount: FrameCount(EncodedSpeech.frame), carriesFEC: false, origin: .original,
+                    arrivedAt: speech.sent(next))
+                next += 1
+            }
+            var filled = 0
+            while filled < period {
+                if waiting == 0 {
+                    var room = frame.mutableSpan
+                    switch lane.next(at: FrameCount(position + filled), wanting: FrameCount(period - filled)) {
+                    case .decode(let entry, _):
+                        let payload = lane.payload(of: entry)
+                        waiting = try decoder.decode(payload, into: &room).rawValue
+                    case .silence(let frames), .conceal(let frames), .recover(let frames, _):
+                        filled += frames.rawValue
+                        continue
+                    }
+                }
+                let count = min(waiting, period - filled)
+                let start = EncodedSpeech.frame - waiting
+                for index in 0..<count { sound[filled + index] = frame[start + index] }
+                (filled, waiting) = (filled + count, waiting - count)
+            }
+        }
+        precondition(lane.statistics.decoded.rawValue > speech.packets.count * EncodedSpeech.frame * 9 / 10)
+    }
+
+    /// The resampler alone, as it runs where two clocks differ.
+    private static func resample(_ speech: EncodedSpeech) throws {
+        var converter = try RateConverter(from: .opus, to: .opus, channelCount: 1)
+        converter.correct(by: 50)
+        let frame = [Float](repeating: 0.1, count: EncodedSpeech.frame)
+        var sound = [Float](repeating: 0, count: period)
+        for _ in speech.packets {
+            var used = 0
+            while used < frame.count {
+                var room = sound.mutableSpan
+                used += converter.process(frame.span.extracting(used..<frame.count), into: &room).consumed.rawValue
+            }
+        }
+    }
+
+    /// The time-stretch alone, cutting as much as it ever does: a tenth, which is a period of 5 ms in three packets.
+    private static func stretch(_ packetCount: Int) {
+        var stretch = TimeStretch(channelCount: 1)
+        let history = TimeStretch.reach.rawValue
+        var work = Preallocated<Float>(repeating: 0, count: history + EncodedSpeech.frame)
+        for index in 0..<work.count { work[index] = Float(sin(Double(index) / 38)) * 0.1 }
+        for _ in 0..<packetCount / 3 {
+            _ = stretch.shorten(&work, from: history, to: work.count, atMost: FrameCount(480), anywhere: true)
+        }
+    }
+}
