@@ -68,7 +68,9 @@ struct ArrivalTrace: Sendable {
             note(header, opus, ahead: lost, isResent: isResent, at: now)
         case .reordered(let distance):
             pattern.came(behindHighest: distance, isResent: isResent)
-            if !isResent { measure(now.nanoseconds &- time(of: header), at: now) }
+            if missing.isOvertaken(header.sequenceNumber, at: now) {
+                measure(now.nanoseconds &- time(of: header), at: now)
+            }
             if let answer = missing.cameBehind(header.sequenceNumber, isResent: isResent, at: now) {
                 roundTrip.answered(after: answer, at: now)
             }

@@ -103,6 +103,12 @@ struct MissingPackets: Sendable {
         return isSure ? entry.firstAsked.map { now - $0 } : nil
     }
 
+    /// Whether a packet that comes now was only overtaken, beyond doubt.
+    func isOvertaken(_ sequenceNumber: SequenceNumber, at now: Instant) -> Bool {
+        guard let index = index(of: sequenceNumber), entries[index].askedCount == 0 else { return false }
+        return now - entries[index].noticed <= Self.longestReordering
+    }
+
     /// A copy of it has come: it need not be asked for.
     mutating func recovered(_ sequenceNumber: SequenceNumber, at now: Instant) {
         guard let index = index(of: sequenceNumber) else { return }
@@ -134,7 +140,7 @@ struct MissingPackets: Sendable {
         entries.contains { $0.nextQuestion <= now && isOfUse($0, depth: depth, roundTrip: roundTrip, at: now) }
     }
 
-    /// All that an answer can still bring in time, to be asked for now; each is due again a round trip later. At most
+    /// All that an answer can still bring in time, to be asked for now; each is due again a little more than a round trip later. At most
     /// `limit`, and those that time is left for longest go first.
     mutating func ask(depth: Duration, roundTrip: Duration?, limit: Int, at now: Instant) -> [SequenceNumber] {
         var numbers: [Int64] = []

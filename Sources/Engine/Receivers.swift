@@ -9,9 +9,8 @@ struct Receiver: Sendable {
     var roundTrip = RoundTrip()
     var lastReport: Instant
     /// What its clock said, and when that came, until it is sent back.
-    var toldTime: (time: ShortNTPTime, at: Instant)?
-    /// Whether that was ever done.
-    fileprivate(set) var hasEcho = false
+    fileprivate var toldTime: (time: ShortNTPTime, at: Instant)?
+    fileprivate var hasToldTime = false
     /// Of the packets since its last report.
     var lossShare = 0.0
     /// The loss of its last seconds, told packet by packet, before anything was done about it: share and mean burst.
@@ -59,14 +58,30 @@ struct Receivers: Sendable {
     /// More than a person types addresses of.
     private static let maximumCount = 32
     private static let timeout = Duration.seconds(30)
+    /// Over more, two clocks run too far apart.
+    private static let longestEcho = Duration.seconds(15)
 
-    /// The times that were told and not yet sent back, at most so many.
+    /// The clock of one who is known. Returns whether it is the first that we hear of from there.
+    mutating func tell(_ time: ShortNTPTime, of ssrc: SSRC, at address: IPAddress, _ now: Instant) -> Bool {
+        guard let index = all.firstIndex(where: { $0.ssrc == ssrc && $0.address == address }) else { return false }
+        let isFirst = !all.contains { $0.address == address && $0.hasToldTime }
+        all[index].toldTime = (time, now)
+        all[index].hasToldTime = true
+        return isFirst
+    }
+
+    /// The times that were told of late and not yet sent back, at most so many: those that wait longest.
     mutating func takeEchoes(limit: Int, at now: Instant) -> [TimeEcho] {
         var echoes: [TimeEcho] = []
-        for index in all.indices where echoes.count < limit {
-            guard let told = all[index].toldTime else { continue }
+        for index in all.indices where all[index].toldTime.map({ now - $0.at > Self.longestEcho }) ?? false {
             all[index].toldTime = nil
-            all[index].hasEcho = true
+        }
+        while echoes.count < limit,
+            let index = all.indices.filter({ all[$0].toldTime != nil }).min(by: { one, other in
+                (all[one].toldTime?.at ?? now) < (all[other].toldTime?.at ?? now)
+            }), let told = all[index].toldTime
+        {
+            all[index].toldTime = nil
             echoes.append(TimeEcho(teller: all[index].ssrc, time: told.time, delay: now - told.at))
         }
         return echoes

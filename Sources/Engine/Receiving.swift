@@ -45,6 +45,7 @@ extension Station {
                 sources[index].takeCopies(redundant, of: datagram, header, into: &packet, configuration, at: now)
             }
             ask(index, at: now)
+            greet(index, at: now)
             return .media(packet)
         }
     }
@@ -125,23 +126,8 @@ extension Station {
 
     private mutating func take(_ report: ExtendedReport, from sender: Endpoint, at now: Instant) {
         guard report.sender != ssrc else { return }
-        if let index = index(of: report.sender, at: sender) {
-            for case .echoes(let echoes) in report.blocks {
-                for echo in echoes where echo.teller == ssrc {
-                    sources[index].trace.roundTrip.reported(
-                        echo.roundTrip(receivedAt: wallClock(at: now)), at: now)
-                }
-            }
-        }
+        takeClocks(report, from: sender, at: now)
         guard isReceiver(sender) else { return }
-        for case .referenceTime(let time) in report.blocks {
-            var isFirst = false
-            receivers.update(report.sender, at: sender.address, now) { receiver in
-                isFirst = !receiver.hasEcho
-                receiver.toldTime = (time.short, now)
-            }
-            if isFirst { greet(at: now) }
-        }
         for case .lossRLE(let loss) in report.blocks where loss.source == ssrc && loss.thinning == 0 {
             hasFreshReport = true
             let summary = loss.summary

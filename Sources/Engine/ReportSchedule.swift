@@ -6,7 +6,7 @@ internal import Sound
 struct ReportSchedule: Sendable {
     /// By the rules for all.
     private var regular: Instant?
-    /// Sooner, because there is loss to be told of.
+    /// Sooner, because there is loss to be told of, or somebody to be greeted.
     private var early: Instant?
     /// When the last report went out, and the one before it.
     private var last: Instant?

@@ -19,14 +19,6 @@ extension Station {
         hurryReports(at: now)
     }
 
-    /// The first packet of ours, or of another, goes out or has come. Theirs is followed by a report, which ours echoes.
-    mutating func greet(at now: Instant, after wait: Duration = .zero) {
-        guard !configuration.isGroup, session(at: now).memberCount <= 2 else { return }
-        schedule.greet(at: now + wait)
-    }
-
-    static let politeness = Duration.milliseconds(5)
-
     /// While packets are lost, ours or those of one who is alone with us, reports come twice a second.
     mutating func hurryReports(at now: Instant) {
         var isLossy = lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false
@@ -92,8 +84,8 @@ extension Station {
         }
     }
 
-    /// While packets are lost, and a while longer so that it is known when they are not any more: which they were, and how the
-    /// stream sounds (RFC 3611). Where there is a crowd there is no room for it.
+    /// Clocks; and while packets are lost, and a while longer so that it is known when they are not any more, which they
+    /// were, and how the stream sounds (RFC 3611). Where there is a crowd there is no room for it.
     private mutating func details(on blocks: [ReportBlock], at now: Instant) -> ExtendedReport? {
         guard blocks.count <= Self.maximumDetailedCount else { return nil }
         var details: [ExtendedReport.Block] = clocks(at: now)
@@ -105,17 +97,7 @@ extension Station {
         return details.isEmpty ? nil : ExtendedReport(sender: ssrc, blocks: details)
     }
 
-    /// What tells those who only listen the round trip: theirs is the question, ours the answer.
-    private mutating func clocks(at now: Instant) -> [ExtendedReport.Block] {
-        guard !configuration.isGroup else { return [] }
-        guard schedule.isSender(lastPacket: transmission.lastSent) else {
-            return sources.isEmpty ? [] : [.referenceTime(wallClock(at: now))]
-        }
-        let echoes = receivers.takeEchoes(limit: Self.maximumDetailedCount, at: now)
-        return echoes.isEmpty ? [] : [.echoes(echoes)]
-    }
-
-    private static let maximumDetailedCount = 4
+    static let maximumDetailedCount = 4
     private static let memoryOfDetails = Duration.seconds(15)
 
     /// One for each source that sent something, as many as fit: the next report goes on where this one ends.

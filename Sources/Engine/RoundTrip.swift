@@ -10,7 +10,7 @@ struct RoundTrip: Hashable, Sendable {
     /// For so long reports are better than what the time from a question to its answer tells.
     private static let worth = Duration.seconds(15)
 
-    /// From a report block (RFC 3550 section 6.4.1).
+    /// From a report block (RFC 3550 section 6.4.1), or from an echo of our clock (RFC 3611 section 4.5).
     mutating func reported(_ duration: Duration, at now: Instant) {
         guard duration >= .zero, duration <= Self.longest else { return }
         lastReport = now

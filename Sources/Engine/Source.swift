@@ -18,6 +18,8 @@ public struct Source: Sendable {
     private(set) var lastPacket: Instant
     var goodbye: (reason: String, at: Instant)?
     private var hasReported = false
+    /// Whether it has had a first report of ours, or will.
+    var isGreeted = false
     /// Bytes that came from `endpoint`, less those that went there: as no more than these are sent to an address that
     /// nobody typed, a forged one gains the forger nothing.
     private var credit = 0
@@ -73,6 +75,8 @@ public struct Source: Sendable {
         lastHeard = now
         hasReported = true
     }
+
+    func mayReceive(_ byteCount: Int) -> Bool { byteCount <= credit }
 
     /// Whether so much may be sent to `endpoint`; then it counts as sent.
     mutating func spend(_ byteCount: Int) -> Bool {

@@ -25,7 +25,6 @@ extension Station {
         let source = Source(ssrc: ssrc, endpoint: sender, at: now)
         sources.append(source)
         watch(source)
-        greet(at: now, after: Self.politeness)
         events.post(.sourceAppeared(ssrc, from: sender))
         return .source(sources.count - 1)
     }

@@ -45,6 +45,8 @@ public struct Station: ~Copyable, Sendable {
     var hasFreshReport = false
     /// It tells of abilities that were not known.
     var hasNewAbilities = false
+    /// Our clock as we told it last.
+    var toldTimes: [ShortNTPTime] = []
     /// When a receiver last told of loss.
     var lastReportedLoss: Instant?
     var questions = Allowance(perSecond: questionsPerSecond, most: mostQuestions)
@@ -115,7 +117,7 @@ public struct Station: ~Copyable, Sendable {
             timestamp: transmission.firstTimestamp.advanced(by: position), ssrc: ssrc)
         putMedia(header, payload, with: copies, at: position)
         recentPayloads.insert(payload, at: position)
-        if transmission.packetCount == 0 { greet(at: now) }
+        if transmission.packetCount == 0 { greetReceivers(at: now) }
         let byteCount = outbox.media.count - RTPHeader.byteCount
         sentPackets.insert(header)
         transmission.packetSent(header, payloadByteCount: byteCount, at: now)

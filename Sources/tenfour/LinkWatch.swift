@@ -25,7 +25,8 @@ struct LinkWatch {
         sent.look(at: snapshot)
         for voice in snapshot.voices {
             let counts = QualityCounts(voice, roundTrip: voice.roundTrip ?? snapshot.transmission.lastView?.roundTrip)
-            let isPlaying = decoded.updateValue(voice.playout.decoded, forKey: voice.ssrc) != voice.playout.decoded
+            let before = decoded.updateValue(voice.playout.decoded, forKey: voice.ssrc) ?? .zero
+            let isPlaying = voice.playout.decoded != before
             let delay = isPlaying ? voice.playout.delay.duration() : nil
             each[voice.ssrc, default: QualityMeter(keepsSeconds: false)]
                 .observe(counts, delay: delay, of: voice.ssrc, at: elapsed)

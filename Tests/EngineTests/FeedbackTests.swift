@@ -41,7 +41,62 @@ struct FeedbackTests {
         let roundTrip = try #require(link.right.station.sources.first?.roundTrip)
         #expect((39...42).contains(roundTrip / .milliseconds(1)), "\(roundTrip)")
         link.run(until: seconds(60))
-        #expect(link.left.sentControl.count <= 25, "and is told of it in the usual reports")
+        for end in [link.left, link.right] { #expect(end.sentControl.count <= 18, "\(end.sentControl.count)") }
+    }
+
+    @Test func twoWhoFallSilentKeepToTheRuleForAll() {
+        let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 1)
+        link.right.speech = Speech()
+        link.run(until: seconds(3))
+        (link.left.speech, link.right.speech) = (nil, nil)
+        link.run(until: seconds(63))
+        for end in [link.left, link.right] { #expect(end.sentControl.count <= 20, "\(end.sentControl.count)") }
+    }
+
+    @Test func oneWhomNobodyTypedIsAnsweredWithinItsBytes() throws {
+        var listener = station(1)
+        var (bytesIn, bytesOut) = (0, 0)
+        var first: Instant?
+        for number in 0..<50 {
+            let now = seconds(Double(number) / 50)
+            let packet = media(SSRC(9), number)
+            bytesIn += packet.count
+            _ = listener.receive(packet, from: bob, at: now)
+            listener.wait(until: now + .milliseconds(19))
+            for datagram in listener.takeDatagrams() {
+                bytesOut += datagram.bytes.count
+                first = first ?? now
+                #expect(bytesOut <= bytesIn)
+            }
+        }
+        #expect(try #require(first) < seconds(0.8))
+    }
+
+    @Test func anEchoOfAnotherTimeIsNone() throws {
+        var listener = station(1, StationConfiguration(remotes: [bob]))
+        for number in 0..<3 {
+            _ = listener.receive(media(SSRC(9), number), from: bob, at: seconds(Double(number) / 50))
+        }
+        listener.wait(until: seconds(0.1))
+        let told = try #require(
+            listener.takeDatagrams().flatMap(\.packets).compactMap(\.details).flatMap(\.blocks).compactMap {
+                if case .referenceTime(let time) = $0 { time.short } else { nil }
+            }.last)
+        func hear(_ time: ShortNTPTime, from sender: Endpoint) {
+            let echo = TimeEcho(teller: SSRC(1), time: time, delay: .milliseconds(5))
+            let report = ExtendedReport(sender: SSRC(9), blocks: [.echoes([echo])])
+            let bytes = [UInt8](capacity: 100) { datagram in
+                ReceiverReport(ssrc: SSRC(9)).write(into: &datagram)
+                report.write(into: &datagram)
+            }
+            _ = listener.receive(bytes, from: sender, at: seconds(0.2))
+        }
+        hear(ShortNTPTime(rawValue: 0), from: bob)
+        hear(ShortNTPTime(rawValue: told.rawValue &- 1), from: bob)
+        hear(told, from: carol)
+        #expect(listener.sources.first?.roundTrip == nil)
+        hear(told, from: bob)
+        #expect(listener.sources.first?.roundTrip != nil)
     }
 
     @Test func aCrowdKeepsToTheRuleForAll() {

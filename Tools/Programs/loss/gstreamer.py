@@ -5,8 +5,6 @@ import subprocess
 
 # In milliseconds: what it needs to play without a gap where nothing is lost, and time for a copy.
 LATENCY = 60
-
-
 # So many pipelines at once are no load to speak of.
 COUNT = 24
 

@@ -51,7 +51,9 @@ struct TwoStations: ~Copyable {
         var network = network
         network.delay += roundTrip / 2
         there = BadLink(network, seed: seed)
-        calm = BadLink(NetworkModel(delay: network.delay), seed: seed)
+        var calm = network
+        calm.loss = .none
+        self.calm = BadLink(calm, seed: seed)
         calmFrom = .start + (lossEnd ?? .seconds(1_000_000))
         back = BadLink(NetworkModel(delay: roundTrip / 2), seed: seed &+ 1)
         talker = Station(
