@@ -21,7 +21,7 @@ public struct CheckResult: Sendable {
 
     /// The E-model's estimate, 1…4.5, of the way there and back at once where it came back, else of the way there.
     public var model: EModel? {
-        guard let quality else { return view.map(Self.model) }
+        guard let quality else { return view.map { Self.model($0, lossShare: lossShare ?? $0.lossShare) } }
         var model = quality.whole.model
         if let away = roundTrip?.quantile(0) { model?.delay += away / 2 }
         return model
@@ -38,10 +38,11 @@ public struct CheckResult: Sendable {
 
     var burstLength: Double? { quality?.whole.burstLength ?? view?.burstLength }
 
-    private static func model(_ view: ReceiverView) -> EModel {
+    /// A report's own share is that of its last interval: the whole counts.
+    private static func model(_ view: ReceiverView, lossShare: Double) -> EModel {
         EModel(
-            delay: (view.roundTrip ?? .zero) / 2, lossShare: view.lossShare,
-            burstRatio: (view.burstLength ?? 1) * (1 - view.lossShare))
+            delay: (view.roundTrip ?? .zero) / 2, lossShare: lossShare,
+            burstRatio: (view.burstLength ?? 1) * (1 - lossShare))
     }
 }
 

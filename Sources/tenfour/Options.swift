@@ -52,6 +52,13 @@ struct CommonOptions: ParsableArguments {
         Profile.allCases.map { "\($0.rawValue): \($0.summary)." }.joined(separator: " ")
     }
 
+    /// Standard output carries one thing.
+    func checkStandardOutput(beside other: String?, _ option: String) throws(RadioError) {
+        guard report == "-", other == "-" else { return }
+        throw RadioError(
+            .usage, "\(option) and --report both write to standard output; name a file for one of them")
+    }
+
     func station(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> StationConfiguration {
         StationConfiguration(
             payloadType: payloadType, controlPort: rtcp.controlPort, name: name.map { String($0.prefix(64)) })
@@ -202,7 +209,7 @@ enum Place {
 }
 
 /// A sound card by its ALSA name; `alsa:` or `alsa://` may stand before it.
-struct CardName: ExpressibleByArgument {
+struct CardName: ExpressibleByArgument, CustomStringConvertible {
     let name: String
 
     init(_ text: String) {
@@ -213,4 +220,6 @@ struct CardName: ExpressibleByArgument {
     }
 
     init?(argument: String) { self.init(argument) }
+
+    var description: String { name }
 }

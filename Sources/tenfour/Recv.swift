@@ -56,6 +56,7 @@ struct Recv: ParsableCommand {
     }
 
     func run() throws {
+        try common.checkStandardOutput(beside: output, "--output")
         var (configuration, title) = try source()
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)

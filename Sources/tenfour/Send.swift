@@ -94,6 +94,7 @@ struct Send: ParsableCommand {
     }
 
     func run() throws {
+        try common.checkStandardOutput(beside: sdp, "--sdp")
         var configuration = try destination()
         common.apply(to: &configuration)
         if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }

@@ -41,6 +41,7 @@ struct Talk: ParsableCommand {
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
     func run() throws {
+        try common.checkStandardOutput(beside: output, "--output")
         var configuration = try SessionConfiguration.talking(
             with: StreamAddress(parsing: partner), station: common.station(payloadType: coding.payloadType),
             localPort: port)

@@ -67,6 +67,8 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("send --input good.wav rtp://host/path", 2, "rtp://host/path", "rtp://HOST:PORT"),
         Misuse("talk rtp://@239.1.2.3", 2, "one partner", "use send and recv"),
         Misuse("talk rtp://:5004", 2, "nobody to talk to", "bob.local"),
+        Misuse("recv -o - --report -", 2, "both write to standard output", "name a file"),
+        Misuse("talk 127.0.0.1 -o - --report -", 2, "both write to standard output", "name a file"),
     ])
     func isToldInASentence(misuse: Misuse) throws {
         let result = try tenfour(misuse.arguments, in: folder)
