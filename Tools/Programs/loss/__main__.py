@@ -170,6 +170,8 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ProcessPoolExecutor(
             initializer=os.nice, initargs=(10,)) as pool:
+        # Its processes begin before there are threads, which would leave them locks that nobody opens.
+        pool.submit(os.getpid).result()
         lab = Laboratory(speech, arguments.seed, arguments.seeds, folder, pool)
         try:
             if "loss" in wanted:

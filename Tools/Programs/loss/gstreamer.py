@@ -1,9 +1,9 @@
-"""GStreamer's receiver over the same packets: rtpjitterbuffer, rtpreddec where packets carry copies, opusdec with all its help."""
+"""GStreamer's receiver over the same packets: rtpjitterbuffer and opusdec with all its help."""
 
 import os
 import subprocess
 
-# In milliseconds: what it needs to play without a gap where nothing is lost, and time for a copy.
+# In milliseconds: what it needs to play without a gap where nothing is lost.
 LATENCY = 60
 # So many pipelines at once are no load to speak of.
 COUNT = 24
@@ -14,13 +14,11 @@ def hear(losslab, speech, network, seed, words, path):
     capture = path + ".pcap"
     subprocess.run(
         [losslab, "packets", speech, "--network", network, "--seed", str(seed), *words, "-o", capture], check=True)
-    payload_type = 63 if "--copy" in words else 111
-    caps = f"application/x-rtp,media=audio,clock-rate=48000,encoding-name=OPUS,payload={payload_type}"
-    copies = ["rtpreddec", "pt=63", "!", "application/x-rtp,media=audio,clock-rate=48000,encoding-name=OPUS,payload=111", "!"]
+    caps = "application/x-rtp,media=audio,clock-rate=48000,encoding-name=OPUS,payload=111"
     run = subprocess.run(
         ["gst-launch-1.0", "-q", "filesrc", f"location={capture}", "!", "pcapparse", "!", caps, "!", "clocksync", "!",
-         "rtpjitterbuffer", f"latency={LATENCY}", "do-lost=true", "!", *(copies if "--copy" in words else []),
-         "rtpopusdepay", "!", "opusdec", "plc=true", "use-inband-fec=true", "!", "audioconvert", "!",
+         "rtpjitterbuffer", f"latency={LATENCY}", "do-lost=true", "!", "rtpopusdepay", "!",
+         "opusdec", "plc=true", "use-inband-fec=true", "!", "audioconvert", "!",
          "audio/x-raw,format=S16LE,rate=48000,channels=1", "!", "wavenc", "!", "filesink", f"location={path}"],
         capture_output=True, text=True, timeout=300)
     os.unlink(capture)

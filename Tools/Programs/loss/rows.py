@@ -3,8 +3,8 @@
 
 class LossRow:
     """Speech over a lossy network. `ours` is how tenfour is run; `ideal` the best that libopus makes of the same scheme, where
-    a scheme is fixed; asks are least PESQ scores, bit rates and depths the most allowed. `peer` is what GStreamer gets at such
-    a bit rate: without and with in-band FEC, or with copies."""
+    a scheme is fixed; asks are least PESQ scores, bit rates and depths the most allowed. `peer` is what GStreamer gets: the
+    same bits, with in-band FEC."""
 
     def __init__(self, network, ask, kbit_s, depth_ms, ours, ideal, *, peer):
         self.network, self.ask, self.kbit_s, self.depth_ms, self.peer = network, ask, kbit_s, depth_ms, peer
@@ -35,27 +35,27 @@ BOTH = ["--bitrate", "16000", "--copy", "1", "--rtt", "40"]
 
 CLEAN = ["--bitrate", "24000"]
 FEC = ["--bitrate", "24000", "--expect-loss", "10"]
-COPIES = ["--bitrate", "16000", "--copy"]
-COPIES_48 = ["--bitrate", "24000", "--copy"]
+FEC_32 = ["--bitrate", "32000", "--expect-loss", "10"]
+FEC_48 = ["--bitrate", "48000", "--expect-loss", "10"]
 
 LOSS = [
     LossRow("b0", 4.25, 25, 25, *plain(24_000), peer=CLEAN),
     LossRow("b5", 3.6, 26, 30, *plain(12_000, "--copy", "1"), peer=FEC),
     LossRow("b10", 3.4, 26, 30, *plain(12_000, "--copy", "1"), peer=FEC),
-    LossRow("b5", 3.8, 34, 30, *plain(16_000, "--copy", "1"), peer=COPIES),
-    LossRow("b10", 3.6, 34, 30, *plain(16_000, "--copy", "1"), peer=COPIES),
-    LossRow("b20", 2.6, 34, 30, *plain(16_000, "--copy", "1"), peer=COPIES),
-    LossRow("b5", 4.1, 50, 30, *plain(24_000, "--copy", "1"), peer=COPIES_48),
-    LossRow("b10", 3.9, 50, 30, *plain(24_000, "--copy", "1"), peer=COPIES_48),
+    LossRow("b5", 3.8, 34, 30, *plain(16_000, "--copy", "1"), peer=FEC_32),
+    LossRow("b10", 3.6, 34, 30, *plain(16_000, "--copy", "1"), peer=FEC_32),
+    LossRow("b20", 2.6, 34, 30, *plain(16_000, "--copy", "1"), peer=FEC_32),
+    LossRow("b5", 4.1, 50, 30, *plain(24_000, "--copy", "1"), peer=FEC_48),
+    LossRow("b10", 3.9, 50, 30, *plain(24_000, "--copy", "1"), peer=FEC_48),
     LossRow("b5", 4.0, 27.6, 100, *call(24_000, 100, "nack", *NACK), peer=FEC),
     LossRow("b10", 3.55, 27.6, 100, *call(24_000, 100, "nack", *NACK), peer=FEC),
     LossRow("g10", 2.95, 27.6, 100, *call(24_000, 100, "nack", *NACK), peer=FEC),
     LossRow("b10", 4.2, 27.6, 200, *call(24_000, 200, "nack", *NACK), peer=FEC),
     LossRow("b20", 3.6, 27.6, 200, *call(24_000, 200, "nack", *NACK), peer=FEC),
     LossRow("g10", 4.0, 27.6, 200, *call(24_000, 200, "nack", *NACK), peer=FEC),
-    LossRow("b10", 3.9, 39, 100, *call(34_000, 100, "auto", *BOTH), peer=COPIES),
-    LossRow("b20", 3.3, 39, 100, *call(34_000, 100, "auto", *BOTH), peer=COPIES),
-    LossRow("g10", 2.9, 39, 100, *call(34_000, 100, "auto", *BOTH), peer=COPIES),
+    LossRow("b10", 3.9, 39, 100, *call(34_000, 100, "auto", *BOTH), peer=FEC_32),
+    LossRow("b20", 3.3, 39, 100, *call(34_000, 100, "auto", *BOTH), peer=FEC_32),
+    LossRow("g10", 2.9, 39, 100, *call(34_000, 100, "auto", *BOTH), peer=FEC_32),
 ]
 
 AUTO = [

@@ -8,7 +8,7 @@ import Sound
 struct Packets: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Write what arrives through a network as a capture (pcap): RTP of payload type 111, or 63 with copies.")
+            "Write what arrives through a network as a capture (pcap): RTP of payload type 111.")
 
     @Argument(help: "The speech: a sound file of 48 kHz mono.")
     var speech: String
@@ -25,9 +25,6 @@ struct Packets: ParsableCommand {
     @Option(help: "PACKET_LOSS_PERC; above zero in-band FEC is on.")
     var expectLoss = 0
 
-    @Flag(help: "Each packet carries a copy of the one before it (RFC 2198).")
-    var copy = false
-
     @Option(help: "So much of the speech.")
     var seconds = 60.0
 
@@ -35,15 +32,13 @@ struct Packets: ParsableCommand {
     var output: String
 
     private static let opus: UInt8 = 111
-    private static let redundant: UInt8 = 63
 
     func run() throws {
         guard let model = NetworkModel(named: network) else { throw ValidationError("no network is called \(network)") }
         let packets = try EncodedSpeech(path: speech, seconds: seconds, bitRate: bitrate, expectedLoss: expectLoss)
-        let repair = Deliveries.Repair(copyDistances: copy ? [1] : [])
-        let deliveries = Deliveries(of: packets, through: model, seed: seed, repair: repair)
+        let deliveries = Deliveries(of: packets, through: model, seed: seed)
         var capture = Capture()
-        for delivery in deliveries.list where delivery.origin == .original {
+        for delivery in deliveries.list {
             capture.append(datagram(delivery.index, of: packets), at: delivery.at)
         }
         try capture.write(to: output)
@@ -51,20 +46,12 @@ struct Packets: ParsableCommand {
 
     private func datagram(_ index: Int, of packets: EncodedSpeech) -> [UInt8] {
         let header = RTPHeader(
-            marker: index == 0, payloadType: copy ? Self.redundant : Self.opus,
+            marker: index == 0, payloadType: Self.opus,
             sequenceNumber: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: index)),
             timestamp: RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: packets.sent(index).rawValue)), ssrc: SSRC(1))
-        let before = copy && index > 0 ? packets.packets[index - 1] : nil
         return [UInt8](capacity: 2_048) { datagram in
             header.write(into: &datagram)
-            if let before {
-                RedundantPayload.writeHeader(
-                    ofCopy: RedundantPayload.Block(
-                        payloadType: Self.opus, age: FrameCount(EncodedSpeech.frame), byteCount: before.count),
-                    into: &datagram)
-            }
-            if copy { RedundantPayload.writeHeader(ofPrimary: Self.opus, into: &datagram) }
-            for byte in (before ?? []) + packets.packets[index] { datagram.append(byte) }
+            for byte in packets.packets[index] { datagram.append(byte) }
         }
     }
 }
