@@ -87,7 +87,7 @@ let package = Package(
 
         .executableTarget(
             name: "badlink",
-            dependencies: ["BadLink", "Network", "Engine", "Sound", "CTimerFD", argumentParser],
+            dependencies: ["BadLink", "Network", "Engine", "Quality", "Sound", "CTimerFD", argumentParser],
             path: "Tools/Programs/badlink",
             swiftSettings: settings),
 

@@ -6,7 +6,7 @@ internal import Sound
 extension Station {
     /// Our first packet goes out: a report follows it.
     mutating func greetReceivers(at now: Instant) {
-        if !configuration.remotes.isEmpty { greet(at: now) }
+        if !configuration.remotes.isEmpty { hurryReport(at: now) }
     }
 
     /// A packet of a source has come. Where nobody typed its address, a report waits until it has sent as much itself.
@@ -14,7 +14,7 @@ extension Station {
         guard !sources[index].isGreeted else { return }
         guard isReceiver(sources[index].endpoint) || sources[index].mayReceive(Self.longestGreeting) else { return }
         sources[index].isGreeted = true
-        greet(at: now + Self.politeness)
+        hurryReport(at: now + Self.politeness)
     }
 
     /// A talker answers the first clock at once.
@@ -30,7 +30,7 @@ extension Station {
                 guard isReceiver(sender), receivers.tell(time.short, of: report.sender, at: sender.address, now),
                     schedule.isSender(lastPacket: transmission.lastSent)
                 else { continue }
-                greet(at: now)
+                hurryReport(at: now)
             case .lossRLE, .voipMetrics: continue
             }
         }
@@ -48,11 +48,6 @@ extension Station {
         }
         let echoes = receivers.takeEchoes(limit: Self.maximumDetailedCount, at: now)
         return echoes.isEmpty ? [] : [.echoes(echoes)]
-    }
-
-    private mutating func greet(at moment: Instant) {
-        guard !configuration.isGroup, session(at: moment).memberCount <= 2 else { return }
-        schedule.greet(at: moment)
     }
 
     /// Their own first report, which follows their first packet, comes before ours.

@@ -140,8 +140,8 @@ struct MissingPackets: Sendable {
         entries.contains { $0.nextQuestion <= now && isOfUse($0, depth: depth, roundTrip: roundTrip, at: now) }
     }
 
-    /// All that an answer can still bring in time, to be asked for now; each is due again a little more than a round trip later. At most
-    /// `limit`, and those that time is left for longest go first.
+    /// All that an answer can still bring in time, to be asked for now; each is due again a little more than a round trip
+    /// later. At most `limit`, and those that time is left for longest go first.
     mutating func ask(depth: Duration, roundTrip: Duration?, limit: Int, at now: Instant) -> [SequenceNumber] {
         var numbers: [Int64] = []
         for index in entries.indices.reversed() where numbers.count < limit {

@@ -8,8 +8,6 @@ struct Receiver: Sendable {
     var abilities: Abilities?
     var roundTrip = RoundTrip()
     var lastReport: Instant
-    /// What its clock said, and when that came, until it is sent back.
-    fileprivate var toldTime: (time: ShortNTPTime, at: Instant)?
     fileprivate var hasToldTime = false
     /// Of the packets since its last report.
     var lossShare = 0.0
@@ -54,6 +52,8 @@ struct Receiver: Sendable {
 /// All who hear our stream and say so.
 struct Receivers: Sendable {
     private(set) var all: [Receiver] = []
+    /// What their clocks said and when that came, until it is sent back: one of each, in that order.
+    private var toldTimes: [(ssrc: SSRC, time: ShortNTPTime, at: Instant)] = []
 
     /// More than a person types addresses of.
     private static let maximumCount = 32
@@ -65,25 +65,17 @@ struct Receivers: Sendable {
     mutating func tell(_ time: ShortNTPTime, of ssrc: SSRC, at address: IPAddress, _ now: Instant) -> Bool {
         guard let index = all.firstIndex(where: { $0.ssrc == ssrc && $0.address == address }) else { return false }
         let isFirst = !all.contains { $0.address == address && $0.hasToldTime }
-        all[index].toldTime = (time, now)
         all[index].hasToldTime = true
+        toldTimes.removeAll { $0.ssrc == ssrc }
+        toldTimes.append((ssrc, time, now))
         return isFirst
     }
 
     /// The times that were told of late and not yet sent back, at most so many: those that wait longest.
     mutating func takeEchoes(limit: Int, at now: Instant) -> [TimeEcho] {
-        var echoes: [TimeEcho] = []
-        for index in all.indices where all[index].toldTime.map({ now - $0.at > Self.longestEcho }) ?? false {
-            all[index].toldTime = nil
-        }
-        while echoes.count < limit,
-            let index = all.indices.filter({ all[$0].toldTime != nil }).min(by: { one, other in
-                (all[one].toldTime?.at ?? now) < (all[other].toldTime?.at ?? now)
-            }), let told = all[index].toldTime
-        {
-            all[index].toldTime = nil
-            echoes.append(TimeEcho(teller: all[index].ssrc, time: told.time, delay: now - told.at))
-        }
+        toldTimes.removeAll { now - $0.at > Self.longestEcho }
+        let echoes = toldTimes.prefix(limit).map { TimeEcho(teller: $0.ssrc, time: $0.time, delay: now - $0.at) }
+        toldTimes.removeFirst(echoes.count)
         return echoes
     }
 

@@ -39,16 +39,10 @@ struct ReportSchedule: Sendable {
 
     var deadline: Instant? { early.flatMap { early in regular.map { min($0, early) } } ?? regular }
 
-    /// Loss is to be told of, to one who is alone with us: at once, but no sooner after the last report than half a second
-    /// (RFC 4585 section 3.4: immediate feedback; of a crowd all would speak at once, and the rules for all hold).
-    mutating func hurry(at now: Instant) {
-        guard early == nil, regular != nil, let last else { return }
-        early = max(now, last + Self.earlyInterval)
-    }
-
-    /// At `moment` one who is alone with us shall know who we are and what we can do against loss (section 6.2: the first
-    /// report of a unicast session need not wait).
-    mutating func greet(at moment: Instant) {
+    /// One who is alone with us shall know something at `moment`: loss, or who we are. The first report need not wait (section
+    /// 6.2), another goes no sooner than half a second after the last (RFC 4585 section 3.4: immediate feedback; of a crowd
+    /// all would speak at once, and the rules for all hold).
+    mutating func hurry(at moment: Instant) {
         guard early == nil, regular != nil, let last else { return }
         early = isFirst ? moment : max(moment, last + Self.earlyInterval)
     }

@@ -23,8 +23,13 @@ extension Station {
     mutating func hurryReports(at now: Instant) {
         var isLossy = lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false
         for index in sources.indices where !isLossy { isLossy = sources[index].trace.isLossy(at: now) }
-        guard isLossy, !configuration.isGroup, session(at: now).memberCount <= 2 else { return }
-        schedule.hurry(at: now)
+        if isLossy { hurryReport(at: now) }
+    }
+
+    /// To one who is alone with us; of a crowd, the rules for all hold.
+    mutating func hurryReport(at moment: Instant) {
+        guard !configuration.isGroup, session(at: moment).memberCount <= 2 else { return }
+        schedule.hurry(at: moment)
     }
 
     /// One who has never said anything, and one in a crowd, leaves without a word (RFC 3550 section 6.3.7).

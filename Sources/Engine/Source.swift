@@ -80,7 +80,7 @@ public struct Source: Sendable {
 
     /// Whether so much may be sent to `endpoint`; then it counts as sent.
     mutating func spend(_ byteCount: Int) -> Bool {
-        guard byteCount <= credit else { return false }
+        guard mayReceive(byteCount) else { return false }
         credit -= byteCount
         return true
     }

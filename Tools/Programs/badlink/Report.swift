@@ -1,4 +1,5 @@
 import BadLink
+import Quality
 
 /// The counts of all paths, for people and for programs.
 struct Report {
@@ -36,57 +37,35 @@ struct Report {
 
     /// One JSON object. Delays are in milliseconds.
     var json: String {
-        let paths = self.paths.map { "    \"\($0.name)\": {\n" + json(of: $0.tally) + "\n    }" }
-        return """
-            {
-              "there": \(quotedJSON(there)),
-              "back": \(quotedJSON(back)),
-              "seed": \(seed),
-              "paths": {
-            \(paths.joined(separator: ",\n"))
-              }
-            }
-
-            """
+        JSON.object([
+            ("there", .text(there)), ("back", .text(back)),
+            ("seed", Int(exactly: seed).map(JSON.integer) ?? .text("\(seed)")),
+            ("paths", .object(paths.map { ($0.name, json(of: $0.tally)) })),
+        ]).text
     }
 
-    private func json(of tally: Tally) -> String {
+    private func json(of tally: Tally) -> JSON {
         let lost = [("chance", LossReason.chance), ("queue_full", .queueFull), ("trace", .trace)]
-            .map { "\"\($0)\": \(tally.lost[$1, default: 0])" }.joined(separator: ", ")
-        return """
-                  "in": \(tally.received), "out": \(tally.sent), "lost": { \(lost) },
-                  "doubled": \(tally.doubled), "reordered": \(tally.reordered), "overflowed": \(tally.overflowed),
-                  "refused": \(tally.refused), "stray": \(tally.stray),
-                  "delay_ms": \(json(of: tally.delays)),
-                  "own_lateness_ms": \(json(of: tally.lateness))
-            """
+            .map { ($0, JSON.integer(tally.lost[$1, default: 0])) }
+        return .object([
+            ("in", .integer(tally.received)), ("out", .integer(tally.sent)), ("lost", .object(lost)),
+            ("doubled", .integer(tally.doubled)), ("reordered", .integer(tally.reordered)),
+            ("overflowed", .integer(tally.overflowed)), ("refused", .integer(tally.refused)),
+            ("stray", .integer(tally.stray)), ("delay_ms", json(of: tally.delays)),
+            ("own_lateness_ms", json(of: tally.lateness)),
+        ])
     }
 
-    private func json(of delays: Histogram) -> String {
+    private func json(of delays: Histogram) -> JSON {
         let values: [(String, Double)] = [
             ("min", Double(delays.least)), ("mean", delays.mean), ("p50", Double(delays.quantile(0.5))),
             ("p95", Double(delays.quantile(0.95))), ("p99", Double(delays.quantile(0.99))),
             ("max", Double(delays.most)),
         ]
-        return "{ " + values.map { "\"\($0)\": \(milliseconds($1))" }.joined(separator: ", ") + " }"
+        return .object(values.map { ($0, .decimal($1 / 1_000, places: 3)) })
     }
 }
 
 func milliseconds(_ microseconds: Int) -> Double { Double(microseconds) / 1000 }
 
 func milliseconds(_ microseconds: Double) -> Double { microseconds.rounded() / 1000 }
-
-/// A JSON string (RFC 8259 section 7).
-private func quotedJSON(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "\"", "\\": quoted += "\\\(scalar)"
-        case _ where scalar.value < 0x20:
-            let digits = String(scalar.value, radix: 16)
-            quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: quoted.unicodeScalars.append(scalar)
-        }
-    }
-    return quoted + "\""
-}

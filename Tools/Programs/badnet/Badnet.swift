@@ -8,7 +8,6 @@ import Radio
 import RadioCheck
 import Simulation
 import Sound
-import SoundFile
 import Waveform
 
 @main struct Badnet: ParsableCommand {
@@ -37,7 +36,7 @@ import Waveform
         let off = try Take(.off, speech, network, seed)
         let on = try Take(.auto, speech, network, seed)
         for (take, name) in [(off, "off"), (on, "on")] {
-            try write(take.samples, to: "\(folder)/\(name).wav")
+            try Console.write(take.samples, asSoundTo: "\(folder)/\(name).wav")
             Console.say("badnet: with the defence \(name), score \(take.score): \(folder)/\(name).wav")
             Console.say(take.text)
         }
@@ -50,16 +49,6 @@ import Waveform
         try OutputFile(path: "\(folder)/badnet.svg").write(picture.svg)
         Console.say("badnet: both of them to look at: \(folder)/badnet.svg")
         Console.put("\(off.score) \(on.score)\n")
-    }
-
-    private func write(_ samples: [Float], to path: String) throws(RadioError) {
-        do throws(SoundFileError) {
-            var file = try SoundFileWriter(path: path, format: .mono)
-            try file.write(samples.span)
-            try file.close()
-        } catch {
-            throw RadioError(.unavailable, error.description)
-        }
     }
 }
 
