@@ -2,6 +2,7 @@ public import Sound
 
 /// Remembers which packets were missed of late, to tell loss from lateness: one that comes after all was not lost.
 public struct MissingPackets: ~Copyable, Sendable {
+    /// Not private, as it should be: that ends the compiler of Swift 6.3 in debug builds.
     struct Entry: BitwiseCopyable {
         var sequence: Int64 = .min
         var at = FrameCount(0)
@@ -11,7 +12,6 @@ public struct MissingPackets: ~Copyable, Sendable {
 
     private var entries = Preallocated(repeating: Entry(), count: Self.capacity)
     private var next = 0
-    private var newest: FrameCount?
 
     /// By then a packet that is only late has come: 300 ms.
     private static var patience: FrameCount { FrameCount(14_400) }
@@ -25,7 +25,7 @@ public struct MissingPackets: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func removeAll() {
         for index in 0..<entries.count { entries[index] = Entry() }
-        (next, newest) = (0, nil)
+        next = 0
     }
 
     /// Playout passed over the packets between two others, at `now`.
@@ -58,7 +58,8 @@ public struct MissingPackets: ~Copyable, Sendable {
     /// Whether a packet was lost within the last ten seconds.
     @_noAllocation @_noLocks
     public func hasLoss(at now: FrameCount) -> Bool {
-        guard let newest, now - newest < Self.memory else { return false }
+        let newest = entries[(next + Self.capacity - 1) % Self.capacity]
+        guard newest.sequence != .min, now - newest.at < Self.memory else { return false }
         for index in 0..<entries.count where entries[index].sequence != .min && !entries[index].hasCome {
             let age = now - entries[index].at
             if age >= Self.patience && age < Self.memory { return true }
@@ -68,7 +69,6 @@ public struct MissingPackets: ~Copyable, Sendable {
 
     private mutating func note(_ entry: Entry) {
         entries[next] = entry
-        newest = entry.at
         next = (next + 1) % Self.capacity
     }
 

@@ -66,7 +66,9 @@ def one(speech, folder, network, words, seed, scored, transit, first):
         raise SystemExit(told.stderr)
     run = {key: value for key, value in json.loads(told.stdout).items() if isinstance(value, (int, float))}
     if scored:
-        run["pesq"] = speech.score(path, run["delay_ms"] + transit + LOOK_AHEAD, first)
+        # When the loss is over, the depth is another.
+        delay = run["delay_at_the_end_ms" if first == RECOVERED else "delay_ms"]
+        run["pesq"] = speech.score(path, delay + transit + LOOK_AHEAD, first)
     return run
 
 
@@ -125,6 +127,7 @@ def auto(lab, table):
     the clean score again in the segments that begin 10 s or more after the loss has ended."""
     for network, bit_rate, depth, words in AUTO:
         way = ["call", "--bitrate", str(bit_rate), "--rtt", "40", "--max-latency", str(depth), *words]
+
         def scored(network, first, *more):
             return lab.run(network, [*way, *more], scored=True, transit=20, first=first)["pesq"]
 

@@ -12,10 +12,16 @@ struct Outcome {
     /// What was heard, at 48 kHz; empty for a receiver that only counts.
     var heard: [Float] = []
 
-    var meanDelay: Double { delays.isEmpty ? 0 : delays.reduce(0, +) / Double(delays.count) }
+    var meanDelay: Double { mean(delays[...]) }
+    /// Of the last quarter.
+    var delayAtTheEnd: Double { mean(delays.suffix(delays.count / 4)) }
 
     func delay(within share: Double) -> Double {
         delays.isEmpty ? 0 : delays.sorted()[Int(Double(delays.count - 1) * share)]
+    }
+
+    private func mean(_ delays: ArraySlice<Double>) -> Double {
+        delays.isEmpty ? 0 : delays.reduce(0, +) / Double(delays.count)
     }
 }
 
@@ -32,7 +38,8 @@ extension Outcome {
     /// One line of JSON: `names` and then how it went.
     func line(_ names: [(String, String)], bitRate: Double) -> String {
         let numbers: [(String, Double)] = [
-            ("kbit_s", bitRate / 1_000), ("delay_ms", meanDelay), ("p95_ms", delay(within: 0.95)),
+            ("kbit_s", bitRate / 1_000), ("delay_ms", meanDelay), ("delay_at_the_end_ms", delayAtTheEnd),
+            ("p95_ms", delay(within: 0.95)),
             ("concealed_percent", concealedShare * 100), ("recovered_percent", recoveredShare * 100),
             ("stretched_percent", stretchedShare * 100), ("late", Double(late)), ("resyncs", Double(resyncs)),
         ]

@@ -10,23 +10,10 @@ struct Packets: ParsableCommand {
         abstract:
             "Write what arrives through a network as a capture (pcap): RTP of payload type 111.")
 
-    @Argument(help: "The speech: a sound file of 48 kHz mono.")
-    var speech: String
-
-    @Option(help: "A network by name.")
-    var network = "b5"
-
-    @Option(help: "What chance begins with.")
-    var seed: UInt64 = 1
-
-    @Option(help: "Of the encoder, in bit/s.")
-    var bitrate = 24_000
+    @OptionGroup var trace: Trace
 
     @Option(help: "PACKET_LOSS_PERC; above zero in-band FEC is on.")
     var expectLoss = 0
-
-    @Option(help: "So much of the speech.")
-    var seconds = 60.0
 
     @Option(name: .shortAndLong, help: "The capture.")
     var output: String
@@ -34,9 +21,9 @@ struct Packets: ParsableCommand {
     private static let opus: UInt8 = 111
 
     func run() throws {
-        guard let model = NetworkModel(named: network) else { throw ValidationError("no network is called \(network)") }
-        let packets = try EncodedSpeech(path: speech, seconds: seconds, bitRate: bitrate, expectedLoss: expectLoss)
-        let deliveries = Deliveries(of: packets, through: model, seed: seed)
+        let model = try trace.model()
+        let packets = try trace.packets(expectLoss: expectLoss)
+        let deliveries = Deliveries(of: packets, through: model, seed: trace.seed)
         var capture = Capture()
         for delivery in deliveries.list {
             capture.append(datagram(delivery.index, of: packets), at: delivery.at)

@@ -12,20 +12,10 @@ struct Receive: ParsableCommand {
         case tenfour, ideal, quantile
     }
 
-    @Argument(help: "The speech: a sound file of 48 kHz mono.")
-    var speech: String
-
-    @Option(help: "A network by name, such as b5, g10, j30, gam, par, wifi-lab, step.")
-    var network = "b5"
-
-    @Option(help: "What chance begins with.")
-    var seed: UInt64 = 1
+    @OptionGroup var trace: Trace
 
     @Option(help: "So many seeds from there on.")
     var seeds: UInt64 = 1
-
-    @Option(help: "Of the encoder, in bit/s.")
-    var bitrate = 24_000
 
     @Option(help: "PACKET_LOSS_PERC; above zero in-band FEC is on.")
     var expectLoss = 0
@@ -48,25 +38,22 @@ struct Receive: ParsableCommand {
     @Option(help: "In milliseconds: what our card asks for at a time.")
     var period = 2.5
 
-    @Option(help: "So much of the speech.")
-    var seconds = 60.0
-
     @Option(name: .shortAndLong, help: "Where to write what was heard; %s stands for the seed.")
     var output: String?
 
     func run() throws {
-        guard let model = NetworkModel(named: network) else { throw ValidationError("no network is called \(network)") }
-        let packets = try EncodedSpeech(path: speech, seconds: seconds, bitRate: bitrate, expectedLoss: expectLoss)
+        let model = try trace.model()
+        let packets = try trace.packets(expectLoss: expectLoss)
         let depth = FrameCount(Int(depth * 48))
         let repair = Deliveries.Repair(
             copyDistances: copy, roundTrip: rtt.map { FrameCount(Int($0 * 48)) }, patience: depth)
-        for seed in seed..<seed + seeds {
+        for seed in trace.seed..<trace.seed + seeds {
             let deliveries = Deliveries(of: packets, through: model, seed: seed, repair: repair)
             let outcome = try outcome(of: deliveries, packets)
             if let output { try outcome.write(to: output, seed: seed) }
             print(
                 outcome.line(
-                    [("network", network), ("seed", "\(seed)"), ("receiver", receiver.rawValue)],
+                    [("network", trace.network), ("seed", "\(seed)"), ("receiver", receiver.rawValue)],
                     bitRate: deliveries.bitRate))
         }
     }
