@@ -80,7 +80,7 @@ struct MissingPackets: Sendable {
         let number = before + 1 + Int64(lost)
         highest = number
         settle(number, isResent: isResent, at: now)
-        for index in entries.indices where entries[index].isTail { entries[index].isTail = false }
+        for index in entries.indices where entries[index].isTail { foundToBeMissing(index, at: now) }
         for missing in max(before + 1, number - Int64(Self.capacity))..<number
         where !entries.contains(where: { $0.number == missing }) {
             insert(
@@ -193,6 +193,13 @@ struct MissingPackets: Sendable {
     private mutating func insert(_ entry: Entry) {
         if entries.count == Self.capacity { entries.removeFirst() }
         entries.append(entry)
+    }
+
+    /// Something behind it has come: it was sent, however little a question about it was worth till now.
+    private mutating func foundToBeMissing(_ index: Int, at now: Instant) {
+        entries[index].isTail = false
+        let isAsked = entries[index].askedCount > 0
+        entries[index].nextQuestion = isAsked ? min(entries[index].nextQuestion, now + Self.unknownRoundTrip) : now + wait
     }
 
     private mutating func settle(_ number: Int64, isResent: Bool, at now: Instant) {

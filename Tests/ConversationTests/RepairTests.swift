@@ -34,6 +34,22 @@ struct RepairTests {
         #expect(depths.reduce(0, +) / Float(depths.count) <= 101)
     }
 
+    /// While nothing was lost playout lies so shallow that no answer could come in time.
+    @Test func lossThatBeginsLateIsMended() throws {
+        var model = NetworkModel(delay: .milliseconds(20))
+        var conversation = Conversation(talkers: [talker], network: model, seed: 4)
+        conversation.link.left.speech = spurts
+        conversation.run(seconds: 3)
+        model.loss = .random(0.05)
+        conversation.link.change(to: model)
+        conversation.run(seconds: 10)
+        let source = try #require(conversation.link.right.station.sources.first)
+        #expect(source.mending.answeredCount > 10, "\(source.mending)")
+        let before = conversation.statistics(of: talker.ssrc).concealed
+        conversation.run(seconds: 10)
+        #expect(conversation.statistics(of: talker.ssrc).concealed - before < FrameCount(48 * 160))
+    }
+
     @Test func theDepthGoesWithTheLoss() throws {
         var model = try #require(NetworkModel(named: "b10"))
         model.delay = .milliseconds(20)
