@@ -25,13 +25,14 @@ struct ArrivalTrace: Sendable {
     /// What reports and decisions look back on.
     private static let window = Duration.seconds(5)
     /// Loss ends so long after the last packet was lost.
-    static let memoryOfLoss = Duration.seconds(6)
-    private static let memoryOfCopies = Duration.seconds(3)
+    static let memoryOfLoss = window
+    /// Of a stream that goes on: while nothing is sent, nothing is forgotten.
+    private static let memoryOfCopies = Duration.milliseconds(500)
     /// Timestamps that jump so far are another timeline.
     private static let longestTransitChange: Int64 = 10_000_000_000
     private static let step = FrameCount(960)
     private static let trialInterval = Duration.seconds(2)
-    private static let shortestTail = Duration.milliseconds(10)
+    private static let shortestTail = PredictedScore.suspicion
     /// A packet as late as the latest is not missing yet.
     private static let slack = Duration.milliseconds(1)
 
@@ -42,7 +43,7 @@ struct ArrivalTrace: Sendable {
 
     func lossReport(on source: SSRC) -> LossRLE { pattern.report(on: source, ofLast: windowCount) }
 
-    /// Whether packets were lost within so long: six seconds, where it is not said.
+    /// Whether packets were lost within so long: five seconds, where it is not said.
     func isLossy(at now: Instant, within time: Duration = memoryOfLoss) -> Bool {
         missing.lastLoss.map { now - $0 < time } ?? false
     }
@@ -174,14 +175,16 @@ struct ArrivalTrace: Sendable {
 
     // MARK: - Depth
 
-    /// How deep playout should be, as far as `limit` allows, when packets are asked for or not.
-    mutating func adviseDepth(limit: Duration, asks: Bool, at now: Instant) {
+    /// How deep playout should be, as far as `limit` allows, when packets are asked for or not; all of it where loss is expected.
+    mutating func adviseDepth(limit: Duration, asks: Bool, expectsLoss: Bool, at now: Instant) {
         var advice = Repair()
         advice.limit = FrameCount(limit)
-        if let farthestCopy, now - farthestCopy.at < Self.memoryOfCopies {
+        if let farthestCopy, let last, last.arrival - farthestCopy.at < Self.memoryOfCopies {
             advice.lookAhead = FrameCount(farthestCopy.distance * frameCount.rawValue)
         }
-        if asks, missing.isAnswered, isLossy(at: now) {
+        if expectsLoss {
+            advice.resendTime = advice.limit
+        } else if asks, missing.isAnswered, isLossy(at: now) {
             let loss = recentLoss
             let outlook = PredictedScore(
                 lossShare: loss.share, meanBurst: loss.meanBurstLength, roundTrip: roundTrip.value, depth: limit,

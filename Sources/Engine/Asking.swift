@@ -28,11 +28,18 @@ extension Station {
 
     /// Whether lost packets of a source are asked for.
     func asks(_ index: Int) -> Bool {
-        guard configuration.defence.mode == .auto || configuration.defence.mode == .nack else { return false }
-        guard !configuration.isGroup, configuration.controlPort != .none, sources[index].goodbye == nil else {
-            return false
-        }
-        return configuration.defence.sourcesAnswer || sources[index].abilities?.answersNACK ?? false
+        mayAsk(index) && (configuration.defence.sourcesAnswer || sources[index].abilities?.answersNACK ?? false)
+    }
+
+    private func mayAsk(_ index: Int) -> Bool {
+        configuration.defence.asksForLostPackets && !configuration.isGroup && configuration.controlPort != .none
+            && sources[index].goodbye == nil
+    }
+
+    /// For so long after its first packet as loss is remembered, of one who may answer.
+    private func expectsLoss(_ index: Int, at now: Instant) -> Bool {
+        configuration.defence.expectsLoss && now - sources[index].firstPacket < ArrivalTrace.memoryOfLoss
+            && (asks(index) || sources[index].abilities == nil && mayAsk(index))
     }
 
     /// Looks at each source's losses when that is due.
@@ -67,7 +74,8 @@ extension Station {
         sources[index].trace.review(depth: max(depth, limit), asks: asks, at: now)
         if asks { ask(index, depth: depth, at: now) }
         sources[index].noteAnswers()
-        sources[index].trace.adviseDepth(limit: limit, asks: asks, at: now)
+        let expectsLoss = expectsLoss(index, at: now)
+        sources[index].trace.adviseDepth(limit: limit, asks: asks, expectsLoss: expectsLoss, at: now)
         hurryReports(at: now)
     }
 

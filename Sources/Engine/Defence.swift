@@ -83,6 +83,12 @@ public struct DefenceConfiguration: Hashable, Sendable {
         return min(maximumDepth, roundTrip * 4 + .milliseconds(40))
     }
 
+    /// Who wants quality would rather wait for what may be lost than miss it: a source is taken for one whose packets get lost
+    /// until it has shown that they do not.
+    public var expectsLoss: Bool { followsRoundTrip && asksForLostPackets }
+
+    var asksForLostPackets: Bool { mode == .auto || mode == .nack }
+
     /// What we say in our reports that we can do.
     var abilities: Abilities {
         switch mode {

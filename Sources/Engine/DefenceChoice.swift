@@ -2,8 +2,8 @@ internal import Sound
 
 /// Chooses a defence by predicted score, and changes its mind slowly enough to be followed.
 ///
-/// Loss is answered with the first report of it; what is then clearly better replaces it after two seconds, and nothing at
-/// all does when no loss has been reported for three.
+/// Loss is answered with the first report of it; what is then clearly better replaces it after three seconds, and nothing at
+/// all does when reports have told for one that nothing was lost in the five before, or none has come for five.
 struct DefenceChoice: Sendable {
     private(set) var defence: Defence
     private var lastChange: Instant?
@@ -25,12 +25,13 @@ struct DefenceChoice: Sendable {
     }
 
     /// A change between two defences has to promise so much, and comes so long after the last one at the earliest.
-    private static let worthChanging = 0.08
+    private static let worthChanging = 0.12
     /// Unless it promises as much as this: something was learned, such as the round trip.
     private static let worthHurrying = 0.3
-    private static let shortestStay = Duration.seconds(2)
-    /// Without loss, how long a defence stays up.
-    private static let patience = Duration.seconds(3)
+    private static let shortestStay = Duration.seconds(3)
+    /// How long a defence stays up where reports tell of no loss, and where they do not come.
+    private static let patience = Duration.seconds(1)
+    private static let patienceInSilence = Duration.seconds(5)
     /// Of the score: what 100 ms of depth must gain, so that of two equal ones the one with less delay is taken.
     private static let priceOfDepth = 0.02
 
@@ -42,7 +43,7 @@ struct DefenceChoice: Sendable {
         if isFresh, situation.outlook.lossShare > 0 {
             lastLoss = now
             weigh(situation, at: now)
-        } else if lastLoss.map({ now - $0 >= Self.patience }) ?? true {
+        } else if lastLoss.map({ now - $0 >= (isFresh ? Self.patience : Self.patienceInSilence) }) ?? true {
             take(Self.quiet(situation), at: now)
         } else {
             defence = Self.fitted(defence, situation) ?? defence

@@ -32,6 +32,8 @@ struct MissingPackets: Sendable {
         /// Nothing behind it has come, so it may never have been sent.
         var isTail: Bool
         var isLoss = false
+        /// A copy of it has come: it is missed no more, but the answer, which may be on its way, is to be known for one.
+        var isCopied = false
     }
 
     static let capacity = 128
@@ -51,10 +53,12 @@ struct MissingPackets: Sendable {
 
     /// When something has to be done.
     func nextDeadline(asks: Bool) -> Instant? {
-        entries.lazy.filter { asks || !$0.isLoss && !$0.isTail }.map(\.nextQuestion).min()
+        entries.lazy.filter { !$0.isCopied && (asks || !$0.isLoss && !$0.isTail) }.map(\.nextQuestion).min()
     }
 
-    func contains(_ sequenceNumber: SequenceNumber) -> Bool { index(of: sequenceNumber) != nil }
+    func contains(_ sequenceNumber: SequenceNumber) -> Bool {
+        index(of: sequenceNumber).map { !entries[$0].isCopied } ?? false
+    }
 
     /// Whether a packet that comes now comes because it was asked for: not sooner than an answer can. What nothing behind it
     /// had shown to be lost must also come when an answer does, or it was only late; `startsTalkspurt` where it was sent later.
@@ -113,6 +117,10 @@ struct MissingPackets: Sendable {
     mutating func recovered(_ sequenceNumber: SequenceNumber, at now: Instant) {
         guard let index = index(of: sequenceNumber) else { return }
         lastLoss = now
+        if entries[index].askedCount > 0 {
+            entries[index].isCopied = true
+            return
+        }
         settle(entries[index].number, isResent: false, at: now)
     }
 
@@ -129,10 +137,11 @@ struct MissingPackets: Sendable {
             entries[index].isLoss = true
             lastLoss = now
         }
-        for entry in entries where entry.place + depth + Self.memory < now && entry.askedCount > 0 && !entry.isTail {
-            unansweredRun += 1
+        entries.removeAll { entry in
+            let isOver = entry.place + depth + Self.memory < now
+            if isOver, entry.askedCount > 0, !entry.isTail, !entry.isCopied { unansweredRun += 1 }
+            return isOver || now < entry.noticed
         }
-        entries.removeAll { $0.place + depth + Self.memory < now || now < $0.noticed }
     }
 
     /// Whether one of them is due to be asked for, so that the answer comes within `depth`.
@@ -175,14 +184,14 @@ struct MissingPackets: Sendable {
 
     private static let unknownRoundTrip = Duration.milliseconds(200)
     /// How much later than the round trip says an answer may come.
-    private static let slack = Duration.milliseconds(2)
+    static let slack = Duration.milliseconds(2)
     /// While the round trip is not known, what comes sooner than this is taken for overtaken.
     private static let leastRoundTrip = Duration.milliseconds(10)
     /// A talkspurt may have ended: then there is nobody to answer.
     private static let maximumTailQuestions = 2
 
     private func isOfUse(_ entry: Entry, depth: Duration, roundTrip: Duration?, at now: Instant) -> Bool {
-        if entry.isTail, entry.askedCount >= Self.maximumTailQuestions { return false }
+        if entry.isCopied || entry.isTail && entry.askedCount >= Self.maximumTailQuestions { return false }
         return now + (roundTrip ?? .zero) <= entry.place + depth
     }
 
@@ -199,7 +208,8 @@ struct MissingPackets: Sendable {
     private mutating func foundToBeMissing(_ index: Int, at now: Instant) {
         entries[index].isTail = false
         let isAsked = entries[index].askedCount > 0
-        entries[index].nextQuestion = isAsked ? min(entries[index].nextQuestion, now + Self.unknownRoundTrip) : now + wait
+        entries[index].nextQuestion =
+            isAsked ? min(entries[index].nextQuestion, now + Self.unknownRoundTrip) : now + wait
     }
 
     private mutating func settle(_ number: Int64, isResent: Bool, at now: Instant) {

@@ -15,75 +15,104 @@ struct PredictedScore: Sendable {
     var frame: Duration
 
     /// What a pull and a late thread take of the depth.
-    static let margin = Duration.milliseconds(10)
+    static let margin = Duration.microseconds(6_500)
+    /// From a packet's time until it is missed, where the one before it came (`ArrivalTrace` waits so long); where that is lost as
+    /// well, the next that comes tells of both.
+    static let suspicion = Duration.milliseconds(10)
     /// How many tries are worth counting.
     private static let maximumTryCount = 8
+    /// In packets.
+    private static let longestBurst = 32
 
     /// 1…4.5.
     func score(of defence: Defence) -> Double {
-        var residual = lossShare * shareLostAgain(behind: defence.copies)
-        if defence.resends { residual *= shareNotAnswered }
+        let copies = defence.inBandFEC ? [1] + defence.copies : defence.copies
+        let resends = defence.resends
+        let residual = lossShare * shareMissed(copies: copies, resends: resends)
         var clean = Self.cleanScore(bitRate: Double(defence.bitRate))
         var coarse = 1.0
         if defence.inBandFEC {
-            residual *= shareLostAgain(behind: [1])
             clean -= Self.priceOfFEC(bitRate: Double(defence.bitRate))
             // Where packets are sent again as well, some of them come before the coarse copy has to do.
-            coarse = Self.exponential(-2.1 * (lossShare - residual) * (defence.resends ? 0.5 : 1))
+            coarse = Self.exponential(-2.1 * (lossShare - residual) * (resends ? 0.5 : 1))
         }
-        return 1 + (clean - 1) * Self.exponential(-12 * residual) * coarse
+        // Of packets lost together each is missed less than one by itself.
+        let weight = 12 / max(meanBurst, 1).squareRoot().squareRoot()
+        return 1 + (clean - 1) * Self.exponential(-weight * residual) * coarse
     }
 
     /// Whether what is sent so many packets later is there when it is needed.
     func hasRoom(forPacketsLater count: Int) -> Bool { frame * count + Self.margin <= depth }
 
     /// Whether the first question can be answered in time.
-    var hasRoomForQuestion: Bool { roundTrip.map { frame + $0 + Self.margin <= depth } ?? false }
-
-    /// Of the packets that are lost: all their copies are lost, too. The chain forgets: what is lost at one distance tells about
-    /// the next.
-    private func shareLostAgain(behind copies: [Int]) -> Double {
-        var share = 1.0
-        var last = 0
-        for distance in copies {
-            share *= lostLater(by: distance - last)
-            last = distance
-        }
-        return share
-    }
+    var hasRoomForQuestion: Bool { roundTrip.map { Self.suspicion + $0 + Self.margin <= depth } ?? false }
 
     /// How likely a packet is lost so many behind a lost one (Gilbert's two states).
     private func lostLater(by distance: Int) -> Double {
-        var memory = 1.0
-        for _ in 0..<distance { memory *= memoryOfOne }
-        return lossShare + (1 - lossShare) * memory
+        lossShare + (1 - lossShare) * memory(of: distance)
     }
 
-    private var memoryOfOne: Double {
+    /// How likely one is lost so many behind one that came: not at all where it is the same.
+    private func lostBehindOneThatCame(by distance: Int) -> Double {
+        lossShare * (1 - memory(of: distance))
+    }
+
+    /// How much the fate of one packet tells about that of another so many later: 1 all, 0 nothing.
+    private func memory(of distance: Int) -> Double {
         let leaving = 1 / max(meanBurst, 1)
         let entering = leaving * lossShare / max(1 - lossShare, 0.01)
-        return min(max(1 - leaving - entering, 0), 1)
+        let ofOne = min(max(1 - leaving - entering, 0), 1)
+        var memory = 1.0
+        for _ in 0..<distance { memory *= ofOne }
+        return memory
     }
 
-    /// Of the packets that are lost: not there in time though asked for. A loss is seen when the burst has ended; then each
-    /// round trip is a try, and in each both question and answer may be lost.
-    var shareNotAnswered: Double {
-        guard let roundTrip else { return 1 }
-        let failure = 1 - (1 - lossShare) * (1 - lossShare)
+    /// Of the packets that are lost: neither copied in a packet that came nor sent again in time. Both fail in long bursts, so
+    /// it is counted by how many packets later the burst ends.
+    func shareMissed(copies: [Int], resends: Bool) -> Double {
         let lostOn = lostLater(by: 1)
         var share = 0.0
         var isStillLost = 1.0
-        for length in 1...32 {
-            let room = depth - frame * length - Self.margin
-            var missed = 1.0
-            if room > .zero {
-                let tryCount = Int(min(room / max(roundTrip, .milliseconds(1)), Double(Self.maximumTryCount)))
-                for _ in 0..<tryCount { missed *= failure }
-            }
+        for length in 1...Self.longestBurst {
+            var missed = shareOfCopiesLost(copies, burstEnd: length)
+            if resends { missed *= shareNotAnswered(burstEnd: length) }
             share += isStillLost * (1 - lostOn) * missed
             isStillLost *= lostOn
         }
         return share + isStillLost
+    }
+
+    /// What is lost at one distance tells about the next.
+    private func shareOfCopiesLost(_ copies: [Int], burstEnd: Int) -> Double {
+        var share = 1.0
+        var last = burstEnd
+        var wasLost = false
+        for distance in copies where distance >= burstEnd {
+            share *= wasLost ? lostLater(by: distance - last) : lostBehindOneThatCame(by: distance - last)
+            (last, wasLost) = (distance, true)
+        }
+        return share
+    }
+
+    /// The first of a burst is missed at once, the others when it has ended; then each round trip is a try, and in each both
+    /// question and answer may be lost.
+    private func shareNotAnswered(burstEnd: Int) -> Double {
+        guard let roundTrip else { return 1 }
+        let isFirst = 1 - lostLater(by: 1)
+        return isFirst * shareNotAnswered(missedAfter: Self.suspicion, roundTrip)
+            + (1 - isFirst) * shareNotAnswered(missedAfter: frame * burstEnd, roundTrip)
+    }
+
+    private func shareNotAnswered(missedAfter time: Duration, _ roundTrip: Duration) -> Double {
+        let failure = 1 - (1 - lossShare) * (1 - lossShare)
+        let turn = max(roundTrip, .milliseconds(1)) + MissingPackets.slack
+        var room = depth - Self.margin - time + MissingPackets.slack
+        var share = 1.0
+        for _ in 0..<Self.maximumTryCount where room >= turn {
+            share *= failure
+            room -= turn
+        }
+        return share
     }
 
     /// In bit/s; what lies between the rates that were measured is interpolated.

@@ -19,7 +19,7 @@ struct Receiver: Sendable {
     /// Fewer packets than these are taken for so many: one loss among five tells little.
     private static let leastCount = 50
     /// Of a new report.
-    private static let weight = 0.15
+    private static let weight = 0.08
 
     init(_ ssrc: SSRC, at address: IPAddress, _ now: Instant) {
         self.ssrc = ssrc

@@ -18,7 +18,7 @@ public struct Repair: Hashable, Sendable {
         let scheme = Defence(resends: true, bitRate: 32_000)
         let best = outlook.score(of: scheme)
         var tried = outlook
-        tried.depth = outlook.frame + roundTrip + PredictedScore.margin
+        tried.depth = PredictedScore.suspicion + roundTrip + PredictedScore.margin
         while tried.depth < outlook.depth, tried.score(of: scheme) < best - nearly { tried.depth += step }
         return min(tried.depth, outlook.depth)
     }

@@ -15,6 +15,7 @@ public struct Source: Sendable {
     public internal(set) var mending = Mending()
     /// Its last packet or report.
     public internal(set) var lastHeard: Instant
+    let firstPacket: Instant
     private(set) var lastPacket: Instant
     var goodbye: (reason: String, at: Instant)?
     private var hasReported = false
@@ -38,6 +39,7 @@ public struct Source: Sendable {
         self.ssrc = ssrc
         self.endpoint = endpoint
         lastHeard = now
+        firstPacket = now
         lastPacket = now
         reception = ReceptionStatistics(ssrc: ssrc)
     }

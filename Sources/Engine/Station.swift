@@ -17,7 +17,8 @@ public struct Station: ~Copyable, Sendable {
     public var defence: Defence { choice.defence }
 
     var identity: Identity
-    let configuration: StationConfiguration
+    /// As it was given at the beginning.
+    public let configuration: StationConfiguration
     var schedule = ReportSchedule()
     /// When the next source may have to be forgotten.
     var sourceDeadline: Instant?

@@ -19,16 +19,19 @@ public struct PlayoutConfiguration: Hashable, Sendable {
     public var minimum: FrameCount
     /// An adaptive depth never lies above this.
     public var maximum: FrameCount
+    /// What repair needs of each talker until it is told.
+    public var repair: RepairNeeds
 
     public init(
         depth: Depth = .adaptive, lateShare: Double = 0.003, margin: FrameCount = FrameCount(312),
-        minimum: FrameCount = .zero, maximum: FrameCount = FrameCount(48_000)
+        minimum: FrameCount = .zero, maximum: FrameCount = FrameCount(48_000), repair: RepairNeeds = .init()
     ) {
         self.depth = depth
         self.lateShare = lateShare
         self.margin = margin
         self.minimum = minimum
         self.maximum = maximum
+        self.repair = repair
     }
 
     /// Of how many packets the queue must have room so that none is refused at the deepest, though each be the shortest there is

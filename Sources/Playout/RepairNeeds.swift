@@ -4,7 +4,7 @@ public import Sound
 ///
 /// Whoever agrees with the talker on copies and resends says so, at any time; playout goes there as to any other depth, in
 /// a silence or by tempo.
-public struct RepairNeeds: BitwiseCopyable, Sendable {
+public struct RepairNeeds: BitwiseCopyable, Hashable, Sendable {
     /// How long after a packet its last copy comes: the distance of the copies. Zero where there are none.
     public var lookAhead: FrameCount
     /// How long after the fastest arrival a packet could have had a resend of it may come. Zero where nothing is resent.

@@ -2,12 +2,15 @@ internal import Sound
 
 /// How far playout should lie behind the fastest packet: what the delays ask for, and what repair asks for on top.
 struct TargetDepth: Sendable {
-    var repair = RepairNeeds()
+    var repair: RepairNeeds
 
     private let configuration: PlayoutConfiguration
 
     @_noAllocation @_noLocks
-    init(_ configuration: PlayoutConfiguration) { self.configuration = configuration }
+    init(_ configuration: PlayoutConfiguration) {
+        self.configuration = configuration
+        repair = configuration.repair
+    }
 
     /// `spread`: how far the slow packets lie behind the fastest. `lookAhead`: what in-band FEC needs.
     @_noAllocation @_noLocks

@@ -1,4 +1,4 @@
-internal import Engine
+package import Engine
 internal import Handoff
 internal import Network
 package import OpusCodec
@@ -52,7 +52,8 @@ struct SessionLoops: ~Copyable, Sendable {
             let pieces = try openRecorder(configuration, format: output.format, state, &loops)
             let listener = try Listener(
                 format: output.format,
-                configuration: configuration.playout.lane(period: output.period, output.format.rate),
+                configuration: configuration.playout.lane(
+                    period: output.period, output.format.rate, configuration.stationAsCoded.defence),
                 longestPull: output.period)
             loops.playback = PlaybackLoop(
                 output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
@@ -161,13 +162,15 @@ extension CodingSettings {
 extension PlayoutSettings {
     /// What is asked of a lane whose card wants `period` frames at a time. A packet is needed when the pull that holds
     /// its first frame begins, and a thread wakes up to a millisecond and a half late even where it has priority.
-    package func lane(period: FrameCount, _ rate: SampleRate) -> PlayoutConfiguration {
+    package func lane(period: FrameCount, _ rate: SampleRate, _ defence: DefenceConfiguration) -> PlayoutConfiguration {
         let pull = period.duration(at: rate)
+        let limit = FrameCount(defence.maximumDepth)
         return PlayoutConfiguration(
             depth: fixedDepth.map { .fixed(FrameCount($0)) } ?? .adaptive,
             margin: FrameCount(pull + .microseconds(1_500)),
             minimum: FrameCount(minimumDepth),
-            maximum: FrameCount(maximumDepth))
+            maximum: FrameCount(maximumDepth),
+            repair: RepairNeeds(lookAhead: .zero, resendTime: defence.expectsLoss ? limit : .zero, limit: limit))
     }
 }
 

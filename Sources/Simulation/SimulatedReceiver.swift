@@ -44,8 +44,8 @@ public struct SimulatedReceiver: ~Copyable {
     /// With a station of the caller's, which may report and ask for what is lost: its datagrams and deadlines are to be seen to.
     public init(of ssrc: SSRC, station: consuming Station, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
+        var lane = playout.lane(period: Self.period, .opus, station.configuration.defence)
         self.station = station
-        var lane = playout.lane(period: Self.period, .opus)
         // Nothing here wakes late.
         lane.margin = Self.period
         voice = try Voice(format: .mono, configuration: lane)

@@ -1,5 +1,6 @@
 import Foundation
 import Handoff
+import Engine
 import OpusCodec
 import Playout
 import RTP
@@ -114,7 +115,7 @@ final class SimulatedRoom {
         var settings = settings
         settings.channelCount = format.channelCount
         listener = try Listener(
-            format: format, configuration: settings.lane(period: FrameCount(period), format.rate),
+            format: format, configuration: settings.lane(period: FrameCount(period), format.rate, DefenceConfiguration()),
             longestPull: FrameCount(period))
         start = now
     }

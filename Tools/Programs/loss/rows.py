@@ -25,8 +25,11 @@ def plain(bit_rate, *words):
 
 
 def call(bit_rate, depth, defence, *ideal):
-    """Two stations with a way back of 40 ms; the ideal receiver gets the scheme that is worth most there."""
+    """Two stations with a way back of 40 ms, more depth than 100 ms by --profile quality; the ideal receiver gets the scheme
+    that is worth most there."""
     ours = ["call", "--bitrate", str(bit_rate), "--rtt", "40", "--max-latency", str(depth), "--defence", defence]
+    if depth > 100:
+        ours.append("--quality")
     return ours, ["receive", "--receiver", "ideal", *ideal]
 
 

@@ -44,7 +44,10 @@ struct TwoStations: ~Copyable {
         settings.signal = .speech
         settings.bitRate = defence.bitRate
         let encoder = try OpusEncoder(application: .voip, settings: settings)
-        let voice = try Voice(format: .mono, configuration: PlayoutConfiguration(margin: FrameCount(Self.period)))
+        var playout = PlayoutConfiguration(margin: FrameCount(Self.period))
+        if defence.expectsLoss { playout.repair.resendTime = FrameCount(defence.maximumDepth) }
+        playout.repair.limit = FrameCount(defence.maximumDepth)
+        let voice = try Voice(format: .mono, configuration: playout)
         self.settings = settings
         self.encoder = encoder
         self.voice = voice
