@@ -124,7 +124,7 @@ enum Signals {
     fileprivate static func ask() { end.store(true, ordering: .relaxed) }
 }
 
-/// The second of its kind ends us at once: the first may wait for a reader who does not read.
+/// The second of its kind ends us at once: the first may wait for a disk or a card.
 @c private func signalled(_ number: Int32) {
     Signals.ask()
     signal(number, SIG_DFL)
