@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Engine
 import RTP
 import Radio
@@ -56,7 +57,7 @@ struct Recv: ParsableCommand {
     }
 
     func run() throws {
-        try common.checkStandardOutput(beside: output, "--output")
+        try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
         var (configuration, title) = try source()
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
