@@ -37,6 +37,11 @@ struct LinkWatch {
         decoded = decoded.filter { each[$0.key] != nil }
     }
 
+    /// What has happened since it was looked at last.
+    mutating func take(_ event: Event) {
+        if case .receiverReported(let receiver, let view) = event { sent.take(view, of: receiver) }
+    }
+
     /// The last five seconds of one who is heard.
     func recent(_ ssrc: SSRC) -> QualitySummary { each[ssrc]?.recent ?? QualitySummary() }
 }
