@@ -82,7 +82,10 @@ struct CodingOptions: ParsableArguments {
         name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s: 6k to 510k.", valueName: "rate"))
     var bitrate: BitRate?
 
-    @Option(help: ArgumentHelp("Sound in a packet, in milliseconds: 2.5, 5, 10, 20, 40 or 60.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "Sound in a packet: 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms; a bare number is in milliseconds.",
+            valueName: "time"))
     var frame: Time<BareMilliseconds>?
 
     @Option(help: ArgumentHelp("In-band FEC: auto (on when loss is expected), on or off.", valueName: "auto|on|off"))

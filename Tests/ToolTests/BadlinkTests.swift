@@ -61,16 +61,6 @@ import Testing
         #expect(try badlink("--network", "lte", "--print-trace", "3").output == trace.output)
     }
 
-    /// Every command says what its exit codes mean, in the same words.
-    @Test(arguments: ["tenfour", "badlink", "replay", "radiocheck", "badnet"])
-    func theHelpTellsTheExitCodes(command: String) throws {
-        let help = try Program.run(command, ["--help"])
-        #expect(help.end == .code(0) && help.errors == "")
-        let words = help.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        #expect(
-            words.contains("Exit codes: 0 done, also by Ctrl-C; 1 it failed while it ran; 2 wrong use; 69"), "\(words)")
-    }
-
     @Test func depthsAreLimitedAndStandardOutputCarriesOneThing() throws {
         for command in ["radiocheck --network lan", "replay x", "tenfour send rtp://127.0.0.1", "tenfour recv"] {
             let words = command.split(separator: " ").map(String.init)

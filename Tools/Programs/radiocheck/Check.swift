@@ -24,7 +24,8 @@ import SoundFile
             Against radiocheck --answer the speech goes there and back, and so do the requests for what is lost: losses, bursts, \
             jitter, delay and drift are those of both ways at once. Against tenfour talk they are what its reports tell of the way \
             there. A network by name has the same both ways, and runs on a simulated clock, faster than real time and the same \
-            each time; badlink --list shows the names. The score is the E-model's (ITU-T G.107), 1 to 4.5.
+            each time; badlink --list shows the names. The score is the E-model's (ITU-T G.107), 1 to 4.5; \
+            in --json it is `score`, and again in `whole` where the speech came back.
 
             --answer returns what it receives, packet for packet and never more, only while it runs, and only to an address that \
             has been seen to receive.
