@@ -75,7 +75,7 @@ let package = Package(
             "RadioCheck",
             imports: ["Sound", "RTP", "Playout", "OpusCodec", "Quality", "Engine", "Radio", "BadLink", "Simulation"]),
         room("Waveform", imports: ["Sound"]),
-        room("Console", imports: ["Radio", "Sound", "SoundFile", argumentParser]),
+        room("Console", imports: ["BadLink", "Network", "Radio", "Sound", "SoundFile", argumentParser]),
 
         .executableTarget(
             name: "tenfour",
@@ -87,7 +87,7 @@ let package = Package(
 
         .executableTarget(
             name: "badlink",
-            dependencies: ["BadLink", "Network", "Engine", "Quality", "Sound", "CTimerFD", argumentParser],
+            dependencies: ["BadLink", "Console", "Network", "Engine", "Quality", "Radio", "Sound", "CTimerFD", argumentParser],
             path: "Tools/Programs/badlink",
             swiftSettings: settings),
 
@@ -152,7 +152,7 @@ let package = Package(
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),
         tests("BadLinkTests", imports: ["BadLink", "Sound"]),
-        tests("BadLinkProxyTests", imports: ["badlink", "BadLink", "Network", "Engine", "Sound"]),
+        tests("BadLinkProxyTests", imports: ["badlink", "BadLink", "Network", "Engine", "Radio", "Sound"]),
         tests("OpusCodecTests", imports: ["BadLink", "OpusCodec", "Sound"]),
         tests("ResamplingTests", imports: ["Resampling", "Sound"]),
         tests("SoundFileTests", imports: ["BadLink", "SoundFile", "Sound"]),
@@ -166,7 +166,7 @@ let package = Package(
                 "SoundFile",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
-        tests("ToolTests", imports: ["replay", "radiocheck", "badnet", "tenfour"]),
+        tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
         tests("CommandTests", imports: ["tenfour"]),
         tests("InteropTests", imports: ["tenfour"]),
     ],

@@ -59,6 +59,20 @@ public enum Jitter: ExpressibleByArgument {
     }
 }
 
+extension Jitter {
+    /// Nil for `auto`.
+    public var depth: Duration? {
+        if case .fixed(let depth) = self { depth } else { nil }
+    }
+}
+
+/// For `validate` of a command: refuses a depth of the jitter buffer that nobody can mean.
+public func checkDepth(_ depth: Duration?, of option: String) throws {
+    let deepest = Duration.seconds(5)
+    guard let depth, depth > deepest else { return }
+    throw ValidationError("\(option) \(text(of: depth)) is too deep: write at most \(text(of: deepest)).")
+}
+
 extension Profile: ExpressibleByArgument {}
 
 /// A number with so many digits behind the point; `trimming` leaves out zeros at its end.

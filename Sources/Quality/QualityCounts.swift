@@ -1,4 +1,5 @@
 public import Playout
+public import RTP
 
 /// What a receiver has counted of one talker since it first heard them.
 public struct QualityCounts: Hashable, Sendable {
@@ -12,21 +13,21 @@ public struct QualityCounts: Hashable, Sendable {
     public var jitter: Duration
     /// There and back on the network, where it is known.
     public var roundTrip: Duration?
-    /// Of the payload, in bit/s, where it is known.
-    public var bitRate: Int?
+    /// What came of the sound, for the codec's bit rate.
+    public var coded: CodedSound
     /// What became of the sound.
     public var playout: PlayoutStatistics
 
     public init(
         expected: Int = 0, lost: Int = 0, lossRuns: Int = 0, jitter: Duration = .zero, roundTrip: Duration? = nil,
-        bitRate: Int? = nil, playout: PlayoutStatistics = .init()
+        coded: CodedSound = .init(), playout: PlayoutStatistics = .init()
     ) {
         self.expected = expected
         self.lost = lost
         self.lossRuns = lossRuns
         self.jitter = jitter
         self.roundTrip = roundTrip
-        self.bitRate = bitRate
+        self.coded = coded
         self.playout = playout
     }
 }

@@ -14,6 +14,13 @@ public struct QualityReport: Sendable {
         self.talkers = talkers
     }
 
+    /// There and back on the network, by one who knows it and does not report: the scores count the half of it.
+    public mutating func setRoundTrip(_ roundTrip: Duration) {
+        whole.roundTrip = roundTrip
+        for index in seconds.indices { seconds[index].roundTrip = roundTrip }
+        for index in talkers.indices { talkers[index].whole.roundTrip = roundTrip }
+    }
+
     /// `whole`, `seconds` and `talkers`; `name` gives a talker's members beside those that were measured.
     public func members(naming name: (SSRC) -> [(String, JSON)] = { _ in [] }) -> [(String, JSON)] {
         [

@@ -15,8 +15,8 @@ public struct QualitySummary: Hashable, Sendable {
     /// What became of the sound in this time; `delay`, `target` and drift as they were at its end.
     public private(set) var playout = PlayoutStatistics()
     public private(set) var jitter: Duration?
-    public private(set) var roundTrip: Duration?
-    public private(set) var bitRate: Int?
+    public internal(set) var roundTrip: Duration?
+    public private(set) var coded = CodedSound()
     /// Playout behind what the fastest packet would have allowed, a sample for each time that it was looked at.
     public private(set) var delays = DelaySamples()
 
@@ -31,7 +31,7 @@ public struct QualitySummary: Hashable, Sendable {
         lossRuns += max(counts.lossRuns - before.lossRuns, 0)
         jitter = counts.jitter
         roundTrip = counts.roundTrip ?? roundTrip
-        bitRate = counts.bitRate ?? bitRate
+        coded.add(counts.coded, since: before.coded)
         playout.add(counts.playout, since: before.playout)
     }
 
@@ -44,7 +44,7 @@ public struct QualitySummary: Hashable, Sendable {
         lossRuns += later.lossRuns
         jitter = later.jitter ?? jitter
         roundTrip = later.roundTrip ?? roundTrip
-        bitRate = later.bitRate ?? bitRate
+        coded.add(later.coded)
         playout.add(later.playout, since: PlayoutStatistics())
         delays.add(later.delays)
     }
@@ -66,14 +66,14 @@ extension QualitySummary {
     public var recoveredByResendShare: Double? { share(playout.recoveredByResend) }
     public var stretchedShare: Double? { share(playout.stretched) }
 
-    /// The E-model's estimate; nil while nothing was heard.
+    /// The E-model's estimate, for the bit rate at which the sound came; nil while nothing was heard.
     public var model: EModel? {
         guard let concealedShare else { return nil }
         let network = (roundTrip ?? .zero) / 2
         let chance = 1 - (lostShare ?? 0)
         return EModel(
             delay: network + (delays.mean ?? .zero) + Self.codingDelay, lossShare: concealedShare,
-            burstRatio: (burstLength ?? 1) * chance, codec: .opus(bitRate: bitRate ?? 32_000))
+            burstRatio: (burstLength ?? 1) * chance, codec: coded.bitRate.map { .opus(bitRate: $0) } ?? .opus())
     }
 
     /// 1…4.5.
@@ -114,6 +114,7 @@ extension QualitySummary {
             ),
             ("target_ms", playout.due > .zero ? milliseconds(playout.target.duration()) : .null),
             ("jitter_ms", milliseconds(jitter)), ("round_trip_ms", milliseconds(roundTrip)),
+            ("codec_kbit_s", .decimal(coded.bitRate.map { Double($0) / 1_000 }, places: 1)),
             ("drift_ppm", playout.due > .zero ? .decimal(Double(playout.driftPartsPerMillion), places: 1) : .null),
             ("score", .decimal(score, places: 2)), ("rating", .decimal(model?.rating, places: 1)),
         ]

@@ -39,14 +39,14 @@ struct Recorder: ~Copyable, Sendable {
         self.failed = failed
     }
 
-    /// Runs until the playback thread has ended and all it left is written.
+    /// Runs until the playback thread has ended and all it left is written, or is not taken any more.
     consuming func run(until isOver: () -> Bool) {
         blockBrokenPipes()
         do throws(SoundFileError) {
             var isLast = false
             while !isLast {
                 isLast = isOver()
-                try write(gather())
+                try write(gather(), unless: isOver)
                 if !isLast { usleep(Self.interval) }
             }
             try file?.close()
@@ -64,10 +64,10 @@ struct Recorder: ~Copyable, Sendable {
         return samples
     }
 
-    private mutating func write(_ samples: [Float]) throws(SoundFileError) {
+    private mutating func write(_ samples: [Float], unless isOver: () -> Bool) throws(SoundFileError) {
         guard !samples.isEmpty else { return }
         closure?(samples, format)
-        try file?.write(samples.span)
+        try file?.write(samples.span, unless: isOver)
     }
 
     /// A pipe whose reader has gone is then an error of `write` on this thread, and not the end of the process.

@@ -117,7 +117,7 @@ struct SessionLoops: ~Copyable, Sendable {
     }
 
     private static func writer(_ path: String, _ format: LPCMFormat) throws(RadioError) -> SoundFileWriter {
-        do { return try SoundFileWriter(path: path, format: format) } catch {
+        do { return try SoundFileWriter(path: path, format: format, beginsWithSound: true) } catch {
             throw RadioError(.unavailable, error.description)
         }
     }

@@ -50,6 +50,8 @@ public struct SessionSnapshot: Sendable {
         public var jitter = Duration.zero
         /// What the network lost of the last few seconds, before anything was done about it.
         public var recentLoss = LossSummary()
+        /// What came of their sound, for the bit rate of its codec.
+        public var coded = CodedSound()
         /// There and back; nil where it is not known.
         public var roundTrip: Duration?
         /// What was asked for again and came, and what came as copies.

@@ -110,6 +110,15 @@ extension SessionConfiguration {
 }
 
 extension SessionDescription {
+    /// Where it says that packets go, if no interface of this machine has that address and it is no group; nil too for a name
+    /// that cannot be looked up, which may wait for a name server.
+    public var addressElsewhere: IPAddress? {
+        guard !connection.isMulticast, let endpoints = try? Resolver.resolve(connection.address, port: port),
+            !endpoints.contains(where: \.address.isLocal)
+        else { return nil }
+        return endpoints.first?.address
+    }
+
     /// What others need to know to hear the stream that `configuration` sends.
     public init(of configuration: SessionConfiguration, name: String) {
         let remote = configuration.station.remotes.first ?? configuration.local

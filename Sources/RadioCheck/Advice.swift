@@ -30,22 +30,24 @@ extension CheckResult {
         if let burstLength, burstLength >= 2 {
             let inARow = JSON.decimal(burstLength, places: 1).line
             let patience =
-                maximumDepth < .milliseconds(200)
-                ? "allow more delay (--max-latency 200ms) so that they can be asked for again; " : ""
+                wantsMoreDelay ? "allow more delay (--max-latency 200ms) so that they can be asked for again; " : ""
             return "\(percent) % of the packets are lost, \(inARow) in a row: \(patience)\(remedy)"
         }
         return "\(percent) % of the packets are lost, one by one: \(remedy)"
     }
+
+    /// For bursts to be asked for again.
+    private var wantsMoreDelay: Bool { burstLength.map { $0 >= 2 } ?? false && maximumDepth < .milliseconds(200) }
 
     /// By how unevenly packets were away, not by the delay of playout, which may be spent on asking for lost ones.
     private var jitterAdvice: String? {
         guard let roundTrip, let least = roundTrip.quantile(0), let slow = roundTrip.quantile(0.9),
             slow - least > .milliseconds(30), let delay = quality?.whole.delays.mean
         else { return nil }
+        let cut = wantsMoreDelay ? "" : ", or --max-latency to cut it at the price of drop-outs"
         return
             "packets come unevenly, one in ten more than \(whole(slow - least)) ms late, and playout waits \(whole(delay)) ms for "
-            + "them: a cable instead of wireless, power saving off (iw dev wlan0 set power_save off), or --max-latency to cut it "
-            + "at the price of drop-outs"
+            + "them: a cable instead of wireless, or power saving off (iw dev wlan0 set power_save off)\(cut)"
     }
 
     private var delayAdvice: String? {

@@ -166,8 +166,11 @@ public struct Asker: ~Copyable {
     /// How it went, once it is over.
     public var result: CheckResult {
         let isReturned = state == .over(.heard)
+        var quality = isReturned ? receiver.report() : nil
+        // Who hears itself is told of it by no report.
+        if let away = transits.quantile(0) { quality?.setRoundTrip(away) }
         return CheckResult(
-            sentCount: packetCount, quality: isReturned ? receiver.report() : nil,
+            sentCount: packetCount, quality: quality,
             roundTrip: isReturned ? transits : nil, view: isReturned ? nil : station.transmission.lastView,
             defence: station.defence, bitRate: configuration.coding.bitRate,
             maximumDepth: configuration.defence.maximumDepth)

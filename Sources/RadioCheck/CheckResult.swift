@@ -19,13 +19,9 @@ public struct CheckResult: Sendable {
     /// What playout was allowed, so that lost packets can be asked for.
     public var maximumDepth: Duration
 
-    /// The E-model's estimate, 1…4.5, of the way there and back at once where it came back, else of the way there.
-    public var model: EModel? {
-        guard let quality else { return view.map { Self.model($0, lossShare: lossShare ?? $0.lossShare) } }
-        var model = quality.whole.model
-        if let away = roundTrip?.quantile(0) { model?.delay += away / 2 }
-        return model
-    }
+    /// The E-model's estimate, 1…4.5: `quality`'s of the way there and back at once where it came back, else that of the way
+    /// there by what was reported.
+    public var model: EModel? { quality.map { $0.whole.model } ?? view.map(model) }
 
     public var score: Double? { model?.score }
 
@@ -39,10 +35,11 @@ public struct CheckResult: Sendable {
     var burstLength: Double? { quality?.whole.burstLength ?? view?.burstLength }
 
     /// A report's own share is that of its last interval: the whole counts.
-    private static func model(_ view: ReceiverView, lossShare: Double) -> EModel {
-        EModel(
+    private func model(_ view: ReceiverView) -> EModel {
+        let lossShare = lossShare ?? view.lossShare
+        return EModel(
             delay: (view.roundTrip ?? .zero) / 2, lossShare: lossShare,
-            burstRatio: (view.burstLength ?? 1) * (1 - lossShare))
+            burstRatio: (view.burstLength ?? 1) * (1 - lossShare), codec: .opus(bitRate: defence.bitRate))
     }
 }
 

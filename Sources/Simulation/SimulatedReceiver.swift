@@ -104,7 +104,7 @@ public struct SimulatedReceiver: ~Copyable {
         let arrival = FrameCount(instant - origin)
         for index in 0..<packet.copyCount { insert(packet.copy(index), of: datagram, arrivedAt: arrival) }
         insert(packet, of: datagram, arrivedAt: arrival)
-        account.packetCame(byteCount: packet.description.byteCount, packet.description.frameCount)
+        account.coded.add(packet.description)
         guard let source = station.sources.first(where: { $0.ssrc == ssrc }) else { return }
         account.reception = source.reception
         account.answeredCount = source.mending.answeredCount
@@ -182,31 +182,19 @@ private struct Account {
     var reception: ReceptionStatistics?
     /// Packets that came because they were asked for.
     var answeredCount = 0
+    var coded = CodedSound()
     /// When the card asked, how far the sound then lay behind its timestamps, and how often these had begun anew.
     var samples: [(elapsed: Duration, depth: FrameCount, restarts: Int)] = []
 
     private var observations: [(elapsed: Duration, counts: QualityCounts)] = []
     private var last: (elapsed: Duration, counts: QualityCounts)?
-    /// Of packets that hold sound.
-    private var byteCount = 0
-    private var frameCount = FrameCount.zero
-
-    /// The least that Opus codes speech with, in bit/s. A packet of less stands for silence, and says nothing of the codec.
-    private static let leastBitRate = 6_000
-
-    mutating func packetCame(byteCount: Int, _ frameCount: FrameCount) {
-        guard byteCount * 8 * 48_000 >= Self.leastBitRate * frameCount.rawValue else { return }
-        self.byteCount += byteCount
-        self.frameCount += frameCount
-    }
 
     func counts(_ playout: PlayoutStatistics) -> QualityCounts {
         guard let reception else { return QualityCounts(playout: playout) }
         let unique = reception.receivedCount - reception.duplicateCount
-        let bitRate = frameCount > .zero ? byteCount * 8 * 48_000 / frameCount.rawValue : nil
         return QualityCounts(
             expected: reception.expectedCount, lost: reception.expectedCount - unique + answeredCount,
-            lossRuns: reception.losses.runCount, jitter: reception.jitter.duration(), bitRate: bitRate, playout: playout
+            lossRuns: reception.losses.runCount, jitter: reception.jitter.duration(), coded: coded, playout: playout
         )
     }
 

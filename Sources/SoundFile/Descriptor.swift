@@ -5,16 +5,29 @@ internal struct Descriptor {
     let number: Int32
     let name: String
 
+    /// In milliseconds.
+    private static let patience: Int32 = 1_000
+
     init(number: Int32, name: String) {
         self.number = number
         self.name = name
     }
 
-    /// Makes the file at `path`, or empties the one that is there.
-    init(making path: String) throws(SoundFileError) {
-        number = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    /// What is written at once, at the most: a pipe that is ready takes so much without waiting (`PIPE_BUF`).
+    static let pieceByteCount = 4_096
+
+    /// Opens the file at `path` to be written, and makes it where there is none.
+    init(writing path: String) throws(SoundFileError) {
+        number = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
         name = path
         guard number >= 0 else { throw SoundFileError(errno: errno, in: "open", name: path, isWriting: true) }
+    }
+
+    /// Empties a file; a device or a pipe has nothing to be emptied of.
+    func empty() throws(SoundFileError) {
+        guard isRegularFile else { return }
+        guard ftruncate(number, 0) == 0
+        else { throw SoundFileError(errno: errno, in: "ftruncate", name: name, isWriting: true) }
     }
 
     /// Fills `range` of `bytes` and returns how many there were: fewer only at the end.
@@ -40,15 +53,23 @@ internal struct Descriptor {
         return bytes
     }
 
-    /// Writes the first `count` of `bytes`.
-    func write(_ count: Int, of bytes: Span<UInt8>) throws(SoundFileError) {
+    /// Writes the first `count` of `bytes`. A reader who takes nothing for a second is given up where `isHopeless`.
+    func write(_ count: Int, of bytes: Span<UInt8>, unless isHopeless: () -> Bool = { false }) throws(SoundFileError) {
         precondition(count <= bytes.count, "there are not so many bytes")
         var done = 0
         while done < count {
+            try waitForReader(unless: isHopeless)
             let result = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.write(number, $0.baseAddress! + done, count - done)
+                unsafe Glibc.write(number, $0.baseAddress! + done, min(count - done, Self.pieceByteCount))
             }
             if result >= 0 { done += result } else { try waitAfterFailure(of: "write", for: POLLOUT) }
+        }
+    }
+
+    private func waitForReader(unless isHopeless: () -> Bool) throws(SoundFileError) {
+        var state = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+        while unsafe poll(&state, 1, Self.patience) == 0 {
+            if isHopeless() { throw SoundFileError(.readerIsStuck, name: name) }
         }
     }
 

@@ -9,19 +9,28 @@ internal struct LPCMOutput {
     private var header: WAVHeader?
     /// Where the header is to be written again; nil where it cannot be.
     private let headerOffset: off_t?
+    /// Whether what is in the file makes way for it.
+    private let replaces: Bool
+    private(set) var hasBegun = false
 
-    /// Writes the header.
-    init(_ descriptor: Descriptor, _ format: RawFormat, _ container: SoundFileWriter.Container) throws(SoundFileError) {
+    init(
+        _ descriptor: Descriptor, _ format: RawFormat, _ container: SoundFileWriter.Container, replaces: Bool = false
+    ) {
+        self.replaces = replaces
         self.descriptor = descriptor
         self.format = format
         // A file opened to be appended to takes everything at its end, wherever it is to go.
         let mayRewrite = descriptor.isRegularFile && fcntl(descriptor.number, F_GETFL) & O_APPEND == 0
         headerOffset = mayRewrite ? lseek(descriptor.number, 0, SEEK_CUR) : nil
-        guard container == .wav else { return }
-        let header = WAVHeader(format: format, byteCount: mayRewrite ? 0 : nil)
-        let bytes = header.bytes
-        try descriptor.write(bytes.count, of: bytes.span)
-        self.header = header
+        if container == .wav { header = WAVHeader(format: format, byteCount: mayRewrite ? 0 : nil) }
+    }
+
+    /// Writes the header.
+    mutating func begin(unless isHopeless: () -> Bool = { false }) throws(SoundFileError) {
+        hasBegun = true
+        if replaces { try descriptor.empty() }
+        guard let bytes = header?.bytes else { return }
+        try descriptor.write(bytes.count, of: bytes.span, unless: isHopeless)
     }
 
     /// Throws for what no file, or no WAV file, can hold.
@@ -33,7 +42,8 @@ internal struct LPCMOutput {
         else { throw SoundFileError(.unsupportedCoding(format.coding), name: name) }
     }
 
-    mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
+    mutating func write(_ samples: Span<Float>, unless isHopeless: () -> Bool) throws(SoundFileError) {
+        if !hasBegun { try begin(unless: isHopeless) }
         let byteCount = samples.count * format.coding.byteCount
         if let length = header?.byteCount, length > WAVHeader.maximumByteCount - byteCount {
             throw SoundFileError(.isTooLong, name: descriptor.name)
@@ -46,7 +56,7 @@ internal struct LPCMOutput {
             for index in 0..<count {
                 format.coding.encode(samples[start + index], into: &bytes, at: index * format.coding.byteCount)
             }
-            try descriptor.write(count * format.coding.byteCount, of: bytes.span)
+            try descriptor.write(count * format.coding.byteCount, of: bytes.span, unless: isHopeless)
             start += count
         }
         header?.byteCount? += byteCount

@@ -25,6 +25,8 @@ public struct SoundFileError: Error, Hashable, Sendable {
         case isTooLong
         /// The program that a pipe led to has ended. Arrives only where SIGPIPE is ignored.
         case readerIsGone
+        /// The program that a pipe leads to, or the terminal, takes nothing, and was given up.
+        case readerIsStuck
         /// Another error number of a C function.
         case failed(call: String, code: Int32)
     }
@@ -72,6 +74,8 @@ extension SoundFileError: CustomStringConvertible {
         case .diskIsFull: "\(name) has no room left to grow; make room on the disk. What was written so far plays."
         case .isTooLong: "\(name) can grow no longer (a WAV file ends at 4 GiB); begin another file."
         case .readerIsGone: "\(name) leads to a program that has ended; nothing more can be written."
+        case .readerIsStuck:
+            "\(name) leads to a program that does not read; what it had not taken is lost: end that program, too."
         case .failed(let call, let code):
             unsafe "\(name): \(call) failed: \(String(cString: strerror(code)))."
         }

@@ -16,6 +16,8 @@ public struct SoundFileWriter: ~Copyable, AudioSink, Sendable {
     /// Whether the descriptor is ours to close.
     private let isOwned: Bool
     private var isClosed = false
+    /// Of a file that is not to stay without sound.
+    private let newPath: String?
 
     public enum Container: Hashable, Sendable {
         case wav
@@ -25,23 +27,32 @@ public struct SoundFileWriter: ~Copyable, AudioSink, Sendable {
 
     /// Makes the file, or empties the one that is there. `-` is standard output. Unless said otherwise a file is WAV and
     /// standard output is raw.
+    ///
+    /// Where it `beginsWithSound`, a file that is there stays as it is until the first sound is written, and one that was
+    /// made does not stay when none ever is.
     public init(
-        path: String, format: LPCMFormat, coding: SampleCoding = .signed16, container: Container? = nil
+        path: String, format: LPCMFormat, coding: SampleCoding = .signed16, container: Container? = nil,
+        beginsWithSound: Bool = false
     ) throws(SoundFileError) {
         let isStandardOutput = path == "-"
         let container = container ?? (isStandardOutput ? .raw : .wav)
         let rawFormat = RawFormat(coding: coding, format: format)
         let name = isStandardOutput ? "standard output" : path
         try LPCMOutput.check(rawFormat, container, for: name)
-        let descriptor = isStandardOutput ? Descriptor(number: STDOUT_FILENO, name: name) : try Descriptor(making: path)
+        let isNew = unsafe !isStandardOutput && access(path, F_OK) != 0
+        let descriptor =
+            isStandardOutput ? Descriptor(number: STDOUT_FILENO, name: name) : try Descriptor(writing: path)
+        var output = LPCMOutput(descriptor, rawFormat, container, replaces: !isStandardOutput)
         do throws(SoundFileError) {
-            output = try LPCMOutput(descriptor, rawFormat, container)
+            if !beginsWithSound { try output.begin() }
         } catch {
             if !isStandardOutput { Glibc.close(descriptor.number) }
             throw error
         }
+        self.output = output
         self.format = format
         isOwned = !isStandardOutput
+        newPath = isNew && beginsWithSound ? path : nil
     }
 
     /// An open file or pipe, which stays the caller's to close. `name` is for errors.
@@ -51,21 +62,27 @@ public struct SoundFileWriter: ~Copyable, AudioSink, Sendable {
     ) throws(SoundFileError) {
         let rawFormat = RawFormat(coding: coding, format: format)
         try LPCMOutput.check(rawFormat, container, for: name)
-        output = try LPCMOutput(Descriptor(number: fileDescriptor, name: name), rawFormat, container)
+        var output = LPCMOutput(Descriptor(number: fileDescriptor, name: name), rawFormat, container)
+        try output.begin()
+        self.output = output
         self.format = format
         isOwned = false
+        newPath = nil
     }
 
     /// Does as `close` does; what goes wrong then is not said.
     deinit {
         guard !isClosed else { return }
-        try? output.end()
+        try? end()
         if isOwned { Glibc.close(output.descriptor.number) }
     }
 
-    public mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
+    public mutating func write(_ samples: Span<Float>) throws(SoundFileError) { try write(samples, unless: { false }) }
+
+    /// The same, but throws `.readerIsStuck` where a pipe takes nothing for a second while there `isHopeless`.
+    public mutating func write(_ samples: Span<Float>, unless isHopeless: () -> Bool) throws(SoundFileError) {
         precondition(!isClosed, "the file has been closed")
-        try output.write(samples)
+        try output.write(samples, unless: isHopeless)
         frameCount += FrameCount(samples.count / format.channelCount)
     }
 
@@ -74,11 +91,16 @@ public struct SoundFileWriter: ~Copyable, AudioSink, Sendable {
         guard !isClosed else { return }
         isClosed = true
         do throws(SoundFileError) {
-            try output.end()
+            try end()
         } catch {
             if isOwned { Glibc.close(output.descriptor.number) }
             throw error
         }
         if isOwned { try output.descriptor.close() }
+    }
+
+    private func end() throws(SoundFileError) {
+        if let newPath, !output.hasBegun { unsafe unlink(newPath) }
+        try output.end()
     }
 }

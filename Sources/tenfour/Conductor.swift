@@ -47,12 +47,12 @@ struct Conductor {
             let key = keyboard?.key(within: Self.interval)
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
             if let key, press(key, session, &line) { break }
-            tellEvents(of: session, &names, &line)
+            tellEvents(of: session, &names, &watch, &line)
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             watch.look(at: snapshot)
             if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch) }
         }
-        tellEvents(of: session, &names, &line)
+        tellEvents(of: session, &names, &watch, &line)
         line.clear()
         return names
     }
@@ -80,8 +80,11 @@ struct Conductor {
         return false
     }
 
-    private func tellEvents(of session: Session, _ names: inout Names, _ line: inout StatusLine) {
+    private func tellEvents(
+        of session: Session, _ names: inout Names, _ watch: inout LinkWatch, _ line: inout StatusLine
+    ) {
         for event in session.takeEvents() {
+            watch.take(event)
             let news = news(of: event, names)
             names.take(event)
             guard let news else { continue }
@@ -124,7 +127,7 @@ enum Signals {
     fileprivate static func ask() { end.store(true, ordering: .relaxed) }
 }
 
-/// The second of its kind ends us at once: the first may wait for a reader who does not read.
+/// The second of its kind ends us at once: the first may wait for a disk or a card.
 @c private func signalled(_ number: Int32) {
     Signals.ask()
     signal(number, SIG_DFL)

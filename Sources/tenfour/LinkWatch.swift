@@ -37,6 +37,11 @@ struct LinkWatch {
         decoded = decoded.filter { each[$0.key] != nil }
     }
 
+    /// What has happened since it was looked at last.
+    mutating func take(_ event: Event) {
+        if case .receiverReported(let receiver, let view) = event { sent.take(view, of: receiver) }
+    }
+
     /// The last five seconds of one who is heard.
     func recent(_ ssrc: SSRC) -> QualitySummary { each[ssrc]?.recent ?? QualitySummary() }
 }
@@ -47,6 +52,6 @@ extension QualityCounts {
         let expected = voice.receivedCount + voice.lostCount
         self.init(
             expected: expected, lost: expected - unique, lossRuns: voice.losses.runCount, jitter: voice.jitter,
-            roundTrip: roundTrip, playout: voice.playout)
+            roundTrip: roundTrip, coded: voice.coded, playout: voice.playout)
     }
 }

@@ -52,13 +52,6 @@ struct CommonOptions: ParsableArguments {
         Profile.allCases.map { "\($0.rawValue): \($0.summary)." }.joined(separator: " ")
     }
 
-    /// Standard output carries one thing.
-    func checkStandardOutput(beside other: String?, _ option: String) throws(RadioError) {
-        guard report == "-", other == "-" else { return }
-        throw RadioError(
-            .usage, "\(option) and --report both write to standard output; name a file for one of them")
-    }
-
     func station(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> StationConfiguration {
         StationConfiguration(
             payloadType: payloadType, controlPort: rtcp.controlPort, name: name.map { String($0.prefix(64)) })
@@ -89,7 +82,10 @@ struct CodingOptions: ParsableArguments {
         name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s: 6k to 510k.", valueName: "rate"))
     var bitrate: BitRate?
 
-    @Option(help: ArgumentHelp("Sound in a packet: 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "Sound in a packet: 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms; a bare number is in milliseconds.",
+            valueName: "time"))
     var frame: Time<BareMilliseconds>?
 
     @Option(help: ArgumentHelp("In-band FEC: auto (on when loss is expected), on or off.", valueName: "auto|on|off"))
@@ -150,12 +146,15 @@ extension DefenceConfiguration.Mode: ExpressibleByArgument {}
 
 /// How sound is played.
 struct PlayoutOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Depth of the jitter buffer: auto, or fixed such as 60ms.", valueName: "auto|time"))
+    @Option(
+        help: ArgumentHelp(
+            "Depth of the jitter buffer: auto, or fixed such as 60ms; a bare number is in milliseconds.",
+            valueName: "auto|time"))
     var jitter: Jitter?
 
     @Option(
         help: ArgumentHelp(
-            "The most that the buffer grows to; unless told 1 s, and 100 ms for the sake of lost packets.",
+            "The most that the buffer grows to; a bare number is in milliseconds. Unless told 1 s, and 100 ms for the sake of lost packets.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
@@ -169,16 +168,9 @@ struct PlayoutOptions: ParsableArguments {
         if let periodTime, !(.milliseconds(1) ... .milliseconds(100)).contains(periodTime.duration) {
             throw ValidationError("--period-time \(text(of: periodTime.duration)) is out of range: write 1ms to 100ms.")
         }
-        if case .fixed(let depth) = jitter, depth > Self.deepest {
-            throw ValidationError("--jitter \(text(of: depth)) is too deep: write at most \(text(of: Self.deepest)).")
-        }
-        if let maxLatency, maxLatency.duration > Self.deepest {
-            throw ValidationError(
-                "--max-latency \(text(of: maxLatency.duration)) is too deep: write at most \(text(of: Self.deepest)).")
-        }
+        try checkDepth(jitter?.depth, of: "--jitter")
+        try checkDepth(maxLatency?.duration, of: "--max-latency")
     }
-
-    private static let deepest = Duration.seconds(5)
 
     func apply(to playout: inout PlayoutSettings) {
         switch jitter {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Engine
 import RTP
 import Radio
@@ -56,7 +57,7 @@ struct Recv: ParsableCommand {
     }
 
     func run() throws {
-        try common.checkStandardOutput(beside: output, "--output")
+        try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
         var (configuration, title) = try source()
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
@@ -84,6 +85,11 @@ struct Recv: ParsableCommand {
             return (try .receiving(on: typed, station: station, multicastInterface: common.interface), "")
         }
         let description = try TextFile.readDescription(address)
+        if !common.quiet, let elsewhere = description.addressElsewhere {
+            Terminal.say(
+                "tenfour: \(address) is for packets to \(elsewhere), which is not an address of this machine; they are waited for "
+                    + "on port \(description.port) all the same, but whoever sends must send them here")
+        }
         return (
             try .receiving(description, station: station, multicastInterface: common.interface),
             description.name.isEmpty ? "" : "'\(description.name)' "

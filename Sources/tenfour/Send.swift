@@ -39,7 +39,7 @@ struct Send: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the other end may wait for lost packets, where it does not say; unless told 100 ms.",
+            "How long the other end may wait for lost packets, where it does not say; a bare number is in milliseconds, unless told 100.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
@@ -71,6 +71,7 @@ struct Send: ParsableCommand {
         if let rate, !SoundFileReader.rates.contains(rate) {
             throw ValidationError("--rate \(rate) is no sample rate: write 1000 to 768000.")
         }
+        try checkDepth(maxLatency?.duration, of: "--max-latency")
     }
 
     /// What sound without a header is: a file must be said to be such, standard input need not.
@@ -94,7 +95,7 @@ struct Send: ParsableCommand {
     }
 
     func run() throws {
-        try common.checkStandardOutput(beside: sdp, "--sdp")
+        try Console.checkStandardOutput([("--sdp", sdp), ("--report", common.report)])
         var configuration = try destination()
         common.apply(to: &configuration)
         if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import RTP
 import Radio
 import SoundFile
@@ -41,7 +42,7 @@ struct Talk: ParsableCommand {
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
     func run() throws {
-        try common.checkStandardOutput(beside: output, "--output")
+        try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
         var configuration = try SessionConfiguration.talking(
             with: StreamAddress(parsing: partner), station: common.station(payloadType: coding.payloadType),
             localPort: port)

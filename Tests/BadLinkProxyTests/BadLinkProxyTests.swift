@@ -2,6 +2,7 @@ import BadLink
 import Engine
 import Foundation
 import Network
+import Radio
 import Sound
 import Testing
 
@@ -144,6 +145,7 @@ struct AddressTests {
 
     @Test(arguments: ["6000", "", ":", "::1:6000", "host:65536", "host:-1", ":5004", "192.0.2.1:0"])
     func whatIsNoTargetIsRefused(text: String) {
-        #expect(throws: UsageError.self) { try targetEndpoint(text) }
+        let error = #expect(throws: RadioError.self) { try targetEndpoint(text) }
+        #expect(error?.kind == .usage)
     }
 }

@@ -57,6 +57,19 @@ import Testing
         #expect(sent.errors.contains("In the environment: TENFOUR_FRAME=7ms"))
     }
 
+    /// As behind a router that translates addresses: what comes all the same is heard.
+    @Test(arguments: [("192.0.2.7", true), ("127.0.0.1", false), ("0.0.0.0", false)])
+    func anSDPForAnotherMachineIsWarnedOf(address: String, isElsewhere: Bool) throws {
+        let port = UDPPort.free()
+        folder.write(
+            "v=0\nc=IN IP4 \(address)\nm=audio \(port) RTP/AVP 111\na=rtpmap:111 opus/48000/2\n", to: "live.sdp")
+        let result = try tenfour(["recv", "live.sdp", "-o", "x.wav", "-d", "0.3"], in: folder)
+        #expect(result.end == .code(0) && result.errors.contains("receiving on port \(port)"), "\(result.errors)")
+        let words = "tenfour: live.sdp is for packets to \(address), which is not an address of this machine"
+        #expect(result.errors.contains(words) == isElsewhere, "\(result.errors)")
+        #expect(try tenfour(["recv", "live.sdp", "-q", "-o", "x.wav", "-d", "0.1"], in: folder).errors == "")
+    }
+
     @Test func itEndsAfterTheDurationGiven() throws {
         let start = ContinuousClock.now
         let result = try tenfour(["recv", "-p", "\(UDPPort.free())", "-o", "x.wav", "-d", "2"], in: folder)

@@ -76,6 +76,27 @@ import Testing
         }
     }
 
+    /// As `| sleep 100` does.
+    @Test func aReaderThatDoesNotReadIsNotWaitedForAtTheEnd() throws {
+        let pipe = Pipe()
+        try receive(["-o", "-"], output: .descriptor(pipe.input)) { receiver in
+            receiver.send(SIGINT)
+            #expect(receiver.wait(.seconds(20)) == .code(1), "what was not taken is lost")
+            #expect(receiver.errors.contains("tenfour: standard output leads to a program that does not read"))
+        }
+    }
+
+    @Test func aFileIsNotEmptiedForSilence() throws {
+        folder.write("before", to: "old.wav")
+        for name in ["old.wav", "new.wav"] {
+            let result = try tenfour(["recv", "-p", "\(port)", "-o", name, "-d", "0.3"], in: folder)
+            #expect(result.end == .code(0) && result.errors.contains("received    nothing"), "\(result.errors)")
+        }
+        #expect(Folder.text(of: folder("old.wav")) == "before")
+        let isThere = unsafe access(folder("new.wav"), F_OK) == 0
+        #expect(!isThere)
+    }
+
     /// A line that is drawn over itself is no use in a file.
     @Test func noStatusLineIsDrawnWhereThereIsNoTerminal() throws {
         try receive(["-o", "heard.wav"]) { receiver in

@@ -31,6 +31,24 @@ struct QualityTests {
         #expect(report.whole.expected == 150 && report.whole.lost == 5)
     }
 
+    /// A codec with fewer bits sounds worse, and each second by its own.
+    @Test func theScoreIsThatOfTheBitRateAtWhichSoundCame() throws {
+        var meter = QualityMeter(keepsSeconds: true)
+        var all = counts(packets: 0)
+        for (second, byteCount) in [80, 40, 3].enumerated() {
+            all.expected += 50
+            all.playout.decoded += FrameCount(50 * 960)
+            for _ in 0..<50 {
+                all.coded.add(PacketDescription(offset: 0, byteCount: byteCount, frameCount: FrameCount(960)))
+            }
+            meter.observe(all, of: alice, at: .milliseconds(1_000 * second + 500))
+        }
+        let seconds = meter.report.seconds
+        #expect(seconds.map(\.coded.bitRate) == [32_000, 16_000, nil], "packets of silence say nothing")
+        #expect(try #require(seconds[1].score) < (try #require(seconds[0].score)) - 0.3)
+        #expect(meter.whole.coded.bitRate == 24_000)
+    }
+
     @Test func secondsWithoutAnythingAreThereAndKnowNothing() {
         var meter = QualityMeter(keepsSeconds: true)
         meter.observe(counts(packets: 10), of: alice, at: .seconds(3))

@@ -82,6 +82,24 @@ struct SimulatedCheckTests {
         #expect(try #require(on.score) > (try #require(off.score)) + 0.8)
     }
 
+    /// Both want another depth of the buffer, and only one can be had.
+    @Test func adviceForBurstsAndForJitterDoesNotContradictItself() throws {
+        let (result, _, _) = try check("g10 jitter=uniform:0ms-90ms", seconds: 20, .off)
+        #expect(
+            result.advice.contains { $0.contains("in a row") } && result.advice.contains { $0.contains("unevenly") })
+        #expect(result.advice.count { $0.contains("--max-latency") } == 1, "\(result.advice)")
+    }
+
+    @Test func theScoreIsThatOfTheWhole() throws {
+        let near = try check("delay=1ms").result
+        let far = try check("delay=300ms").result
+        for result in [near, far] {
+            #expect(result.score == result.quality?.whole.score)
+            #expect(result.quality?.talkers.first?.whole.score == result.score)
+        }
+        #expect(try #require(far.score) < (try #require(near.score)) - 0.3)
+    }
+
     @Test func whoHearsNothingBackSaysSo() throws {
         let (result, state, samples) = try check("loss=100%")
         #expect(state == .over(.unanswered))

@@ -27,6 +27,46 @@ import Testing
     }
 }
 
+@Test func whatBeginsWithSoundLeavesAloneWhatIsThereUntilThen() throws {
+    let folder = TemporaryFolder()
+    let (old, new) = (folder.file("old.wav", of: [1, 2, 3]), folder.file("new.wav"))
+    for path in [old, new] {
+        var writer = try SoundFileWriter(path: path, format: .mono, beginsWithSound: true)
+        try writer.close()
+    }
+    #expect(bytes(ofFile: old) == [1, 2, 3])
+    let isThere = unsafe access(new, F_OK) == 0
+    #expect(!isThere)
+
+    var writer = try SoundFileWriter(
+        path: old, format: LPCMFormat(rate: SampleRate(hertz: 16_000)), beginsWithSound: true)
+    #expect(bytes(ofFile: old) == [1, 2, 3])
+    try writer.write(([0.5] as [Float]).span)
+    try writer.close()
+    #expect(bytes(ofFile: old) == wav(hertz: 16_000, little(0x4000, 2)))
+}
+
+/// Whoever waits for a reader may be told that it is of no use.
+@Test(.timeLimit(.minutes(10))) func aReaderWhoDoesNotReadIsGivenUp() throws {
+    var ends: [Int32] = [0, 0]
+    #expect(unsafe pipe(&ends) == 0)
+    defer { for end in ends { close(end) } }
+    let second = [Float](repeating: 0.25, count: 48_000)
+    var waits = 0
+    let error = #expect(throws: SoundFileError.self) {
+        var writer = try SoundFileWriter(fileDescriptor: ends[1], name: "pipe", format: .mono)
+        while true {
+            try writer.write(
+                second.span,
+                unless: {
+                    waits += 1
+                    return waits == 2
+                })
+        }
+    }
+    #expect(error?.reason == .readerIsStuck && waits == 2)
+}
+
 @Test func aFileIsWhatItsBytesAre() throws {
     let folder = TemporaryFolder()
     var writer = try SoundFileWriter(path: folder.file("a.wav"), format: LPCMFormat(rate: SampleRate(hertz: 16_000)))

@@ -48,6 +48,15 @@ need_swift() {
     command -v swift >/dev/null || fail "Swift 6.2 or later is missing: see https://www.swift.org/install/linux/"
 }
 
+# help_if_built PRODUCT ARGUMENT…: where all that is asked for is help, a program that was built before gives it at once.
+help_if_built() {
+    local program=$root/.build/release/$1
+    shift
+    case $* in
+    -h | --help | help) [[ ! -x $program ]] || exec "$program" --help ;;
+    esac
+}
+
 # build PRODUCT…: in release form. Shows what the compiler says only when it fails.
 build() {
     need_swift

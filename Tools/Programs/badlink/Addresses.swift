@@ -1,5 +1,6 @@
 import Engine
 import Network
+import Radio
 
 /// `:6000`, `192.0.2.1:6000`, `[::1]:6000`; the port may be 0, which leaves the choice to the system.
 func listenEndpoint(_ text: String) throws -> Endpoint {
@@ -11,20 +12,20 @@ func listenEndpoint(_ text: String) throws -> Endpoint {
 func targetEndpoint(_ text: String) throws -> Endpoint {
     let (host, port) = try split(text, example: "10.0.0.7:5004")
     guard !host.isEmpty, port > 0 else {
-        throw UsageError("“\(text)” names no target: write host:port, for example 10.0.0.7:5004")
+        throw RadioError(.usage, "'\(text)' names no target: write host:port, for example 10.0.0.7:5004")
     }
     return try Resolver.resolve(host, port: port)[0]
 }
 
 private func split(_ text: String, example: String) throws -> (host: String, port: UInt16) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-        throw UsageError("“\(text)” has no port from 0 to 65535: write it as \(example)")
+        throw RadioError(.usage, "'\(text)' has no port from 0 to 65535: write it as \(example)")
     }
     var host = text[..<colon]
     if host.hasPrefix("[") && host.hasSuffix("]") {
         host = host.dropFirst().dropLast()
     } else if host.contains(":") {
-        throw UsageError("“\(text)” is an IPv6 address without brackets: write it as [2001:db8::7]:5004")
+        throw RadioError(.usage, "'\(text)' is an IPv6 address without brackets: write it as [2001:db8::7]:5004")
     }
     return (String(host), port)
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
 import BadLink
+import Console
+import Radio
 
 /// The network as options: a name or a trace to begin with, and parameters that bend it.
 struct NetworkOptions: ParsableArguments {
@@ -30,9 +32,9 @@ struct NetworkOptions: ParsableArguments {
         if let network { model = try NetworkModel(parsing: network) }
         if let trace {
             do {
-                model.trace = try Trace(parsing: try text(ofFile: trace))
+                model.trace = try Trace(parsing: String(decoding: try Console.read(trace), as: UTF8.self))
             } catch let error as TraceError {
-                throw FileError(path: trace, reason: error.description)
+                throw RadioError(.unavailable, "\(trace) cannot be used: \(error)")
             }
         }
         for parameter in NetworkParameter.allCases {

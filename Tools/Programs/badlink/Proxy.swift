@@ -1,6 +1,7 @@
 import BadLink
 import Engine
 import Network
+import Radio
 import Sound
 
 /// Carries datagrams between clients and a target through links that lose and delay them.
@@ -182,7 +183,7 @@ final class Proxy {
 
 private func portAfter(_ port: UInt16) throws -> UInt16 {
     guard port < .max else {
-        throw UsageError("no port comes after 65535 for RTCP: choose a lower one, or give --no-rtcp")
+        throw RadioError(.usage, "no port comes after 65535 for RTCP: choose a lower one, or give --no-rtcp")
     }
     return port + 1
 }

@@ -18,7 +18,9 @@ import Waveform
         discussion: """
             The sentence goes to another station and what the way back brings is heard, on a simulated clock: both times the \
             network loses and delays by the same seed. The way back loses nothing. The picture shows levels over time, which \
-            packets were lost, what was made up and brought back, and the delay beneath.
+            packets were lost, what was made up and brought back, and the delay beneath. Standard output has the two scores.
+
+            \(Console.exitCodes)
             """)
 
     @Argument(help: ArgumentHelp("Where to write off.wav, on.wav and badnet.svg.", valueName: "folder")) var folder:
@@ -65,8 +67,7 @@ private struct Take {
     private static let slotCount = 30_000
 
     init(_ mode: DefenceConfiguration.Mode, _ speech: [Float], _ network: String, _ seed: UInt64) throws {
-        let model: NetworkModel
-        do { model = try NetworkModel(parsing: network) } catch { throw ValidationError("\(error)") }
+        let model = try NetworkModel(parsing: network)
         var configuration = Asker.Configuration(host: Endpoint(.anyV4, port: 1), speech: speech)
         configuration.duration = FrameCount(speech.count).duration()
         configuration.defence.mode = mode

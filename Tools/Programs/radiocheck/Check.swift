@@ -24,13 +24,13 @@ import SoundFile
             Against radiocheck --answer the speech goes there and back, and so do the requests for what is lost: losses, bursts, \
             jitter, delay and drift are those of both ways at once. Against tenfour talk they are what its reports tell of the way \
             there. A network by name has the same both ways, and runs on a simulated clock, faster than real time and the same \
-            each time; badlink --list shows the names. The score is the E-model's (ITU-T G.107), 1 to 4.5.
+            each time; badlink --list shows the names. The score is the E-model's (ITU-T G.107), 1 to 4.5; \
+            in --json it is `score`, and again in `whole` where the speech came back.
 
             --answer returns what it receives, packet for packet and never more, only while it runs, and only to an address that \
             has been seen to receive.
 
-            Exit codes: 0 done; 1 below --min-score, or it failed while it ran; 2 wrong use; 69 nobody answers, or a port, host or \
-            file is not to be had.
+            \(Console.exitCodes) A score below --min-score is 1, and nobody who answers 69.
             """)
 
     @Argument(
@@ -54,13 +54,15 @@ import SoundFile
         name: .shortAndLong, help: ArgumentHelp("Speak for so long; a bare number is in seconds.", valueName: "time"))
     var duration = Time<BareSeconds>(.seconds(10))
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s.", valueName: "rate"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s: 6k to 510k.", valueName: "rate"))
     var bitrate = BitRate(32_000)
 
     @Option(help: ArgumentHelp("Against loss: \(modes).", valueName: "mode"))
     var defence: DefenceConfiguration.Mode = .auto
 
-    @Option(help: ArgumentHelp("The most that the buffer grows to for what is sent again.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("The most that the buffer grows to; a bare number is in milliseconds.", valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
     @Option(help: ArgumentHelp("What to say: a sound file, mono at 48 kHz.", valueName: "file"))
@@ -90,11 +92,12 @@ import SoundFile
         if let minScore, !(1...4.5).contains(minScore) {
             throw ValidationError("--min-score \(minScore) is not on the scale: write 1 to 4.5.")
         }
-        if let network { _ = try Self.model(network) }
+        try checkDepth(maxLatency?.duration, of: "--max-latency")
     }
 
     func run() throws {
         guard !answer else { return try answerOthers() }
+        try Console.checkStandardOutput([("--output", output), ("--json", json ? "-" : nil), ("--junit", junit)])
         let report = try junit.map { path throws(RadioError) in try OutputFile(path: path) }
         let heard = Heard()
         let verdict: Verdict
@@ -112,12 +115,8 @@ import SoundFile
         if verdict.isBelow { throw ExitCode.failure }
     }
 
-    private static func model(_ name: String) throws -> NetworkModel {
-        do { return try NetworkModel(parsing: name) } catch { throw ValidationError("\(error)") }
-    }
-
     private func simulate(_ network: String, _ heard: Heard) throws -> (CheckResult, Asker.State) {
-        let model = try Self.model(network)
+        let model = try NetworkModel(parsing: network)
         let configuration = try configuration(for: Endpoint(.anyV4, port: 1))
         var check = try SimulatedCheck(configuration, there: model, back: model, seed: seed) { sound, _ in
             heard.add(sound)
@@ -143,18 +142,14 @@ import SoundFile
         guard !address.host.isEmpty else {
             throw RadioError(.usage, "there is nobody to ask: write a host, such as bob.local")
         }
-        do {
-            let endpoint = try Resolver.resolve(address.host, port: address.port)[0]
-            let conversation = try Conversation(configuration(for: endpoint), localPort: port ?? 0) { sound, _ in
-                heard.add(sound)
-            }
-            Console.say(
-                "radiocheck: asking \(endpoint) for \(decimal(duration.duration / .seconds(1), places: 1, trimming: true)) s"
-            )
-            return try judged(conversation.run(), endpoint)
-        } catch let error as NetworkError {
-            throw RadioError(.unavailable, error.description)
+        let endpoint = try Resolver.resolve(address.host, port: address.port)[0]
+        let conversation = try Conversation(configuration(for: endpoint), localPort: port ?? 0) { sound, _ in
+            heard.add(sound)
         }
+        Console.say(
+            "radiocheck: asking \(endpoint) for \(decimal(duration.duration / .seconds(1), places: 1, trimming: true)) s"
+        )
+        return try judged(conversation.run(), endpoint)
     }
 
     private func judged(_ end: (result: CheckResult, state: Asker.State), _ host: Endpoint) throws(RadioError)
@@ -176,11 +171,7 @@ import SoundFile
 
     private func answerOthers() throws {
         let endpoint = Endpoint(.anyV6, port: port ?? RTPDefaults.port)
-        do {
-            try Answering(on: endpoint) { Console.say("radiocheck: \($0)") }.run()
-        } catch let error as NetworkError {
-            throw RadioError(.unavailable, error.description)
-        }
+        try Answering(on: endpoint) { Console.say("radiocheck: \($0)") }.run()
     }
 }
 

@@ -24,8 +24,7 @@ import SoundFile
             choose. The card that it plays to asks for 2.5 ms at a time and is never late. Delay counts from the moment of \
             sending, as the fastest packet of all implies it; the score is the E-model's (ITU-T G.107).
 
-            Exit codes: 0 done; 1 it failed while it ran; 2 wrong use; 69 the capture cannot be read, holds no such stream, or a \
-            file cannot be written.
+            \(Console.exitCodes) So is a capture that cannot be read or holds no such stream.
             """)
 
     @Argument(help: ArgumentHelp("The capture; - is standard input.", valueName: "capture"))
@@ -48,10 +47,14 @@ import SoundFile
     @Option(help: ArgumentHelp("The stream by its payload type, 0 to 127.", valueName: "number"))
     var payloadType: UInt8?
 
-    @Option(help: ArgumentHelp("Depth of the jitter buffer: auto, or fixed such as 60ms.", valueName: "auto|time"))
+    @Option(
+        help: ArgumentHelp(
+            "Depth of the jitter buffer: auto, or fixed such as 60ms; a bare number is in milliseconds.",
+            valueName: "auto|time"))
     var jitter: Jitter?
 
-    @Option(help: ArgumentHelp("The most that the buffer grows to.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("The most that the buffer grows to; a bare number is in milliseconds.", valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
@@ -66,9 +69,12 @@ import SoundFile
         if let payloadType, payloadType > 127 {
             throw ValidationError("--payload-type \(payloadType) is none: write a number from 0 to 127.")
         }
+        try checkDepth(jitter?.depth, of: "--jitter")
+        try checkDepth(maxLatency?.duration, of: "--max-latency")
     }
 
     func run() throws {
+        try Console.checkStandardOutput([("--output", output), ("--report", report)])
         let capture = try Capture(path)
         let choice = Choice(ssrc: ssrc.flatMap(Choice.number), port: port, payloadType: payloadType)
         let survey = StreamSurvey(capture.log)
@@ -85,7 +91,7 @@ import SoundFile
 
     private func play(_ log: DatagramLog, of stream: RTPStream) throws -> QualityReport {
         var settings = PlayoutSettings()
-        if case .fixed(let depth)? = jitter { settings.fixedDepth = depth }
+        settings.fixedDepth = jitter?.depth
         if let maxLatency { settings.maximumDepth = maxLatency.duration }
         var receiver = try SimulatedReceiver(
             of: stream.ssrc, payloadType: stream.payloadType, redPayloadType: stream.redPayloadType, playout: settings)

@@ -1,0 +1,32 @@
+public import Sound
+
+/// How much sound came in how many bytes of payload: the bit rate of its codec.
+///
+/// A packet of less than Opus codes speech with stands for silence. It says nothing of the codec, and does not count.
+public struct CodedSound: Hashable, Sendable {
+    public private(set) var byteCount = 0
+    public private(set) var frameCount = FrameCount.zero
+
+    /// In bit/s.
+    private static let least = 6_000
+
+    public init() {}
+
+    /// In bit/s; nil where nothing came.
+    public var bitRate: Int? {
+        frameCount > .zero ? byteCount * 8 * SampleRate.opus.hertz / frameCount.rawValue : nil
+    }
+
+    /// A packet has come.
+    public mutating func add(_ packet: PacketDescription) {
+        guard packet.byteCount * 8 * SampleRate.opus.hertz >= Self.least * packet.frameCount.rawValue else { return }
+        byteCount += packet.byteCount
+        frameCount += packet.frameCount
+    }
+
+    /// Adds what has come since it was `before`.
+    public mutating func add(_ now: Self, since before: Self = .init()) {
+        byteCount += now.byteCount - before.byteCount
+        frameCount += now.frameCount - before.frameCount
+    }
+}
