@@ -48,7 +48,7 @@ struct DefenceTests {
             right: station(1, StationConfiguration(remotes: [SimulatedLink.endpoint(0)], defence: defence)),
             network: NetworkModel(delay: .milliseconds(10)), seed: 1)
         link.left.speech = Speech()
-        link.run(until: seconds(0.02))
+        link.run(until: seconds(0.06))
         #expect(link.right.station.sources.first?.repair.resendTime == FrameCount(.milliseconds(200)))
         link.run(until: seconds(1))
         let resendTime = try #require(link.right.station.sources.first?.repair.resendTime)
