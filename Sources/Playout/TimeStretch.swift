@@ -25,7 +25,7 @@ public struct TimeStretch: ~Copyable, Sendable {
     /// The search is made on the means of so many samples, then around its best on all of them.
     private static var coarseness: Int { 4 }
     /// How unlike (0: the same, 1: unrelated; one less the squared correlation) two pieces may be for a cut: at first, and more
-    /// with each refusal. It counts in proportion to how loud the place is, and each frame of the period adds to it.
+    /// with each refusal. It counts in proportion to how loud the place is. In the choice each frame of the period adds to it.
     private static var unlikeness: Float { 0.04 }
     private static var leniency: Float { 0.015 }
     private static var lengthiness: Float { 0.12 / 480 }
@@ -145,7 +145,8 @@ public struct TimeStretch: ~Copyable, Sendable {
 
     /// All channels as one, in full and in means.
     @_noAllocation @_noLocks
-    private mutating func fold(_ samples: borrowing Preallocated<Float>, from start: Int, count: Int, _ loudness: Float) {
+    private mutating func fold(_ samples: borrowing Preallocated<Float>, from start: Int, count: Int, _ loudness: Float)
+    {
         for frame in 0..<count {
             var sum: Float = 0
             for channel in 0..<channelCount { sum += samples[(start + frame) * channelCount + channel] }
@@ -181,7 +182,8 @@ public struct TimeStretch: ~Copyable, Sendable {
             let harm = harm(at: place / Self.coarseness, likeness: likeness, period: period)
             if harm < best.harm { best = Cut(place: place, period: period, harm: harm) }
         }
-        let allowed = Self.unlikeness + Self.leniency * Float(refusals)
+        // How long it is matters for the choice only: a deep voice is no reason to wait.
+        let allowed = Self.unlikeness + Self.leniency * Float(refusals) + Self.lengthiness * Float(best.period)
         if !anywhere, best.harm > allowed, !isQuiet(at: place), refusals < Self.patience {
             refusals += 1
             return nil
