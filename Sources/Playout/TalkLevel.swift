@@ -2,8 +2,8 @@ public import Sound
 
 /// Knows how loud a talker is while talking, and so which sound of theirs is a pause.
 public struct TalkLevel: BitwiseCopyable, Sendable {
-    /// The mean square of the loudest of late.
-    private var loudest: Float = 0
+    /// The mean square of the loudest of late: how loud they are while talking.
+    public private(set) var loudest: Float = 0
     private var quiet = FrameCount(0)
 
     /// 30 dB below the loudest nobody speaks, and below −70 dBFS nobody hears.

@@ -8,6 +8,9 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
     /// Whether nobody speaks in the sound heard last.
     public private(set) var isPause = false
 
+    /// How loud the talker is while talking: a mean square.
+    public var loudness: Float { @_noAllocation @_noLocks get { level.loudest } }
+
     private var budget = TempoBudget()
     private var level = TalkLevel()
     private var sincePause = FrameCount(0)

@@ -64,16 +64,22 @@ struct DecodedSound: ~Copyable, Sendable {
 
     /// Shortens what waits by one period, at most `limit`. Returns by how much.
     @_noAllocation @_noLocks
-    mutating func shorten(with stretch: inout TimeStretch, atMost limit: FrameCount, anywhere: Bool) -> FrameCount {
-        let frames = stretch.shorten(&samples, from: start, to: end, atMost: limit, anywhere: anywhere)
+    mutating func shorten(with stretch: inout TimeStretch, atMost limit: FrameCount, in tempo: TempoDecision)
+        -> FrameCount
+    {
+        let frames = stretch.shorten(
+            &samples, from: start, to: end, atMost: limit, anywhere: tempo.isPause, loudness: tempo.loudness)
         count -= frames.rawValue
         return frames
     }
 
     /// Lengthens what waits by one period, at most `limit`. Returns by how much.
     @_noAllocation @_noLocks
-    mutating func lengthen(with stretch: inout TimeStretch, atMost limit: FrameCount, anywhere: Bool) -> FrameCount {
-        let frames = stretch.lengthen(&samples, from: start, to: end, atMost: limit, anywhere: anywhere)
+    mutating func lengthen(with stretch: inout TimeStretch, atMost limit: FrameCount, in tempo: TempoDecision)
+        -> FrameCount
+    {
+        let frames = stretch.lengthen(
+            &samples, from: start, to: end, atMost: limit, anywhere: tempo.isPause, loudness: tempo.loudness)
         count += frames.rawValue
         return frames
     }

@@ -96,7 +96,7 @@ package struct Voice: ~Copyable, Sendable {
         if change > .zero {
             shorten(at: position, atMost: change)
         } else if change < .zero {
-            note(decoded.lengthen(with: &stretch, atMost: .zero - change, anywhere: tempo.isPause))
+            note(decoded.lengthen(with: &stretch, atMost: .zero - change, in: tempo))
         }
     }
 
@@ -122,7 +122,7 @@ package struct Voice: ~Copyable, Sendable {
         while FrameCount(decoded.count) < TimeStretch.reach, lane.hasSound {
             _ = append(at: position + FrameCount(decoded.count), wanting: .zero)
         }
-        note(decoded.shorten(with: &stretch, atMost: limit, anywhere: tempo.isPause))
+        note(decoded.shorten(with: &stretch, atMost: limit, in: tempo))
     }
 
     @_noAllocation @_noLocks

@@ -62,12 +62,18 @@ struct Stretch: ParsableCommand {
                 for index in 0..<history + count { before[index] = work[index] }
                 let changed =
                     owed < 0
-                    ? stretch.shorten(&work, from: history, to: history + count, atMost: limit, anywhere: isPause)
-                    : stretch.lengthen(&work, from: history, to: history + count, atMost: limit, anywhere: isPause)
+                    ? stretch.shorten(
+                        &work, from: history, to: history + count, atMost: limit, anywhere: isPause,
+                        loudness: level.loudest)
+                    : stretch.lengthen(
+                        &work, from: history, to: history + count, atMost: limit, anywhere: isPause,
+                        loudness: level.loudest)
                 let change = owed < 0 ? -changed.rawValue : changed.rawValue
                 owed -= Double(change)
                 count += change
-                if change != 0 { seams.look(at: work, madeOf: before, around: history, change: change) }
+                if change != 0 {
+                    seams.look(at: work, madeOf: before, around: history + stretch.seam.rawValue, change: change)
+                }
             }
             for index in 0..<count { result.append(work[history + index]) }
             // What was played last is the history of what comes next.
