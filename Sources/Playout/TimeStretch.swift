@@ -25,10 +25,11 @@ public struct TimeStretch: ~Copyable, Sendable {
     /// The search is made on the means of so many samples, then around its best on all of them.
     private static var coarseness: Int { 4 }
     /// How unlike (0: the same, 1: unrelated; one less the squared correlation) two pieces may be for a cut: at first, and more
-    /// with each refusal. It counts in proportion to how loud the place is. In the choice each frame of the period adds to it.
+    /// with each refusal. It counts in proportion to how loud the place is. In the choice each frame of the period adds to it; where
+    /// nobody speaks it takes from it, as a pause is to be used while it lasts.
     private static var unlikeness: Float { 0.04 }
     private static var leniency: Float { 0.015 }
-    private static var lengthiness: Float { 0.12 / 480 }
+    private static var ordinaryLengthiness: Float { 0.12 / 480 }
     /// −50 dBFS: whatever is cut there is not heard.
     private static var quiet: Float { 1e-5 }
     /// −70 dBFS: no talker is so quiet.
@@ -43,6 +44,8 @@ public struct TimeStretch: ~Copyable, Sendable {
     private var energy: Preallocated<Double>
     /// How much a seam that begins at each index of `coarse` is heard: 1 where it is as loud as the talker, 0 in silence.
     private var weight: Preallocated<Float>
+    /// What each frame of a period adds to its harm, or takes from it.
+    private var lengthiness: Float = 0
     private var refusals = 0
 
     /// Where the last change was made: so far behind the place it was allowed from.
@@ -172,6 +175,7 @@ public struct TimeStretch: ~Copyable, Sendable {
     /// (−1); nil where that is not alike enough.
     @_noAllocation @_noLocks
     private mutating func cut(upTo longest: Int, from first: Int, to end: Int, step: Int, _ anywhere: Bool) -> Cut? {
+        lengthiness = anywhere ? -Self.ordinaryLengthiness : Self.ordinaryLengthiness
         var best = roughCut(upTo: longest, from: first, to: end, step: step)
         let (place, rough) = (best.place, best.period)
         // Behind the cut there may not be as much as the rough period asked for.
@@ -183,7 +187,7 @@ public struct TimeStretch: ~Copyable, Sendable {
             if harm < best.harm { best = Cut(place: place, period: period, harm: harm) }
         }
         // How long it is matters for the choice only: a deep voice is no reason to wait.
-        let allowed = Self.unlikeness + Self.leniency * Float(refusals) + Self.lengthiness * Float(best.period)
+        let allowed = Self.unlikeness + Self.leniency * Float(refusals) + lengthiness * Float(best.period)
         if !anywhere, best.harm > allowed, !isQuiet(at: place), refusals < Self.patience {
             refusals += 1
             return nil
@@ -224,7 +228,7 @@ public struct TimeStretch: ~Copyable, Sendable {
     /// How much of a seam a cut at `place`, counted in means, leaves.
     @_noAllocation @_noLocks
     private func harm(at place: Int, likeness: Float, period: Int) -> Float {
-        (1 - likeness) * weight[place] + Self.lengthiness * Float(period)
+        (1 - likeness) * weight[place] + lengthiness * Float(period)
     }
 
     /// Vetted: one instruction, which the compiler takes for a call it does not know.

@@ -46,6 +46,41 @@ func aToneKeepsItsPitch(frequency: Double) {
     #expect(results.contains { $0 > .zero })
 }
 
+/// Of two places that are as like themselves the quieter is cut, whichever comes first.
+@Test(arguments: [true, false])
+func aCutIsMadeWhereItIsQuiet(quietFirst: Bool) {
+    var stretch = TimeStretch(channelCount: 1)
+    for shortens in [true, false] {
+        var sound = Preallocated<Float>(repeating: 0, count: 4_000)
+        var noise: UInt32 = 1
+        for frame in 0..<3_000 {
+            noise = noise &* 1_664_525 &+ 1_013_904_223
+            let isQuiet = (frame < 1_800) == quietFirst
+            let breath = Float(Int32(bitPattern: noise)) / 2_147_483_648 * 0.1
+            sound[frame] = (sinf(Float(frame) * 2 * .pi / 240) + breath) * (isQuiet ? 0.02 : 0.5)
+        }
+        let changed =
+            shortens
+            ? stretch.shorten(&sound, from: 1_000, to: 3_000, atMost: FrameCount(600), loudness: 0.125)
+            : stretch.lengthen(&sound, from: 1_000, to: 3_000, atMost: FrameCount(600), loudness: 0.125)
+        #expect(changed > .zero)
+        #expect((stretch.seam < FrameCount(800)) == quietFirst, "\(stretch.seam)")
+    }
+}
+
+@Test func aPauseIsUsedWhileItLasts() {
+    var stretch = TimeStretch(channelCount: 1)
+    var cuts: [FrameCount] = []
+    for isPause in [true, false] {
+        var sound = Preallocated<Float>(repeating: 0, count: 3_000)
+        for frame in 0..<2_400 { sound[frame] = 0.001 * sinf(Float(frame) * 2 * .pi / 150) }
+        cuts.append(
+            stretch.shorten(&sound, from: 0, to: 2_400, atMost: FrameCount(600), anywhere: isPause, loudness: 0.1))
+    }
+    #expect(cuts[0] == FrameCount(600))
+    #expect(cuts[1] < FrameCount(200))
+}
+
 /// Whatever is asked for, of any second of speech no more than an eleventh goes.
 @Test(arguments: [120, 200, 400, 720]) func theTempoStaysWithinTenPercent(period: Int) {
     var budget = TempoBudget()
