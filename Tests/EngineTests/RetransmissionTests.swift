@@ -1,9 +1,10 @@
 import BadLink
-import Engine
 import RTP
 import Sound
 import Support
 import Testing
+
+@testable import Engine
 
 /// Asking for lost packets, and sending them again.
 struct RetransmissionTests {
@@ -140,6 +141,65 @@ struct RetransmissionTests {
             $0.sequenceNumbers.contains(SequenceNumber(rawValue: UInt16(highest + 1)))
         }
         #expect((1...2).contains(asked.count), "\(asked.count)")
+    }
+
+    /// As with GStreamer, which answers and whose reports tell of no round trip.
+    @Test(arguments: [(400, 20), (80, 20), (20, 80)])
+    func aRoundTripThatOnlyAnswersTellOfIsLearnedAgain(first: Int, then: Int) throws {
+        var configuration = StationConfiguration()
+        configuration.defence.sourcesAnswer = true
+        var listener = station(1, configuration)
+        var answers: [(at: Instant, number: Int)] = []
+        for step in 0..<60_000 {
+            let now = seconds(Double(step) / 1_000)
+            listener.wait(until: now)
+            while let answer = answers.first, answer.at <= now {
+                answers.removeFirst()
+                _ = listener.receive(media(SSRC(9), answer.number), from: alice, at: now)
+            }
+            let number = step / 20
+            if step % 20 == 0, number % 13 != 7 { _ = listener.receive(media(SSRC(9), number), from: alice, at: now) }
+            for asked in listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack).flatMap(\.sequenceNumbers) {
+                // The stream's first number is 65 535.
+                let answer = Int(asked.advanced(by: 1).rawValue)
+                guard answer % 13 == 7 else { continue }
+                answers.append((now + .milliseconds(step < 10_000 ? first : then), answer))
+            }
+        }
+        let source = try #require(listener.sources.first)
+        let roundTrip = try #require(source.roundTrip)
+        #expect(abs(roundTrip / .milliseconds(1) - Double(then)) < 5, "\(roundTrip)")
+        #expect(source.mending.answeredCount > 60, "\(source.mending)")
+    }
+
+    /// What was asked for on suspicion and then turned out to be missing counts as asked for.
+    @Test func noMoreIsAnsweredThanWasAskedFor() throws {
+        let network = NetworkModel(loss: .random(0.1), delay: .milliseconds(5))
+        let link = Defended.link(network, .nack, .nack, seed: 3)
+        link.run(until: seconds(30))
+        let mending = try #require(link.right.station.sources.first?.mending)
+        #expect(mending.answeredCount > 80)
+        #expect(mending.askedCount >= mending.answeredCount, "\(mending)")
+        #expect(mending.answeredCount * 10 >= mending.askedCount * 7, "\(mending)")
+    }
+
+    @Test func theFirstPacketAfterAPauseIsAskedForThoughItWasSuspectedBefore() {
+        for startsTalkspurt in [false, true] {
+            var missing = MissingPackets()
+            let (depth, roundTrip) = (Duration.milliseconds(100), Duration.milliseconds(20))
+            missing.came(ahead: 0, as: SequenceNumber(rawValue: 7), isResent: false, at: .start) { _ in .start }
+            missing.suspectTail(place: seconds(0.02), at: seconds(0.03))
+            let suspected = missing.ask(depth: depth, roundTrip: roundTrip, limit: 9, at: seconds(0.03))
+            #expect(suspected == [SequenceNumber(rawValue: 8)])
+            // Half a second later the talker goes on. The first packet is lost; or else it was the last one before that.
+            missing.came(
+                ahead: 1, as: SequenceNumber(rawValue: 9), isResent: false, startsTalkspurt: startsTalkspurt,
+                at: seconds(0.54)
+            ) { seconds(0.54) - .milliseconds(20) * $0 }
+            missing.review(depth: depth, at: seconds(0.54))
+            let asked = missing.ask(depth: depth, roundTrip: roundTrip, limit: 9, at: seconds(0.54))
+            #expect(asked == (startsTalkspurt ? [] : [SequenceNumber(rawValue: 8)]))
+        }
     }
 
     @Test func aBurstOfLossIsNoStorm() throws {
