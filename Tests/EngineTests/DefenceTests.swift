@@ -253,6 +253,23 @@ struct DefenceTests {
         #expect(link.left.station.defence == Defence(bitRate: 32_000))
     }
 
+    @Test func bitsAreTakenForLossWithGrowingDelayAndForNeitherAlone() {
+        var limit = BitRateLimit(32_000)
+        func report(_ share: Double, _ roundTrip: Int, at second: Double) -> Int {
+            limit.update(lossShare: share, roundTrip: .milliseconds(roundTrip), at: seconds(second))
+            return limit.bitRate
+        }
+        #expect(report(0, 20, at: 0) == 32_000)
+        #expect(report(0.1, 30, at: 1) == 32_000, "loss alone")
+        #expect(report(0, 400, at: 2) == 32_000, "delay alone")
+        #expect(report(0.1, 400, at: 3) == 27_200)
+        #expect(report(0.1, 400, at: 3.5) == 27_200, "a cut has a second to be felt")
+        #expect(report(0.1, 400, at: 4) == 23_120)
+        #expect(report(0, 20, at: 6) == 23_120, "and three to be over")
+        #expect(report(0, 20, at: 7) > 23_120)
+        #expect(report(0, 20, at: 17) == 32_000)
+    }
+
     @Test func lossWithoutDelayDoesNotTakeBits() throws {
         let link = try Defended.link("b20", .auto, .auto, seed: 2)
         link.run(until: seconds(30))

@@ -75,6 +75,23 @@ struct RetransmissionTests {
         #expect(zip(times.dropFirst(), times).allSatisfy { $0 - $1 >= .milliseconds(10) })
     }
 
+    @Test func theSameRemoteIsNotAnsweredAgainBeforeTheAnswerCanHaveCome() {
+        var talker = station(9, StationConfiguration(remotes: [bob]))
+        talker.send(0, startsTalkspurt: true, at: seconds(0.3))
+        var block = RedundancyTests.block
+        block.lastSenderReport = talker.wallClock(at: seconds(0.1)).short
+        _ = talker.receive(report(SSRC(1), [block]), from: bob, at: seconds(0.3))
+        _ = talker.takeDatagrams()
+        var times: [Instant] = []
+        for step in 300..<1_300 {
+            let now = seconds(Double(step) / 1_000)
+            _ = talker.receive(nack([0]), from: bob, at: now)
+            times += talker.takeDatagrams().filter { !$0.isControl }.map { _ in now }
+        }
+        #expect(times.count > 4)
+        #expect(zip(times.dropFirst(), times).allSatisfy { $0 - $1 >= .milliseconds(159) }, "0.8 of 200 ms")
+    }
+
     @Test func nobodyButARemoteIsAnswered() {
         var talker = station(9, StationConfiguration(remotes: [bob]))
         talker.send(0, startsTalkspurt: true, at: .start)
