@@ -112,7 +112,9 @@ struct ArrivalTrace: Sendable {
         if !isResent { measure(now.nanoseconds &- time, at: now) }
         let place = Instant(nanoseconds: time &+ (transit.least ?? now.nanoseconds &- time))
         let frame = frame
-        missing.came(ahead: lost, as: header.sequenceNumber, isResent: isResent, at: now) { place - frame * $0 }
+        missing.came(
+            ahead: lost, as: header.sequenceNumber, isResent: isResent, startsTalkspurt: header.marker, at: now
+        ) { place - frame * $0 }
         last = (place, now)
         // Opus codes silence in a packet or two of nothing, and then is silent.
         let goesOn = header.payload.count > 2
@@ -142,9 +144,11 @@ struct ArrivalTrace: Sendable {
     mutating func review(depth: Duration, asks: Bool, at now: Instant) {
         if let tailDeadline, tailDeadline <= now {
             self.tailDeadline = nil
+            roundTrip.forgetWhatIsOld(at: now)
             if asks, roundTrip.value != nil, let last { missing.suspectTail(place: last.place + frame, at: now) }
         }
         missing.review(depth: depth, at: now)
+        if missing.hasDueLoss(at: now) { roundTrip.forgetWhatIsOld(at: now) }
     }
 
     /// The packets to be asked for now, at most `limit`; none where nothing is due, or an answer would come too late.

@@ -3,7 +3,8 @@ internal import Sound
 /// Chooses a defence by predicted score, and changes its mind slowly enough to be followed.
 ///
 /// Loss is answered with the first report of it; what is then clearly better replaces it after three seconds, and nothing at
-/// all does when reports have told for one that nothing was lost in the five before, or none has come for five.
+/// all does when reports have told for one that nothing was lost in the five before, or none has come for fifteen: longer
+/// for those who report seldom.
 struct DefenceChoice: Sendable {
     private(set) var defence: Defence
     private var lastChange: Instant?
@@ -22,6 +23,8 @@ struct DefenceChoice: Sendable {
         var alwaysCopies = false
         /// Of the bits that are left for the sound beside its copies, what the encoder is told: it may take a little more.
         var thrift = 1.0
+        /// Between two reports of the receiver that reports least often, of late.
+        var reportInterval = Duration.zero
     }
 
     /// A change between two defences has to promise so much, and comes so long after the last one at the earliest.
@@ -31,7 +34,9 @@ struct DefenceChoice: Sendable {
     private static let shortestStay = Duration.seconds(3)
     /// How long a defence stays up where reports tell of no loss, and where they do not come.
     private static let patience = Duration.seconds(1)
-    private static let patienceInSilence = Duration.seconds(5)
+    private static let patienceInSilence = Duration.seconds(15)
+    /// Where reports are seldom, one of them may be lost.
+    private static let patienceInIntervals = 2
     /// Of the score: what 100 ms of depth must gain, so that of two equal ones the one with less delay is taken.
     private static let priceOfDepth = 0.02
 
@@ -43,12 +48,19 @@ struct DefenceChoice: Sendable {
         if isFresh, situation.outlook.lossShare > 0 {
             lastLoss = now
             weigh(situation, at: now)
-        } else if lastLoss.map({ now - $0 >= (isFresh ? Self.patience : Self.patienceInSilence) }) ?? true {
+        } else if lastLoss.map({ now - $0 >= patience(situation, isFresh) }) ?? true {
             take(Self.quiet(situation), at: now)
         } else {
-            defence = Self.fitted(defence, situation) ?? defence
+            // One that receivers do not take any more is worse than none.
+            take(Self.fitted(defence, situation) ?? Self.quiet(situation), at: now)
         }
         return defence != before
+    }
+
+    /// How long after loss was told of a defence stays up.
+    private func patience(_ situation: Situation, _ isFresh: Bool) -> Duration {
+        isFresh
+            ? Self.patience : max(Self.patienceInSilence, situation.reportInterval * Self.patienceInIntervals)
     }
 
     /// All that can be chosen from, with the bits they leave for the sound. `none` comes first.

@@ -25,7 +25,7 @@ extension Station {
             bitRate: bitRateLimit.bitRate, takesCopies: mayCopy && abilities?.redPayloadType != nil,
             asks: answers && abilities?.answersNACK ?? false,
             hasInBandFEC: mode == .auto && configuration.defence.hasInBandFEC, alwaysCopies: mode == .copy,
-            thrift: thrift)
+            thrift: thrift, reportInterval: receivers.reportInterval)
         redPayloadType = abilities?.redPayloadType ?? configuration.defence.redPayloadType
         if choice.update(situation, isFresh: isFresh, at: now) {
             payloadAllowance.perSecond = Double(bitRateLimit.bitRate) / 8

@@ -73,9 +73,10 @@ struct MissingPackets: Sendable {
     }
 
     /// A packet came, `lost` behind the one that was highest before. `place` tells when one so many packets earlier would
-    /// have come at the latest.
+    /// have come at the latest, and may be far out where a silence lies between: where it `startsTalkspurt`.
     mutating func came(
-        ahead lost: Int, as sequenceNumber: SequenceNumber, isResent: Bool, at now: Instant, place: (Int) -> Instant
+        ahead lost: Int, as sequenceNumber: SequenceNumber, isResent: Bool, startsTalkspurt: Bool = false,
+        at now: Instant, place: (Int) -> Instant
     ) {
         guard let before = highest else {
             highest = Int64(sequenceNumber.rawValue)
@@ -84,7 +85,11 @@ struct MissingPackets: Sendable {
         let number = before + 1 + Int64(lost)
         highest = number
         settle(number, isResent: isResent, at: now)
-        for index in entries.indices where entries[index].isTail { foundToBeMissing(index, at: now) }
+        for index in entries.indices where entries[index].isTail {
+            // Suspected at the end of a talkspurt, it may have been the first of this one.
+            if !startsTalkspurt { entries[index].place = place(Int(number - entries[index].number)) }
+            foundToBeMissing(index, at: now)
+        }
         for missing in max(before + 1, number - Int64(Self.capacity))..<number
         where !entries.contains(where: { $0.number == missing }) {
             insert(
@@ -142,6 +147,11 @@ struct MissingPackets: Sendable {
             if isOver, entry.askedCount > 0, !entry.isTail, !entry.isCopied { unansweredRun += 1 }
             return isOver || now < entry.noticed
         }
+    }
+
+    /// Whether it is time to ask for something, be it of use or not.
+    func hasDueLoss(at now: Instant) -> Bool {
+        entries.contains { $0.isLoss && !$0.isCopied && $0.nextQuestion <= now }
     }
 
     /// Whether one of them is due to be asked for, so that the answer comes within `depth`.
@@ -208,6 +218,7 @@ struct MissingPackets: Sendable {
     private mutating func foundToBeMissing(_ index: Int, at now: Instant) {
         entries[index].isTail = false
         let isAsked = entries[index].askedCount > 0
+        if isAsked { askedCount += 1 }
         entries[index].nextQuestion =
             isAsked ? min(entries[index].nextQuestion, now + Self.unknownRoundTrip) : now + wait
     }

@@ -7,7 +7,9 @@ struct Receiver: Sendable {
     var address: IPAddress
     var abilities: Abilities?
     var roundTrip = RoundTrip()
-    var lastReport: Instant
+    private(set) var lastReport: Instant
+    /// Between its last two reports.
+    private(set) var reportInterval = Duration.zero
     fileprivate var hasToldTime = false
     /// Of the packets since its last report.
     var lossShare = 0.0
@@ -18,12 +20,20 @@ struct Receiver: Sendable {
     private static let worth = Duration.seconds(2)
     /// Fewer packets than these are taken for so many: one loss among five tells little.
     private static let leastCount = 50
+    /// Between reports: more has another reason.
+    private static let longestInterval = Duration.seconds(120)
     /// Of a new report.
     private static let weight = 0.08
 
     init(_ ssrc: SSRC, at address: IPAddress, _ now: Instant) {
         self.ssrc = ssrc
         self.address = address
+        lastReport = now
+    }
+
+    /// A block about us has come.
+    mutating func reported(at now: Instant) {
+        reportInterval = min(now - lastReport, Self.longestInterval)
         lastReport = now
     }
 
@@ -81,7 +91,7 @@ struct Receivers: Sendable {
 
     /// Changes what is known of a receiver; one that is new, where there is room for it.
     mutating func update(_ ssrc: SSRC, at address: IPAddress, _ now: Instant, _ change: (inout Receiver) -> Void) {
-        all.removeAll { now - $0.lastReport > Self.timeout }
+        all.removeAll { now - $0.lastReport > Self.timeout && !($0.ssrc == ssrc && $0.address == address) }
         if let index = all.firstIndex(where: { $0.ssrc == ssrc && $0.address == address }) {
             change(&all[index])
         } else if all.count < Self.maximumCount {
@@ -119,6 +129,9 @@ struct Receivers: Sendable {
     }
 
     var roundTrip: Duration? { all.lazy.compactMap(\.roundTrip.value).max() }
+
+    /// Of the one who reports least often.
+    var reportInterval: Duration { all.lazy.map(\.reportInterval).max() ?? .zero }
 }
 
 extension Abilities {

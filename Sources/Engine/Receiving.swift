@@ -107,7 +107,7 @@ extension Station {
         if isReceiver(sender) {
             hasFreshReport = true
             receivers.update(ssrc, at: sender.address, now) { receiver in
-                receiver.lastReport = now
+                receiver.reported(at: now)
                 receiver.lossShare = view.lossShare
                 if let roundTrip = view.roundTrip { receiver.roundTrip.reported(roundTrip, at: now) }
             }

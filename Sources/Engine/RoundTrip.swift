@@ -4,6 +4,7 @@ internal import Sound
 struct RoundTrip: Hashable, Sendable {
     private(set) var value: Duration?
     private var lastReport: Instant?
+    private var lastMeasured: Instant?
 
     /// More is a lie, or nothing to wait for.
     private static let longest = Duration.seconds(3)
@@ -14,15 +15,24 @@ struct RoundTrip: Hashable, Sendable {
     mutating func reported(_ duration: Duration, at now: Instant) {
         guard duration >= .zero, duration <= Self.longest else { return }
         lastReport = now
-        smooth(duration)
+        smooth(duration, at: now)
     }
 
     /// From a question that was asked once to its answer.
     mutating func answered(after duration: Duration, at now: Instant) {
         guard duration >= .zero, duration <= Self.longest else { return }
         if let lastReport, now - lastReport < Self.worth { return }
-        smooth(duration)
+        smooth(duration, at: now)
     }
 
-    private mutating func smooth(_ duration: Duration) { value = value.map { $0 + (duration - $0) / 4 } ?? duration }
+    /// What nothing has confirmed for long is not known any more. Otherwise one that was too long to ask within, or a longer
+    /// one than it now is, would be believed for ever where only answers tell of it.
+    mutating func forgetWhatIsOld(at now: Instant) {
+        if let lastMeasured, now - lastMeasured > Self.worth { value = nil }
+    }
+
+    private mutating func smooth(_ duration: Duration, at now: Instant) {
+        value = value.map { $0 + (duration - $0) / 4 } ?? duration
+        lastMeasured = now
+    }
 }

@@ -29,10 +29,14 @@ extension Station {
         return .source(sources.count - 1)
     }
 
-    /// A report came: whoever sent it is there, even if silent.
+    /// A report came: whoever sent it is there, even if silent. But not a stranger where there is no group: nothing of ours
+    /// goes there, and we are not to report the less often for it.
     mutating func reportArrived(from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
         guard ssrc != self.ssrc else { return }
-        guard index(of: ssrc) != nil else { return listeners.heard(ssrc, at: now) }
+        guard index(of: ssrc) != nil else {
+            if configuration.isGroup || isReceiver(sender) { listeners.heard(ssrc, at: now) }
+            return
+        }
         guard let index = index(of: ssrc, at: sender) else { return }
         sources[index].reportArrived(at: now)
     }

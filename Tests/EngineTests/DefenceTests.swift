@@ -143,6 +143,49 @@ struct DefenceTests {
         #expect(sent.allSatisfy { $0.bytes[1] & 0x7F == 111 })
     }
 
+    /// GStreamer and stations in a crowd report every few seconds, ffmpeg once a minute: meanwhile nothing has changed.
+    @Test(arguments: [6.2, 70]) func whoReportsSeldomIsDefendedBetweenItsReports(interval: Double) {
+        var talker = station(9, StationConfiguration(remotes: [bob]))
+        var (reportCount, undefendedCount) = (0, 0)
+        for number in 0..<Int(interval * 50 * 5) {
+            let now = seconds(Double(number) / 50)
+            talker.wait(until: now)
+            talker.send(number, startsTalkspurt: number == 0, at: now)
+            _ = talker.takeDatagrams()
+            if Double(number) / 50 >= interval * Double(reportCount + 1) {
+                _ = talker.receive(report(SSRC(1), [lossy(0.1)]), from: bob, at: now)
+                reportCount += 1
+            }
+            // How seldom it reports is known from its second report on.
+            if reportCount >= (interval < 10 ? 1 : 2), talker.defence.isNone { undefendedCount += 1 }
+        }
+        #expect(reportCount == 4)
+        #expect(undefendedCount == 0)
+    }
+
+    @Test func whoHasGoneIsNotDefendedForEver() {
+        var talker = station(9, StationConfiguration(remotes: [bob]))
+        talker.send(0, startsTalkspurt: true, at: seconds(1))
+        _ = talker.receive(report(SSRC(1), [lossy(0.1)]), from: bob, at: seconds(2))
+        talker.wait(until: seconds(16))
+        #expect(!talker.defence.isNone)
+        talker.wait(until: seconds(18))
+        #expect(talker.defence == Defence(bitRate: 32_000))
+    }
+
+    @Test func aDefenceThatIsNotTakenAnyMoreEndsAtOnce() {
+        let outlook = PredictedScore(
+            lossShare: 0.1, meanBurst: 1.1, roundTrip: nil, depth: .milliseconds(100), frame: .milliseconds(20))
+        var situation = DefenceChoice.Situation(
+            outlook: outlook, bitRate: 32_000, takesCopies: true, asks: false, hasInBandFEC: false)
+        var choice = DefenceChoice(Defence(bitRate: 32_000))
+        _ = choice.update(situation, isFresh: true, at: .start)
+        #expect(!choice.defence.copies.isEmpty)
+        situation.takesCopies = false
+        _ = choice.update(situation, isFresh: false, at: seconds(0.5))
+        #expect(choice.defence == Defence(bitRate: 32_000))
+    }
+
     @Test(arguments: [(64_000, 1), (32_000, 1), (31_999, 6), (24_000, 6), (18_000, 6), (16_000, nil)] as [(Int, Int?)])
     func libopusIsToldOfNoMoreLossThanTurnsItsFECOn(bitRate: Int, percent: Int?) {
         #expect(DefenceChoice.leastExpectedLoss(bitRate: bitRate) == percent)
@@ -208,6 +251,23 @@ struct DefenceTests {
         link.change(to: NetworkModel(delay: .milliseconds(20)))
         link.run(until: seconds(100))
         #expect(link.left.station.defence == Defence(bitRate: 32_000))
+    }
+
+    @Test func bitsAreTakenForLossWithGrowingDelayAndForNeitherAlone() {
+        var limit = BitRateLimit(32_000)
+        func report(_ share: Double, _ roundTrip: Int, at second: Double) -> Int {
+            limit.update(lossShare: share, roundTrip: .milliseconds(roundTrip), at: seconds(second))
+            return limit.bitRate
+        }
+        #expect(report(0, 20, at: 0) == 32_000)
+        #expect(report(0.1, 30, at: 1) == 32_000, "loss alone")
+        #expect(report(0, 400, at: 2) == 32_000, "delay alone")
+        #expect(report(0.1, 400, at: 3) == 27_200)
+        #expect(report(0.1, 400, at: 3.5) == 27_200, "a cut has a second to be felt")
+        #expect(report(0.1, 400, at: 4) == 23_120)
+        #expect(report(0, 20, at: 6) == 23_120, "and three to be over")
+        #expect(report(0, 20, at: 7) > 23_120)
+        #expect(report(0, 20, at: 17) == 32_000)
     }
 
     @Test func lossWithoutDelayDoesNotTakeBits() throws {

@@ -113,6 +113,20 @@ struct FeedbackTests {
         #expect(count <= 30, "\(count) in a minute")
     }
 
+    @Test func aStrangerWhoOnlyReportsDoesNotMakeACrowd() {
+        var listener = station(1)
+        var times: [Instant] = []
+        for number in 0..<1_500 {
+            let now = seconds(Double(number) / 50)
+            listener.wait(until: now)
+            if number % 50 == 0 { _ = listener.receive(report(SSRC(77)), from: carol, at: now) }
+            if number % 10 != 0 { _ = listener.receive(media(SSRC(9), number), from: alice, at: now) }
+            times += listener.takeDatagrams().filter { $0.endpoint == alice }.map { _ in now }
+        }
+        #expect(zip(times.dropFirst(), times).allSatisfy { $0 - $1 <= .milliseconds(520) })
+        #expect(times.count > 50)
+    }
+
     @Test func thePatternIsThatOfTheNetworkBeforeRepair() throws {
         let link = try Defended.link("b10", .nack, .nack, seed: 6)
         link.run(until: seconds(30))

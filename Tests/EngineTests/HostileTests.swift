@@ -8,9 +8,9 @@ import Testing
 
 /// Whatever comes, a station keeps no more than it said it would.
 struct HostileTests {
-    @Test func aHundredThousandRandomDatagramsFillNothing() {
+    @Test(arguments: [false, true]) func aHundredThousandRandomDatagramsFillNothing(hearsGroup: Bool) {
         var dice = SeededGenerator(seed: 11)
-        var station = station(1, StationConfiguration(remotes: [bob]))
+        var station = station(1, StationConfiguration(remotes: [bob], hearsGroup: hearsGroup))
         var now = Instant.start
         for number in 0..<100_000 {
             now = now + .microseconds(Int.random(in: 0...1_000, using: &dice))
@@ -20,7 +20,7 @@ struct HostileTests {
             if number % 1_000 == 0 { #expect(station.sources.count <= Station.maximumSourceCount) }
         }
         #expect(station.sources.count == Station.maximumSourceCount)
-        #expect(station.listeners.count == Listeners.maximumCount)
+        #expect(station.listeners.count == (hearsGroup ? Listeners.maximumCount : 0))
         #expect(station.discards.total > 10_000)
         #expect(
             Discard.allCases.filter { station.discards[$0] == 0 } == [.oversizedPayload, .stranger, .loop, .collision])

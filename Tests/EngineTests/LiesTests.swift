@@ -92,6 +92,26 @@ struct LiesTests {
         #expect(asked < 64 * 1_000)
     }
 
+    /// What came from there may have been forged.
+    @Test func whoeverNobodyTypedIsAskedWithinTheBytesThatCame() {
+        var configuration = StationConfiguration()
+        configuration.defence.sourcesAnswer = true
+        var listener = station(1, configuration)
+        var (bytesIn, bytesOut, questionCount) = (0, 0, 0)
+        for number in 0..<1_000 {
+            let now = seconds(Double(number) / 50)
+            let packet = media(SSRC(9), number * 3, payload: [0xF8, 1, 2])
+            bytesIn += packet.count
+            _ = listener.receive(packet, from: alice, at: now)
+            listener.wait(until: now + .milliseconds(19))
+            let sent = listener.takeDatagrams()
+            bytesOut += sent.map(\.bytes.count).reduce(0, +)
+            questionCount += sent.flatMap(\.packets).compactMap(\.nack).count
+            #expect(bytesOut <= bytesIn)
+        }
+        #expect(questionCount > 10)
+    }
+
     @Test func liesFromElsewhereChangeNothing() {
         var talker = talking()
         for number in 0..<200 {

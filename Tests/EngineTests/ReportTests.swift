@@ -153,7 +153,7 @@ struct ReportTests {
         var talker = station(9, StationConfiguration(remotes: [bob]))
         talker.send(0, at: .start)
         _ = talker.takeDatagrams()
-        for ssrc in 100..<200 as Range<UInt32> { _ = talker.receive(report(SSRC(ssrc)), from: carol, at: .start) }
+        for ssrc in 100..<200 as Range<UInt32> { _ = talker.receive(report(SSRC(ssrc)), from: bob, at: .start) }
         talker.leave(at: seconds(0.1))
         #expect(talker.takeDatagrams().isEmpty)
     }

@@ -1,9 +1,10 @@
 import BadLink
-import Engine
 import RTP
 import Sound
 import Support
 import Testing
+
+@testable import Engine
 
 /// Asking for lost packets, and sending them again.
 struct RetransmissionTests {
@@ -74,6 +75,23 @@ struct RetransmissionTests {
         #expect(zip(times.dropFirst(), times).allSatisfy { $0 - $1 >= .milliseconds(10) })
     }
 
+    @Test func theSameRemoteIsNotAnsweredAgainBeforeTheAnswerCanHaveCome() {
+        var talker = station(9, StationConfiguration(remotes: [bob]))
+        talker.send(0, startsTalkspurt: true, at: seconds(0.3))
+        var block = RedundancyTests.block
+        block.lastSenderReport = talker.wallClock(at: seconds(0.1)).short
+        _ = talker.receive(report(SSRC(1), [block]), from: bob, at: seconds(0.3))
+        _ = talker.takeDatagrams()
+        var times: [Instant] = []
+        for step in 300..<1_300 {
+            let now = seconds(Double(step) / 1_000)
+            _ = talker.receive(nack([0]), from: bob, at: now)
+            times += talker.takeDatagrams().filter { !$0.isControl }.map { _ in now }
+        }
+        #expect(times.count > 4)
+        #expect(zip(times.dropFirst(), times).allSatisfy { $0 - $1 >= .milliseconds(159) }, "0.8 of 200 ms")
+    }
+
     @Test func nobodyButARemoteIsAnswered() {
         var talker = station(9, StationConfiguration(remotes: [bob]))
         talker.send(0, startsTalkspurt: true, at: .start)
@@ -142,6 +160,65 @@ struct RetransmissionTests {
         #expect((1...2).contains(asked.count), "\(asked.count)")
     }
 
+    /// As with GStreamer, which answers and whose reports tell of no round trip.
+    @Test(arguments: [(400, 20), (80, 20), (20, 80)])
+    func aRoundTripThatOnlyAnswersTellOfIsLearnedAgain(first: Int, then: Int) throws {
+        var configuration = StationConfiguration()
+        configuration.defence.sourcesAnswer = true
+        var listener = station(1, configuration)
+        var answers: [(at: Instant, number: Int)] = []
+        for step in 0..<60_000 {
+            let now = seconds(Double(step) / 1_000)
+            listener.wait(until: now)
+            while let answer = answers.first, answer.at <= now {
+                answers.removeFirst()
+                _ = listener.receive(media(SSRC(9), answer.number), from: alice, at: now)
+            }
+            let number = step / 20
+            if step % 20 == 0, number % 13 != 7 { _ = listener.receive(media(SSRC(9), number), from: alice, at: now) }
+            for asked in listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack).flatMap(\.sequenceNumbers) {
+                // The stream's first number is 65 535.
+                let answer = Int(asked.advanced(by: 1).rawValue)
+                guard answer % 13 == 7 else { continue }
+                answers.append((now + .milliseconds(step < 10_000 ? first : then), answer))
+            }
+        }
+        let source = try #require(listener.sources.first)
+        let roundTrip = try #require(source.roundTrip)
+        #expect(abs(roundTrip / .milliseconds(1) - Double(then)) < 5, "\(roundTrip)")
+        #expect(source.mending.answeredCount > 60, "\(source.mending)")
+    }
+
+    /// What was asked for on suspicion and then turned out to be missing counts as asked for.
+    @Test func noMoreIsAnsweredThanWasAskedFor() throws {
+        let network = NetworkModel(loss: .random(0.1), delay: .milliseconds(5))
+        let link = Defended.link(network, .nack, .nack, seed: 3)
+        link.run(until: seconds(30))
+        let mending = try #require(link.right.station.sources.first?.mending)
+        #expect(mending.answeredCount > 80)
+        #expect(mending.askedCount >= mending.answeredCount, "\(mending)")
+        #expect(mending.answeredCount * 10 >= mending.askedCount * 7, "\(mending)")
+    }
+
+    @Test func theFirstPacketAfterAPauseIsAskedForThoughItWasSuspectedBefore() {
+        for startsTalkspurt in [false, true] {
+            var missing = MissingPackets()
+            let (depth, roundTrip) = (Duration.milliseconds(100), Duration.milliseconds(20))
+            missing.came(ahead: 0, as: SequenceNumber(rawValue: 7), isResent: false, at: .start) { _ in .start }
+            missing.suspectTail(place: seconds(0.02), at: seconds(0.03))
+            let suspected = missing.ask(depth: depth, roundTrip: roundTrip, limit: 9, at: seconds(0.03))
+            #expect(suspected == [SequenceNumber(rawValue: 8)])
+            // Half a second later the talker goes on. The first packet is lost; or else it was the last one before that.
+            missing.came(
+                ahead: 1, as: SequenceNumber(rawValue: 9), isResent: false, startsTalkspurt: startsTalkspurt,
+                at: seconds(0.54)
+            ) { seconds(0.54) - .milliseconds(20) * $0 }
+            missing.review(depth: depth, at: seconds(0.54))
+            let asked = missing.ask(depth: depth, roundTrip: roundTrip, limit: 9, at: seconds(0.54))
+            #expect(asked == (startsTalkspurt ? [] : [SequenceNumber(rawValue: 8)]))
+        }
+    }
+
     @Test func aBurstOfLossIsNoStorm() throws {
         let link = try Defended.link("b50", .nack, .nack, seed: 7)
         link.left.speech = Speech(frameCount: FrameCount(120), byteCount: 20)
@@ -164,78 +241,5 @@ struct RetransmissionTests {
             count += listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack).count
         }
         #expect(count < 120, "\(count)")
-    }
-}
-
-/// A question from bob's station 1 to 9's stream, which begins at 0.
-func nack(_ numbers: [Int]) -> [UInt8] {
-    let nack = GenericNACK(
-        sender: SSRC(1), media: SSRC(9), sequenceNumbers: numbers.map { SequenceNumber(rawValue: UInt16($0)) })
-    return report(SSRC(1)) + [UInt8](capacity: nack.byteCount) { nack.write(into: &$0) }
-}
-
-extension RTCPPacket {
-    var nack: GenericNACK? { if case .genericNACK(let nack) = self { nack } else { nil } }
-    var details: ExtendedReport? { if case .extendedReport(let report) = self { report } else { nil } }
-}
-
-/// Two stations on a bad link, 20 ms each way: the left one talks.
-enum Defended {
-    static func link(
-        _ network: String, _ left: DefenceConfiguration.Mode, _ right: DefenceConfiguration.Mode, seed: UInt64
-    ) throws -> SimulatedLink {
-        try link(network, configuration(left), configuration(right), seed: seed)
-    }
-
-    static func link(
-        _ network: String, _ left: DefenceConfiguration, _ right: DefenceConfiguration, seed: UInt64
-    ) throws -> SimulatedLink {
-        var model = try #require(NetworkModel(named: network))
-        model.delay = .milliseconds(20)
-        return link(model, left, right, seed: seed)
-    }
-
-    static func link(
-        _ network: NetworkModel, _ left: DefenceConfiguration.Mode, _ right: DefenceConfiguration.Mode, seed: UInt64
-    ) -> SimulatedLink {
-        link(network, configuration(left), configuration(right), seed: seed)
-    }
-
-    static func link(
-        _ network: NetworkModel, _ left: DefenceConfiguration, _ right: DefenceConfiguration, seed: UInt64
-    ) -> SimulatedLink {
-        let link = SimulatedLink(
-            left: station(9, StationConfiguration(remotes: [SimulatedLink.endpoint(1)], defence: left)),
-            right: station(1, StationConfiguration(remotes: [SimulatedLink.endpoint(0)], defence: right)),
-            network: network, seed: seed)
-        link.left.speech = Speech()
-        link.left.speech?.followsDefence = true
-        return link
-    }
-
-    static func configuration(_ mode: DefenceConfiguration.Mode) -> DefenceConfiguration {
-        var configuration = DefenceConfiguration()
-        configuration.mode = mode
-        return configuration
-    }
-
-    static func questions(of end: LinkEnd) -> [SentDatagram] {
-        end.sentControl.filter { $0.packets.contains { $0.nack != nil } }
-    }
-
-    /// Of the right end's packets from `start` on, those that came no later after the fastest way than `depth`.
-    static func shareInTime(
-        _ link: SimulatedLink, within depth: Duration, from start: Double = 5, until end: Double = .infinity,
-        delay: Duration = .milliseconds(20)
-    ) -> Double {
-        func sentAt(_ number: Int) -> Instant { .start + .milliseconds(20 * (number + 1)) }
-        let last = min(end, Double(link.now.nanoseconds) / 1e9 - 1)
-        let sent = Set((0..<Int(last * 50)).filter { sentAt($0) >= seconds(start) })
-        let heard = Set(
-            link.right.heard.filter {
-                $0.packet.ssrc == link.left.station.ssrc && $0.at - sentAt($0.number) <= delay + depth
-            }
-            .map(\.number))
-        return Double(sent.intersection(heard).count) / Double(sent.count)
     }
 }

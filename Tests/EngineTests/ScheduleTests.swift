@@ -56,7 +56,7 @@ struct ScheduleTests {
         listener.wait(until: seconds(10))
         _ = listener.takeDatagrams()
         for ssrc in 1_000..<1_500 as Range<UInt32> {
-            _ = listener.receive(goodbye(SSRC(ssrc)), from: carol, at: seconds(10))
+            _ = listener.receive(goodbye(SSRC(ssrc)), from: bob, at: seconds(10))
         }
         listener.wait(until: seconds(20))
         #expect(!listener.takeDatagrams().isEmpty)
@@ -69,7 +69,7 @@ struct ScheduleTests {
             while listener.takeDatagrams().isEmpty { listener.timeElapsed(at: try deadline(of: listener)) }
             let leaving = try deadline(of: listener) - .seconds(10)
             for ssrc in 1_000..<1_500 as Range<UInt32> {
-                _ = listener.receive(goodbye(SSRC(ssrc)), from: carol, at: leaving)
+                _ = listener.receive(goodbye(SSRC(ssrc)), from: bob, at: leaving)
             }
             listener.wait(until: leaving + .seconds(1))
             #expect(listener.takeDatagrams().isEmpty)
@@ -93,7 +93,7 @@ struct ScheduleTests {
         for step in 0..<60_000 {
             let now = seconds(Double(step) / 100)
             let ssrc = SSRC(UInt32(10_000 + step % 7))
-            _ = listener.receive(step % 2 == 0 ? report(ssrc) : goodbye(ssrc), from: carol, at: now)
+            _ = listener.receive(step % 2 == 0 ? report(ssrc) : goodbye(ssrc), from: bob, at: now)
             listener.wait(until: now)
             times += listener.takeDatagrams().map { _ in now.nanoseconds }.map { Double($0) / 1e9 }
         }
@@ -107,7 +107,7 @@ struct ScheduleTests {
     }
 
     private func join(_ listener: inout Station, _ count: UInt32, at now: Instant) {
-        for ssrc in 1_000..<1_000 + count { _ = listener.receive(report(SSRC(ssrc)), from: carol, at: now) }
+        for ssrc in 1_000..<1_000 + count { _ = listener.receive(report(SSRC(ssrc)), from: bob, at: now) }
     }
 
     private func reportTimes(of station: consuming Station, until end: Double) -> [Double] {

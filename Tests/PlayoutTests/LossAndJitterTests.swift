@@ -99,6 +99,18 @@ func aJumpIsFollowedWithin200Milliseconds(sequence: Int, frames: Int) {
     #expect((talk.depths.last ?? 99) < 13)
 }
 
+/// What was lost of the old numbers says nothing of the new ones: no look-ahead is kept for it.
+@Test func aTalkerThatStartsAgainAfterLossIsNoDeeperForIt() {
+    var talk = SimulatedTalk()
+    talk.jump = { $0 < 250 ? (0, 0) : (5_000, 480_000) }
+    talk.delay = { $0 < 240 && $0 % 20 == 10 ? nil : FrameCount(48) }
+    talk.run(seconds: 4.9)
+    #expect(talk.lane.statistics.target > FrameCount(960), "while packets are lost it waits for one more")
+    talk.run(seconds: 1)
+    #expect(talk.lane.statistics.resyncs == 1)
+    #expect(talk.lane.statistics.target < FrameCount(720), "\(talk.lane.statistics.target)")
+}
+
 /// An hour, or as many as TENFOUR_HOURS says.
 @Test(arguments: [300.0, -300.0])
 func clocksApartPlayForHoursWithoutADropOut(partsPerMillion: Double) {

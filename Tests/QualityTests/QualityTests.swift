@@ -49,6 +49,17 @@ struct QualityTests {
         #expect(meter.whole.coded.bitRate == 24_000)
     }
 
+    /// As a session's command tells it: counts and delay at once.
+    @Test func aDelayToldWithTheCountsIsThatOfTheirSecondAndTalker() {
+        var meter = QualityMeter(keepsSeconds: true)
+        meter.observe(counts(packets: 50), delay: .milliseconds(20), of: alice, at: .milliseconds(900))
+        meter.observe(counts(packets: 50), delay: .milliseconds(60), of: SSRC(2), at: .milliseconds(1_100))
+        meter.observe(counts(packets: 100), of: alice, at: .milliseconds(1_900))
+        #expect(meter.report.seconds.map(\.delays.mean) == [.milliseconds(20), .milliseconds(60)])
+        #expect(meter.talkers.map(\.whole.delays.mean) == [.milliseconds(20), .milliseconds(60)])
+        #expect(meter.whole.delays.count == 2 && meter.whole.delays.mean == .milliseconds(40))
+    }
+
     @Test func secondsWithoutAnythingAreThereAndKnowNothing() {
         var meter = QualityMeter(keepsSeconds: true)
         meter.observe(counts(packets: 10), of: alice, at: .seconds(3))
