@@ -91,8 +91,8 @@ struct SimulatedCheckTests {
 
     /// What comes at once because it was asked for was lost all the same.
     @Test(arguments: ["b10", "b10 delay=0.1ms"]) func lossIsCountedWhereNothingTakesTime(network: String) throws {
-        let off = try #require(try check(network, .off).result.quality?.whole)
-        let on = try #require(try check(network, .nack).result.quality?.whole)
+        let off = try #require(try check(network, seed: 3, seconds: 20, .off).result.quality?.whole)
+        let on = try #require(try check(network, seed: 3, seconds: 20, .nack).result.quality?.whole)
         let (bare, defended) = (try #require(off.lostShare), try #require(on.lostShare))
         #expect(abs(bare - defended) < 0.06, "\(bare) \(defended)")
     }
