@@ -15,7 +15,9 @@ public struct Time<Unit: BareUnit>: ExpressibleByArgument {
         duration = .microseconds(value * (unit?.1 ?? Unit.microseconds))
     }
 
-    public var defaultValueDescription: String { text(of: duration) }
+    public var defaultValueDescription: String {
+        duration >= .seconds(1) ? decimal(duration / .seconds(1), places: 1, trimming: true) + " s" : text(of: duration)
+    }
 }
 
 public protocol BareUnit { static var microseconds: Double { get } }

@@ -6,7 +6,7 @@ internal import Sound
 /// What a burst of loss, or a sender that lies about its numbers, can cost at the most:
 ///
 /// | of each source | packets missing at a time: 128 |
-/// | each packet | asked for once each round trip, until an answer would come too late |
+/// | each packet | asked for once each round trip, but at least 12 ms, until an answer would come too late |
 /// | of all sources | 50 questions a second, 10 at once, with 6000 bytes a second, 3000 at once |
 /// | each question | 64 packets |
 /// | a sender that answers none of 24 | one question in two seconds |
@@ -70,7 +70,9 @@ extension Station {
     private mutating func look(_ index: Int, at now: Instant) {
         let asks = asks(index)
         let limit = configuration.defence.depth(roundTrip: sources[index].roundTrip)
-        let depth = sources[index].roundTrip == nil ? limit : sources[index].trace.playoutDelay ?? limit
+        let playing = sources[index].trace.playoutDelay ?? limit
+        // The first question finds out how long an answer takes, even where it comes too late.
+        let depth = sources[index].roundTrip == nil ? max(playing, limit) : playing
         sources[index].trace.review(depth: max(depth, limit), asks: asks, at: now)
         if asks { ask(index, depth: depth, at: now) }
         sources[index].noteAnswers()

@@ -67,7 +67,8 @@ struct MissingPackets: Sendable {
     ) -> Bool {
         guard let index = index(of: sequenceNumber), let asked = entries[index].firstAsked else { return false }
         let passed = now - asked
-        guard passed >= roundTrip.map({ $0 * 3 / 4 }) ?? Self.leastRoundTrip else { return false }
+        let least = roundTrip.map { ($0 - Self.resolution) * 3 / 4 } ?? Self.leastRoundTrip
+        guard passed >= least else { return false }
         guard entries[index].isTail, let roundTrip else { return true }
         return !startsTalkspurt && passed <= roundTrip * entries[index].askedCount + roundTrip / 2 + .milliseconds(5)
     }
@@ -173,7 +174,8 @@ struct MissingPackets: Sendable {
             entries[index].askedCount += 1
             entries[index].firstAsked = entry.firstAsked ?? now
             if entry.nextQuestion <= now {
-                entries[index].nextQuestion = now + (roundTrip.map { $0 + Self.slack } ?? Self.unknownRoundTrip)
+                let interval = roundTrip.map { max($0 + Self.slack, Self.leastInterval) }
+                entries[index].nextQuestion = now + (interval ?? Self.unknownRoundTrip)
             }
         }
         return numbers.sorted().map { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: $0)) }
@@ -195,8 +197,12 @@ struct MissingPackets: Sendable {
     private static let unknownRoundTrip = Duration.milliseconds(200)
     /// How much later than the round trip says an answer may come.
     static let slack = Duration.milliseconds(2)
+    /// Who is asked sooner again does not answer (`Station.shortestInterval`, and a little time on the way).
+    private static let leastInterval = Duration.milliseconds(12)
     /// While the round trip is not known, what comes sooner than this is taken for overtaken.
     private static let leastRoundTrip = Duration.milliseconds(10)
+    /// How finely reports tell the round trip: in 65536ths of a second.
+    private static let resolution = Duration.microseconds(16)
     /// A talkspurt may have ended: then there is nobody to answer.
     private static let maximumTailQuestions = 2
 

@@ -136,6 +136,7 @@ public struct SimulatedReceiver: ~Copyable {
     private mutating func pull(_ hear: (Span<Float>, Pull) throws -> Void) rethrows -> Bool {
         let decoded = voice.lane.statistics.decoded
         let isHeard = Self.pull(&voice, into: &sound, at: position)
+        station.playoutDelay(of: ssrc, is: voice.lane.statistics.delay.duration())
         let pull = Pull(elapsed: position.duration(), counts: counts)
         let statistics = pull.counts.playout
         account.look(at: pull.elapsed, pull.counts)

@@ -34,6 +34,15 @@ struct RetransmissionTests {
         #expect(1 - Defended.shareInTime(link, within: .milliseconds(200)) < 0.02)
     }
 
+    /// Beyond that, questions are thrown away, and there are not many to have.
+    @Test func whoIsNearIsAskedNoSoonerThanTheyAnswer() throws {
+        let link = Defended.link(try NetworkModel(parsing: "b10 delay=0.1ms"), .nack, .nack, seed: 3)
+        link.run(until: seconds(30))
+        let resending = link.left.station.transmission.resending
+        #expect(resending.resentCount > 50)
+        #expect(resending.refusedCount < 5, "\(resending)")
+    }
+
     @Test func whatIsSentAgainStaysWithinFifteenPercent() throws {
         for network in ["b10", "b30", "g20"] {
             let link = try Defended.link(network, .nack, .nack, seed: 2)

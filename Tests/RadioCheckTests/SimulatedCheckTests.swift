@@ -82,6 +82,21 @@ struct SimulatedCheckTests {
         #expect(try #require(on.score) > (try #require(off.score)) + 0.8)
     }
 
+    /// Where the delays of the packets ask for more depth than loss does, all of it is there to ask in.
+    @Test func lossIsAskedForInAllTheDepthThereIs() throws {
+        let on = try (1...3).map { try check("wifi-lab-g5", seed: $0, seconds: 10, .nack).result.quality }
+        let recovered = on.compactMap { $0?.whole.recoveredShare }.reduce(0, +) / 3
+        #expect(recovered > 0.03, "\(recovered)")
+    }
+
+    /// What comes at once because it was asked for was lost all the same.
+    @Test(arguments: ["b10", "b10 delay=0.1ms"]) func lossIsCountedWhereNothingTakesTime(network: String) throws {
+        let off = try #require(try check(network, seed: 3, seconds: 20, .off).result.quality?.whole)
+        let on = try #require(try check(network, seed: 3, seconds: 20, .nack).result.quality?.whole)
+        let (bare, defended) = (try #require(off.lostShare), try #require(on.lostShare))
+        #expect(abs(bare - defended) < 0.06, "\(bare) \(defended)")
+    }
+
     /// Both want another depth of the buffer, and only one can be had.
     @Test func adviceForBurstsAndForJitterDoesNotContradictItself() throws {
         let (result, _, _) = try check("g10 jitter=uniform:0ms-90ms", seconds: 20, .off)

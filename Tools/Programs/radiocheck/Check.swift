@@ -62,7 +62,9 @@ import SoundFile
     var defence: DefenceConfiguration.Mode = .auto
 
     @Option(
-        help: ArgumentHelp("The most that the buffer grows to; a bare number is in milliseconds.", valueName: "time"))
+        help: ArgumentHelp(
+            "The most that the buffer grows to; a bare number is in milliseconds. Unless told 1 s, and 100 ms for the sake of lost packets.",
+            valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
     @Option(help: ArgumentHelp("What to say: a sound file, mono at 48 kHz.", valueName: "file"))

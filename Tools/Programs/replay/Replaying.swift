@@ -22,7 +22,8 @@ import SoundFile
             Reads pcap (both byte orders, micro- and nanoseconds) and pcapng, with Ethernet, VLAN tags, Linux' cooked headers, \
             raw IP or loopback; finds the streams of RTP in it and takes the one of Opus with the most packets, unless you \
             choose. The card that it plays to asks for 2.5 ms at a time and is never late. Delay counts from the moment of \
-            sending, as the fastest packet of all implies it; the score is the E-model's (ITU-T G.107).
+            sending, as the fastest packet of all implies it; the score is the E-model's (ITU-T G.107). What the sender sent \
+            again is a packet that comes late, not one that was lost: a capture does not say who was asked.
 
             \(Console.exitCodes) So is a capture that cannot be read or holds no such stream.
             """)
@@ -54,7 +55,8 @@ import SoundFile
     var jitter: Jitter?
 
     @Option(
-        help: ArgumentHelp("The most that the buffer grows to; a bare number is in milliseconds.", valueName: "time"))
+        help: ArgumentHelp(
+            "The most that the buffer grows to; a bare number is in milliseconds. Unless told 1 s.", valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
