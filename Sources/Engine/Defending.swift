@@ -11,7 +11,9 @@ extension Station {
         let loss = receivers.loss(at: now)
         if isFresh, loss.share > 0 { lastReportedLoss = now }
         guard configuration.defence.mode != .off, !configuration.remotes.isEmpty else { return }
-        if isFresh { bitRateLimit.update(lossShare: loss.share, roundTrip: receivers.roundTrip, at: now) }
+        if isFresh {
+            bitRateLimit.update(lossShare: receivers.toldLossShare(at: now), roundTrip: receivers.roundTrip, at: now)
+        }
         let abilities = receivers.abilities(
             at: Set(configuration.remotes.map(\.address)), otherwise: configuration.defence.remoteAbilities)
         regulateThrift()

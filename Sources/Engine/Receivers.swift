@@ -15,6 +15,8 @@ struct Receiver: Sendable {
     var lossShare = 0.0
     /// The loss of its last seconds, told packet by packet, before anything was done about it: share and mean burst.
     private var pattern: (share: Double, meanBurst: Double, at: Instant)?
+    /// The same as it was told last.
+    private var toldShare = 0.0
 
     /// A pattern is better than the share for so long.
     private static let worth = Duration.seconds(2)
@@ -43,11 +45,18 @@ struct Receiver: Sendable {
         return (pattern.share, pattern.meanBurst)
     }
 
+    /// As told last, without regard to what was before.
+    func toldLossShare(at now: Instant) -> Double {
+        guard let pattern, now - pattern.at < Self.worth else { return lossShare }
+        return toldShare
+    }
+
     /// A few seconds of loss by chance differ much from those before: only the end of all loss, and more than twice of it, are
     /// believed at once.
     mutating func take(_ loss: LossSummary, at now: Instant) {
         let share = Double(loss.lossCount) / Double(max(loss.packetCount, Self.leastCount))
         let meanBurst = max(loss.meanBurstLength, 1)
+        toldShare = share
         if let before = pattern, share > 0, share < 2 * before.share {
             pattern = (
                 before.share + (share - before.share) * Self.weight,
@@ -127,6 +136,8 @@ struct Receivers: Sendable {
     func loss(at now: Instant) -> (share: Double, meanBurst: Double) {
         all.lazy.map { $0.loss(at: now) }.max { $0.share < $1.share } ?? (0, 1)
     }
+
+    func toldLossShare(at now: Instant) -> Double { all.lazy.map { $0.toldLossShare(at: now) }.max() ?? 0 }
 
     var roundTrip: Duration? { all.lazy.compactMap(\.roundTrip.value).max() }
 

@@ -249,7 +249,7 @@ struct DefenceTests {
         let lost = link.right.station.sources.first?.recentLoss.share ?? 1
         #expect(lost < 0.1, "\(lost)")
         link.change(to: NetworkModel(delay: .milliseconds(20)))
-        link.run(until: seconds(100))
+        link.run(until: seconds(160))
         #expect(link.left.station.defence == Defence(bitRate: 32_000))
     }
 
@@ -266,8 +266,45 @@ struct DefenceTests {
         #expect(report(0.1, 400, at: 3.5) == 27_200, "a cut has a second to be felt")
         #expect(report(0.1, 400, at: 4) == 23_120)
         #expect(report(0, 20, at: 6) == 23_120, "and three to be over")
-        #expect(report(0, 20, at: 7) > 23_120)
-        #expect(report(0, 20, at: 17) == 32_000)
+        #expect(report(0, 20, at: 8) > 23_120)
+        #expect(report(0, 20, at: 18) == 25_600)
+        #expect((25_601..<28_000).contains(report(0, 20, at: 20)), "slowly where it was too much before")
+        #expect(report(0, 20, at: 70) == 32_000)
+    }
+
+    @Test func cutsThatChangeNothingAreTakenBack() {
+        var limit = BitRateLimit(32_000)
+        limit.update(lossShare: 0, roundTrip: .milliseconds(10), at: seconds(0))
+        var least = limit.bitRate
+        for half in 2..<80 {
+            // The way is a longer one now, and loses as it did.
+            limit.update(lossShare: 0.05, roundTrip: .milliseconds(300), at: seconds(Double(half) / 2))
+            least = min(least, limit.bitRate)
+        }
+        #expect(least > 19_000)
+        #expect(limit.bitRate == 32_000)
+    }
+
+    /// A queue that overflows: of what is more than its room, all is lost.
+    @Test func aNarrowNetworkIsApproachedSlowly() {
+        var limit = BitRateLimit(32_000)
+        var told: [Double] = Array(repeating: 0, count: 10)
+        var lost = 0.0
+        var rates: [Int] = []
+        for half in 0..<240 {
+            let load = Double(limit.bitRate) + 16_000
+            told = told.dropFirst() + [max(0, 1 - 36_000 / load)]
+            let isFull = load > 36_000
+            limit.update(
+                lossShare: told.reduce(0, +) / 10, roundTrip: .milliseconds(half < 4 ? 40 : isFull ? 400 : 40),
+                at: seconds(Double(half) / 2))
+            if half > 40 {
+                lost += told.last ?? 0
+                rates.append(limit.bitRate)
+            }
+        }
+        #expect(lost / Double(rates.count) < 0.03, "\(lost / Double(rates.count))")
+        #expect(rates.reduce(0, +) / rates.count > 14_000, "\(rates.reduce(0, +) / rates.count)")
     }
 
     @Test func lossWithoutDelayDoesNotTakeBits() throws {
