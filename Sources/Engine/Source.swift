@@ -65,7 +65,8 @@ public struct Source: Sendable {
         let reception = reception.packetArrived(
             header.sequenceNumber, timestamp: header.timestamp, isResent: isResent, at: now)
         trace.packetArrived(header, opus, reception, isResent: isResent, at: now)
-        return isResent ? .resent : .original
+        // The second answer to a question that was asked twice says nothing of how long packets take.
+        return isResent || reception == .duplicate ? .resent : .original
     }
 
     mutating func noteAnswers() {

@@ -34,6 +34,17 @@ struct RetransmissionTests {
         #expect(1 - Defended.shareInTime(link, within: .milliseconds(200)) < 0.02)
     }
 
+    /// The second comes when a question was asked twice; its delay tells of the questions, not of the network.
+    @Test func theSecondOfTwoAnswersIsNoOriginal() throws {
+        var listener = station(1, StationConfiguration(remotes: [alice]))
+        var origins: [PacketOrigin?] = []
+        for (number, at) in [(0, 0), (1, 20), (1, 70), (2, 90)] {
+            let reception = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(at) / 1_000))
+            if case .media(let packet) = reception { origins.append(packet.origin) }
+        }
+        #expect(origins == [.original, .original, .resent, .original])
+    }
+
     /// Beyond that, questions are thrown away, and there are not many to have.
     @Test func whoIsNearIsAskedNoSoonerThanTheyAnswer() throws {
         let link = Defended.link(try NetworkModel(parsing: "b10 delay=0.1ms"), .nack, .nack, seed: 3)
