@@ -50,7 +50,7 @@ struct ArrivalTrace: Sendable {
 
     func isAnswer(_ header: RTPHeader, at now: Instant) -> Bool {
         missing.isAnswer(
-            header.sequenceNumber, startsTalkspurt: header.marker, roundTrip: roundTrip.value, at: now)
+            header.sequenceNumber, startsTalkspurt: header.marker, roundTrip: roundTrip, at: now)
     }
 
     mutating func packetArrived(
@@ -162,11 +162,11 @@ struct ArrivalTrace: Sendable {
             lastTrial = now
             limit = 1
         }
-        return missing.ask(depth: depth, roundTrip: roundTrip.value, limit: limit, at: now)
+        return missing.ask(depth: depth, roundTrip: roundTrip, limit: limit, at: now)
     }
 
     func hasQuestion(depth: Duration, at now: Instant) -> Bool {
-        missing.isQuestionDue(depth: depth, roundTrip: roundTrip.value, at: now)
+        missing.isQuestionDue(depth: depth, roundTrip: roundTrip, at: now)
     }
 
     mutating func postponeQuestions(for pause: Duration, at now: Instant) { missing.postpone(for: pause, at: now) }

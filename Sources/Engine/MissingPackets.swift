@@ -63,13 +63,13 @@ struct MissingPackets: Sendable {
     /// Whether a packet that comes now comes because it was asked for: not sooner than an answer can. What nothing behind it
     /// had shown to be lost must also come when an answer does, or it was only late; `startsTalkspurt` where it was sent later.
     func isAnswer(
-        _ sequenceNumber: SequenceNumber, startsTalkspurt: Bool, roundTrip: Duration?, at now: Instant
+        _ sequenceNumber: SequenceNumber, startsTalkspurt: Bool, roundTrip: RoundTrip, at now: Instant
     ) -> Bool {
         guard let index = index(of: sequenceNumber), let asked = entries[index].firstAsked else { return false }
         let passed = now - asked
-        let least = roundTrip.map { ($0 - Self.resolution) * 3 / 4 } ?? Self.leastRoundTrip
+        let least = roundTrip.least.map { ($0 - Self.resolution) * 3 / 4 } ?? Self.leastRoundTrip
         guard passed >= least else { return false }
-        guard entries[index].isTail, let roundTrip else { return true }
+        guard entries[index].isTail, let roundTrip = roundTrip.value else { return true }
         return !startsTalkspurt && passed <= roundTrip * entries[index].askedCount + roundTrip / 2 + .milliseconds(5)
     }
 
@@ -156,13 +156,13 @@ struct MissingPackets: Sendable {
     }
 
     /// Whether one of them is due to be asked for, so that the answer comes within `depth`.
-    func isQuestionDue(depth: Duration, roundTrip: Duration?, at now: Instant) -> Bool {
+    func isQuestionDue(depth: Duration, roundTrip: RoundTrip, at now: Instant) -> Bool {
         entries.contains { $0.nextQuestion <= now && isOfUse($0, depth: depth, roundTrip: roundTrip, at: now) }
     }
 
     /// All that an answer can still bring in time, to be asked for now; each is due again a little more than a round trip
     /// later. At most `limit`, and those that time is left for longest go first.
-    mutating func ask(depth: Duration, roundTrip: Duration?, limit: Int, at now: Instant) -> [SequenceNumber] {
+    mutating func ask(depth: Duration, roundTrip: RoundTrip, limit: Int, at now: Instant) -> [SequenceNumber] {
         var numbers: [Int64] = []
         for index in entries.indices.reversed() where numbers.count < limit {
             let entry = entries[index]
@@ -174,7 +174,7 @@ struct MissingPackets: Sendable {
             entries[index].askedCount += 1
             entries[index].firstAsked = entry.firstAsked ?? now
             if entry.nextQuestion <= now {
-                let interval = roundTrip.map { max($0 + Self.slack, Self.leastInterval) }
+                let interval = roundTrip.value.map { max($0 + Self.slack, Self.leastInterval) }
                 entries[index].nextQuestion = now + (interval ?? Self.unknownRoundTrip)
             }
         }
@@ -206,9 +206,9 @@ struct MissingPackets: Sendable {
     /// A talkspurt may have ended: then there is nobody to answer.
     private static let maximumTailQuestions = 2
 
-    private func isOfUse(_ entry: Entry, depth: Duration, roundTrip: Duration?, at now: Instant) -> Bool {
+    private func isOfUse(_ entry: Entry, depth: Duration, roundTrip: RoundTrip, at now: Instant) -> Bool {
         if entry.isCopied || entry.isTail && entry.askedCount >= Self.maximumTailQuestions { return false }
-        return now + (roundTrip ?? .zero) <= entry.place + depth
+        return now + (roundTrip.least ?? .zero) <= entry.place + depth
     }
 
     private func index(of sequenceNumber: SequenceNumber) -> Int? {

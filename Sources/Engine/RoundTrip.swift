@@ -3,8 +3,12 @@ internal import Sound
 /// How long a packet takes there and back, from what was measured lately.
 struct RoundTrip: Hashable, Sendable {
     private(set) var value: Duration?
+    private var recent = RecentMinimum()
     private var lastReport: Instant?
     private var lastMeasured: Instant?
+
+    /// What the fastest of the last seconds took: sooner nothing comes back, and so soon it may.
+    var least: Duration? { value.flatMap { _ in recent.least.map { .nanoseconds($0) } } }
 
     /// More is a lie, or nothing to wait for.
     private static let longest = Duration.seconds(3)
@@ -28,11 +32,13 @@ struct RoundTrip: Hashable, Sendable {
     /// What nothing has confirmed for long is not known any more. Otherwise one that was too long to ask within, or a longer
     /// one than it now is, would be believed for ever where only answers tell of it.
     mutating func forgetWhatIsOld(at now: Instant) {
-        if let lastMeasured, now - lastMeasured > Self.worth { value = nil }
+        guard let lastMeasured, now - lastMeasured > Self.worth else { return }
+        (value, recent) = (nil, RecentMinimum())
     }
 
     private mutating func smooth(_ duration: Duration, at now: Instant) {
         value = value.map { $0 + (duration - $0) / 4 } ?? duration
+        recent.insert(Instant.nanoseconds(in: duration), at: now)
         lastMeasured = now
     }
 }

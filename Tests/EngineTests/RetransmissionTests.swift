@@ -223,7 +223,9 @@ struct RetransmissionTests {
     @Test func theFirstPacketAfterAPauseIsAskedForThoughItWasSuspectedBefore() {
         for startsTalkspurt in [false, true] {
             var missing = MissingPackets()
-            let (depth, roundTrip) = (Duration.milliseconds(100), Duration.milliseconds(20))
+            let depth = Duration.milliseconds(100)
+            var roundTrip = RoundTrip()
+            roundTrip.reported(.milliseconds(20), at: .start)
             missing.came(ahead: 0, as: SequenceNumber(rawValue: 7), isResent: false, at: .start) { _ in .start }
             missing.suspectTail(place: seconds(0.02), at: seconds(0.03))
             let suspected = missing.ask(depth: depth, roundTrip: roundTrip, limit: 9, at: seconds(0.03))
@@ -237,6 +239,20 @@ struct RetransmissionTests {
             let asked = missing.ask(depth: depth, roundTrip: roundTrip, limit: 9, at: seconds(0.54))
             #expect(asked == (startsTalkspurt ? [] : [SequenceNumber(rawValue: 8)]))
         }
+    }
+
+    /// Stalls make the round trip long on average; between them an answer comes as soon as ever.
+    @Test func onAnUnevenNetworkTheFastestRoundTripTellsWhatIsAnAnswerAndWhatIsWorthAsking() throws {
+        let network = try NetworkModel(
+            parsing: "loss=3% burst=3 delay=14ms jitter=exponential:8ms order=kept stalls=100ms-200ms/2.5s")
+        let link = Defended.link(network, .nack, .nack, seed: 1)
+        link.right.station.playoutDelay(of: SSRC(9), is: .milliseconds(180))
+        link.run(until: seconds(1))
+        link.right.station.playoutDelay(of: SSRC(9), is: .milliseconds(180))
+        link.run(until: seconds(60))
+        let source = try #require(link.right.station.sources.first)
+        let lostCount = Int(link.left.station.transmission.packetCount) * 3 / 100
+        #expect(source.mending.answeredCount > lostCount * 7 / 10, "\(source.mending) of about \(lostCount)")
     }
 
     @Test func aBurstOfLossIsNoStorm() throws {
