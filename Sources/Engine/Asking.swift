@@ -96,7 +96,6 @@ extension Station {
         guard configuration.remotes.contains(sources[index].endpoint) || sources[index].spend(datagram.count),
             let endpoint = controlEndpoint(of: sources[index].endpoint)
         else { return }
-        schedule.observe(byteCount: datagram.count)
         transmission.hasSpoken = true
         sources[index].mending.questionCount += 1
         outbox.putControl(datagram, to: endpoint)

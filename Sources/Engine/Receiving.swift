@@ -55,17 +55,20 @@ extension Station {
         guard var packets = try? RTCPCompound(parsing: datagram, allowsReducedSize: true) else {
             return .discarded(.malformedRTCP)
         }
-        schedule.observe(byteCount: datagram.count)
         (hasFreshReport, hasNewAbilities) = (false, false)
         var isWhole = true
+        var isQuestion = false
         while true {
             do {
                 guard let packet = try packets.next() else { break }
+                if case .genericNACK = packet { isQuestion = true }
                 take(packet, from: sender, at: now)
             } catch {
                 isWhole = false
             }
         }
+        // Questions are short and have bounds of their own: by them reports would seem to cost less than they do.
+        if !isQuestion { schedule.observe(byteCount: datagram.count) }
         tellFreshView()
         if hasFreshReport || hasNewAbilities { decide(isFresh: hasFreshReport, at: now) }
         hurryReports(at: now)

@@ -34,17 +34,19 @@ struct ReportSchedule: Sendable {
     /// Intervals without a word after which a member is not there any more.
     private static let patience = 5.0
 
-    /// Between two early reports, at the least: with what a timer is late, two such lie within half a second.
+    /// Between two early reports of two who are alone, at the least: with what a timer is late, two such lie within half a second.
     static let earlyInterval = Duration.milliseconds(450)
 
     var deadline: Instant? { early.flatMap { early in regular.map { min($0, early) } } ?? regular }
 
-    /// One who is alone with us shall know something at `moment`: loss, or who we are. The first report need not wait (section
-    /// 6.2), another goes no sooner than half a second after the last (RFC 4585 section 3.4: immediate feedback; of a crowd
-    /// all would speak at once, and the rules for all hold).
-    mutating func hurry(at moment: Instant) {
+    /// The others shall know something at `moment`: loss, or who we are. To one who is alone with us the first report need not
+    /// wait (section 6.2), and another goes no sooner than half a second after the last (RFC 4585 section 3.4: immediate
+    /// feedback). Among more, only the five seconds are waived: all reports together still take no more than their share.
+    mutating func hurry(_ session: Session, at moment: Instant) {
         guard early == nil, regular != nil, let last else { return }
-        early = isFirst ? moment : max(moment, last + Self.earlyInterval)
+        let isAlone = session.memberCount <= 2
+        let interval = isAlone ? Self.earlyInterval : max(Self.earlyInterval, .seconds(fairInterval(session)))
+        early = isFirst && isAlone ? moment : max(moment, last + interval)
     }
 
     /// Whether one who last sent at `lastPacket` counts as a sender: since the report before the last (section 6.4).

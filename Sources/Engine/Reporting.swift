@@ -19,17 +19,17 @@ extension Station {
         hurryReports(at: now)
     }
 
-    /// While packets are lost, ours or those of one who is alone with us, reports come twice a second.
+    /// While packets are lost, ours or those of another, reports come twice a second between two, more seldom among more.
     mutating func hurryReports(at now: Instant) {
         var isLossy = lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false
         for index in sources.indices where !isLossy { isLossy = sources[index].trace.isLossy(at: now) }
         if isLossy { hurryReport(at: now) }
     }
 
-    /// To one who is alone with us; of a crowd, the rules for all hold.
+    /// In a group, the rules for all hold.
     mutating func hurryReport(at moment: Instant) {
-        guard !configuration.isGroup, session(at: moment).memberCount <= 2 else { return }
-        schedule.hurry(at: moment)
+        guard !configuration.isGroup else { return }
+        schedule.hurry(session(at: moment), at: moment)
     }
 
     /// One who has never said anything, and one in a crowd, leaves without a word (RFC 3550 section 6.3.7).

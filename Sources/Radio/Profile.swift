@@ -9,7 +9,7 @@ public enum Profile: String, CaseIterable, Sendable {
         case .wifi: "speech, 20 ms frames, 32 kbit/s, FEC for 2 % loss, depth at least 20 ms"
         case .internet: "speech, 20 ms frames, 32 kbit/s, FEC for 5 % loss, depth at least 40 ms"
         case .quality:
-            "speech, 20 ms frames, 32 kbit/s, waits for lost packets: up to 4 round trips and 40 ms, 200 ms at most"
+            "speech, 20 ms frames, 32 kbit/s, waits for lost packets, from the start: 4 round trips and 40 ms, 200 ms at most"
         case .music: "music, 20 ms frames, 128 kbit/s, stereo, depth at least 60 ms"
         case .lowest: "least delay: periods of 2.5 ms and no reserve in the card's queue; frames as given"
         }

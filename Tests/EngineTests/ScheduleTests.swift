@@ -1,3 +1,4 @@
+import BadLink
 import Engine
 import RTP
 import Sound
@@ -21,6 +22,28 @@ struct ScheduleTests {
         #expect(abs(mean - 5) < 0.5, "\(mean)")
         let spread = intervals.map { abs($0 - mean) }.reduce(0, +) / Double(intervals.count)
         #expect(spread > 0.5, "\(spread)")
+    }
+
+    /// Without the five seconds, but no more bytes than is everybody's share.
+    @Test func threeTellOfLossSoonerThanUsual() throws {
+        let ends = (0..<3).map { number in
+            LinkEnd(
+                station(
+                    UInt32(number + 1),
+                    StationConfiguration(remotes: (0..<3).filter { $0 != number }.map(SimulatedLink.endpoint))),
+                number: number)
+        }
+        let link = SimulatedLink(ends, network: NetworkModel(loss: .random(0.1), delay: .milliseconds(20)), seed: 1)
+        for end in ends { end.speech = Speech() }
+        link.run(until: seconds(60))
+        let reports = ends[0].sentControl.filter { $0.packets.allSatisfy { $0.nack == nil } && $0.at > seconds(5) }
+        let times = Set(reports.map(\.at)).sorted()
+        let intervals = zip(times.dropFirst(), times).map { $0 - $1 }
+        #expect(try #require(intervals.max()) < .seconds(5))
+        let bytes =
+            ends.flatMap(\.sentControl).filter { $0.packets.allSatisfy { $0.nack == nil } }
+            .map { $0.bytes.count + 28 }.reduce(0, +) / 2
+        #expect(Double(bytes) / 60 < 300 * 1.3, "\(bytes / 60) bytes a second")
     }
 
     @Test func aCrowdReportsSeldom() {
