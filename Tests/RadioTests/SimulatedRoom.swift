@@ -1,6 +1,6 @@
+import Engine
 import Foundation
 import Handoff
-import Engine
 import OpusCodec
 import Playout
 import RTP
@@ -115,7 +115,8 @@ final class SimulatedRoom {
         var settings = settings
         settings.channelCount = format.channelCount
         listener = try Listener(
-            format: format, configuration: settings.lane(period: FrameCount(period), format.rate, DefenceConfiguration()),
+            format: format,
+            configuration: settings.lane(period: FrameCount(period), format.rate, DefenceConfiguration()),
             longestPull: FrameCount(period))
         start = now
     }
