@@ -12,7 +12,8 @@ extension Station {
         if isFresh, loss.share > 0 { lastReportedLoss = now }
         guard configuration.defence.mode != .off, !configuration.remotes.isEmpty else { return }
         if isFresh {
-            bitRateLimit.update(lossShare: receivers.toldLossShare(at: now), roundTrip: receivers.roundTrip, at: now)
+            bitRateLimit.update(
+                lossShare: receivers.toldLossShare(at: now), roundTrip: receivers.standingRoundTrip, at: now)
         }
         let abilities = receivers.abilities(
             at: Set(configuration.remotes.map(\.address)), otherwise: configuration.defence.remoteAbilities)

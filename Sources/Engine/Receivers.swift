@@ -139,6 +139,8 @@ struct Receivers: Sendable {
 
     func toldLossShare(at now: Instant) -> Double { all.lazy.map { $0.toldLossShare(at: now) }.max() ?? 0 }
 
+    var standingRoundTrip: Duration? { all.lazy.compactMap(\.roundTrip.standing).max() }
+
     var roundTrip: Duration? { all.lazy.compactMap(\.roundTrip.value).max() }
 
     /// Of the one who reports least often.

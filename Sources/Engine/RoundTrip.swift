@@ -4,11 +4,15 @@ internal import Sound
 struct RoundTrip: Hashable, Sendable {
     private(set) var value: Duration?
     private var recent = RecentMinimum()
+    private var lately = RecentMinimum(window: .milliseconds(1_500))
     private var lastReport: Instant?
     private var lastMeasured: Instant?
 
     /// What the fastest of the last seconds took: sooner nothing comes back, and so soon it may.
     var least: Duration? { value.flatMap { _ in recent.least.map { .nanoseconds($0) } } }
+
+    /// What every packet of the last seconds took: a full queue delays them all, a stall only some.
+    var standing: Duration? { lately.least.map { .nanoseconds($0) } }
 
     /// More is a lie, or nothing to wait for.
     private static let longest = Duration.seconds(3)
@@ -39,6 +43,7 @@ struct RoundTrip: Hashable, Sendable {
     private mutating func smooth(_ duration: Duration, at now: Instant) {
         value = value.map { $0 + (duration - $0) / 4 } ?? duration
         recent.insert(Instant.nanoseconds(in: duration), at: now)
+        lately.insert(Instant.nanoseconds(in: duration), at: now)
         lastMeasured = now
     }
 }

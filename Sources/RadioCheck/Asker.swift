@@ -49,6 +49,8 @@ public struct Asker: ~Copyable {
     private var greetings: [Greeting] = []
     private var start = Instant.start
     private var packetCount = 0
+    /// What was done against loss for the packet that was sent last: afterwards nothing is lost any more.
+    private var lastDefence: Defence
     private var transits = DelaySamples()
 
     /// What is asked of whom.
@@ -97,6 +99,7 @@ public struct Asker: ~Copyable {
         self.station = Station(identity: identity, configuration: station, at: now)
         self.configuration = configuration
         self.hear = hear
+        lastDefence = self.station.defence
         firstTimestamp = identity.firstTimestamp
         question = identity.seed
         beginning = now
@@ -172,7 +175,7 @@ public struct Asker: ~Copyable {
         return CheckResult(
             sentCount: packetCount, quality: quality,
             roundTrip: isReturned ? transits : nil, view: isReturned ? nil : station.transmission.lastView,
-            defence: station.defence, bitRate: configuration.coding.bitRate,
+            defence: lastDefence, bitRate: configuration.coding.bitRate,
             maximumDepth: configuration.defence.maximumDepth)
     }
 
@@ -213,6 +216,7 @@ public struct Asker: ~Copyable {
     private mutating func speak(_ isReturned: Bool, at now: Instant) {
         while nextPacket <= now, nextPacket <= start + configuration.duration {
             let defence = station.defence
+            lastDefence = defence
             let packet = speech.next(
                 bitRate: defence.bitRate, inBandFEC: defence.inBandFEC, expectedLoss: defence.expectedLoss)
             let position = FrameCount(packetCount * SpeechSource.frameCount.rawValue)

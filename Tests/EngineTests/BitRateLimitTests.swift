@@ -81,6 +81,19 @@ struct BitRateLimitTests {
         #expect(rates.reduce(0, +) / rates.count > 14_000, "\(rates.reduce(0, +) / rates.count)")
     }
 
+    /// Some packets are late then; where a queue is full, all are.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func stallsAreNoFullQueue(seed: UInt64) throws {
+        let network = try NetworkModel(parsing: "loss=3% burst=3 delay=14ms order=kept stalls=100ms-300ms/1.5s")
+        let link = Defended.link(network, .auto, .auto, seed: seed)
+        var least = 32_000
+        for second in 0..<60 {
+            link.run(until: seconds(Double(second)))
+            least = min(least, link.left.station.bitRateLimit.bitRate)
+        }
+        #expect(least == 32_000)
+    }
+
     @Test func lossWithoutDelayDoesNotTakeBits() throws {
         let link = try Defended.link("b20", .auto, .auto, seed: 2)
         link.run(until: seconds(30))
