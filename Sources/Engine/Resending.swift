@@ -7,7 +7,7 @@ internal import Sound
 ///
 /// | of all receivers | 100 questions a second, 50 at once, with 1000 packets a second, 500 at once; others are counted, and that is all |
 /// | each packet | sent again eight times, and to the same remote once in 0.8 round trips, but at least 10 ms |
-/// | all | with the media 1.15 times the bit rate, half a second of it at once |
+/// | all | with the media 1.15 times the bit rate, two seconds of it at once |
 extension Station {
     static let answersPerSecond = 100.0
     static let mostAnswers = 50.0
@@ -15,6 +15,8 @@ extension Station {
     static let mostAnsweredNumbers = 500.0
     /// Media and what is sent again, over the bit rate.
     static let bitRateWithResends = 1.15
+    /// What is not used is saved up for so many: loss by chance comes in clusters of seconds.
+    static let savedSecondsOfResends = 2.0
     private static let maximumResentCount = 8
     private static let shortestInterval = Duration.milliseconds(10)
 

@@ -90,7 +90,8 @@ public struct Station: ~Copyable, Sendable {
         payloadAllowance = Allowance(
             perSecond: bytesPerSecond, most: bytesPerSecond * Self.savedSeconds, share: Self.savedShare)
         resendAllowance = Allowance(
-            perSecond: bytesPerSecond * Self.bitRateWithResends, most: bytesPerSecond * Self.bitRateWithResends / 2)
+            perSecond: bytesPerSecond * Self.bitRateWithResends,
+            most: bytesPerSecond * Self.bitRateWithResends * Self.savedSecondsOfResends, share: Self.savedShare)
         armReports(at: now)
         decide(isFresh: false, at: now)
     }
