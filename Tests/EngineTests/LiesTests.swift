@@ -52,7 +52,8 @@ struct LiesTests {
             _ = talker.receive(question, from: bob, at: now)
             bytes += talker.takeDatagrams().map { $0.bytes.count - 12 }.reduce(0, +)
         }
-        #expect(bytes <= Int(4_000 * 1.15 * 1.5) + 80)
+        // What may go out in that second, and what two before it can have saved up.
+        #expect(bytes <= Int(4_000 * 1.15 * 3) + 80)
         let resending = talker.transmission.resending
         #expect(resending.questionCount == 100_000)
         #expect(resending.refusedCount + resending.resentCount + resending.unknownCount == 5_000_000)
