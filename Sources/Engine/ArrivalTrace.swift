@@ -32,7 +32,9 @@ struct ArrivalTrace: Sendable {
     private static let longestTransitChange: Int64 = 10_000_000_000
     private static let step = FrameCount(960)
     private static let trialInterval = Duration.seconds(2)
-    private static let shortestTail = PredictedScore.suspicion
+    /// From a packet's time until it is missed, where the one before it came; where that is lost as well, the next that comes
+    /// tells of both.
+    static let shortestTail = Duration.milliseconds(10)
     /// A packet as late as the latest is not missing yet.
     private static let slack = Duration.milliseconds(1)
 

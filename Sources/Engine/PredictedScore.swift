@@ -15,10 +15,7 @@ struct PredictedScore: Sendable {
     var frame: Duration
 
     /// What a pull and a late thread take of the depth.
-    static let margin = Duration.microseconds(6_500)
-    /// From a packet's time until it is missed, where the one before it came (`ArrivalTrace` waits so long); where that is lost as
-    /// well, the next that comes tells of both.
-    static let suspicion = Duration.milliseconds(10)
+    private static let margin = Duration.microseconds(6_500)
     /// How many tries are worth counting.
     private static let maximumTryCount = 8
     /// In packets.
@@ -44,8 +41,9 @@ struct PredictedScore: Sendable {
     /// Whether what is sent so many packets later is there when it is needed.
     func hasRoom(forPacketsLater count: Int) -> Bool { frame * count + Self.margin <= depth }
 
-    /// Whether the first question can be answered in time.
-    var hasRoomForQuestion: Bool { roundTrip.map { Self.suspicion + $0 + Self.margin <= depth } ?? false }
+    /// What the first question and its answer take; nil where the round trip is not known.
+    var leastDepthForQuestion: Duration? { roundTrip.map { ArrivalTrace.shortestTail + $0 + Self.margin } }
+    var hasRoomForQuestion: Bool { leastDepthForQuestion.map { $0 <= depth } ?? false }
 
     /// How likely a packet is lost so many behind a lost one (Gilbert's two states).
     private func lostLater(by distance: Int) -> Double {
@@ -69,7 +67,7 @@ struct PredictedScore: Sendable {
 
     /// Of the packets that are lost: neither copied in a packet that came nor sent again in time. Both fail in long bursts, so
     /// it is counted by how many packets later the burst ends.
-    func shareMissed(copies: [Int], resends: Bool) -> Double {
+    private func shareMissed(copies: [Int], resends: Bool) -> Double {
         let lostOn = lostLater(by: 1)
         var share = 0.0
         var isStillLost = 1.0
@@ -99,7 +97,7 @@ struct PredictedScore: Sendable {
     private func shareNotAnswered(burstEnd: Int) -> Double {
         guard let roundTrip else { return 1 }
         let isFirst = 1 - lostLater(by: 1)
-        return isFirst * shareNotAnswered(missedAfter: Self.suspicion, roundTrip)
+        return isFirst * shareNotAnswered(missedAfter: ArrivalTrace.shortestTail, roundTrip)
             + (1 - isFirst) * shareNotAnswered(missedAfter: frame * burstEnd, roundTrip)
     }
 

@@ -13,10 +13,9 @@ struct Receiver: Sendable {
     fileprivate var hasToldTime = false
     /// Of the packets since its last report.
     var lossShare = 0.0
-    /// The loss of its last seconds, told packet by packet, before anything was done about it: share and mean burst.
-    private var pattern: (share: Double, meanBurst: Double, at: Instant)?
-    /// The same as it was told last.
-    private var toldShare = 0.0
+    /// The loss of its last seconds, told packet by packet, before anything was done about it: share and mean burst, and the
+    /// share as it was told last, without regard to what was before.
+    private var pattern: (share: Double, meanBurst: Double, told: Double, at: Instant)?
 
     /// A pattern is better than the share for so long.
     private static let worth = Duration.seconds(2)
@@ -48,7 +47,7 @@ struct Receiver: Sendable {
     /// As told last, without regard to what was before.
     func toldLossShare(at now: Instant) -> Double {
         guard let pattern, now - pattern.at < Self.worth else { return lossShare }
-        return toldShare
+        return pattern.told
     }
 
     /// A few seconds of loss by chance differ much from those before: only the end of all loss, and more than twice of it, are
@@ -56,14 +55,13 @@ struct Receiver: Sendable {
     mutating func take(_ loss: LossSummary, at now: Instant) {
         let share = Double(loss.lossCount) / Double(max(loss.packetCount, Self.leastCount))
         let meanBurst = max(loss.meanBurstLength, 1)
-        toldShare = share
         if let before = pattern, share > 0, share < 2 * before.share {
             pattern = (
                 before.share + (share - before.share) * Self.weight,
-                before.meanBurst + (meanBurst - before.meanBurst) * Self.weight, now
+                before.meanBurst + (meanBurst - before.meanBurst) * Self.weight, share, now
             )
         } else {
-            pattern = (share, meanBurst, now)
+            pattern = (share, meanBurst, share, now)
         }
     }
 }

@@ -41,6 +41,7 @@ extension Station {
         case .source(let index):
             let origin = sources[index].packetArrived(header, opus, byteCount: datagram.count, at: now)
             var packet = MediaPacket(header: header, payload: payload, frameCount: opus.frameCount, origin: origin)
+            sources[index].coded.add(packet.description)
             if let redundant {
                 sources[index].takeCopies(redundant, of: datagram, header, into: &packet, configuration, at: now)
             }

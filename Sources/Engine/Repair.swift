@@ -14,11 +14,11 @@ public struct Repair: Hashable, Sendable {
     /// What is worth its delay to a listener: the least depth that sounds nearly as good as all the depth there may be.
     /// Nothing where a question cannot be answered in it.
     static func worthwhileDepth(_ outlook: PredictedScore) -> Duration {
-        guard outlook.hasRoomForQuestion, let roundTrip = outlook.roundTrip else { return .zero }
+        guard outlook.hasRoomForQuestion, let least = outlook.leastDepthForQuestion else { return .zero }
         let scheme = Defence(resends: true, bitRate: 32_000)
         let best = outlook.score(of: scheme)
         var tried = outlook
-        tried.depth = PredictedScore.suspicion + roundTrip + PredictedScore.margin
+        tried.depth = least
         while tried.depth < outlook.depth, tried.score(of: scheme) < best - nearly { tried.depth += step }
         return min(tried.depth, outlook.depth)
     }

@@ -7,6 +7,8 @@ public struct Source: Sendable {
     /// Where its media came from last.
     public internal(set) var endpoint: Endpoint
     public internal(set) var reception: ReceptionStatistics
+    /// What came of its sound, for the bit rate of its codec.
+    public internal(set) var coded = CodedSound()
     /// What it says it is called, fit to be shown.
     public internal(set) var name: String?
     /// What it says it can do against loss; nil where it does not say.

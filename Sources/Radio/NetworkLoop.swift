@@ -38,8 +38,6 @@ internal import Synchronization
     private let datagram: UnsafeMutableBufferPointer<UInt8>
     private var droppedCount = 0
     private var heardAnyone = false
-    /// Of those who are there.
-    private var coded: [SSRC: CodedSound] = [:]
     /// What was told last of those who have a voice: it is told after they have left, too.
     private var voices: [SessionSnapshot.VoiceSnapshot] = []
 
@@ -116,7 +114,6 @@ internal import Synchronization
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         if case .media(let packet) = station.receive(datagram, from: sender, at: now) {
             heardAnyone = true
-            coded[packet.ssrc, default: CodedSound()].add(packet.description)
             for index in 0..<packet.copyCount { pass { $0.set(packet.copy(index), of: datagram, arrivedAt: now) } }
             pass { $0.set(packet, of: datagram, arrivedAt: now) }
         }
@@ -153,10 +150,7 @@ internal import Synchronization
             socket.send(unsafe UnsafeBufferPointer(rebasing: datagram[..<count]).span, to: destination.endpoint)
         }
         while let event = station.nextEvent() {
-            if case .sourceLeft(let ssrc, _) = event {
-                pass { $0.set(.goodbye, of: ssrc) }
-                coded[ssrc] = nil
-            }
+            if case .sourceLeft(let ssrc, _) = event { pass { $0.set(.goodbye, of: ssrc) } }
             state.post(event)
         }
         if station.defence != demanded { demand(station.defence) }
@@ -190,8 +184,7 @@ internal import Synchronization
 
     /// Said again and again, as the playback thread may give the talker another voice.
     private func tell(_ repair: Repair, of ssrc: SSRC) {
-        let needs = RepairNeeds(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit)
-        pass { $0.set(.repair(needs), of: ssrc) }
+        pass { $0.set(.repair(RepairNeeds(repair)), of: ssrc) }
     }
 
     private func publish() {
@@ -203,9 +196,6 @@ internal import Synchronization
                 station.playoutDelay(of: voice.ssrc, is: voice.playout.delay.duration())
             }
             snapshot.add(report, present: station.sources, before: voices)
-            for index in snapshot.voices.indices {
-                if let coded = coded[snapshot.voices[index].ssrc] { snapshot.voices[index].coded = coded }
-            }
             voices = snapshot.voices
         }
         snapshot.network = media.statistics

@@ -78,3 +78,10 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
         packet.fill(payload)
     }
 }
+
+extension RepairNeeds {
+    /// What the station advises, as playout is told it.
+    package init(_ repair: Repair) {
+        self.init(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit)
+    }
+}

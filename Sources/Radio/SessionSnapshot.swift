@@ -135,6 +135,7 @@ extension SessionSnapshot.VoiceSnapshot {
         losses = source.reception.losses
         jitter = source.reception.jitter.duration()
         recentLoss = source.recentLoss
+        coded = source.coded
         roundTrip = source.roundTrip
         mending = source.mending
     }

@@ -104,12 +104,11 @@ public struct SimulatedReceiver: ~Copyable {
         let arrival = FrameCount(instant - origin)
         for index in 0..<packet.copyCount { insert(packet.copy(index), of: datagram, arrivedAt: arrival) }
         insert(packet, of: datagram, arrivedAt: arrival)
-        account.coded.add(packet.description)
         guard let source = station.sources.first(where: { $0.ssrc == ssrc }) else { return }
         account.reception = source.reception
+        account.coded = source.coded
         account.answeredCount = source.mending.answeredCount
-        let repair = source.repair
-        voice.setRepair(RepairNeeds(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit))
+        voice.setRepair(RepairNeeds(source.repair))
     }
 
     private mutating func insert(_ packet: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: FrameCount) {

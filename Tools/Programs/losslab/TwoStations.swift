@@ -44,9 +44,9 @@ struct TwoStations: ~Copyable {
         settings.signal = .speech
         settings.bitRate = defence.bitRate
         let encoder = try OpusEncoder(application: .voip, settings: settings)
-        var playout = PlayoutConfiguration(margin: FrameCount(Self.period))
-        if defence.expectsLoss { playout.repair.resendTime = FrameCount(defence.maximumDepth) }
-        playout.repair.limit = FrameCount(defence.maximumDepth)
+        var playout = PlayoutSettings().lane(period: FrameCount(Self.period), .opus, defence)
+        // Nothing here wakes late.
+        playout.margin = FrameCount(Self.period)
         let voice = try Voice(format: .mono, configuration: playout)
         self.settings = settings
         self.encoder = encoder
@@ -135,23 +135,14 @@ struct TwoStations: ~Copyable {
 
     private mutating func hear(_ media: MediaPacket, in datagram: [UInt8], at now: Instant) {
         var packet = IncomingPacket()
-        packet.ssrc = media.ssrc
-        packet.sequenceNumber = media.sequenceNumber
-        packet.timestamp = media.timestamp
-        packet.frameCount = media.description.frameCount
-        packet.origin = media.origin
-        let end = media.description.offset + media.description.byteCount
-        let payload = Array(datagram[media.description.offset..<end])
-        packet.carriesFEC = OpusDecoder.hasInBandFEC(payload.span)
-        packet.packet.fill(payload.span)
+        packet.set(media, of: datagram.span, arrivedAt: now)
         voice.insert(packet, arrivedAt: FrameCount(now - .start))
     }
 
     /// What the network thread and the playback thread tell each other ten times a second.
     private mutating func tell() {
         guard let repair = listener.sources.first(where: { $0.ssrc == SSRC(1) })?.repair else { return }
-        voice.setRepair(
-            RepairNeeds(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit))
+        voice.setRepair(RepairNeeds(repair))
         listener.playoutDelay(of: SSRC(1), is: voice.lane.statistics.delay.duration())
     }
 
