@@ -48,11 +48,14 @@ let package = Package(
         clib("CUV", pkgConfig: "libuv", debian: "libuv1-dev"),
         clib("CSpeexDSP", pkgConfig: "speexdsp", debian: "libspeexdsp-dev"),
         clib("CSndFile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
+        clib("CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
+        clib("CSRTP", pkgConfig: "libsrtp2", debian: "libsrtp2-dev"),
 
         .systemLibrary(name: "CTimerFD"),
 
         room("Sound"),
         room("RTP", imports: ["Sound"]),
+        room("Keys", imports: ["CSodium", "CSRTP", "Sound", "RTP"]),
         room("Playout", imports: ["Sound", "RTP"]),
         room("Quality", imports: ["Sound", "RTP", "Playout"]),
         room("Engine", imports: ["Sound", "RTP"]),
@@ -134,12 +137,13 @@ let package = Package(
 
         .target(
             name: "Support",
-            dependencies: ["Sound", "RTP", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard"],
+            dependencies: ["Sound", "RTP", "Keys", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard"],
             path: "Tests/Support",
             swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         tests("SoundTests", imports: ["Sound"]),
         tests("RTPTests", imports: ["BadLink", "RTP", "Sound"]),
+        tests("KeysTests", imports: ["BadLink", "Keys", "RTP", "Sound"]),
         tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
         tests("QualityTests", imports: ["Quality", "Playout", "RTP", "Sound"]),
         tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),

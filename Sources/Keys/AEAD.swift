@@ -1,0 +1,60 @@
+private import CSodium
+
+/// ChaCha20-Poly1305 (RFC 8439) with a counter as nonce, over `crypto_aead_chacha20poly1305_ietf_encrypt` and `_decrypt`.
+enum AEAD {
+    static let tagByteCount = 16
+
+    /// Appends `body` and the tag, sealed. A key never meets a counter twice: that is the caller's.
+    static func seal(
+        _ body: Span<UInt8>, counter: UInt64, data: Span<UInt8>, key: SecretBytes, into datagram: inout OutputSpan<UInt8>
+    ) {
+        precondition(datagram.freeCapacity >= body.count + tagByteCount, "no room for what is sealed")
+        let nonce = nonce(counter)
+        unsafe datagram.withUnsafeMutableBufferPointer { output, count in
+            key.withBytes { key in
+                unsafe key.withUnsafeBufferPointer { key in
+                    unsafe nonce.span.withUnsafeBufferPointer { nonce in
+                        unsafe body.withUnsafeBufferPointer { body in
+                            unsafe data.withUnsafeBufferPointer { data in
+                                _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
+                                    output.baseAddress! + count, nil, body.baseAddress, UInt64(body.count),
+                                    data.baseAddress, UInt64(data.count), nil, nonce.baseAddress!, key.baseAddress!)
+                            }
+                        }
+                    }
+                }
+            }
+            count += body.count + tagByteCount
+        }
+    }
+
+    /// Opens a sealed body with its tag where it is: it is 16 bytes shorter then. False where it is not authentic, and then
+    /// the bytes are as they were.
+    static func open(
+        _ sealed: inout MutableSpan<UInt8>, counter: UInt64, data: Span<UInt8>, key: SecretBytes
+    ) -> Bool {
+        guard sealed.count >= tagByteCount else { return false }
+        let nonce = nonce(counter)
+        return unsafe sealed.withUnsafeMutableBufferPointer { sealed in
+            key.withBytes { key in
+                unsafe key.withUnsafeBufferPointer { key in
+                    unsafe nonce.span.withUnsafeBufferPointer { nonce in
+                        unsafe data.withUnsafeBufferPointer { data in
+                            let start = sealed.baseAddress!
+                            return unsafe crypto_aead_chacha20poly1305_ietf_decrypt_detached(
+                                start, nil, start, UInt64(sealed.count - tagByteCount),
+                                start + (sealed.count - tagByteCount), data.baseAddress, UInt64(data.count),
+                                nonce.baseAddress!, key.baseAddress!) == 0
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func nonce(_ counter: UInt64) -> InlineArray<12, UInt8> {
+        var nonce = InlineArray<12, UInt8>(repeating: 0)
+        for index in 0..<8 { nonce[4 + index] = UInt8(truncatingIfNeeded: counter >> (56 - 8 * index)) }
+        return nonce
+    }
+}

@@ -1,0 +1,65 @@
+private import CSodium
+
+/// One side's half of an X25519 agreement (RFC 7748), drawn for one session and forgotten with it.
+public struct KeyShare: Sendable {
+    private let secret: SecretBytes
+    /// What the other side is told.
+    public let point: SharePoint
+
+    /// `generator` must be one that nobody can foretell.
+    public init(using generator: inout some RandomNumberGenerator) {
+        self.init(SecretBytes(count: 32, using: &generator))
+    }
+
+    /// `crypto_scalarmult_base`.
+    init(_ secret: SecretBytes) {
+        self.secret = secret
+        var bytes = InlineArray<32, UInt8>(repeating: 0)
+        var span = bytes.mutableSpan
+        unsafe span.withUnsafeMutableBufferPointer { output in
+            secret.withBytes { secret in
+                unsafe secret.withUnsafeBufferPointer { secret in
+                    _ = unsafe crypto_scalarmult_base(output.baseAddress!, secret.baseAddress!)
+                }
+            }
+        }
+        point = SharePoint(parsing: bytes.span, at: 0)
+    }
+
+    /// What both sides know and nobody else; nil for a point of low order, with which everybody would
+    /// (`crypto_scalarmult`).
+    func agreement(with other: SharePoint) -> SecretBytes? {
+        var isGood = false
+        var point = InlineArray<32, UInt8>(repeating: 0)
+        fill(&point) { other.write(into: &$0) }
+        let agreed = SecretBytes(count: 32) { output in
+            unsafe output.withUnsafeMutableBufferPointer { output in
+                secret.withBytes { secret in
+                    unsafe secret.withUnsafeBufferPointer { secret in
+                        unsafe point.span.withUnsafeBufferPointer { point in
+                            isGood = unsafe crypto_scalarmult(
+                                output.baseAddress!, secret.baseAddress!, point.baseAddress!) == 0
+                        }
+                    }
+                }
+            }
+        }
+        return isGood ? agreed : nil
+    }
+}
+
+/// An X25519 public key as it is sent.
+public struct SharePoint: Hashable, Sendable {
+    private let firstHalf: UInt128
+    private let secondHalf: UInt128
+
+    init(parsing bytes: Span<UInt8>, at offset: Int) {
+        firstHalf = bytes.number(at: offset)
+        secondHalf = bytes.number(at: offset + 16)
+    }
+
+    func write(into bytes: inout OutputSpan<UInt8>) {
+        bytes.append(number: firstHalf)
+        bytes.append(number: secondHalf)
+    }
+}

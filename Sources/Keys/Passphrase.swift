@@ -1,0 +1,139 @@
+private import CSodium
+private import Glibc
+
+/// A secret of one's own choice, and the tag that keeps two channels of one name and passphrase apart.
+///
+/// Whoever keeps a recording, and any relay, can try passphrases at leisure: hence the rules, and the work that each try costs.
+public struct Passphrase: Sendable, Equatable {
+    /// 40 random bits that stand in the link.
+    public let tag: UInt64
+    /// UTF-8, with one space between words.
+    let text: SecretBytes
+
+    public static let maximumByteCount = 256
+    public static let minimumWordCount = 5
+    public static let minimumBitCount = 60.0
+
+    /// Refuses what is easy to guess. `tag` is drawn anew for each channel.
+    public init(_ text: String, tag: UInt64) throws(PassphraseError) {
+        let bytes = Array(text.utf8)
+        try self.init(bytes.span, tag: tag)
+    }
+
+    init(_ bytes: Span<UInt8>, tag: UInt64) throws(PassphraseError) {
+        guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
+        var words: [[UInt8]] = [[]]
+        for index in bytes.indices {
+            switch bytes[index] {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "-"), UInt8(ascii: "_"): words.append([])
+            case 0..<32, 127: throw .controlCharacter
+            default: words[words.count - 1].append(bytes[index])
+            }
+        }
+        words.removeAll(where: \.isEmpty)
+        let joined = Array(words.joined(separator: [UInt8(ascii: " ")]))
+        guard let text = String(validating: joined, as: UTF8.self) else { throw .notUTF8 }
+        let different = Set(words.filter { $0.count >= 3 })
+        let bitCount = Self.estimatedBitCount(of: text)
+        guard different.count >= Self.minimumWordCount || bitCount >= Self.minimumBitCount else {
+            throw .weak(wordCount: different.count, bitCount: Int(bitCount))
+        }
+        self.tag = tag & 0xFF_FFFF_FFFF
+        self.text = SecretBytes(copying: joined.span)
+    }
+
+    /// Argon2id with 64 MiB and 3 passes: about 0.1 s (`crypto_pwhash_argon2id`). Throws when there is no memory for it.
+    public func talkSecret(forChannel name: String) throws(PassphraseError) -> Secret {
+        let salt = saltBytes(forChannel: name)
+        var code: CInt = 0
+        let bytes = SecretBytes(count: Secret.byteCount) { output in
+            unsafe output.withUnsafeMutableBufferPointer { output in
+                text.withBytes { text in
+                    unsafe text.withUnsafeBufferPointer { text in
+                        unsafe text.withMemoryRebound(to: CChar.self) { text in
+                            unsafe salt.span.withUnsafeBufferPointer { salt in
+                                code = unsafe crypto_pwhash_argon2id(
+                                    output.baseAddress!, UInt64(output.count), text.baseAddress!, UInt64(text.count),
+                                    salt.baseAddress!, 3, 64 << 20, crypto_pwhash_argon2id_ALG_ARGON2ID13)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        guard code == 0 else { throw .outOfMemory }
+        return Secret(.talk, bytes)
+    }
+
+    private func saltBytes(forChannel name: String) -> InlineArray<32, UInt8> {
+        var salted = label("tenfour 1 passphrase")
+        for shift in [32, 24, 16, 8, 0] { salted.append(UInt8(truncatingIfNeeded: tag >> shift)) }
+        salted.append(contentsOf: name.utf8)
+        return sha256(salted.span)
+    }
+
+    /// How many bits a guesser needs who knows people: see Protocol/keys.md.
+    static func estimatedBitCount(of text: String) -> Double {
+        let scalars = text.unicodeScalars.map(\.value)
+        let classes = CharacterClass.allCases.filter { kind in scalars.contains { CharacterClass($0) == kind } }
+        let perCharacter = log2(Double(classes.reduce(0) { $0 + $1.size }))
+        var bits = 0.0
+        var seen: Set<[UInt32]> = []
+        for (index, scalar) in scalars.enumerated() {
+            let isRun = index > 0 && abs(Int64(scalar) - Int64(scalars[index - 1])) <= 1
+            let lastThree = index >= 2 ? Array(scalars[index - 2...index]) : []
+            let isRepeat = !lastThree.isEmpty && !seen.insert(lastThree).inserted
+            bits += isRun || isRepeat ? 1 : perCharacter
+        }
+        return bits
+    }
+}
+
+/// What a guesser has to try for a character.
+private enum CharacterClass: CaseIterable {
+    case small, capital, digit, otherASCII, beyond
+
+    init(_ scalar: UInt32) {
+        self =
+            switch scalar {
+            case 0x61...0x7A: .small
+            case 0x41...0x5A: .capital
+            case 0x30...0x39: .digit
+            case 0..<0x80: .otherASCII
+            default: .beyond
+            }
+    }
+
+    var size: Int {
+        switch self {
+        case .small, .capital: 26
+        case .digit: 10
+        case .otherASCII: 33
+        case .beyond: 100
+        }
+    }
+}
+
+/// Why a passphrase is not taken.
+public enum PassphraseError: Error, Hashable, Sendable, CustomStringConvertible {
+    case tooLong
+    case controlCharacter
+    case notUTF8
+    /// So many different words of three letters or more, and so many estimated bits.
+    case weak(wordCount: Int, bitCount: Int)
+    case outOfMemory
+
+    public var description: String {
+        switch self {
+        case .tooLong: "a passphrase has \(Passphrase.maximumByteCount) bytes at the most"
+        case .controlCharacter: "a passphrase holds no control characters"
+        case .notUTF8: "the passphrase is not UTF-8"
+        case .weak(let wordCount, let bitCount):
+            """
+            this passphrase is too easy to guess (\(wordCount) different words, about \(bitCount) bits): take five words \
+            or more, or let a secret be generated
+            """
+        case .outOfMemory: "a passphrase needs 64 MiB of memory for a moment, and there is none"
+        }
+    }
+}

@@ -1,0 +1,187 @@
+public import RTP
+
+/// What a session's two sides say to each other once they have keys.
+public enum Record: Hashable, Sendable {
+    /// The member stays; out of turn, it asks whether the relay is there. The token comes back.
+    case renewal(token: UInt64)
+    case renewed(token: UInt64, Welcome.Terms)
+    case leave
+    /// To an address that the member seems to have moved to.
+    case pathChallenge(UInt128)
+    case pathAnswer(UInt128)
+    /// The relay ends the session.
+    case goodbye(Refusal.Reason)
+    /// Another member has claimed this SSRC.
+    case ssrcRefused(SSRC)
+    /// RTCP, in these bytes of the datagram.
+    case report(Range<Int>)
+
+    enum What: UInt8 {
+        case renewal = 1
+        case renewed = 2
+        case leave = 3
+        case pathChallenge = 4
+        case pathAnswer = 5
+        case goodbye = 6
+        case ssrcRefused = 7
+        case report = 8
+    }
+
+    /// Inside, of a report.
+    static let maximumByteCount = 1 + maximumReportByteCount
+    public static let maximumReportByteCount = 1232
+    static let renewalByteCount = 9 + Welcome.Terms.byteCount
+
+    /// Reads what was opened, from `start` on in its datagram.
+    init(parsing body: Span<UInt8>, at start: Int) throws(ControlParseError) {
+        guard body.count > 0 else { throw .length(0) }
+        guard let what = What(rawValue: body[0]) else { throw .kind(body[0]) }
+        let lengths: ClosedRange<Int> =
+            switch what {
+            case .renewal, .renewed: Self.renewalByteCount...Self.renewalByteCount
+            case .leave: 1...1
+            case .pathChallenge, .pathAnswer: 17...17
+            case .goodbye: 2...2
+            case .ssrcRefused: 5...5
+            case .report: 9...Self.maximumByteCount
+            }
+        guard lengths.contains(body.count) else { throw .length(body.count) }
+        switch what {
+        case .renewal:
+            guard body.isZero(in: 9..<Self.renewalByteCount) else { throw .value }
+            self = .renewal(token: body.number(at: 1))
+        case .renewed: self = .renewed(token: body.number(at: 1), try Welcome.Terms(parsing: body, at: 9))
+        case .leave: self = .leave
+        case .pathChallenge: self = .pathChallenge(body.number(at: 1))
+        case .pathAnswer: self = .pathAnswer(body.number(at: 1))
+        case .goodbye:
+            guard let reason = Refusal.Reason(rawValue: body[1]) else { throw .value }
+            self = .goodbye(reason)
+        case .ssrcRefused: self = .ssrcRefused(SSRC(body.number(at: 1)))
+        case .report: self = .report(start + 1..<start + body.count)
+        }
+    }
+
+    /// `report` is what a report holds.
+    func write(report: Span<UInt8>, into body: inout OutputSpan<UInt8>) {
+        switch self {
+        case .renewal(let token):
+            body.append(What.renewal.rawValue)
+            body.append(number: token)
+            body.append(zeros: Welcome.Terms.byteCount)
+        case .renewed(let token, let terms):
+            body.append(What.renewed.rawValue)
+            body.append(number: token)
+            terms.write(into: &body)
+        case .leave: body.append(What.leave.rawValue)
+        case .pathChallenge(let number):
+            body.append(What.pathChallenge.rawValue)
+            body.append(number: number)
+        case .pathAnswer(let number):
+            body.append(What.pathAnswer.rawValue)
+            body.append(number: number)
+        case .goodbye(let reason):
+            body.append(What.goodbye.rawValue)
+            body.append(reason.rawValue)
+        case .ssrcRefused(let ssrc):
+            body.append(What.ssrcRefused.rawValue)
+            body.append(number: ssrc.rawValue)
+        case .report:
+            body.append(What.report.rawValue)
+            body.append(report)
+        }
+    }
+}
+
+/// The header and tag of a record.
+enum RecordFrame {
+    static let openByteCount = 20
+    static let byteCount = openByteCount + AEAD.tagByteCount
+}
+
+/// Seals one way of a session's records.
+public struct RecordSealer: Sendable {
+    public let session: UInt64
+    private let key: SecretBytes
+    private var counter: UInt64 = 0
+
+    init(session: UInt64, key: SecretBytes) {
+        self.session = session
+        self.key = key
+    }
+
+    /// Appends a record of anything but a report: 36 bytes and those inside.
+    public mutating func seal(_ record: Record, into datagram: inout OutputSpan<UInt8>) {
+        if case .report = record { preconditionFailure("a report is sealed with its bytes") }
+        seal(record, report: Span(), into: &datagram)
+    }
+
+    /// Appends a record of RTCP, of 8 to 1232 bytes.
+    public mutating func seal(report: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
+        precondition((8...Record.maximumReportByteCount).contains(report.count), "no RTCP, or more than a datagram holds")
+        seal(.report(0..<report.count), report: report, into: &datagram)
+    }
+
+    private mutating func seal(_ record: Record, report: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
+        counter += 1
+        var start = InlineArray<20, UInt8>(repeating: 0)
+        fill(&start) {
+            $0.append(header: .record)
+            $0.append(number: session)
+            $0.append(number: counter)
+        }
+        datagram.append(start.span)
+        withTemporaryBytes(Record.maximumByteCount) { output in
+            record.write(report: report, into: &output)
+            AEAD.seal(output.span, counter: counter, data: start.span, key: key, into: &datagram)
+        }
+    }
+}
+
+/// Opens the other way's, each once.
+public struct RecordOpener: Sendable {
+    private let key: SecretBytes
+    private var window = ReplayWindow()
+
+    /// Why nothing was opened.
+    public enum Failure: Error, Hashable, Sendable {
+        /// Came before, or is too old to tell.
+        case replayed
+        /// Not sealed by the other side of this session, or changed on its way.
+        case forged
+        /// Sealed by the other side, and yet no record: its counter is spent.
+        case malformed(ControlParseError)
+    }
+
+    init(key: SecretBytes) { self.key = key }
+
+    /// Opens a record where it is; a report is then in clear in the range that it names.
+    public mutating func open(_ datagram: inout MutableSpan<UInt8>) throws(Failure) -> Record {
+        guard datagram.count > RecordFrame.byteCount, datagram.count <= ControlPacket.maximumByteCount else {
+            throw .malformed(.length(datagram.count))
+        }
+        let counter: UInt64 = datagram.span.number(at: 12)
+        guard counter > 0, window.accepts(counter) else { throw .replayed }
+        var start = InlineArray<20, UInt8>(repeating: 0)
+        for index in 0..<20 { start[index] = datagram[index] }
+        var sealed = datagram._mutatingExtracting(RecordFrame.openByteCount...)
+        guard AEAD.open(&sealed, counter: counter, data: start.span, key: key) else { throw .forged }
+        window.insert(counter)
+        let body = datagram.span.extracting(
+            RecordFrame.openByteCount..<datagram.count - AEAD.tagByteCount)
+        do {
+            return try Record(parsing: body, at: RecordFrame.openByteCount)
+        } catch {
+            throw .malformed(error)
+        }
+    }
+}
+
+/// Room for bytes that are gone afterwards, without an allocation where the stack has it.
+func withTemporaryBytes(_ count: Int, _ body: (inout OutputSpan<UInt8>) -> Void) {
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { memory in
+        var output = unsafe OutputSpan(buffer: memory, initializedCount: 0)
+        body(&output)
+        _ = unsafe output.finalize(for: memory)
+    }
+}

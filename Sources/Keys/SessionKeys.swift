@@ -1,0 +1,42 @@
+/// What one session's two sides agreed on: a key for each way and purpose, none of them ever sent.
+public struct SessionKeys: Sendable, Equatable {
+    public let session: UInt64
+    let memberControl: SecretBytes
+    let relayControl: SecretBytes
+    let memberHop: SecretBytes
+    let relayHop: SecretBytes
+
+    /// `welcome` is the open part of the answer.
+    init(session: UInt64, agreed: SecretBytes, key: JoinKey, join: Join, welcome: Span<UInt8>) {
+        var transcript = label("tenfour 1 session")
+        transcript += [UInt8](capacity: Join.byteCount) { join.write(into: &$0) }
+        for index in welcome.indices { transcript.append(welcome[index]) }
+        let both = SecretBytes(count: 64) { both in
+            agreed.withBytes { for index in 0..<32 { both[index] = $0[index] } }
+            key.bytes.withBytes { for index in 0..<32 { both[32 + index] = $0[index] } }
+        }
+        let root = both.withBytes { HKDF.extract(salt: sha256(transcript.span).span, secret: $0) }
+        self.session = session
+        memberControl = HKDF.expand(root, "member control", count: 32)
+        relayControl = HKDF.expand(root, "relay control", count: 32)
+        memberHop = HKDF.expand(root, "member hop", count: 16)
+        relayHop = HKDF.expand(root, "relay hop", count: 16)
+    }
+
+    /// Which side of the session we are.
+    public enum Side: Sendable { case member, relay }
+
+    public func sealer(for side: Side) -> RecordSealer {
+        RecordSealer(session: session, key: side == .member ? memberControl : relayControl)
+    }
+
+    public func opener(for side: Side) -> RecordOpener {
+        RecordOpener(key: side == .member ? relayControl : memberControl)
+    }
+
+    public func hopTagger(for side: Side) -> HopTagger { HopTagger(key: side == .member ? memberHop : relayHop) }
+
+    public func hopTagChecker(for side: Side) -> HopTagChecker {
+        HopTagChecker(key: side == .member ? relayHop : memberHop)
+    }
+}

@@ -1,0 +1,42 @@
+// Numbers in network byte order, of any width.
+
+extension Span<UInt8> {
+    /// The caller has checked that the bytes are there; a wrong index traps.
+    func number<Number: FixedWidthInteger & UnsignedInteger>(at offset: Int, as _: Number.Type = Number.self) -> Number {
+        var number: Number = 0
+        for index in offset..<(offset + Number.bitWidth / 8) { number = number << 8 | Number(self[index]) }
+        return number
+    }
+
+    func isZero(in range: Range<Int>) -> Bool {
+        for index in range where self[index] != 0 { return false }
+        return true
+    }
+}
+
+extension OutputSpan<UInt8> {
+    @_lifetime(self: copy self)
+    mutating func append(number: some FixedWidthInteger & UnsignedInteger) {
+        for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) {
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+
+    @_lifetime(self: copy self)
+    mutating func append(_ bytes: Span<UInt8>) {
+        for index in bytes.indices { append(bytes[index]) }
+    }
+
+    @_lifetime(self: copy self)
+    mutating func append(zeros count: Int) { append(repeating: 0, count: count) }
+}
+
+/// The bytes of a label, with what makes it one of many behind it.
+func label(_ text: StaticString, _ numbers: (inout OutputSpan<UInt8>) -> Void = { _ in }) -> [UInt8] {
+    [UInt8](capacity: text.utf8CodeUnitCount + 64) { bytes in
+        text.withUTF8Buffer { characters in
+            for unsafe character in unsafe characters { bytes.append(character) }
+        }
+        numbers(&bytes)
+    }
+}
