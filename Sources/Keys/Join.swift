@@ -38,7 +38,8 @@ public struct Join: Hashable, Sendable {
     /// that nobody has.
     public func isProved(by key: JoinKey) -> Bool { proof ^ expectedProof(of: key) == 0 }
 
-    func write(into datagram: inout OutputSpan<UInt8>) {
+    /// Appends 128 bytes.
+    public func write(into datagram: inout OutputSpan<UInt8>) {
         writeUnproved(into: &datagram)
         datagram.append(number: proof)
     }

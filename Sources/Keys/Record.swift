@@ -123,6 +123,14 @@ public struct RecordSealer: Sendable {
     }
 
     private mutating func seal(_ record: Record, report: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
+        withTemporaryBytes(Record.maximumByteCount) { body in
+            record.write(report: report, into: &body)
+            seal(inside: body.span, into: &datagram)
+        }
+    }
+
+    /// What a rightful member that means ill may say: any bytes.
+    package mutating func seal(inside body: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
         counter += 1
         var start = InlineArray<20, UInt8>(repeating: 0)
         fill(&start) {
@@ -131,10 +139,7 @@ public struct RecordSealer: Sendable {
             $0.append(number: counter)
         }
         datagram.append(start.span)
-        withTemporaryBytes(Record.maximumByteCount) { output in
-            record.write(report: report, into: &output)
-            AEAD.seal(output.span, counter: counter, data: start.span, key: key, into: &datagram)
-        }
+        AEAD.seal(body, counter: counter, data: start.span, key: key, into: &datagram)
     }
 }
 
