@@ -6,7 +6,8 @@ enum AEAD {
 
     /// Appends `body` and the tag, sealed. A key never meets a counter twice: that is the caller's.
     static func seal(
-        _ body: Span<UInt8>, counter: UInt64, data: Span<UInt8>, key: SecretBytes, into datagram: inout OutputSpan<UInt8>
+        _ body: Span<UInt8>, counter: UInt64, data: Span<UInt8>, key: SecretBytes,
+        into datagram: inout OutputSpan<UInt8>
     ) {
         precondition(datagram.freeCapacity >= body.count + tagByteCount, "no room for what is sealed")
         let nonce = nonce(counter)

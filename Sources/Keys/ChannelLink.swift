@@ -118,7 +118,8 @@ extension ChannelLink {
 
     private static func host(_ text: Span<UInt8>) throws(ChannelLinkError) -> String {
         guard (1...253).contains(text.count) else { throw .host }
-        guard let host = small(text, { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }) else {
+        guard let host = small(text, { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
+        else {
             throw .host
         }
         return host

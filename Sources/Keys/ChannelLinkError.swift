@@ -26,7 +26,8 @@ public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible
         case .name:
             "the channel's name is not 1 to 32 of a…z, 0…9, '-', '.' and '_', of which the first is a letter or digit"
         case .marker: "behind the # stands neither talk-, listen- nor phrase-"
-        case .secretCharacter: "the secret holds a character that is none of a…z, 2…7 and '-', and is not of known words"
+        case .secretCharacter:
+            "the secret holds a character that is none of a…z, 2…7 and '-', and is not of known words"
         case .secretLength: "the secret has not \(Secret.letterCount) letters and digits, or \(Secret.wordCount) words"
         case .secretCheck: "the secret is misspelt somewhere, or it belongs to a link of the other kind"
         case .tag: "behind phrase- eight letters and digits and a hyphen are missing: the passphrase alone is no link"

@@ -49,7 +49,9 @@ public struct HopTagChecker: Sendable {
         let counter = UInt64(datagram.number(at: end, as: UInt32.self))
         guard window.accepts(counter) else { throw .replayed }
         let tag: UInt64 = datagram.number(at: end + HopTag.counterByteCount)
-        guard tag ^ siphash(datagram.extracting(..<(end + HopTag.counterByteCount)), key: key) == 0 else { throw .forged }
+        guard tag ^ siphash(datagram.extracting(..<(end + HopTag.counterByteCount)), key: key) == 0 else {
+            throw .forged
+        }
         window.insert(counter)
         return end
     }

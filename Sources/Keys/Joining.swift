@@ -21,7 +21,8 @@ public struct Joining: Sendable {
 
     /// `generator` must be one that nobody can foretell. For each attempt anew.
     public init(_ key: JoinKey, relay: RelayID, using generator: inout some RandomNumberGenerator) {
-        self.init(key, relay: relay, nonce: .random(in: 0 ... .max, using: &generator), share: KeyShare(using: &generator))
+        self.init(
+            key, relay: relay, nonce: .random(in: 0 ... .max, using: &generator), share: KeyShare(using: &generator))
     }
 
     init(_ key: JoinKey, relay: RelayID, nonce: UInt128, share: KeyShare) {
@@ -46,7 +47,9 @@ public struct Joining: Sendable {
             join = Join(nonce: nonce, cookie: cookie, key: key, relay: relay, share: share.point)
             return .cookie
         case .welcome:
-            guard let join, let opened = Welcome.open(datagram, to: join, key: key, share: share) else { return .nothing }
+            guard let join, let opened = Welcome.open(datagram, to: join, key: key, share: share) else {
+                return .nothing
+            }
             return .welcome(opened.terms, opened.keys)
         case .refusal(let refusal) where refusal.nonce == nonce:
             guard let join else { return .nothing }

@@ -37,8 +37,9 @@ public struct KeyShare: Sendable {
                 secret.withBytes { secret in
                     unsafe secret.withUnsafeBufferPointer { secret in
                         unsafe point.span.withUnsafeBufferPointer { point in
-                            isGood = unsafe crypto_scalarmult(
-                                output.baseAddress!, secret.baseAddress!, point.baseAddress!) == 0
+                            isGood =
+                                unsafe crypto_scalarmult(
+                                    output.baseAddress!, secret.baseAddress!, point.baseAddress!) == 0
                         }
                     }
                 }

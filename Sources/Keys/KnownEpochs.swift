@@ -46,7 +46,9 @@ public struct KnownEpochs: Sendable {
         guard announcement.ssrc != ssrc else { return .collision }
         count += 1
         guard let place = senders.firstIndex(where: { $0.ssrc == announcement.ssrc }) else {
-            if senders.count == Self.maximumSenderCount, let oldest = senders.indices.min(by: { senders[$0].age < senders[$1].age }) {
+            if senders.count == Self.maximumSenderCount,
+                let oldest = senders.indices.min(by: { senders[$0].age < senders[$1].age })
+            {
                 senders.remove(at: oldest)
             }
             senders.append((announcement.ssrc, announcement.epoch, count))

@@ -73,19 +73,30 @@ public struct Passphrase: Sendable, Equatable {
     }
 
     /// How many bits a guesser needs who knows people: see Protocol/keys.md.
-    static func estimatedBitCount(of text: String) -> Double {
-        let scalars = text.unicodeScalars.map(\.value)
-        let classes = CharacterClass.allCases.filter { kind in scalars.contains { CharacterClass($0) == kind } }
+    private static func estimatedBitCount(of text: String) -> Double {
+        let words = text.unicodeScalars.split(separator: " ").map { $0.map(\.value) }
+        let classes = CharacterClass.allCases.filter { kind in
+            words.contains { $0.contains { CharacterClass($0) == kind } }
+        }
         let perCharacter = log2(Double(classes.reduce(0) { $0 + $1.size }))
+        var seen: Set<ArraySlice<UInt32>> = []
+        return words.indices.reduce(0) { bits, place in
+            let isSaidAgain = words[..<place].contains(words[place])
+            return bits + (isSaidAgain ? 1 : bitCount(of: words[place], perCharacter: perCharacter, seen: &seen))
+        }
+    }
+
+    private static func bitCount(
+        of word: [UInt32], perCharacter: Double, seen: inout Set<ArraySlice<UInt32>>
+    ) -> Double {
         var bits = 0.0
-        var seen: Set<[UInt32]> = []
-        for (index, scalar) in scalars.enumerated() {
-            let isRun = index > 0 && abs(Int64(scalar) - Int64(scalars[index - 1])) <= 1
-            let lastThree = index >= 2 ? Array(scalars[index - 2...index]) : []
-            let isRepeat = !lastThree.isEmpty && !seen.insert(lastThree).inserted
+        for index in word.indices {
+            let isRun = index > 0 && abs(Int64(word[index]) - Int64(word[index - 1])) <= 1
+            let isRepeat = index >= 2 && !seen.insert(word[index - 2...index]).inserted
             bits += isRun || isRepeat ? 1 : perCharacter
         }
-        return bits
+        let isOfLetters = word.allSatisfy { [.small, .capital, .beyond].contains(CharacterClass($0)) }
+        return isOfLetters ? min(bits, Double(12 * ((word.count + 7) / 8))) : bits
     }
 }
 

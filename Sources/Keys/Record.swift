@@ -118,7 +118,8 @@ public struct RecordSealer: Sendable {
 
     /// Appends a record of RTCP, of 8 to 1232 bytes.
     public mutating func seal(report: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
-        precondition((8...Record.maximumReportByteCount).contains(report.count), "no RTCP, or more than a datagram holds")
+        precondition(
+            (8...Record.maximumReportByteCount).contains(report.count), "no RTCP, or more than a datagram holds")
         seal(.report(0..<report.count), report: report, into: &datagram)
     }
 

@@ -59,9 +59,13 @@ public struct Secret: Sendable, Equatable {
             guard place == Self.letterCount else { throw .secretLength }
         }
         let secret = bits.secret
-        self.init(kind, SecretBytes(count: Self.byteCount) { bytes in
-            for index in 0..<Self.byteCount { bytes[index] = UInt8(truncatingIfNeeded: secret >> (120 - 8 * index)) }
-        })
+        self.init(
+            kind,
+            SecretBytes(count: Self.byteCount) { bytes in
+                for index in 0..<Self.byteCount {
+                    bytes[index] = UInt8(truncatingIfNeeded: secret >> (120 - 8 * index))
+                }
+            })
         guard bits.check == check else { throw .secretCheck }
     }
 

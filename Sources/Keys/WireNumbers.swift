@@ -2,7 +2,8 @@
 
 extension Span<UInt8> {
     /// The caller has checked that the bytes are there; a wrong index traps.
-    func number<Number: FixedWidthInteger & UnsignedInteger>(at offset: Int, as _: Number.Type = Number.self) -> Number {
+    func number<Number: FixedWidthInteger & UnsignedInteger>(at offset: Int, as _: Number.Type = Number.self) -> Number
+    {
         var number: Number = 0
         for index in offset..<(offset + Number.bitWidth / 8) { number = number << 8 | Number(self[index]) }
         return number
@@ -34,9 +35,7 @@ extension OutputSpan<UInt8> {
 /// The bytes of a label, with what makes it one of many behind it.
 func label(_ text: StaticString, _ numbers: (inout OutputSpan<UInt8>) -> Void = { _ in }) -> [UInt8] {
     [UInt8](capacity: text.utf8CodeUnitCount + 64) { bytes in
-        text.withUTF8Buffer { characters in
-            for unsafe character in unsafe characters { bytes.append(character) }
-        }
+        text.withUTF8Buffer { characters in unsafe bytes.append(characters.span) }
         numbers(&bytes)
     }
 }

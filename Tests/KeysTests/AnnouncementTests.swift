@@ -9,12 +9,15 @@ struct AnnouncementTests {
     private let ssrc = SSRC(9)
     private var known = KnownEpochs()
 
-    private func announcement(_ epoch: Epoch, ssrc: SSRC = SSRC(9), at clock: WallClock? = nil, under root: MediaRoot? = nil)
+    private func announcement(
+        _ epoch: Epoch, ssrc: SSRC = SSRC(9), at clock: WallClock? = nil, under root: MediaRoot? = nil
+    )
         -> Announcement
     {
         Announcement(
             suite: .aesCounterMode, ssrc: ssrc, epoch: epoch,
-            index: PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 5)), at: clock ?? now, under: root ?? self.root)
+            index: PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 5)), at: clock ?? now,
+            under: root ?? self.root)
     }
 
     private mutating func judge(_ announcement: Announcement, at clock: WallClock? = nil) -> KnownEpochs.Judgement {

@@ -212,7 +212,9 @@ struct HandshakeTests {
         for low in [[UInt8](repeating: 0, count: 32), [1] + [UInt8](repeating: 0, count: 31)] {
             let bytes = said
             let forged = bytes[..<80] + low + bytes[112...]
-            guard case .join(let join) = try ControlPacket(parsing: Array(forged).span) else { return #expect(Bool(false)) }
+            guard case .join(let join) = try ControlPacket(parsing: Array(forged).span) else {
+                return #expect(Bool(false))
+            }
             let terms = Welcome.Terms(lease: 30, clock: WallClock(milliseconds: 0), address: member)
             let packet = [UInt8](capacity: 105) {
                 let keys = Welcome.answer(
@@ -225,8 +227,11 @@ struct HandshakeTests {
     }
 
     @Test func nobodyIsAnsweredWithMoreThanCame() throws {
-        let sizes = try ["hello", "cookie", "join", "welcome", "refusal-full", "renewal", "renewed", "path-challenge", "unknown-session"]
-            .map { ($0, try KeysVector.bytes("session-\($0)").count) }
+        let sizes = try [
+            "hello", "cookie", "join", "welcome", "refusal-full", "renewal", "renewed", "path-challenge",
+            "unknown-session",
+        ]
+        .map { ($0, try KeysVector.bytes("session-\($0)").count) }
         let size = Dictionary(uniqueKeysWithValues: sizes)
         #expect(size["cookie"]! <= size["hello"]!)
         #expect(size["welcome"]! <= size["join"]! && size["refusal-full"]! <= size["join"]!)

@@ -16,7 +16,8 @@ struct LinkTests {
         #expect(keys.listenJoin.configurationText == vector.listenJoin)
         #expect(keys.talkJoin?.channelID == vector.talkChannelID.map(number))
         #expect(keys.listenJoin.channelID == vector.listenChannelID.map(number))
-        let listening = try ChannelLink(host: link.host, port: link.port, name: link.name, opening: .secret(keys.listenSecret))
+        let listening = try ChannelLink(
+            host: link.host, port: link.port, name: link.name, opening: .secret(keys.listenSecret))
         #expect(listening.text().hasSuffix(try #require(vector.listenText)))
         #expect(listening.text(.words).hasSuffix(try #require(vector.listenWords)))
     }

@@ -22,7 +22,8 @@ struct PassphraseTests {
     @Test func aPassphraseBelongsToOneNameAndTag() throws {
         let text = "correct horse battery staple lamp"
         let secret = try Passphrase(text, tag: 1).talkSecret(forChannel: "family")
-        #expect(try Passphrase("  correct-horse__battery\tstaple lamp ", tag: 1).talkSecret(forChannel: "family") == secret)
+        #expect(
+            try Passphrase("  correct-horse__battery\tstaple lamp ", tag: 1).talkSecret(forChannel: "family") == secret)
         #expect(try Passphrase(text, tag: 2).talkSecret(forChannel: "family") != secret)
         #expect(try Passphrase(text, tag: 1).talkSecret(forChannel: "friends") != secret)
     }

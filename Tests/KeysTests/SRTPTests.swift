@@ -77,7 +77,7 @@ struct SRTPTests {
             // Announced before the wrap, heard behind it; and the other way around.
             guard [0, 65_535, 65_536, 65_540, 131_071, 131_072, 139_000].contains(count) else { continue }
             for off in [-40, 0, 40] where count + off >= 0 {
-                let told = Self.index(UInt32(count + off >> 16), UInt16(truncatingIfNeeded: count + off))
+                let told = Self.index(UInt32((count + off) >> 16), UInt16(truncatingIfNeeded: count + off))
                 var late = try SRTPContext(receiving: Self.key(suite), ssrc: Self.ssrc, at: told)
                 #expect(try unprotect(packet, &late) == plain)
             }
@@ -90,7 +90,10 @@ struct SRTPTests {
         let plain = Self.packet(64)
         let packet = try protect(plain, &sender)
         var receiver = try SRTPContext(receiving: Self.key(), ssrc: Self.ssrc, at: Self.index(0, 64))
-        do { _ = try unprotect(packet, &receiver); Issue.record("opened") } catch { #expect(error == .forged) }
+        do {
+            _ = try unprotect(packet, &receiver)
+            Issue.record("opened")
+        } catch { #expect(error == .forged) }
         var right = try SRTPContext(receiving: Self.key(), ssrc: Self.ssrc, at: Self.index(1, 60))
         #expect(try unprotect(packet, &right) == plain)
     }
@@ -101,7 +104,10 @@ struct SRTPTests {
         #expect(try unprotect(try protect(Self.packet(0), &sender), &receiver) == Self.packet(0))
         for count in 1..<70_000 { _ = try protect(Self.packet(UInt16(truncatingIfNeeded: count), []), &sender) }
         let packet = try protect(Self.packet(UInt16(truncatingIfNeeded: 70_000)), &sender)
-        do { _ = try unprotect(packet, &receiver); Issue.record("opened") } catch { #expect(error == .forged) }
+        do {
+            _ = try unprotect(packet, &receiver)
+            Issue.record("opened")
+        } catch { #expect(error == .forged) }
         receiver.synchronize(with: Self.index(1, 4460))
         #expect(try unprotect(packet, &receiver) == Self.packet(UInt16(truncatingIfNeeded: 70_000)))
     }
@@ -114,9 +120,15 @@ struct SRTPTests {
         var packets: [[UInt8]] = []
         for number in 0..<2000 { packets.append(try protect(Self.packet(UInt16(number)), &sender)) }
         _ = try unprotect(packets[1999], &receiver)
-        do { _ = try unprotect(packets[1999], &receiver); Issue.record("a double") } catch { #expect(error == .replayed) }
+        do {
+            _ = try unprotect(packets[1999], &receiver)
+            Issue.record("a double")
+        } catch { #expect(error == .replayed) }
         #expect(try unprotect(packets[1999 - window + 1], &receiver) == Self.packet(UInt16(1999 - window + 1)))
-        do { _ = try unprotect(packets[1999 - window - 64], &receiver); Issue.record("old") } catch { #expect(error == .old) }
+        do {
+            _ = try unprotect(packets[1999 - window - 64], &receiver)
+            Issue.record("old")
+        } catch { #expect(error == .old) }
     }
 
     @Test(arguments: SRTPSuite.allCases)
@@ -129,7 +141,10 @@ struct SRTPTests {
         for bit in 0..<(packet.count * 8) {
             var changed = packet
             changed[bit / 8] ^= 1 << (bit % 8)
-            do { _ = try unprotect(changed, &receiver); Issue.record("bit \(bit)") } catch {}
+            do {
+                _ = try unprotect(changed, &receiver)
+                Issue.record("bit \(bit)")
+            } catch {}
         }
         #expect(try unprotect(packet, &receiver) == plain)
     }
@@ -140,18 +155,29 @@ struct SRTPTests {
         let (one, two) = (try protect(Self.packet(1), &before), try protect(Self.packet(1), &after))
         #expect(one[12..<92] != two[12..<92])
         var receiver = try SRTPContext(receiving: Self.key(epoch: 2), ssrc: Self.ssrc, at: Self.index(0, 1))
-        do { _ = try unprotect(one, &receiver); Issue.record("opened") } catch { #expect(error == .forged) }
+        do {
+            _ = try unprotect(one, &receiver)
+            Issue.record("opened")
+        } catch { #expect(error == .forged) }
         #expect(try unprotect(two, &receiver) == Self.packet(1))
     }
 
     @Test func whatIsNotOursToSendIsRefused() throws {
         var sender = try SRTPContext(sending: Self.key(), ssrc: SSRC(8))
-        do { _ = try protect(Self.packet(1), &sender); Issue.record("sent") } catch { #expect(error == .otherSource) }
-        do { _ = try protect([0x80, 1], &sender); Issue.record("sent") } catch { #expect(error == .malformed) }
+        do {
+            _ = try protect(Self.packet(1), &sender)
+            Issue.record("sent")
+        } catch { #expect(error == .otherSource) }
+        do {
+            _ = try protect([0x80, 1], &sender)
+            Issue.record("sent")
+        } catch { #expect(error == .malformed) }
         var receiver = try SRTPContext(receiving: Self.key(), ssrc: Self.ssrc, at: Self.index(0, 0))
         for count in 0..<40 {
-            do { _ = try unprotect([UInt8](repeating: 0x80, count: count), &receiver); Issue.record("opened") } catch {}
+            do {
+                _ = try unprotect([UInt8](repeating: 0x80, count: count), &receiver)
+                Issue.record("opened")
+            } catch {}
         }
     }
 }
-

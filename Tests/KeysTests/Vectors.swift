@@ -42,7 +42,8 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
         return Array(try FileHandle(forReadingFrom: url).readToEnd() ?? Data())
     }
 
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Protocol/vectors/keys")
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+        path: "../../Protocol/vectors/keys")
 
     static func all(_ kind: Kind) -> [Self] { all.filter { $0.kind == kind } }
 

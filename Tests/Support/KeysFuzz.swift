@@ -90,7 +90,9 @@ func feedSRTP(_ bytes: Span<UInt8>) {
         var strange = bytes.copied
         var span = strange.mutableSpan
         precondition((try? receiver.unprotect(&span)) == nil, "a stranger's packet was taken")
-        guard bytes.count >= 12, bytes.count <= 1400, var sender = try? SRTPContext(sending: key, ssrc: SSRC(9)) else { return }
+        guard bytes.count >= 12, bytes.count <= 1400, var sender = try? SRTPContext(sending: key, ssrc: SSRC(9)) else {
+            return
+        }
         var packet = bytes.copied
         for (place, byte) in zip(8..<12, [UInt8]([0, 0, 0, 9])) { packet[place] = byte }
         var isProtected = false
