@@ -84,7 +84,11 @@ public struct SRTPContext: ~Copyable, @unchecked Sendable {
         let number = SequenceNumber(rawValue: packet.span.number(at: 2))
         let index = (announced ?? highest).closest(number)
         if announced != nil {
-            let status = unsafe srtp_set_stream_roc(session, ssrc.rawValue, index.rolloverCounter)
+            // libsrtp forgets what it was told only when that lies further ahead than sequence numbers tell; otherwise it would
+            // stay in that turn for ever. Nearer, it finds the count itself, and zero takes back what an earlier packet made us
+            // say.
+            let isBeyondReach = index.rawValue > highest.rawValue + 0x8000
+            let status = unsafe srtp_set_stream_roc(session, ssrc.rawValue, isBeyondReach ? index.rolloverCounter : 0)
             guard status == srtp_err_status_ok else { throw SRTPError(status) }
         }
         var length = CInt(clamping: packet.count)

@@ -112,6 +112,47 @@ struct SRTPTests {
         #expect(try unprotect(packet, &receiver) == Self.packet(UInt16(truncatingIfNeeded: 70_000)))
     }
 
+    /// libsrtp stays in the turn that it was told of, unless that lies far ahead.
+    @Test func whatWasToldOfTheCountHoldsUpNoLaterTurnAndOpensNoDoor() throws {
+        var sender = try SRTPContext(sending: Self.key(), ssrc: Self.ssrc)
+        var receiver = try SRTPContext(receiving: Self.key(), ssrc: Self.ssrc, at: Self.index(0, 0))
+        var kept: [Int: [UInt8]] = [:]
+        for count in 0...150_000 {
+            let packet = try protect(Self.packet(UInt16(truncatingIfNeeded: count), []), &sender)
+            if [0, 20_000, 40_000, 70_000, 73_000, 100_000, 130_000, 150_000].contains(count) { kept[count] = packet }
+        }
+        func expectOnce(_ count: Int) throws {
+            let packet = try #require(kept[count])
+            #expect(try unprotect(packet, &receiver).count == 12)
+            for _ in 0..<2 {
+                do {
+                    _ = try unprotect(packet, &receiver)
+                    Issue.record("a double")
+                } catch {
+                    #expect(error == .replayed)
+                }
+            }
+        }
+        for count in [0, 20_000, 40_000] { try expectOnce(count) }
+        receiver.synchronize(with: Self.index(1, 7254))
+        // Not of this key: what was told is still waiting.
+        var forged = try #require(kept[73_000])
+        forged[forged.count - 1] ^= 1
+        do {
+            _ = try unprotect(forged, &receiver)
+            Issue.record("forged")
+        } catch { #expect(error == .forged) }
+        try expectOnce(70_000)
+        try expectOnce(73_000)
+        for count in [100_000, 130_000, 150_000] { try expectOnce(count) }
+        for count in [0, 40_000, 70_000, 73_000] {
+            do {
+                _ = try unprotect(try #require(kept[count]), &receiver)
+                Issue.record("a door")
+            } catch {}
+        }
+    }
+
     @Test(arguments: [(50, 128), (400, 800)])
     func packetsOfTwoSecondsAreToldFromDoubles(packetsPerSecond: Int, window: Int) throws {
         var sender = try SRTPContext(sending: Self.key(), ssrc: Self.ssrc)
