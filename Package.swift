@@ -59,6 +59,8 @@ let package = Package(
         room("Playout", imports: ["Sound", "RTP"]),
         room("Quality", imports: ["Sound", "RTP", "Playout"]),
         room("Engine", imports: ["Sound", "RTP"]),
+        room("Membership", imports: ["Sound", "RTP", "Engine", "Keys"]),
+        room("Relaying", imports: ["Sound", "RTP", "Engine", "Keys"]),
         room("PacketCapture", imports: ["Sound", "Engine"]),
         room("Handoff"),
         room("BadLink", imports: ["Sound"]),
@@ -67,6 +69,7 @@ let package = Package(
         room("SoundFile", imports: ["CSndFile", "Sound"]),
         room("SoundCard", imports: ["CALSA", "Sound"]),
         room("Network", imports: ["CUV", "Engine", "Sound"]),
+        room("RelayService", imports: ["Sound", "RTP", "Engine", "Keys", "Relaying", "Handoff", "Network"]),
         room(
             "Radio",
             imports: [
@@ -146,6 +149,9 @@ let package = Package(
         tests("KeysTests", imports: ["BadLink", "Keys", "RTP", "Sound"]),
         tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
         tests("QualityTests", imports: ["Quality", "Playout", "RTP", "Sound"]),
+        tests("MembershipTests", imports: ["Membership", "Relaying", "Keys", "Engine", "BadLink", "Playout", "RTP", "Sound"]),
+        tests("RelayingTests", imports: ["CAllocations", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
+        tests("RelayServiceTests", imports: ["RelayService", "Relaying", "Membership", "Network", "Keys", "Engine", "RTP", "Sound"]),
         tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),
         tests("SimulationTests", imports: ["Simulation", "Quality", "Engine", "Playout", "Radio", "RTP", "Sound"]),
         tests(

@@ -1,0 +1,42 @@
+public import Keys
+
+/// Which channels a relay carries, under which names it is called, and how much it takes.
+public struct RelayConfiguration: Sendable, Equatable {
+    public var channels: [Channel]
+    /// What members' links may call the relay; empty accepts any name.
+    public var names: [RelayID]
+    public var limits: RelayLimits
+
+    /// One channel that members join by the control protocol.
+    public struct Channel: Sendable, Equatable {
+        public var name: String
+        public var talkJoin: JoinKey
+        public var listenJoin: JoinKey
+
+        public init(name: String, talkJoin: JoinKey, listenJoin: JoinKey) {
+            self.name = name
+            self.talkJoin = talkJoin
+            self.listenJoin = listenJoin
+        }
+    }
+
+    public init(channels: [Channel] = [], names: [RelayID] = [], limits: RelayLimits = RelayLimits()) {
+        self.channels = channels
+        self.names = names
+        self.limits = limits
+    }
+}
+
+/// What a relay takes before it says no.
+public struct RelayLimits: Sendable, Equatable {
+    /// Of one talker: datagrams of media and announcements a second.
+    public var talkerPacketsPerSecond = 100
+    /// Of one talker: bits of those datagrams a second.
+    public var talkerBitsPerSecond = 128_000
+    /// Members of one channel, talkers and listeners together.
+    public var channelMembers = 1_024
+    /// Members of all channels.
+    public var members = 10_000
+
+    public init() {}
+}
