@@ -73,8 +73,8 @@ let package = Package(
         room(
             "Radio",
             imports: [
-                "Sound", "RTP", "Playout", "Engine", "Handoff", "OpusCodec", "Resampling", "SoundFile", "SoundCard",
-                "Network",
+                "Sound", "RTP", "Keys", "Playout", "Engine", "Handoff", "OpusCodec", "Resampling", "SoundFile",
+                "SoundCard", "Network",
             ]),
         room("Simulation", imports: ["Sound", "RTP", "Playout", "Quality", "Engine", "Radio"]),
         room(

@@ -3,11 +3,9 @@ public import RTP
 
 /// The cryptographic context of one sender's packets, one way (RFC 3711 section 3.2), over libsrtp2.
 ///
-/// The C functions are `srtp_create` and `srtp_dealloc`. Belongs to one thread at a time. Allocates in `init` only, as far as
-/// this side of libsrtp goes.
-@safe
-public struct SRTPContext: ~Copyable, @unchecked Sendable {
-    private let session: srtp_t
+/// Belongs to one thread at a time. Allocates in `init` only, as far as this side of libsrtp goes.
+public struct SRTPContext: ~Copyable, Sendable {
+    private let handle: SRTPSession
     private let ssrc: SSRC
     private let suite: SRTPSuite
     /// Where the count is, until a packet has proved it.
@@ -29,39 +27,10 @@ public struct SRTPContext: ~Copyable, @unchecked Sendable {
     }
 
     private init(_ key: SRTPMasterKey, ssrc: SSRC, windowPacketCount: UInt) throws(SRTPError) {
-        precondition(libraryIsReady, "libsrtp cannot work here")
-        var session: srtp_t?
-        var status = srtp_err_status_ok
-        key.bytes.withBytes { bytes in
-            // libsrtp copies the key, and takes a pointer to what it could change.
-            var copy = InlineArray<32, UInt8>(repeating: 0)
-            for index in bytes.indices { copy[index] = bytes[index] }
-            var span = copy.mutableSpan
-            unsafe span.withUnsafeMutableBufferPointer { pointer in
-                var policy = unsafe srtp_policy_t()
-                switch key.suite {
-                case .aesCounterMode:
-                    unsafe srtp_crypto_policy_set_rtp_default(&policy.rtp)
-                    unsafe srtp_crypto_policy_set_rtp_default(&policy.rtcp)
-                case .aesGCM:
-                    unsafe srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtp)
-                    unsafe srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtcp)
-                }
-                unsafe policy.ssrc.type = ssrc_specific
-                unsafe policy.ssrc.value = ssrc.rawValue
-                unsafe policy.key = pointer.baseAddress
-                unsafe policy.window_size = windowPacketCount
-                status = unsafe srtp_create(&session, &policy)
-            }
-            zero(&copy)
-        }
-        guard status == srtp_err_status_ok, let session = unsafe session else { throw SRTPError(status) }
-        unsafe self.session = session
+        handle = try SRTPSession(key, .one(ssrc.rawValue), windowPacketCount: windowPacketCount)
         self.ssrc = ssrc
         suite = key.suite
     }
-
-    deinit { _ = unsafe srtp_dealloc(session) }
 
     /// Encrypts an RTP packet where it is and appends its tag, for which there must be room. Of our SSRC; never the same packet
     /// twice: what is sent again is sent as it was. `srtp_protect`.
@@ -70,7 +39,7 @@ public struct SRTPContext: ~Copyable, @unchecked Sendable {
         let status = unsafe packet.withUnsafeMutableBufferPointer { bytes, count in
             guard count >= RTPHeader.byteCount else { return srtp_err_status_parse_err }
             var length = CInt(clamping: count)
-            let status = unsafe srtp_protect(session, bytes.baseAddress, &length)
+            let status = unsafe srtp_protect(handle.session, bytes.baseAddress, &length)
             if status == srtp_err_status_ok { count = Int(length) }
             return status
         }
@@ -88,12 +57,13 @@ public struct SRTPContext: ~Copyable, @unchecked Sendable {
             // stay in that turn for ever. Nearer, it finds the count itself, and zero takes back what an earlier packet made us
             // say.
             let isBeyondReach = index.rawValue > highest.rawValue + 0x8000
-            let status = unsafe srtp_set_stream_roc(session, ssrc.rawValue, isBeyondReach ? index.rolloverCounter : 0)
+            let status = unsafe srtp_set_stream_roc(
+                handle.session, ssrc.rawValue, isBeyondReach ? index.rolloverCounter : 0)
             guard status == srtp_err_status_ok else { throw SRTPError(status) }
         }
         var length = CInt(clamping: packet.count)
         let status = unsafe packet.withUnsafeMutableBufferPointer { bytes in
-            unsafe srtp_unprotect(session, bytes.baseAddress, &length)
+            unsafe srtp_unprotect(handle.session, bytes.baseAddress, &length)
         }
         guard status == srtp_err_status_ok else { throw SRTPError(status) }
         announced = nil
@@ -107,5 +77,3 @@ public struct SRTPContext: ~Copyable, @unchecked Sendable {
         announced = index
     }
 }
-
-private let libraryIsReady = srtp_init() == srtp_err_status_ok

@@ -1,5 +1,6 @@
 internal import Engine
 internal import Handoff
+internal import Keys
 internal import Network
 internal import Playout
 internal import RTP
@@ -18,6 +19,7 @@ internal import Synchronization
     private let media: UDPSocket
     private let control: UDPSocket?
     private var station: Station
+    private var protection: Protection
     private let coding: CodingSettings
     /// What shares the media's port comes from there, too: who stands between us knows of no other.
     private let sendsControlApart: Bool
@@ -36,6 +38,9 @@ internal import Synchronization
     private var lastLook = Instant.start
     private var start = Instant.start
     private let datagram: UnsafeMutableBufferPointer<UInt8>
+    /// What has come, while it is opened.
+    private let arrived: UnsafeMutableBufferPointer<UInt8>
+    private var unopenedCount = 0
     private var droppedCount = 0
     private var heardAnyone = false
     /// What was told last of those who have a voice: it is told after they have left, too.
@@ -52,9 +57,12 @@ internal import Synchronization
     /// it alone comes later, and only when none do.
     private static let lookInterval = Duration.milliseconds(100)
     private static let longestInterval = Duration.milliseconds(150)
+    /// Of a datagram, with whatever protects it.
+    private static let room = 2_048
 
     init(
-        _ configuration: SessionConfiguration, _ controls: Controls, _ state: SessionState, limits: Limits,
+        _ configuration: SessionConfiguration, _ protection: consuming Protection, _ controls: Controls,
+        _ state: SessionState, limits: Limits,
         incoming: consuming HandoffProducer<IncomingPacket>?, outgoing: consuming HandoffConsumer<OutgoingPacket>,
         captured: consuming LatestReader<CaptureReport>?, played: consuming LatestReader<PlaybackReport>?
     ) throws(NetworkError) {
@@ -62,6 +70,7 @@ internal import Synchronization
         self.loop = loop
         (media, control) = try Self.open(configuration, on: loop)
         localEndpoint = media.localEndpoint
+        self.protection = protection
         let woken = Woken()
         wakeup = try loop.makeWakeup { woken.loop?.woken() }
         var generator = SystemRandomNumberGenerator()
@@ -79,11 +88,15 @@ internal import Synchronization
         self.captured = captured
         self.played = played
         // Behind all that throws: `deinit` is not called for half a loop.
-        unsafe datagram = .allocate(capacity: 2_048)
+        unsafe datagram = .allocate(capacity: Self.room)
+        unsafe arrived = .allocate(capacity: Self.room)
         woken.loop = self
     }
 
-    deinit { unsafe datagram.deallocate() }
+    deinit {
+        unsafe datagram.deallocate()
+        unsafe arrived.deallocate()
+    }
 
     /// Network thread. Returns when the session is over.
     func run() {
@@ -112,13 +125,33 @@ internal import Synchronization
 
     /// A datagram has come.
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+        if protection.isPlain {
+            take(datagram, from: sender, at: now)
+        } else if let count = open(datagram) {
+            take(unsafe UnsafeBufferPointer(rebasing: arrived[..<count]).span, from: sender, at: now)
+        } else {
+            unopenedCount += 1
+        }
+        settle()
+        if now - lastLook >= Self.lookInterval { look(at: now) }
+    }
+
+    /// How many bytes of `arrived` it has become; nil for what is not from who has the key.
+    private func open(_ datagram: Span<UInt8>) -> Int? {
+        guard datagram.count <= Self.room else { return nil }
+        for index in datagram.indices { unsafe arrived[index] = datagram[index] }
+        var bytes = unsafe MutableSpan(
+            _unsafeElements: UnsafeMutableBufferPointer(rebasing: arrived[..<datagram.count]))
+        return protection.open(&bytes)
+    }
+
+    /// A datagram of the plain kind.
+    private func take(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         if case .media(let packet) = station.receive(datagram, from: sender, at: now) {
             heardAnyone = true
             for index in 0..<packet.copyCount { pass { $0.set(packet.copy(index), of: datagram, arrivedAt: now) } }
             pass { $0.set(packet, of: datagram, arrivedAt: now) }
         }
-        settle()
-        if now - lastLook >= Self.lookInterval { look(at: now) }
     }
 
     /// The capture thread has something, or somebody wants an end.
@@ -144,8 +177,10 @@ internal import Synchronization
         while true {
             var output = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
             let destination = station.nextDatagram(into: &output)
+            let goesOut = destination != nil && protection.protect(&output)
             let count = unsafe output.finalize(for: datagram)
             guard let destination else { break }
+            guard goesOut else { continue }
             let socket = destination.isControl && sendsControlApart ? control ?? media : media
             socket.send(unsafe UnsafeBufferPointer(rebasing: datagram[..<count]).span, to: destination.endpoint)
         }
@@ -199,6 +234,7 @@ internal import Synchronization
             voices = snapshot.voices
         }
         snapshot.network = media.statistics
+        snapshot.unopenedCount = unopenedCount
         snapshot.handoffDropCount = droppedCount
         state.publish(snapshot)
     }

@@ -1,4 +1,5 @@
 public import Engine
+public import Keys
 internal import OpusCodec
 public import Sound
 public import SoundFile
@@ -13,6 +14,8 @@ public struct SessionConfiguration: Sendable {
     public var station: StationConfiguration
     /// What `local` or the receivers being a group asks for; nil for one partner.
     public var multicast: Multicast?
+    /// What protects the stream and the reports, both ways (SRTP); nil for plain RTP.
+    public var srtp: SRTPMasterKey?
     /// What is sent; nothing when nil. A session that only sends ends with its input; one that hears as well goes on.
     public var input: Input?
     /// What is heard on; nothing when nil.

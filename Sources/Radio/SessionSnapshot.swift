@@ -23,6 +23,8 @@ public struct SessionSnapshot: Sendable {
     public var playback: PlaybackSnapshot?
     /// What the socket for media did and could not do.
     public var network = SocketStatistics()
+    /// Datagrams that came and were not protected with our key; none without one.
+    public var unopenedCount = 0
     /// Packets received that the playback thread was too slow to take.
     public var handoffDropCount = 0
 

@@ -1,0 +1,58 @@
+internal import CSRTP
+
+/// Whose packets a session of libsrtp takes.
+enum SRTPSources {
+    case one(UInt32)
+    case anyInbound
+    case anyOutbound
+}
+
+/// A session of libsrtp: the C functions are `srtp_create` and `srtp_dealloc`. Belongs to one thread at a time.
+@safe
+struct SRTPSession: ~Copyable, @unchecked Sendable {
+    let session: srtp_t
+
+    /// `repeats` lets a packet be protected again, which must then be the same to the byte.
+    init(
+        _ key: SRTPMasterKey, _ sources: SRTPSources, windowPacketCount: UInt, repeats: Bool = false
+    ) throws(SRTPError) {
+        precondition(libraryIsReady, "libsrtp cannot work here")
+        var session: srtp_t?
+        var status = srtp_err_status_ok
+        key.bytes.withBytes { bytes in
+            // libsrtp copies the key, and takes a pointer to what it could change.
+            var copy = InlineArray<32, UInt8>(repeating: 0)
+            for index in bytes.indices { copy[index] = bytes[index] }
+            var span = copy.mutableSpan
+            unsafe span.withUnsafeMutableBufferPointer { pointer in
+                var policy = unsafe srtp_policy_t()
+                switch key.suite {
+                case .aesCounterMode:
+                    unsafe srtp_crypto_policy_set_rtp_default(&policy.rtp)
+                    unsafe srtp_crypto_policy_set_rtp_default(&policy.rtcp)
+                case .aesGCM:
+                    unsafe srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtp)
+                    unsafe srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtcp)
+                }
+                switch sources {
+                case .one(let ssrc):
+                    unsafe policy.ssrc.type = ssrc_specific
+                    unsafe policy.ssrc.value = ssrc
+                case .anyInbound: unsafe policy.ssrc.type = ssrc_any_inbound
+                case .anyOutbound: unsafe policy.ssrc.type = ssrc_any_outbound
+                }
+                unsafe policy.key = pointer.baseAddress
+                unsafe policy.window_size = windowPacketCount
+                unsafe policy.allow_repeat_tx = repeats ? 1 : 0
+                status = unsafe srtp_create(&session, &policy)
+            }
+            zero(&copy)
+        }
+        guard status == srtp_err_status_ok, let session = unsafe session else { throw SRTPError(status) }
+        unsafe self.session = session
+    }
+
+    deinit { _ = unsafe srtp_dealloc(session) }
+}
+
+private let libraryIsReady = srtp_init() == srtp_err_status_ok
