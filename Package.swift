@@ -50,6 +50,7 @@ let package = Package(
         clib("CSndFile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
         clib("CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
         clib("CSRTP", pkgConfig: "libsrtp2", debian: "libsrtp2-dev"),
+        clib("CQRencode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
 
         .systemLibrary(name: "CTimerFD"),
 
@@ -81,13 +82,14 @@ let package = Package(
             "RadioCheck",
             imports: ["Sound", "RTP", "Playout", "OpusCodec", "Quality", "Engine", "Radio", "BadLink", "Simulation"]),
         room("Waveform", imports: ["Sound"]),
+        room("QRCode", imports: ["CQRencode"]),
         room("Console", imports: ["BadLink", "Network", "Radio", "Sound", "SoundFile", argumentParser]),
 
         .executableTarget(
             name: "tenfour",
             dependencies: [
-                "Radio", "Sound", "RTP", "Engine", "Network", "Playout", "Quality", "SoundCard", "SoundFile", "Console",
-                argumentParser,
+                "Radio", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality", "SoundCard",
+                "SoundFile", "Console", argumentParser,
             ],
             swiftSettings: settings),
 
@@ -157,6 +159,7 @@ let package = Package(
         tests(
             "RadioCheckTests",
             imports: ["RadioCheck", "Simulation", "BadLink", "Quality", "Engine", "Radio", "RTP", "Sound"]),
+        tests("QRCodeTests", imports: ["QRCode"]),
         tests("WaveformTests", imports: ["Waveform", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),

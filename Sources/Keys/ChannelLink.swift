@@ -70,9 +70,17 @@ public struct ChannelLink: Sendable, Equatable {
     }
 
     /// All before the secret.
-    var place: String {
+    public var place: String {
         let host = host.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
         return "tenfour://\(host)\(port == Self.defaultPort ? "" : ":\(port)")/\(name)"
+    }
+
+    /// `HOST[:PORT]` as it stands in a link.
+    public static func hostAndPort(_ text: String) throws(ChannelLinkError) -> (host: String, port: UInt16) {
+        let bytes = Array(text.utf8)
+        let (host, port) = try hostAndPort(bytes.span)
+        guard let host else { throw .host }
+        return (host, port)
     }
 
     /// How JOIN names the relay; nil where the link names none.

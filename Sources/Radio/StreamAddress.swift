@@ -20,11 +20,15 @@ public struct StreamAddress: Hashable, Sendable {
     }
 
     /// Reads what was typed. Throws `.usage` with what to write instead.
-    public init(parsing text: String) throws(RadioError) {
+    public init(parsing text: String) throws(RadioError) { try self.init(parsing: text, scheme: "rtp") }
+
+    init(parsing text: String, scheme spoken: String) throws(RadioError) {
         var rest = Substring(text)
+        // Nothing behind a # is repeated: it may be a channel's secret.
+        let text = text.contains("#") ? "\(text.prefix { $0 != "#" })#…" : text
         if let separator = rest.range(of: "://") {
             let scheme = rest[..<separator.lowerBound].lowercased()
-            guard scheme == "rtp" else {
+            guard scheme == spoken else {
                 throw RadioError(
                     .usage, "'\(text)' begins with '\(scheme)://', which is not spoken here: write rtp://HOST:PORT")
             }

@@ -15,10 +15,12 @@ struct Tenfour: ParsableCommand {
             \(Console.exitCodes)
             """,
         version: "tenfour 0.1",
-        subcommands: [Talk.self, Send.self, Recv.self, Devices.self])
+        subcommands: [Talk.self, Send.self, Recv.self, ChannelCommand.self, Devices.self])
 
     static func main() {
-        let typed = Array(CommandLine.arguments.dropFirst())
+        // Before anything else: until then others can see them.
+        let typed = Secrets.takeFromArguments()
+        Secrets.takeFromEnvironment()
         runAndExit(
             named: "tenfour", Environment.arguments(for: typed), reminder: Environment.reminder(for: typed))
     }

@@ -13,6 +13,15 @@ enum Terminal {
     /// Whether a line that changes may be drawn: not where output goes to a file or a pipe.
     static var showsStatus: Bool { isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
+    /// Whether a person looks at data, too.
+    static var isForPeople: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// Whether data may be coloured: https://no-color.org is heeded.
+    static var takesColours: Bool {
+        let refusal = unsafe getenv("NO_COLOR").map { unsafe String(cString: $0) } ?? ""
+        return isForPeople && refusal.isEmpty
+    }
+
     /// In columns; 80 where it cannot be told.
     static var width: Int {
         var size = winsize()

@@ -4,7 +4,7 @@ root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 tool=$(basename -- "$0")
 
 # What the package itself is built from.
-build_packages=(git pkg-config libopus-dev libasound2-dev libuv1-dev libspeexdsp-dev libsndfile1-dev libsodium-dev libsrtp2-dev)
+build_packages=(git pkg-config libopus-dev libasound2-dev libuv1-dev libspeexdsp-dev libsndfile1-dev libsodium-dev libsrtp2-dev libqrencode-dev)
 
 say() { printf '%s: %s\n' "$tool" "$*" >&2; }
 

@@ -1,0 +1,51 @@
+import Glibc
+import Radio
+
+/// A passphrase from the keyboard, without showing it, or from standard input.
+enum PassphraseInput {
+    private static let maximumByteCount = 1_024
+
+    /// The first line. Asks for it twice at a terminal. Throws `.usage` where there is none.
+    static func read() throws(RadioError) -> String {
+        guard isatty(STDIN_FILENO) == 1 else { return try line() }
+        let first = try ask("passphrase: ")
+        guard try ask("again: ") == first else { throw RadioError(.usage, "the two differ: begin anew") }
+        return first
+    }
+
+    private static func ask(_ prompt: String) throws(RadioError) -> String {
+        Terminal.draw(prompt)
+        // What ends us while nothing is shown must not leave the terminal so.
+        Signals.catchEnd()
+        var settings = termios()
+        unsafe tcgetattr(STDIN_FILENO, &settings)
+        var silent = settings
+        silent.c_lflag &= ~UInt32(ECHO)
+        unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+        defer {
+            unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+            Terminal.draw("\n")
+        }
+        return try line()
+    }
+
+    /// Byte by byte: what follows is another's.
+    private static func line() throws(RadioError) -> String {
+        var bytes: [UInt8] = []
+        while bytes.count <= maximumByteCount {
+            // Signals end this wait, but not a `read`.
+            var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            if unsafe poll(&input, 1, -1) < 0 {
+                if Signals.hasEnd { break } else { continue }
+            }
+            var byte: UInt8 = 0
+            guard unsafe Glibc.read(STDIN_FILENO, &byte, 1) == 1, byte != UInt8(ascii: "\n") else { break }
+            bytes.append(byte)
+        }
+        guard !Signals.hasEnd, !bytes.isEmpty else { throw RadioError(.usage, "no passphrase was given") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw RadioError(.usage, "the passphrase is not UTF-8")
+        }
+        return text
+    }
+}
