@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <time.h>
 #include <linux/errqueue.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <uv.h>
 
 /* The CMSG_… macros are not imported into Swift.
@@ -42,6 +45,30 @@ static inline int tenfour_next_error_report(int socket, struct sockaddr_storage 
     }
     *local = 1;
     return EIO;
+}
+
+/* The C library declares struct mmsghdr and sendmmsg(2) for _GNU_SOURCE only, which Swift's Glibc does without, and libuv 1.44
+ * sends one datagram a call. Returns how many of `count` datagrams, the first ones, were taken, or a negated errno when
+ * the very first was refused. */
+struct tenfour_mmsghdr {
+    struct msghdr header;
+    unsigned int byte_count;
+};
+
+static inline int tenfour_sendmmsg(int socket, struct tenfour_mmsghdr *messages, unsigned int count) {
+    long sent = syscall(SYS_sendmmsg, socket, messages, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return sent < 0 ? -errno : (int)sent;
+}
+
+/* BPF_STMT is not imported into Swift.
+ *
+ * Of the sockets that share a port by SO_REUSEPORT, lets the one that was bound first receive what is for none of those that
+ * are connected. Returns 0 or a negated errno. */
+static inline int tenfour_first_of_port_receives(int socket) {
+    struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+    int result = setsockopt(socket, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program);
+    return result < 0 ? -errno : 0;
 }
 
 #endif

@@ -55,6 +55,9 @@ extension UDPSocket {
                 IPV6_MULTICAST_LOOP, IPPROTO_IPV6, "IPV6_MULTICAST_LOOP", options.loopsMulticastBack ? 1 : 0, on: socket
             )
             try set(IPV6_MULTICAST_ALL, IPPROTO_IPV6, "IPV6_MULTICAST_ALL", 0, on: socket)
+            if options.neverFragments {
+                try set(IPV6_MTU_DISCOVER, IPPROTO_IPV6, "IPV6_MTU_DISCOVER", IPV6_PMTUDISC_DO, on: socket)
+            }
             if let interface {
                 try set(
                     IPV6_MULTICAST_IF, IPPROTO_IPV6, "IPV6_MULTICAST_IF", Int32(bitPattern: interface), on: socket)
@@ -66,12 +69,16 @@ extension UDPSocket {
             try set(IP_MULTICAST_TTL, IPPROTO_IP, "IP_MULTICAST_TTL", Int32(options.multicastTimeToLive), on: socket)
             try set(IP_MULTICAST_LOOP, IPPROTO_IP, "IP_MULTICAST_LOOP", options.loopsMulticastBack ? 1 : 0, on: socket)
             try set(IP_MULTICAST_ALL, IPPROTO_IP, "IP_MULTICAST_ALL", 0, on: socket)
+            if options.neverFragments {
+                try set(IP_MTU_DISCOVER, IPPROTO_IP, "IP_MTU_DISCOVER", IP_PMTUDISC_DO, on: socket)
+            }
             if let interface {
                 var request = ip_mreqn()
                 request.imr_ifindex = Int32(bitPattern: interface)
                 try set(IP_MULTICAST_IF, IPPROTO_IP, "IP_MULTICAST_IF", request, on: socket)
             }
         }
+        if options.portSharing == .joined { try set(SO_REUSEPORT, SOL_SOCKET, "SO_REUSEPORT", 1, on: socket) }
         if let size = options.receiveBufferSize {
             try set(SO_RCVBUF, SOL_SOCKET, "SO_RCVBUF", Int32(clamping: size), on: socket)
         }
@@ -88,6 +95,14 @@ extension UDPSocket {
         let address = SocketAddress(endpoint, family: endpoint.address.family)
         let code = unsafe address.withPointer { unsafe uv_udp_bind(socket, $0, flags) }
         if code != 0 { throw NetworkError(bindingTo: endpoint, code) }
+        switch options.portSharing {
+        case .none: break
+        case .offered: unsafe try set(SO_REUSEPORT, SOL_SOCKET, "SO_REUSEPORT", 1, on: fileDescriptor(of: socket))
+        // The kernel forms the group, which the program is for, when the second socket comes.
+        case .joined:
+            let code = unsafe tenfour_first_of_port_receives(fileDescriptor(of: socket))
+            try NetworkError.check("setsockopt(SO_ATTACH_REUSEPORT_CBPF)", code)
+        }
 
         var bound = sockaddr_storage()
         var size = Int32(MemoryLayout<sockaddr_storage>.size)
@@ -115,6 +130,11 @@ extension UDPSocket.Reach {
     }
 
     var family: Int32 { self == .ipv4 ? AF_INET : AF_INET6 }
+
+    /// Of an address of that family.
+    var addressByteCount: socklen_t {
+        socklen_t(self == .ipv4 ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size)
+    }
 }
 
 extension IPAddress {

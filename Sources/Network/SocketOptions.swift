@@ -4,12 +4,29 @@ public struct SocketOptions: Hashable, Sendable {
     /// would steal each other's datagrams. SO_REUSEADDR.
     public var reusesAddress = false
 
+    /// Whether several sockets of this program have the port. SO_REUSEPORT and SO_ATTACH_REUSEPORT_CBPF.
+    public var portSharing = PortSharing.none
+
+    public enum PortSharing: Hashable, Sendable {
+        /// One socket has it.
+        case none
+        /// Is refused a port that somebody has; then others that are `joined` may have it too. What is for none of those that are
+        /// connected (`UDPSocket.connect`) arrives here.
+        case offered
+        /// Has the port of a socket that offers it: to send from it, or to be connected.
+        case joined
+    }
+
     /// Keeps an IPv6 socket from carrying IPv4 too. IPV6_V6ONLY.
     public var isIPv6Only = false
 
     /// The differentiated services code point of what is sent, 0…63 (RFC 2474). 46 is expedited forwarding (RFC 3246), the
     /// usual one for voice; 0 is none. IP_TOS and IPV6_TCLASS.
     public var serviceCodePoint: UInt8 = 46
+
+    /// Has what is too long for its path refused with EMSGSIZE, not cut into fragments. It also spares the kernel a tenth of
+    /// the work of sending. IP_MTU_DISCOVER and IPV6_MTU_DISCOVER.
+    public var neverFragments = false
 
     /// Bytes that the kernel may hold for us; nil leaves the default of the system. It grants at most
     /// `net.core.rmem_max` and `wmem_max`. SO_RCVBUF and SO_SNDBUF.

@@ -16,7 +16,7 @@ public import Sound
     /// The address and port that it is bound to, also when the port was left to the system by asking for 0.
     public let localEndpoint: Endpoint
 
-    public private(set) var statistics = SocketStatistics()
+    public internal(set) var statistics = SocketStatistics()
 
     private let socket: UnsafeMutablePointer<uv_udp_t>
     let fileDescriptor: Int32
@@ -109,6 +109,18 @@ public import Sound
         return .queued
     }
 
+    /// From now on hears `peer` alone, for whom the kernel prefers it to the unconnected socket that shares its port: a flood
+    /// there no longer displaces what this peer sends. What others sent between binding and connecting is handed on all the
+    /// same, with their address.
+    ///
+    /// The C function is `connect` and not `uv_udp_connect`, after which libuv would send to nobody else.
+    public func connect(to peer: Endpoint) throws(NetworkError) {
+        if isClosed { throw NetworkError("connect", -EBADF) }
+        let address = SocketAddress(peer, family: reach.family)
+        let code = unsafe address.withPointer { unsafe Glibc.connect(fileDescriptor, $0, reach.addressByteCount) }
+        if code != 0 { throw NetworkError("connect", -errno) }
+    }
+
     override func willClose() {
         received = nil
         // libuv would hand on the rest of a batch to a socket that is being closed.
@@ -146,7 +158,7 @@ extension UDPSocket {
 
     /// Counts what the network has sent back, and returns how many reports there were.
     @discardableResult
-    private func takeErrorReports() -> Int {
+    func takeErrorReports() -> Int {
         var destination = sockaddr_storage()
         var count = 0
         var isLocal: Int32 = 0

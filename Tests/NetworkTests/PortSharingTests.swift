@@ -1,0 +1,108 @@
+import Engine
+import Glibc
+import Sound
+import Testing
+
+@testable import Network
+
+struct PortSharingTests {
+    let loop: EventLoop
+    let shared: UDPSocket
+
+    init() throws {
+        loop = try EventLoop()
+        shared = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort, options: sharing(.offered))
+    }
+
+    private func join(_ endpoint: Endpoint) throws -> UDPSocket {
+        try UDPSocket(on: loop, bindingTo: endpoint, options: sharing(.joined))
+    }
+
+    @Test func aPortThatIsOfferedIsRefusedToWhoDoesNotJoin() throws {
+        #expect {
+            try UDPSocket(on: loop, bindingTo: shared.localEndpoint, options: sharing(.offered))
+        } throws: {
+            ($0 as? NetworkError)?.reason == .portInUse(shared.localEndpoint.port)
+        }
+    }
+
+    @Test func whatIsForNobodyElseArrivesAtTheFirst() throws {
+        let inbox = Inbox(of: shared)
+        let others = try (0..<7).map { _ in try join(shared.localEndpoint) }
+        let wrong = others.map { Inbox(of: $0) }
+        let strangers = try (0..<40).map { _ in try UDPSocket(on: loop, bindingTo: .anyLoopbackPort) }
+        for stranger in strangers { stranger.send([1], to: shared.localEndpoint) }
+        try run(loop) { inbox.datagrams.count == 40 }
+        #expect(wrong.allSatisfy(\.datagrams.isEmpty))
+        // One that goes changes nothing for the others.
+        others[0].close()
+        for stranger in strangers { stranger.send([2], to: shared.localEndpoint) }
+        try run(loop) { inbox.datagrams.count == 80 }
+        #expect(wrong.allSatisfy(\.datagrams.isEmpty))
+    }
+
+    @Test func aConnectedSocketHearsItsPeerAndTheSharedOneTheOthers() throws {
+        let talker = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
+        let other = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
+        let own = try join(shared.localEndpoint)
+        try own.connect(to: talker.localEndpoint)
+        let (inbox, ownInbox, heard) = (Inbox(of: shared), Inbox(of: own), Inbox(of: other))
+        talker.send([1], to: shared.localEndpoint)
+        other.send([2], to: shared.localEndpoint)
+        try run(loop) { ownInbox.datagrams.count == 1 && inbox.datagrams.count == 1 }
+        #expect(ownInbox.senders == [talker.localEndpoint] && inbox.senders == [other.localEndpoint])
+        // It still sends to everybody.
+        #expect(own.send([3], to: other.localEndpoint) == .sent)
+        try run(loop) { heard.senders == [shared.localEndpoint] }
+
+        own.close()
+        talker.send([4], to: shared.localEndpoint)
+        try run(loop) { inbox.datagrams.last == [4] }
+    }
+
+    @Test func aTalkerWithItsOwnSocketLosesNothingToAFloodOfJunk() throws {
+        let port = shared.localEndpoint
+        let talker = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
+        let own = try join(port)
+        try own.connect(to: talker.localEndpoint)
+        let inbox = Inbox(of: own)
+        // Nobody reads the shared socket: it is full for good.
+        let flood = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
+        for _ in 0..<10_000 { flood.send([UInt8](repeating: 0, count: 200), to: port) }
+        for number: UInt8 in 0..<50 {
+            talker.send([number], to: port)
+            for _ in 0..<100 { flood.send([UInt8](repeating: 0, count: 200), to: port) }
+        }
+        try run(loop) { inbox.datagrams.count == 50 }
+        #expect(inbox.datagrams == (0..<50).map { [$0] })
+    }
+
+    @Test func anAddressThatCannotBeReachedIsRefused() throws {
+        let own = try join(shared.localEndpoint)
+        #expect(throws: NetworkError(.refused, function: "connect", code: EAFNOSUPPORT)) {
+            try own.connect(to: Endpoint(.loopbackV6, port: 9))
+        }
+    }
+
+    @Test func theKernelIsToldNeverToFragment() throws {
+        var options = SocketOptions()
+        options.neverFragments = true
+        let socket = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort, options: options)
+        #expect(socket.option(IP_MTU_DISCOVER, Int32(IPPROTO_IP)) == IP_PMTUDISC_DO)
+    }
+
+    @Test(.enabled(if: machineHasIPv6, "this machine has no IPv6"))
+    func bothFamiliesOfOneSocketAreNotFragmented() throws {
+        var options = SocketOptions()
+        options.neverFragments = true
+        let socket = try UDPSocket(on: loop, bindingTo: Endpoint(.anyV6, port: 0), options: options)
+        #expect(socket.option(IP_MTU_DISCOVER, Int32(IPPROTO_IP)) == IP_PMTUDISC_DO)
+        #expect(socket.option(IPV6_MTU_DISCOVER, Int32(IPPROTO_IPV6)) == IPV6_PMTUDISC_DO)
+    }
+}
+
+private func sharing(_ sharing: SocketOptions.PortSharing) -> SocketOptions {
+    var options = SocketOptions()
+    options.portSharing = sharing
+    return options
+}
