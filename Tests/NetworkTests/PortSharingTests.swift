@@ -33,12 +33,12 @@ struct PortSharingTests {
         let strangers = try (0..<40).map { _ in try UDPSocket(on: loop, bindingTo: .anyLoopbackPort) }
         for stranger in strangers { stranger.send([1], to: shared.localEndpoint) }
         try run(loop) { inbox.datagrams.count == 40 }
-        #expect(wrong.allSatisfy(\.datagrams.isEmpty))
+        #expect(wrong.allSatisfy { $0.datagrams.isEmpty })
         // One that goes changes nothing for the others.
         others[0].close()
         for stranger in strangers { stranger.send([2], to: shared.localEndpoint) }
         try run(loop) { inbox.datagrams.count == 80 }
-        #expect(wrong.allSatisfy(\.datagrams.isEmpty))
+        #expect(wrong.allSatisfy { $0.datagrams.isEmpty })
     }
 
     @Test func aConnectedSocketHearsItsPeerAndTheSharedOneTheOthers() throws {

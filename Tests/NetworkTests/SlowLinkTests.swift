@@ -44,15 +44,14 @@ private struct SlowLink {
 
     /// A hundred packets of 100 bytes, 20 ms apart, to 500 addresses behind a token bucket.
     static func run(rate: String, limit: String, sendBufferSize: Int) throws -> SlowLink {
-        let result = Result { try SlowLink(fanOut: FanOutStatistics(), arrived: 0) }
-        let box = Box(result)
+        let box = Box()
         TestThread { box.result = Result { try onThisThread(rate, limit, sendBufferSize) } }.join()
-        return try box.result.get()
+        guard let result = box.result else { throw Failure(text: "the thread did nothing") }
+        return try result.get()
     }
 
     private final class Box: @unchecked Sendable {
-        var result: Result<SlowLink, any Error>
-        init(_ result: Result<SlowLink, any Error>) { self.result = result }
+        var result: Result<SlowLink, any Error>?
     }
 
     private struct Failure: Error { var text: String }
