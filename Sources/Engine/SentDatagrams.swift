@@ -1,17 +1,17 @@
-internal import RTP
-internal import Sound
+package import RTP
+package import Sound
 
-/// The datagrams of our own media of the last second and a half, to be sent again as they were. Allocates once, with the first.
-struct SentDatagrams: Sendable {
+/// The datagrams of our own media of the last second and a half, as they were or as they were sealed, to be sent again. Allocates once, with the first.
+package struct SentDatagrams: Sendable {
     private var bytes: [UInt8] = []
     private var entries: [Entry?] = []
     /// Where the next goes, counted on and on; `bytes` is walked round and round.
     private var position = 0
 
-    struct Entry: Sendable {
+    package struct Entry: Sendable {
         var sequenceNumber: SequenceNumber
         var position: Int
-        var byteCount: Int
+        package var byteCount: Int
         var sentAt: Instant
         var resentCount = 0
         var lastResent: Instant?
@@ -23,9 +23,11 @@ struct SentDatagrams: Sendable {
     private static let count = 1_024
     private static let byteCount = 131_072
     /// Older than this nobody waits for.
-    static let memory = Duration.milliseconds(1_500)
+    package static let memory = Duration.milliseconds(1_500)
 
-    mutating func keep(_ header: RTPHeader, _ datagram: Span<UInt8>, at now: Instant) {
+    package init() {}
+
+    package mutating func keep(_ sequenceNumber: SequenceNumber, _ datagram: Span<UInt8>, at now: Instant) {
         if bytes.isEmpty {
             bytes = [UInt8](repeating: 0, count: Self.byteCount)
             entries = [Entry?](repeating: nil, count: Self.count)
@@ -34,22 +36,25 @@ struct SentDatagrams: Sendable {
         if room < datagram.count { position += room }
         let start = position % Self.byteCount
         for index in datagram.indices { bytes[start + index] = datagram[index] }
-        entries[place(of: header.sequenceNumber)] = Entry(
-            sequenceNumber: header.sequenceNumber, position: position, byteCount: datagram.count, sentAt: now)
+        entries[place(of: sequenceNumber)] = Entry(
+            sequenceNumber: sequenceNumber, position: position, byteCount: datagram.count, sentAt: now)
         position += datagram.count
     }
 
     /// What is known of the packet of that number; nil where it was never sent, or is forgotten.
-    func entry(_ sequenceNumber: SequenceNumber, at now: Instant) -> Entry? {
+    package func entry(_ sequenceNumber: SequenceNumber, at now: Instant) -> Entry? {
         guard !entries.isEmpty, let entry = entries[place(of: sequenceNumber)], entry.sequenceNumber == sequenceNumber,
             position - entry.position <= Self.byteCount, now - entry.sentAt <= Self.memory
         else { return nil }
         return entry
     }
 
-    func datagram(_ entry: Entry) -> [UInt8] {
+    func datagram(_ entry: Entry) -> [UInt8] { [UInt8](capacity: entry.byteCount) { write(entry, into: &$0) } }
+
+    /// Appends the datagram.
+    package func write(_ entry: Entry, into datagram: inout OutputSpan<UInt8>) {
         let start = entry.position % Self.byteCount
-        return Array(bytes[start..<start + entry.byteCount])
+        for index in start..<start + entry.byteCount { datagram.append(bytes[index]) }
     }
 
     mutating func resent(_ sequenceNumber: SequenceNumber, to remote: Int, at now: Instant) {
@@ -59,7 +64,7 @@ struct SentDatagrams: Sendable {
         entries[place]?.lastRemote = remote
     }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         for index in entries.indices { entries[index] = nil }
     }
 

@@ -1,5 +1,5 @@
 internal import RTP
-internal import Sound
+public import Sound
 
 /// Who is there: sources come with their first packet, and go with a good-bye, in silence, or because others need the room.
 extension Station {
@@ -64,6 +64,13 @@ extension Station {
         guard !sentPackets.contains(header) else { return .loop }
         guard collisionCount < Self.maximumCollisionCount else { return .collision }
         collisionCount += 1
+        takeAnotherSSRC(at: now)
+        return .collision
+    }
+
+    /// Says good-bye under our SSRC, which is another station's, and takes a new one: `identityChanged` tells which. For a
+    /// caller who knows of it by other ways than packets.
+    public mutating func takeAnotherSSRC(at now: Instant) {
         sayGoodbye(at: now)
         let old = ssrc
         repeat {
@@ -72,7 +79,6 @@ extension Station {
         transmission.beginAnew()
         sentDatagrams.removeAll()
         events.post(.identityChanged(ssrc))
-        return .collision
     }
 
     /// More are malice: chance makes one in four thousand million.

@@ -126,7 +126,7 @@ public struct Station: ~Copyable, Sendable {
         resendAllowance.charge(Double(byteCount), at: now)
         guard answers, !configuration.remotes.isEmpty else { return }
         let datagram = outbox.media
-        sentDatagrams.keep(header, datagram.span, at: now)
+        sentDatagrams.keep(header.sequenceNumber, datagram.span, at: now)
     }
 
     /// `nextDeadline` has come. Earlier it does nothing.

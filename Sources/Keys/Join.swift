@@ -135,3 +135,17 @@ public struct Refusal: Hashable, Sendable {
         return shortMAC(key: HKDF.expand(key.bytes, "refusal", count: 32)) { $0.update(bytes.span) }
     }
 }
+
+extension Refusal.Reason: CustomStringConvertible {
+    /// What is said to people.
+    public var description: String {
+        switch self {
+        case .unproved: "the relay does not know this channel, or the secret differs"
+        case .full: "the channel, or the relay, is full"
+        case .limited: "too many of you at once: later"
+        case .refused: "refused: not by this relay, or not in this role"
+        case .rekeyed: "the channel has a new secret"
+        case .stopping: "the relay is stopping"
+        }
+    }
+}

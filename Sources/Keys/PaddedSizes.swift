@@ -25,9 +25,10 @@ public struct PaddedSizes: Hashable, Sendable {
     }
 
     /// Pads an RTP packet that is not padded yet, with RTP's padding (RFC 3550 section 5.1), as far as there is room for it.
-    /// `payload` is how many of its bytes are payload.
-    public func pad(_ packet: inout OutputSpan<UInt8>, payload byteCount: Int) {
-        let padding = min(size(of: byteCount) - byteCount, packet.freeCapacity, Self.maximumPadding)
+    /// `payload` is how many of its bytes are payload, `limit` how long it may become.
+    public func pad(_ packet: inout OutputSpan<UInt8>, payload byteCount: Int, limit: Int = .max) {
+        let room = min(packet.freeCapacity, limit - packet.count)
+        let padding = min(size(of: byteCount) - byteCount, room, Self.maximumPadding)
         guard padding > 0, packet.count > 0 else { return }
         packet[0] |= 0x20
         packet.append(repeating: 0, count: padding - 1)

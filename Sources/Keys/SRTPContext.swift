@@ -72,8 +72,11 @@ public struct SRTPContext: ~Copyable, Sendable {
     }
 
     /// What a later announcement says. Where it is further ahead than sequence numbers can tell, packets in between are given up.
-    public mutating func synchronize(with index: PacketIndex) {
-        guard announced == nil, index.rawValue > highest.rawValue + 0x7FFF else { return }
+    /// Returns whether that is so: then packets that could not be opened may be those.
+    @discardableResult
+    public mutating func synchronize(with index: PacketIndex) -> Bool {
+        guard announced == nil, index.rawValue > highest.rawValue + 0x7FFF else { return false }
         announced = index
+        return true
     }
 }

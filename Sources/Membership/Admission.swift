@@ -1,0 +1,86 @@
+internal import Engine
+internal import Keys
+internal import Sound
+
+/// Getting in: HELLO and JOIN, again while nobody answers, to one endpoint after another, with ever longer pauses.
+struct Admission: Sendable {
+    /// The attempt that is being made; nil in a pause.
+    private(set) var joining: Joining?
+    /// When something is to be said, or begun anew; nil where nobody wants to get in.
+    private(set) var deadline: Instant?
+    private var saidCount = 0
+    /// Which endpoint's turn it is.
+    private var turn = 0
+    private var pauseCount = 0
+
+    static let interval = Duration.milliseconds(250)
+    static let maximumSaidCount = 4
+    static let longestPause = Duration.seconds(30)
+
+    var isActive: Bool { deadline != nil }
+
+    func endpoint(_ configuration: ChannelConfiguration) -> Endpoint {
+        configuration.endpoints[turn % configuration.endpoints.count]
+    }
+
+    /// Wants to get in from `moment` on.
+    mutating func begin(at moment: Instant) {
+        joining = nil
+        deadline = moment
+    }
+
+    /// Is in, or does not want to be any more.
+    mutating func end() {
+        joining = nil
+        deadline = nil
+        pauseCount = 0
+    }
+
+    /// Whether something is to be said now.
+    mutating func isDue(
+        _ configuration: ChannelConfiguration, at now: Instant, using generator: inout SecretGenerator
+    ) -> Bool {
+        guard let deadline, deadline <= now else { return false }
+        if joining != nil, saidCount == Self.maximumSaidCount {
+            turn += 1
+            guard !turn.isMultiple(of: configuration.endpoints.count) else {
+                pause(at: now, using: &generator)
+                return false
+            }
+            joining = nil
+        }
+        if joining == nil {
+            joining = Joining(configuration.joinKey, relay: configuration.relay, using: &generator)
+            saidCount = 0
+        }
+        said(at: now)
+        return true
+    }
+
+    private mutating func said(at now: Instant) {
+        saidCount += 1
+        deadline = now + Self.interval
+    }
+
+    /// What an answer means to the attempt. After a cookie, something is to be said at once.
+    mutating func receive(_ datagram: Span<UInt8>, at now: Instant) -> Joining.Answer {
+        guard let answer = joining?.receive(datagram) else { return .nothing }
+        if case .cookie = answer {
+            saidCount = 0
+            said(at: now)
+        }
+        return answer
+    }
+
+    /// Begins anew after 1, 2, 4 … 30 s, each ± half by chance.
+    mutating func pause(at now: Instant, using generator: inout SecretGenerator) {
+        let pause = min(Duration.seconds(1 << min(pauseCount, 5)), Self.longestPause)
+        pauseCount += 1
+        begin(at: now + pause * Double.random(in: 0.5...1.5, using: &generator))
+    }
+
+    /// Begins anew after the longest of these pauses: only a person could change anything.
+    mutating func pauseLong(at now: Instant, using generator: inout SecretGenerator) {
+        begin(at: now + Self.longestPause * Double.random(in: 0.5...1.5, using: &generator))
+    }
+}

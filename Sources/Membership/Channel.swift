@@ -1,0 +1,161 @@
+public import Engine
+public import Keys
+public import RTP
+public import Sound
+
+/// A member's place in a channel, between a station and the network (Protocol/control.md, Protocol/keys.md): joins and stays,
+/// protects what the station sends, opens what comes for it. Opens no socket, reads no clock, starts no thread.
+///
+/// After each input, take opened packets until nil, then datagrams until nil, then events until nil, then sleep until
+/// `nextDeadline`. The station has `stationEndpoint` for its one remote, and knows nothing of keys.
+public struct Channel: ~Copyable, Sendable {
+    public private(set) var configuration: ChannelConfiguration
+    public internal(set) var discards = ChannelDiscardCounts()
+    /// Our station's. Changes by itself with the sound that the station sends; one that only listens is to say so.
+    public var ssrc: SSRC {
+        didSet { if ssrc != oldValue { hasToldOfCollision = false } }
+    }
+
+    var generator: SecretGenerator
+    var admission = Admission()
+    var session: Session?
+    /// Nil where nobody has told us the time yet.
+    var daytime: Daytime?
+    var known = KnownEpochs()
+    var talk = Talk()
+    var talkers = Talkers()
+    var held = HeldPackets()
+    /// A packet that was opened, or a report: so many bytes of `bytes`.
+    var opened: (kind: Opened, range: Range<Int>)?
+    var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
+    var lastInput: Instant
+    var outbox = Outbox()
+    var events = ChannelEvents()
+    var hasToldOfCollision = false
+    /// What was told last of being in or out.
+    var told: Told = .nothing
+    /// When people are to be told that the relay refuses us without proof.
+    var unprovedDeadline: Instant?
+    var hasLeft = false
+
+    enum Told: Equatable { case nothing, joined(PeerAddress), lost, refused(Refusal.Reason), closed }
+
+    /// What became of a datagram from the network.
+    public enum Reception: Hashable, Sendable {
+        /// `nextOpened` has something for the station.
+        case opened
+        case handled
+        /// Kept until it can be opened.
+        case held
+        case discarded(ChannelDiscard)
+    }
+
+    /// What `nextOpened` has written. `Station.receive` tells them apart by themselves.
+    public enum Opened: Hashable, Sendable {
+        /// RTP of another member, with its padding.
+        case media
+        /// RTCP of the relay.
+        case control
+    }
+
+    /// What a station has for its one remote, and its sources for their address: no datagram ever goes there.
+    public static let stationEndpoint = Endpoint(.anyV4, port: 5_004)
+    public var stationEndpoint: Endpoint { Self.stationEndpoint }
+    /// `nextDatagram` and `nextOpened` need room for so many bytes.
+    public static let maximumDatagramByteCount = 1_536
+
+    /// Wants to join from `now` on. `ssrc` is the station's, `clock` the time of day at `now`; `generator` must be one that
+    /// nobody can foretell.
+    public init(
+        _ configuration: ChannelConfiguration, ssrc: SSRC, at now: Instant, clock: WallClock,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        self.configuration = configuration
+        self.ssrc = ssrc
+        self.generator = SecretGenerator(using: &generator)
+        daytime = configuration.hasSetClock ? Daytime(clock, at: now) : nil
+        lastInput = now
+        admission.begin(at: now)
+        advance(at: now)
+    }
+
+    // MARK: - In
+
+    /// Takes in a datagram that `sender` sent. Total: whatever its bytes, it is opened, understood, held, or counted and
+    /// forgotten. Only what a member or the relay made changes anything.
+    public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        lastInput = now
+        let reception = read(datagram, from: sender, at: now)
+        if case .discarded(let reason) = reception { discards.count(reason) }
+        return reception
+    }
+
+    /// Takes in what the station sends: its sound, or its reports and good-byes.
+    public mutating func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
+        lastInput = now
+        if let reason = isControl ? sendReport(datagram) : sendMedia(datagram, at: now) { discards.count(reason) }
+    }
+
+    /// `nextDeadline` has come. Earlier it does nothing.
+    public mutating func timeElapsed(at now: Instant) {
+        lastInput = now
+        advance(at: now)
+    }
+
+    /// The time of day was set, or the machine has slept.
+    public mutating func clockIs(_ clock: WallClock, at now: Instant) {
+        configuration.hasSetClock = true
+        daytime = Daytime(clock, at: now)
+    }
+
+    /// The relay's name is known to stand for these now, one or more.
+    public mutating func relayIs(at endpoints: [Endpoint]) {
+        precondition(!endpoints.isEmpty, "a relay is somewhere")
+        configuration.endpoints = endpoints
+    }
+
+    /// Tells the relay that we go. Nothing should follow.
+    public mutating func leave(at now: Instant) {
+        say(.leave)
+        session = nil
+        admission.end()
+        unprovedDeadline = nil
+        hasLeft = true
+    }
+
+    // MARK: - Out
+
+    /// Appends the next packet for the station to `packet`, which has room for `maximumDatagramByteCount`; nil when there is
+    /// none. It comes from `stationEndpoint`.
+    public mutating func nextOpened(into packet: inout OutputSpan<UInt8>) -> Opened? {
+        if opened == nil { openReleased() }
+        guard let (kind, range) = opened else { return nil }
+        opened = nil
+        for index in range { packet.append(bytes[index]) }
+        return kind
+    }
+
+    /// Appends the next datagram to go out to `datagram`, which has room for `maximumDatagramByteCount`; nil when there is none.
+    public mutating func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> Endpoint? {
+        outbox.next(into: &datagram)
+    }
+
+    public mutating func nextEvent() -> ChannelEvent? { events.next() }
+
+    /// When `timeElapsed` wants to be called at the latest.
+    public var nextDeadline: Instant? {
+        var next = session?.presence.deadline
+        for deadline in [admission.deadline, unprovedDeadline] {
+            if let deadline { next = min(next ?? deadline, deadline) }
+        }
+        return next
+    }
+
+    // MARK: - For people
+
+    /// Whether a relay has let us in and answers.
+    public var isJoined: Bool { if case .joined = told { true } else { false } }
+
+    /// Packets that wait for their announcement.
+    public var heldCount: Int { held.count }
+}

@@ -1,0 +1,31 @@
+public import Engine
+public import Keys
+
+/// What happened to a member that a person, or the wiring, may want to know.
+public enum ChannelEvent: Hashable, Sendable {
+    /// The relay has let us in, and sees us at this address.
+    case joined(Role, seenAt: Endpoint)
+    /// The relay does not answer any more; joining goes on. Sound may still come.
+    case lost
+    /// The relay does not let us in; trying goes on. Told once for each reason in a row.
+    case refused(Refusal.Reason)
+    /// The relay has ended our membership; joining begins anew.
+    case closed(Refusal.Reason)
+    /// Another talks under our SSRC: the station is to take another one (`Station.takeAnotherSSRC`), and the channel to be told
+    /// (`Channel.ssrc`).
+    case ssrcIsTaken
+}
+
+/// Events that wait to be taken. When nobody takes them the oldest are forgotten.
+struct ChannelEvents: Sendable {
+    private var events: [ChannelEvent] = []
+
+    private static let maximumCount = 64
+
+    mutating func post(_ event: ChannelEvent) {
+        if events.count == Self.maximumCount { events.removeFirst() }
+        events.append(event)
+    }
+
+    mutating func next() -> ChannelEvent? { events.isEmpty ? nil : events.removeFirst() }
+}

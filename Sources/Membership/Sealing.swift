@@ -1,0 +1,64 @@
+internal import Engine
+internal import Keys
+internal import RTP
+internal import Sound
+
+/// From what the station sends to datagrams for the relay.
+extension Channel {
+    /// Returns why nothing goes out.
+    mutating func sendMedia(_ datagram: Span<UInt8>, at now: Instant) -> ChannelDiscard? {
+        guard configuration.role == .talk else { return .notTalking }
+        guard let endpoint = session?.endpoint, let clock = daytime?.clock(at: now) else { return .beforeJoined }
+        guard datagram.count <= Station.maximumDatagramByteCount, let header = try? RTPHeader(parsing: datagram),
+            header.payload.upperBound == datagram.count
+        else { return .unsendable }
+        if ssrc != header.ssrc { ssrc = header.ssrc }
+        var isGood = true
+        if talk.isSentAgain(header) {
+            outbox.put(to: endpoint, capacity: Self.maximumDatagramByteCount) {
+                isGood = talk.write(again: header.sequenceNumber, into: &$0, at: now)
+                if isGood { isGood = session?.tagger.tag(&$0) ?? false }
+            }
+            return isGood ? nil : .forgotten
+        }
+        talk.prepare(header, configuration, at: clock, now, using: &generator, &known)
+        announce(to: endpoint, at: clock, now)
+        outbox.put(to: endpoint, capacity: Self.maximumDatagramByteCount) {
+            isGood = talk.seal(header, datagram, configuration, into: &$0, at: now)
+            if isGood { isGood = session?.tagger.tag(&$0) ?? false }
+            if !isGood { $0.removeAll() }
+        }
+        session?.presence.talkGoesOn(at: now)
+        joinAnewBeforeCounterEnds(at: now)
+        return isGood ? nil : .unsendable
+    }
+
+    private mutating func announce(to endpoint: Endpoint, at clock: WallClock, _ now: Instant) {
+        let count = talk.announcementCount(at: now)
+        for index in 0..<count {
+            guard let announcement = talk.announcement(index, of: count, configuration, at: clock) else { continue }
+            outbox.put(to: endpoint, capacity: 128) {
+                ControlPacket.write(announcement, into: &$0)
+                _ = session?.tagger.tag(&$0)
+            }
+        }
+    }
+
+    /// The session goes on until the new one is there.
+    private mutating func joinAnewBeforeCounterEnds(at now: Instant) {
+        guard let counter = session?.tagger.counter, counter >= configuration.lastHopCounter, !admission.isActive else {
+            return
+        }
+        admission.begin(at: now)
+        advance(at: now)
+    }
+
+    mutating func sendReport(_ datagram: Span<UInt8>) -> ChannelDiscard? {
+        guard let endpoint = session?.endpoint else { return .beforeJoined }
+        guard datagram.count >= 8, datagram.count <= Record.maximumReportByteCount else { return .unsendable }
+        outbox.put(to: endpoint, capacity: ControlPacket.maximumByteCount) {
+            session?.sealer.seal(report: datagram, into: &$0)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,48 @@
+internal import Engine
+internal import Keys
+internal import Sound
+
+/// What a member has from being let in until it is not any more.
+struct Session: Sendable {
+    let number: UInt64
+    let endpoint: Endpoint
+    /// Where the relay sees us.
+    var seen: PeerAddress
+    var sealer: RecordSealer
+    var opener: RecordOpener
+    var tagger: HopTagger
+    var presence: Presence
+
+    init(_ keys: SessionKeys, _ terms: Welcome.Terms, endpoint: Endpoint, token: UInt64, at now: Instant) {
+        number = keys.session
+        self.endpoint = endpoint
+        seen = terms.address
+        sealer = keys.sealer(for: .member)
+        opener = keys.opener(for: .member)
+        tagger = keys.hopTagger(for: .member)
+        presence = Presence(lease: .seconds(Int(terms.lease)), token: token, at: now)
+    }
+
+    /// Opens the record that the first `count` of `bytes` are.
+    mutating func open(_ bytes: inout [UInt8], count: Int) throws(RecordOpener.Failure) -> Record {
+        var span = bytes.mutableSpan
+        var record = span._mutatingExtracting(..<count)
+        return try opener.open(&record)
+    }
+}
+
+/// The time of day, counted on by the clock that never jumps.
+struct Daytime: Sendable {
+    private var clock: WallClock
+    private var instant: Instant
+
+    init(_ clock: WallClock, at instant: Instant) {
+        self.clock = clock
+        self.instant = instant
+    }
+
+    func clock(at now: Instant) -> WallClock {
+        let milliseconds = (now.nanoseconds - instant.nanoseconds) / 1_000_000
+        return WallClock(milliseconds: clock.sinceEpoch &+ UInt64(max(milliseconds, 0)))
+    }
+}

@@ -1,0 +1,164 @@
+internal import Engine
+internal import Keys
+internal import RTP
+internal import Sound
+
+/// Joining, staying, and joining anew.
+extension Channel {
+    /// Does what is due.
+    mutating func advance(at now: Instant) {
+        guard !hasLeft else { return }
+        if admission.isDue(configuration, at: now, using: &generator) { sayAgain() }
+        if let deadline = unprovedDeadline, deadline <= now {
+            unprovedDeadline = nil
+            tell(.refused(.unproved))
+        }
+        stay(at: now)
+    }
+
+    private mutating func stay(at now: Instant) {
+        while let step = session?.presence.step(at: now, using: &generator) {
+            switch step {
+            case .nothing: return
+            case .renew(let token): say(.renewal(token: token))
+            case .lost:
+                tell(.lost)
+                // As the relay may have lost all of us at once.
+                let spread = Self.spread * Double.random(in: 0...1, using: &generator)
+                if !admission.isActive { admission.begin(at: now + spread) }
+            case .over:
+                session = nil
+                if !admission.isActive { admission.begin(at: now) }
+            }
+        }
+    }
+
+    /// Those whom a relay has lost all at once come back within so long.
+    private static let spread = Duration.milliseconds(250)
+    /// After a refusal without proof it is tried on for so long before a person is told.
+    static let unprovedPatience = Duration.seconds(3)
+
+    private mutating func sayAgain() {
+        guard let joining = admission.joining else { return }
+        outbox.put(to: admission.endpoint(configuration), capacity: 128) { joining.write(into: &$0) }
+    }
+
+    mutating func say(_ record: Record) {
+        guard let endpoint = session?.endpoint else { return }
+        outbox.put(to: endpoint, capacity: ControlPacket.maximumByteCount) { session?.sealer.seal(record, into: &$0) }
+    }
+
+    // MARK: - Answers
+
+    mutating func readAnswer(_ datagram: Span<UInt8>, at now: Instant) -> Reception {
+        switch admission.receive(datagram, at: now) {
+        case .cookie:
+            sayAgain()
+            return .handled
+        case .welcome(let terms, let keys):
+            enter(keys, terms, at: now)
+            return .handled
+        case .refusal(.unproved):
+            // Anybody may have said so: the true answer may still come.
+            if unprovedDeadline == nil, told != .refused(.unproved) { unprovedDeadline = now + Self.unprovedPatience }
+            return .handled
+        case .refusal(let reason):
+            pause(for: reason, at: now)
+            tell(.refused(reason))
+            return .handled
+        case .nothing: return .discarded(.unexpected)
+        }
+    }
+
+    private mutating func enter(_ keys: SessionKeys, _ terms: Welcome.Terms, at now: Instant) {
+        // The session before this one, if there is any, holds our place and our SSRC.
+        say(.leave)
+        session = Session(
+            keys, terms, endpoint: admission.endpoint(configuration),
+            token: .random(in: 0 ... .max, using: &generator), at: now)
+        admission.end()
+        unprovedDeadline = nil
+        take(terms, at: now)
+        talk.announceAgain()
+        tell(.joined(terms.address))
+        stay(at: now)
+    }
+
+    private mutating func take(_ terms: Welcome.Terms, at now: Instant) {
+        if !configuration.hasSetClock { daytime = Daytime(terms.clock, at: now) }
+    }
+
+    private mutating func pause(for reason: Refusal.Reason, at now: Instant) {
+        switch reason {
+        case .unproved, .full, .limited, .stopping: admission.pause(at: now, using: &generator)
+        case .refused, .rekeyed: admission.pauseLong(at: now, using: &generator)
+        }
+    }
+
+    // MARK: - Records
+
+    mutating func readRecord(_ datagram: Span<UInt8>, session number: UInt64, at now: Instant) -> Reception {
+        guard session?.number == number else { return .discarded(.unexpected) }
+        for index in datagram.indices { bytes[index] = datagram[index] }
+        opened = nil
+        let said: Record
+        do throws(RecordOpener.Failure) {
+            guard let opened = try session?.open(&bytes, count: datagram.count) else { return .discarded(.unexpected) }
+            said = opened
+        } catch {
+            switch error {
+            case .replayed: return .discarded(.replayed)
+            case .forged: return .discarded(.forged)
+            case .malformed: return .discarded(.malformed)
+            }
+        }
+        session?.presence.heardRecord(at: now)
+        return take(said, at: now)
+    }
+
+    private mutating func take(_ record: Record, at now: Instant) -> Reception {
+        switch record {
+        case .renewed(let token, let terms):
+            let lease = Duration.seconds(Int(terms.lease))
+            let wasLost = session?.presence.renewed(token: token, lease: lease, at: now) ?? false
+            session?.seen = terms.address
+            take(terms, at: now)
+            // It was only slow.
+            if wasLost { admission.end() }
+            tell(.joined(terms.address))
+        case .pathChallenge(let number): say(.pathAnswer(number))
+        case .goodbye(let reason):
+            session = nil
+            told = .closed
+            events.post(.closed(reason))
+            pause(for: reason, at: now)
+        case .ssrcRefused(let refused):
+            if refused == ssrc { tellOfCollision() }
+        case .report(let range):
+            guard RTCPCompound.isRTCP(secondByte: bytes[range.lowerBound + 1]) else { return .discarded(.malformed) }
+            opened = (.control, range)
+            return .opened
+        case .renewal, .leave, .pathAnswer: return .discarded(.unexpected)
+        }
+        return .handled
+    }
+
+    // MARK: - Events
+
+    private mutating func tell(_ news: Told) {
+        guard news != told else { return }
+        told = news
+        switch news {
+        case .joined(let address): events.post(.joined(configuration.role, seenAt: Endpoint(address)))
+        case .lost: events.post(.lost)
+        case .refused(let reason): events.post(.refused(reason))
+        case .nothing, .closed: break
+        }
+    }
+
+    mutating func tellOfCollision() {
+        guard !hasToldOfCollision else { return }
+        hasToldOfCollision = true
+        events.post(.ssrcIsTaken)
+    }
+}

@@ -1,0 +1,148 @@
+internal import Keys
+internal import RTP
+internal import Sound
+
+/// The keys of those who talk to us: of each the newest, and the one before it for a while.
+struct Talkers: ~Copyable, Sendable {
+    private var talkers = InlineArray<64, Talker?> { _ in nil }
+    /// Who has each place.
+    private var ssrcs = InlineArray<64, SSRC?>(repeating: nil)
+    /// Which of all announcements that were believed was its latest.
+    private var announced = InlineArray<64, Int>(repeating: 0)
+    private var announcementCount = 0
+
+    /// What became of a packet.
+    enum Outcome {
+        /// It is RTP of so many bytes.
+        case opened(Int)
+        case replayed
+        case malformed
+        /// Its key is not known, or it is nobody's.
+        case unopened
+    }
+
+    /// Makes the key of a new epoch. Who was announced longest ago gives up its place, where there is none.
+    mutating func begin(_ announcement: Announcement, under root: MediaRoot) {
+        let key = root.masterKey(announcement.suite, ssrc: announcement.ssrc, epoch: announcement.epoch)
+        guard
+            let context = try? SRTPContext(
+                receiving: key, ssrc: announcement.ssrc, at: announcement.index,
+                packetsPerSecond: Self.mostPacketsPerSecond)
+        else { return }
+        if let place = place(of: announcement.ssrc) {
+            talkers[place]?.begin(TalkerKey(context))
+            believed(place)
+        } else {
+            let place = freePlace
+            talkers[place] = Talker(TalkerKey(context))
+            ssrcs[place] = announcement.ssrc
+            believed(place)
+        }
+    }
+
+    /// Its newest epoch is announced again. Returns whether packets that could not be opened may be opened now.
+    mutating func synchronize(_ announcement: Announcement) -> Bool {
+        guard let place = place(of: announcement.ssrc) else { return false }
+        believed(place)
+        return talkers[place]?.synchronize(with: announcement.index) ?? false
+    }
+
+    /// Opens a packet of `ssrc` into `bytes`, which has room for it.
+    mutating func open(
+        _ packet: Span<UInt8>, of ssrc: SSRC, depth: Duration, into bytes: inout [UInt8], at now: Instant
+    ) -> Outcome {
+        guard let place = place(of: ssrc) else { return .unopened }
+        return talkers[place]?.open(packet, depth: depth, into: &bytes, at: now) ?? .unopened
+    }
+
+    private mutating func believed(_ place: Int) {
+        announcementCount += 1
+        announced[place] = announcementCount
+    }
+
+    private func place(of ssrc: SSRC) -> Int? {
+        for place in ssrcs.indices where ssrcs[place] == ssrc { return place }
+        return nil
+    }
+
+    private var freePlace: Int {
+        var oldest = 0
+        for place in announced.indices where announced[place] < announced[oldest] { oldest = place }
+        return oldest
+    }
+
+    /// Of the shortest packets that Opus has.
+    private static let mostPacketsPerSecond = 400
+}
+
+/// One who talks, or is going to.
+struct Talker: ~Copyable, Sendable {
+    private var newest: TalkerKey
+    private var older: TalkerKey?
+    /// When the older key is let go: nil until the newest has opened a packet.
+    private var olderEnd: Instant?
+
+    init(_ newest: consuming TalkerKey) { self.newest = newest }
+
+    /// The key before it is kept, if it was ever used.
+    mutating func begin(_ key: consuming TalkerKey) {
+        var key = key
+        swap(&newest, &key)
+        guard key.hasOpened || older == nil else { return }
+        older = consume key
+        olderEnd = nil
+    }
+
+    mutating func synchronize(with index: PacketIndex) -> Bool { newest.context.synchronize(with: index) }
+
+    mutating func open(
+        _ packet: Span<UInt8>, depth: Duration, into bytes: inout [UInt8], at now: Instant
+    ) -> Talkers.Outcome {
+        let outcome = newest.open(packet, into: &bytes)
+        switch outcome {
+        case .opened:
+            if let olderEnd {
+                if olderEnd <= now {
+                    older = nil
+                    self.olderEnd = nil
+                }
+            } else if older != nil {
+                olderEnd = now + depth
+            }
+            return outcome
+        case .malformed: return outcome
+        case .replayed, .unopened:
+            switch older?.open(packet, into: &bytes) {
+            case .opened(let byteCount): return .opened(byteCount)
+            case .replayed: return .replayed
+            case .malformed, .unopened, nil: return outcome
+            }
+        }
+    }
+}
+
+/// The key of one epoch of one talker.
+struct TalkerKey: ~Copyable, Sendable {
+    fileprivate var context: SRTPContext
+    fileprivate private(set) var hasOpened = false
+
+    init(_ context: consuming SRTPContext) { self.context = context }
+
+    fileprivate mutating func open(_ packet: Span<UInt8>, into bytes: inout [UInt8]) -> Talkers.Outcome {
+        // Another key may have to be tried after this one has spoiled the bytes.
+        for index in packet.indices { bytes[index] = packet[index] }
+        var span = bytes.mutableSpan
+        var opening = span._mutatingExtracting(..<packet.count)
+        do throws(SRTPError) {
+            let byteCount = try context.unprotect(&opening)
+            hasOpened = true
+            return .opened(byteCount)
+        } catch {
+            switch error {
+            case .replayed, .old: return .replayed
+            case .malformed, .noRoom: return .malformed
+            case .forged, .otherSource, .keyUsedUp, .other: return .unopened
+            }
+        }
+    }
+}
