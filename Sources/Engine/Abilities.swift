@@ -28,7 +28,7 @@ public struct Abilities: Hashable, Sendable {
 
 extension Abilities {
     /// `nack red=63 depth=100`. Nil when there is nothing to say.
-    var item: SourceDescription.Item? {
+    package var item: SourceDescription.Item? {
         var words: [String] = []
         if answersNACK { words.append("nack") }
         if let redPayloadType { words.append("red=\(redPayloadType)") }
@@ -38,7 +38,7 @@ extension Abilities {
     }
 
     /// What a peer says of itself; nil where it says nothing. Words that are not known are passed over.
-    init?(_ chunk: SourceDescription.Chunk) {
+    package init?(_ chunk: SourceDescription.Chunk) {
         guard let text = chunk.items.lazy.compactMap({ $0.text(behindPrivatePrefix: Self.prefix) }).first else {
             return nil
         }

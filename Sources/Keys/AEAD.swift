@@ -6,21 +6,19 @@ enum AEAD {
 
     /// Appends `body` and the tag, sealed. A key never meets a counter twice: that is the caller's.
     static func seal(
-        _ body: Span<UInt8>, counter: UInt64, data: Span<UInt8>, key: SecretBytes,
+        _ body: Span<UInt8>, counter: UInt64, data: Span<UInt8>, key: Span<UInt8>,
         into datagram: inout OutputSpan<UInt8>
     ) {
         precondition(datagram.freeCapacity >= body.count + tagByteCount, "no room for what is sealed")
         let nonce = nonce(counter)
         unsafe datagram.withUnsafeMutableBufferPointer { output, count in
-            key.withBytes { key in
-                unsafe key.withUnsafeBufferPointer { key in
-                    unsafe nonce.span.withUnsafeBufferPointer { nonce in
-                        unsafe body.withUnsafeBufferPointer { body in
-                            unsafe data.withUnsafeBufferPointer { data in
-                                _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
-                                    output.baseAddress! + count, nil, body.baseAddress, UInt64(body.count),
-                                    data.baseAddress, UInt64(data.count), nil, nonce.baseAddress!, key.baseAddress!)
-                            }
+            unsafe key.withUnsafeBufferPointer { key in
+                unsafe nonce.span.withUnsafeBufferPointer { nonce in
+                    unsafe body.withUnsafeBufferPointer { body in
+                        unsafe data.withUnsafeBufferPointer { data in
+                            _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
+                                output.baseAddress! + count, nil, body.baseAddress, UInt64(body.count),
+                                data.baseAddress, UInt64(data.count), nil, nonce.baseAddress!, key.baseAddress!)
                         }
                     }
                 }
@@ -32,21 +30,19 @@ enum AEAD {
     /// Opens a sealed body with its tag where it is: it is 16 bytes shorter then. False where it is not authentic, and then
     /// the bytes are as they were.
     static func open(
-        _ sealed: inout MutableSpan<UInt8>, counter: UInt64, data: Span<UInt8>, key: SecretBytes
+        _ sealed: inout MutableSpan<UInt8>, counter: UInt64, data: Span<UInt8>, key: Span<UInt8>
     ) -> Bool {
         guard sealed.count >= tagByteCount else { return false }
         let nonce = nonce(counter)
         return unsafe sealed.withUnsafeMutableBufferPointer { sealed in
-            key.withBytes { key in
-                unsafe key.withUnsafeBufferPointer { key in
-                    unsafe nonce.span.withUnsafeBufferPointer { nonce in
-                        unsafe data.withUnsafeBufferPointer { data in
-                            let start = sealed.baseAddress!
-                            return unsafe crypto_aead_chacha20poly1305_ietf_decrypt_detached(
-                                start, nil, start, UInt64(sealed.count - tagByteCount),
-                                start + (sealed.count - tagByteCount), data.baseAddress, UInt64(data.count),
-                                nonce.baseAddress!, key.baseAddress!) == 0
-                        }
+            unsafe key.withUnsafeBufferPointer { key in
+                unsafe nonce.span.withUnsafeBufferPointer { nonce in
+                    unsafe data.withUnsafeBufferPointer { data in
+                        let start = sealed.baseAddress!
+                        return unsafe crypto_aead_chacha20poly1305_ietf_decrypt_detached(
+                            start, nil, start, UInt64(sealed.count - tagByteCount),
+                            start + (sealed.count - tagByteCount), data.baseAddress, UInt64(data.count),
+                            nonce.baseAddress!, key.baseAddress!) == 0
                     }
                 }
             }

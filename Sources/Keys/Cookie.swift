@@ -8,6 +8,9 @@ public struct Cookie: Hashable, Sendable {
 
     static let byteCount = 20
 
+    /// Half of its tag, which nobody but the relay can choose: enough to know it again among those that were given.
+    package var mark: UInt64 { UInt64(truncatingIfNeeded: tag) }
+
     fileprivate init(generation: UInt32, tag: UInt128) {
         self.generation = generation
         self.tag = tag

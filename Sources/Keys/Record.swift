@@ -93,10 +93,57 @@ public enum Record: Hashable, Sendable {
     }
 }
 
-/// The header and tag of a record.
+/// A record as it is sent: header, what is sealed, tag.
 enum RecordFrame {
     static let openByteCount = 20
     static let byteCount = openByteCount + AEAD.tagByteCount
+
+    /// Appends a record. `report` is what a report holds, otherwise empty.
+    static func seal(
+        _ record: Record, report: Span<UInt8>, session: UInt64, counter: UInt64, key: Span<UInt8>,
+        into datagram: inout OutputSpan<UInt8>
+    ) {
+        withTemporaryBytes(Record.maximumByteCount) { body in
+            record.write(report: report, into: &body)
+            seal(inside: body.span, session: session, counter: counter, key: key, into: &datagram)
+        }
+    }
+
+    static func seal(
+        inside body: Span<UInt8>, session: UInt64, counter: UInt64, key: Span<UInt8>,
+        into datagram: inout OutputSpan<UInt8>
+    ) {
+        var start = InlineArray<20, UInt8>(repeating: 0)
+        fill(&start) {
+            $0.append(header: .record)
+            $0.append(number: session)
+            $0.append(number: counter)
+        }
+        datagram.append(start.span)
+        AEAD.seal(body, counter: counter, data: start.span, key: key, into: &datagram)
+    }
+
+    /// Opens a record where it is.
+    static func open(
+        _ datagram: inout MutableSpan<UInt8>, window: inout ReplayWindow, key: Span<UInt8>
+    ) throws(RecordOpener.Failure) -> Record {
+        guard datagram.count > byteCount, datagram.count <= ControlPacket.maximumByteCount else {
+            throw .malformed(.length(datagram.count))
+        }
+        let counter: UInt64 = datagram.span.number(at: 12)
+        guard counter > 0, window.accepts(counter) else { throw .replayed }
+        var start = InlineArray<20, UInt8>(repeating: 0)
+        for index in 0..<20 { start[index] = datagram[index] }
+        var sealed = datagram._mutatingExtracting(openByteCount...)
+        guard AEAD.open(&sealed, counter: counter, data: start.span, key: key) else { throw .forged }
+        window.insert(counter)
+        let body = datagram.span.extracting(openByteCount..<datagram.count - AEAD.tagByteCount)
+        do {
+            return try Record(parsing: body, at: openByteCount)
+        } catch {
+            throw .malformed(error)
+        }
+    }
 }
 
 /// Seals one way of a session's records.
@@ -124,23 +171,19 @@ public struct RecordSealer: Sendable {
     }
 
     private mutating func seal(_ record: Record, report: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
-        withTemporaryBytes(Record.maximumByteCount) { body in
-            record.write(report: report, into: &body)
-            seal(inside: body.span, into: &datagram)
+        counter += 1
+        key.withBytes {
+            RecordFrame.seal(
+                record, report: report, session: session, counter: counter, key: $0, into: &datagram)
         }
     }
 
     /// What a rightful member that means ill may say: any bytes.
     package mutating func seal(inside body: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
         counter += 1
-        var start = InlineArray<20, UInt8>(repeating: 0)
-        fill(&start) {
-            $0.append(header: .record)
-            $0.append(number: session)
-            $0.append(number: counter)
+        key.withBytes {
+            RecordFrame.seal(inside: body, session: session, counter: counter, key: $0, into: &datagram)
         }
-        datagram.append(start.span)
-        AEAD.seal(body, counter: counter, data: start.span, key: key, into: &datagram)
     }
 }
 
@@ -163,22 +206,8 @@ public struct RecordOpener: Sendable {
 
     /// Opens a record where it is; a report is then in clear in the range that it names.
     public mutating func open(_ datagram: inout MutableSpan<UInt8>) throws(Failure) -> Record {
-        guard datagram.count > RecordFrame.byteCount, datagram.count <= ControlPacket.maximumByteCount else {
-            throw .malformed(.length(datagram.count))
-        }
-        let counter: UInt64 = datagram.span.number(at: 12)
-        guard counter > 0, window.accepts(counter) else { throw .replayed }
-        var start = InlineArray<20, UInt8>(repeating: 0)
-        for index in 0..<20 { start[index] = datagram[index] }
-        var sealed = datagram._mutatingExtracting(RecordFrame.openByteCount...)
-        guard AEAD.open(&sealed, counter: counter, data: start.span, key: key) else { throw .forged }
-        window.insert(counter)
-        let body = datagram.span.extracting(
-            RecordFrame.openByteCount..<datagram.count - AEAD.tagByteCount)
-        do {
-            return try Record(parsing: body, at: RecordFrame.openByteCount)
-        } catch {
-            throw .malformed(error)
+        try key.withBytes { (key) throws(Failure) in
+            try RecordFrame.open(&datagram, window: &window, key: key)
         }
     }
 }

@@ -63,7 +63,9 @@ public struct Welcome: Hashable, Sendable {
         let keys = SessionKeys(session: session, agreed: agreed, key: key, join: join, welcome: start.span)
         datagram.append(start.span)
         let body = [UInt8](capacity: Terms.byteCount) { terms.write(into: &$0) }
-        AEAD.seal(body.span, counter: 0, data: start.span, key: keys.relayControl, into: &datagram)
+        keys.relayControl.withBytes {
+            AEAD.seal(body.span, counter: 0, data: start.span, key: $0, into: &datagram)
+        }
         return keys
     }
 
@@ -79,7 +81,7 @@ public struct Welcome: Hashable, Sendable {
         var body = InlineArray<45, UInt8>(repeating: 0)
         for index in 0..<45 { body[index] = datagram[openByteCount + index] }
         var span = body.mutableSpan
-        guard AEAD.open(&span, counter: 0, data: start, key: keys.relayControl),
+        guard keys.relayControl.withBytes({ AEAD.open(&span, counter: 0, data: start, key: $0) }),
             let terms = try? Terms(parsing: body.span, at: 0)
         else { return nil }
         return (terms, keys)

@@ -1,0 +1,44 @@
+private import CSodium
+
+/// Chance that nobody can foretell, from 32 bytes that are drawn once.
+///
+/// ChaCha20 (`crypto_stream_chacha20_ietf`) whose key is replaced by its own first bytes each time: who learns what it holds
+/// now does not learn what it gave before.
+public struct SecretChance: RandomNumberGenerator, Sendable {
+    private var key: SecretBytes
+    private var numbers: SecretBytes
+    private var place = 0
+
+    private static let keyByteCount = 32
+    private static let byteCount = 512
+
+    /// `generator` must be one that nobody can foretell: the system's, outside tests.
+    public init(using generator: inout some RandomNumberGenerator) {
+        key = SecretBytes(count: Self.keyByteCount, using: &generator)
+        numbers = SecretBytes(count: 0) { _ in }
+    }
+
+    public mutating func next() -> UInt64 {
+        if place + 8 > numbers.count { refill() }
+        defer { place += 8 }
+        return numbers.withBytes { $0.number(at: place) }
+    }
+
+    private mutating func refill() {
+        let nonce = InlineArray<12, UInt8>(repeating: 0)
+        numbers = SecretBytes(count: Self.byteCount) { output in
+            unsafe output.withUnsafeMutableBufferPointer { output in
+                key.withBytes { key in
+                    unsafe key.withUnsafeBufferPointer { key in
+                        unsafe nonce.span.withUnsafeBufferPointer { nonce in
+                            _ = unsafe crypto_stream_chacha20_ietf(
+                                output.baseAddress!, UInt64(output.count), nonce.baseAddress!, key.baseAddress!)
+                        }
+                    }
+                }
+            }
+        }
+        key = numbers.part(0..<Self.keyByteCount)
+        place = Self.keyByteCount
+    }
+}

@@ -1,0 +1,95 @@
+private import CSodium
+
+/// The control keys of a relay's many sessions, each at a small number, with their counters and windows: 224 bytes a session.
+///
+/// Keys lie in one place of memory, are never copied, and are zeroed when their session is dropped.
+@safe
+public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
+    private var chunks: [UnsafeMutablePointer<Slot>] = unsafe []
+
+    private struct Slot {
+        var session: UInt64 = 0
+        var counter: UInt64 = 0
+        var window = ReplayWindow()
+        var keys = InlineArray<64, UInt8>(repeating: 0)
+    }
+
+    private static let chunkCount = 64
+    private static let keysOffset = MemoryLayout<Slot>.offset(of: \.keys)!
+
+    public init() {}
+
+    deinit {
+        for unsafe chunk in unsafe chunks {
+            unsafe sodium_memzero(chunk, Self.chunkCount * MemoryLayout<Slot>.stride)
+            unsafe chunk.deallocate()
+        }
+    }
+
+    /// Takes the place of what was there before.
+    public mutating func insert(_ keys: SessionKeys, at number: Int) {
+        while unsafe chunks.count * Self.chunkCount <= number {
+            let chunk = UnsafeMutablePointer<Slot>.allocate(capacity: Self.chunkCount)
+            unsafe chunk.initialize(repeating: Slot(), count: Self.chunkCount)
+            unsafe chunks.append(chunk)
+        }
+        let slot = unsafe slot(number)
+        unsafe slot.pointee.session = keys.session
+        unsafe slot.pointee.counter = 0
+        unsafe slot.pointee.window = ReplayWindow()
+        keys.memberControl.withBytes { key in for index in 0..<32 { unsafe slot.pointee.keys[index] = key[index] } }
+        keys.relayControl.withBytes { key in for index in 0..<32 { unsafe slot.pointee.keys[32 + index] = key[index] } }
+    }
+
+    /// Forgets the session there, which is in the table.
+    public mutating func remove(_ number: Int) {
+        unsafe sodium_memzero(slot(number), MemoryLayout<Slot>.stride)
+        unsafe slot(number).initialize(to: Slot())
+    }
+
+    /// The session there; zero where there is none.
+    public func session(_ number: Int) -> UInt64 { unsafe slot(number).pointee.session }
+
+    /// Appends a record of the relay's, of anything but a report.
+    public mutating func seal(_ record: Record, for number: Int, into datagram: inout OutputSpan<UInt8>) {
+        if case .report = record { preconditionFailure("a report is sealed with its bytes") }
+        seal(record, report: Span(), for: number, into: &datagram)
+    }
+
+    /// Appends a record of RTCP, of 8 to 1232 bytes.
+    public mutating func seal(report: Span<UInt8>, for number: Int, into datagram: inout OutputSpan<UInt8>) {
+        precondition(
+            (8...Record.maximumReportByteCount).contains(report.count), "no RTCP, or more than a datagram holds")
+        seal(.report(0..<report.count), report: report, for: number, into: &datagram)
+    }
+
+    private mutating func seal(
+        _ record: Record, report: Span<UInt8>, for number: Int, into datagram: inout OutputSpan<UInt8>
+    ) {
+        let slot = unsafe slot(number)
+        unsafe slot.pointee.counter += 1
+        unsafe RecordFrame.seal(
+            record, report: report, session: slot.pointee.session, counter: slot.pointee.counter,
+            key: key(slot, 32), into: &datagram)
+    }
+
+    /// Opens a member's record where it is; a report is then in clear in the range that it names.
+    public mutating func open(
+        _ datagram: inout MutableSpan<UInt8>, from number: Int
+    ) throws(RecordOpener.Failure) -> Record {
+        let slot = unsafe slot(number)
+        return try unsafe RecordFrame.open(&datagram, window: &slot.pointee.window, key: key(slot, 0))
+    }
+
+    private func slot(_ number: Int) -> UnsafeMutablePointer<Slot> {
+        unsafe chunks[number / Self.chunkCount] + number % Self.chunkCount
+    }
+
+    /// Where the key lies, without copying it.
+    @_lifetime(borrow self)
+    private func key(_ slot: UnsafeMutablePointer<Slot>, _ offset: Int) -> Span<UInt8> {
+        let start = unsafe UnsafeRawPointer(slot) + Self.keysOffset + offset
+        let span = unsafe Span(_unsafeStart: start.assumingMemoryBound(to: UInt8.self), count: 32)
+        return unsafe _overrideLifetime(span, borrowing: self)
+    }
+}

@@ -1,0 +1,39 @@
+internal import Keys
+
+/// Which key opens which channel; and the keys that did before.
+struct Doors: Sendable {
+    private var current: [UInt128: Door] = [:]
+    private var former: [UInt128: JoinKey] = [:]
+
+    struct Door: Sendable {
+        var key: JoinKey
+        /// Nil where it leads nowhere any more.
+        var channel: Int?
+    }
+
+    /// As many as anybody changes while a relay runs.
+    private static let maximumFormerCount = 1_024
+
+    subscript(_ channelID: UInt128) -> Door? {
+        current[channelID] ?? former[channelID].map { Door(key: $0, channel: nil) }
+    }
+
+    /// For all of `channels`, by their places. Of two with one key, the first has it.
+    mutating func open(_ channels: [RelayedChannel?]) {
+        current.removeAll()
+        for (index, channel) in channels.enumerated() {
+            guard let channel else { continue }
+            for key in [channel.configuration.talkJoin, channel.configuration.listenJoin]
+            where current[key.channelID] == nil {
+                current[key.channelID] = Door(key: key, channel: index)
+            }
+        }
+    }
+
+    /// The channel has others now: who still has these shall know.
+    mutating func retire(_ channel: RelayConfiguration.Channel) {
+        for key in [channel.talkJoin, channel.listenJoin] where former.count < Self.maximumFormerCount {
+            former[key.channelID] = key
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import Engine
+internal import Keys
+internal import Sound
+
+/// HELLO and JOIN: until the join key is proved nothing is kept, and no more is sent than came.
+extension Relay {
+    /// A WELCOME that may have to be said again.
+    struct SaidWelcome: Sendable {
+        let join: Join
+        let datagram: [UInt8]
+    }
+
+    mutating func hello(_ nonce: UInt128, from sender: Endpoint, at now: Instant) -> Reception {
+        let cookie = cookies.cookie(for: nonce, from: PeerAddress(sender), to: address, at: now)
+        outbox.put(capacity: 40, to: sender) { ControlPacket.writeCookie(cookie, nonce: nonce, into: &$0) }
+        return .handled
+    }
+
+    /// In the order of the table in Protocol/control.md.
+    mutating func join(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
+        let source = PeerAddress(sender)
+        guard cookies.accepts(join.cookie, for: join.nonce, from: source, to: address, at: now) else {
+            return .discarded(.cookie)
+        }
+        guard failures.allows(sender.address, at: now) else { return .discarded(.tooManyFailures) }
+        let door = doors[join.channelID]
+        let key = door?.key ?? dummyKey
+        let isProved = join.isProved(by: key)
+        guard isProved, let door else {
+            _ = failures.spend(sender.address, at: now)
+            return refuse(join, .unproved, .unproved, key, to: sender)
+        }
+        guard names.isEmpty || names.contains(join.relay), join.role == key.role else {
+            return refuse(join, .refused, .refused, key, to: sender)
+        }
+        guard let channel = door.channel else { return refuse(join, .rekeyed, .rekeyed, key, to: sender) }
+        usedCookies.turn(to: now)
+        guard !usedCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
+        guard !isStopping else { return refuse(join, .stopping, .stopping, key, to: sender) }
+        guard hasRoom(in: channel, for: sender) else { return refuse(join, .full, .full, key, to: sender) }
+        guard joins.spend(Self.joinPrice, at: now) else {
+            return refuse(join, .limited, .tooManyJoins, key, to: sender)
+        }
+        return welcome(join, key, to: channel, from: sender, at: now)
+    }
+
+    private mutating func refuse(
+        _ join: Join, _ reason: Refusal.Reason, _ discard: RelayDiscard, _ key: JoinKey, to sender: Endpoint
+    ) -> Reception {
+        let refusal = Refusal(of: join, for: reason, key: key)
+        outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
+        return .discarded(discard)
+    }
+
+    /// Who joins anew from where it was takes its own place.
+    private func hasRoom(in channel: Int, for sender: Endpoint) -> Bool {
+        let sessionCount = channels[channel]?.sessionCount ?? 0
+        if sessionCount < limits.channelMembers, sessions.count < limits.members { return true }
+        return isHere(sender, in: channel)
+    }
+
+    private func isHere(_ sender: Endpoint, in channel: Int) -> Bool {
+        var search = sessions.search(sender)
+        while let member = sessions.next(&search, at: sender) {
+            if sessions[member].channel == channel { return true }
+        }
+        return false
+    }
+
+    private mutating func welcomeAgain(_ join: Join, _ sender: Endpoint) -> Reception {
+        var search = sessions.search(sender)
+        while let member = sessions.next(&search, at: sender) {
+            guard let said = welcomes[member], said.join == join else { continue }
+            outbox.put(said.datagram.span, to: sender)
+            return .handled
+        }
+        return .discarded(.replayedJoin)
+    }
+
+    private mutating func welcome(
+        _ join: Join, _ key: JoinKey, to channel: Int, from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        endThose(at: sender, in: channel, .waiting, at: now)
+        let session = sessions.draw(&chance)
+        let share = KeyShare(using: &chance)
+        var keys: SessionKeys?
+        let datagram = [UInt8](capacity: 105) {
+            keys = Welcome.answer(
+                join, key: key, share: share, session: session, terms: terms(for: sender, at: now), into: &$0)
+        }
+        guard let keys else { return .discarded(.weakShare) }
+        usedCookies.insert(join.cookie)
+        let member = sessions.insert(
+            Session(endpoint: sender, channel: channel, role: key.role, deadline: now + Self.patience), keys)
+        if key.role == .talk { sessions[member].talker = Int32(addTalker(member, keys.hopTagChecker(for: .relay))) }
+        channels[channel]?.sessionCount += 1
+        welcomes[member] = SaidWelcome(join: join, datagram: datagram)
+        outbox.put(datagram.span, to: sender)
+        return .handled
+    }
+
+    func terms(for endpoint: Endpoint, at now: Instant) -> Welcome.Terms {
+        Welcome.Terms(lease: Self.lease, clock: wallClock(at: now), address: PeerAddress(endpoint))
+    }
+
+    /// A member that joins anew from where it is has forgotten what it had: it shall not hear everything twice.
+    mutating func endThose(
+        at endpoint: Endpoint, in channel: Int, _ state: Session.State, but kept: Int = -1, at now: Instant
+    ) {
+        var search = sessions.search(endpoint)
+        while let member = sessions.next(&search, at: endpoint) {
+            guard member != kept, sessions[member].channel == channel, sessions[member].state == state else { continue }
+            end(member, at: now)
+            // The table has changed under the search.
+            search = sessions.search(endpoint)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+internal import Engine
+internal import Keys
+internal import RTP
+internal import Sound
+
+/// What talkers send to all: SRTP and announcements, with hop tags.
+extension Relay {
+    /// The longest datagram of media that is forwarded, in bytes without its hop tag: what fits into an Ethernet frame.
+    public static let maximumMediaByteCount = 1_500
+    /// A talker is taken for one who does not talk after this.
+    static let pause = Duration.seconds(10)
+    /// What a talker saves up of its limits, in nanoseconds: two seconds.
+    private static let saved: Int64 = 2_000_000_000
+    private static let announcementPrice = Allowance.Price(perSecond: 1, most: 8)
+
+    mutating func media(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        guard datagram.count > RTPHeader.byteCount + HopTag.byteCount,
+            datagram.count <= Self.maximumMediaByteCount + HopTag.byteCount,
+            !RTCPCompound.isRTCP(secondByte: datagram[1])
+        else { return .discarded(.malformedMedia) }
+        let ssrc = SSRC(datagram.uint32(at: 8))
+        let place: Int
+        let byteCount: Int
+        switch tagged(datagram, ssrc, from: sender) {
+        case .right(let talker, let count): (place, byteCount) = (talker, count)
+        case .wrong(let reason): return .discarded(reason)
+        }
+        guard let member = talkers[place]?.member else { return .discarded(.strangerMedia) }
+        if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
+        if let reason = excess(place, datagram.count, at: now) { return .discarded(reason) }
+        guard talkers[place]?.claim == ssrc else { return .discarded(.unannounced) }
+        hear(place, member, datagram.extracting(..<byteCount), at: now)
+        return forward(byteCount, of: member)
+    }
+
+    mutating func announcement(
+        _ announcement: Announcement, _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        let place: Int
+        let byteCount: Int
+        switch tagged(datagram, announcement.ssrc, from: sender) {
+        case .right(let talker, let count): (place, byteCount) = (talker, count)
+        case .wrong(let reason): return .discarded(reason)
+        }
+        guard let member = talkers[place]?.member else { return .discarded(.strangerMedia) }
+        if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
+        if let reason = excess(place, datagram.count, at: now) { return .discarded(reason) }
+        if talkers[place]?.claim != announcement.ssrc {
+            if let reason = claim(announcement.ssrc, place, member, at: now) { return .discarded(reason) }
+        }
+        talkers[place]?.announced(datagram.extracting(..<byteCount), at: now)
+        return forward(byteCount, of: member)
+    }
+
+    private mutating func forward(_ byteCount: Int, of member: Int) -> Reception {
+        let channel = Int(sessions[member].channel)
+        channels[channel]?.status.forwardedCount += 1
+        return .forward(byteCount: byteCount, channel: channel, talker: member)
+    }
+
+    private enum Tagged {
+        case right(talker: Int, byteCount: Int)
+        case wrong(RelayDiscard)
+    }
+
+    /// Whose hop tag it is. The trailer does not say: it is asked of those at its address, and then of those who have
+    /// announced its SSRC, who may have moved.
+    private mutating func tagged(_ datagram: Span<UInt8>, _ ssrc: SSRC, from sender: Endpoint) -> Tagged {
+        var failure = RelayDiscard.strangerMedia
+        var search = sessions.search(sender)
+        while let member = sessions.next(&search, at: sender) {
+            switch check(datagram, of: member) {
+            case .right(let talker, let count): return .right(talker: talker, byteCount: count)
+            case .wrong(let reason): failure = reason
+            }
+        }
+        guard let claimants = claims[ssrc] else { return .wrong(failure) }
+        for member in claimants where sessions[member].endpoint != sender {
+            switch check(datagram, of: member) {
+            case .right(let talker, let count): return .right(talker: talker, byteCount: count)
+            case .wrong(let reason): failure = reason
+            }
+        }
+        return .wrong(failure)
+    }
+
+    private mutating func check(_ datagram: Span<UInt8>, of member: Int) -> Tagged {
+        guard sessions[member].talker >= 0 else { return .wrong(.listenerMedia) }
+        guard sessions[member].state == .joined else { return .wrong(.earlyMedia) }
+        let place = Int(sessions[member].talker)
+        do {
+            guard let count = try talkers[place]?.checker.check(datagram) else { return .wrong(.strangerMedia) }
+            return .right(talker: place, byteCount: count)
+        } catch {
+            switch error {
+            case .short: return .wrong(.malformedMedia)
+            case .replayed: return .wrong(.replayedMedia)
+            case .forged: return .wrong(.forgedMedia)
+            }
+        }
+    }
+
+    /// Whether it is more than a talker may send. What is dropped for that counts as lost in what the talker is told.
+    private mutating func excess(_ place: Int, _ byteCount: Int, at now: Instant) -> RelayDiscard? {
+        let packetCost = 1_000_000_000 / Int64(max(limits.talkerPacketsPerSecond, 1))
+        let bitCost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.talkerBitsPerSecond, 1))
+        let now = now.nanoseconds
+        guard talkers[place]?.packets.spend(packetCost, most: max(Self.saved, packetCost), at: now) ?? false else {
+            return .tooManyPackets
+        }
+        guard talkers[place]?.bits.spend(bitCost, most: Self.saved, at: now) ?? false else { return .tooManyBits }
+        return nil
+    }
+
+    /// Takes an SSRC for a session, in the place of what it had; nil where nothing is against it.
+    private mutating func claim(_ ssrc: SSRC, _ place: Int, _ member: Int, at now: Instant) -> RelayDiscard? {
+        let channel = sessions[member].channel
+        let isTaken = claims[ssrc]?.contains { sessions[$0].channel == channel } ?? false
+        guard !isTaken, ssrc != reporters.line, ssrc != reporters.listeners else {
+            outbox.put(.ssrcRefused(ssrc), for: member, of: &sessions)
+            return .takenSSRC
+        }
+        guard talkers[place]?.announcements.spend(Self.announcementPrice, at: now) ?? false else {
+            return .tooManyAnnouncements
+        }
+        release(place, at: now)
+        talkers[place]?.claim = ssrc
+        claims[ssrc, default: []].append(member)
+        return nil
+    }
+
+    /// To one who joins: who is talking, where that is not too long ago to be believed.
+    mutating func tellAnnouncements(to member: Int, at now: Instant) {
+        for case let talker? in talkers where talker.member != member && !talker.announcement.isEmpty {
+            guard sessions[talker.member].channel == sessions[member].channel,
+                now - talker.announcedAt < .seconds(Int(Announcement.maximumClockError))
+            else { continue }
+            outbox.put(talker.announcement.span, to: sessions[member].endpoint)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import Engine
+internal import Keys
+internal import RTP
+internal import Sound
+
+/// What members say once they have keys.
+extension Relay {
+    mutating func record(
+        _ datagram: Span<UInt8>, of session: UInt64, from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        guard let member = sessions.member(of: session) else {
+            return unknownSession(session, from: sender, at: now)
+        }
+        let record: Record
+        switch Self.open(datagram, from: member, &sessions.keys, within: &opened) {
+        case .success(let opened): record = opened
+        case .failure(.forged): return .discarded(.forgedRecord)
+        case .failure(.replayed): return .discarded(.replayedRecord)
+        case .failure(.malformed): return .discarded(.malformedRecord)
+        }
+        switch record {
+        case .leave:
+            end(member, at: now)
+            return .handled
+        case .pathAnswer(let answer):
+            keep(member, at: now)
+            return pathAnswer(answer, of: member, from: sender, at: now)
+        case .renewal, .report: break
+        case .renewed, .pathChallenge, .goodbye, .ssrcRefused: return .discarded(.malformedRecord)
+        }
+        guard sessions[member].records.spend(Self.recordPrice, at: now) else { return .discarded(.tooManyRecords) }
+        keep(member, at: now)
+        if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
+        switch record {
+        case .renewal(let token):
+            let terms = terms(for: sender, at: now)
+            outbox.put(.renewed(token: token, terms), for: member, of: &sessions)
+        case .report(let range): return report(range, from: member, at: now)
+        default: break
+        }
+        return .handled
+    }
+
+    private mutating func unknownSession(_ session: UInt64, from sender: Endpoint, at now: Instant) -> Reception {
+        if unknownSessions.spend(sender.address, at: now) {
+            outbox.put(capacity: 12, to: sender) { ControlPacket.writeUnknownSession(session, into: &$0) }
+        }
+        return .discarded(.unknownSession)
+    }
+
+    /// A datagram is lent, and cannot be opened where it is.
+    private static func open(
+        _ datagram: Span<UInt8>, from member: Int, _ keys: inout SessionKeyTable, within room: inout [UInt8]
+    ) -> Result<Record, RecordOpener.Failure> {
+        for index in datagram.indices { room[index] = datagram[index] }
+        var bytes = room.mutableSpan
+        var record = bytes._mutatingExtracting(first: datagram.count)
+        do {
+            return .success(try keys.open(&record, from: member))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// A record came: the lease begins anew, and with the first the member is in.
+    private mutating func keep(_ member: Int, at now: Instant) {
+        let isFirst = sessions[member].state == .waiting
+        sessions.renew(member, until: now + .seconds(Int(Self.lease)))
+        guard isFirst else { return }
+        welcomes[member] = nil
+        let endpoint = sessions[member].endpoint
+        let channel = Int(sessions[member].channel)
+        endThose(at: endpoint, in: channel, .joined, but: member, at: now)
+        channels[channel]?.status.memberCount += 1
+        if sessions[member].role == .listen { channels[channel]?.status.listenerCount += 1 }
+        post(.joined(member: member, channel: channel, endpoint))
+        tellAnnouncements(to: member, at: now)
+    }
+
+    /// Forgets a session, and says so to those who hear it.
+    mutating func end(_ member: Int, at now: Instant) {
+        let session = sessions[member]
+        let channel = Int(session.channel)
+        if session.talker >= 0 { removeTalker(Int(session.talker), at: now) }
+        forgetViews(of: member, in: channel)
+        welcomes[member] = nil
+        paths[member] = nil
+        sessions.remove(member)
+        channels[channel]?.sessionCount -= 1
+        guard session.state == .joined else { return }
+        channels[channel]?.status.memberCount -= 1
+        if session.role == .listen { channels[channel]?.status.listenerCount -= 1 }
+        post(.left(member: member, channel: channel))
+    }
+}

@@ -1,0 +1,181 @@
+public import Engine
+public import Keys
+internal import RTP
+public import Sound
+
+/// A relay of any number of channels: lets members in, keeps them while they stay, and says what goes to whom.
+///
+/// Opens no socket, reads no clock, and cannot open what it passes on. After each input, take datagrams until nil, then
+/// events until nil, then sleep until `nextDeadline`. What a member says is in Protocol/control.md.
+public struct Relay: ~Copyable, Sendable {
+    var limits: RelayLimits
+    var names: [RelayID]
+    let address: PeerAddress
+    private let beginning: Instant
+    private let clock: WallClock
+    var chance: SecretChance
+    var cookies: Cookies
+    var usedCookies = UsedCookies()
+    /// For JOINs of unknown channels, so that they are as much work as others.
+    let dummyKey: JoinKey
+    var doors = Doors()
+    var channels: [RelayedChannel?] = []
+    var sessions: SessionTable
+    /// Said to those whose first record has not come.
+    var welcomes: [Int: SaidWelcome] = [:]
+    var paths: [Int: Path] = [:]
+    var talkers: [Talker?] = []
+    /// Who has announced an SSRC; two may, in different channels.
+    var claims: [SSRC: [Int]] = [:]
+    /// Places among `talkers` of those whose voice has come of late.
+    var talking: [Int] = []
+    /// As whom the relay itself reports to talkers: on their line, and on their listeners'.
+    let reporters: (line: SSRC, listeners: SSRC)
+
+    var failures: AddressLimits
+    var unknownSessions: AddressLimits
+    var joins = Allowance()
+    var isStopping = false
+    private var discards = RelayDiscardCounts()
+    var outbox = Outbox()
+    private var events: [RelayEvent] = []
+    private var takenEventCount = 0
+    /// What was sealed, opened.
+    var opened: [UInt8]
+
+    static let lease: UInt16 = 30
+    static let patience = Duration.seconds(3)
+    static let failurePrice = Allowance.Price(perSecond: 20, most: 20)
+    static let joinPrice = Allowance.Price(perSecond: 5_000, most: 5_000)
+    static let recordPrice = Allowance.Price(perSecond: 50, most: 100)
+
+    /// `address` is ours, as members reach us: cookies are bound to it. `clock` is the time of day at `now`. `generator`
+    /// must be one that nobody can foretell: the system's, outside tests.
+    public init(
+        _ configuration: RelayConfiguration, address: PeerAddress, at now: Instant, clock: WallClock,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        limits = configuration.limits
+        names = configuration.names
+        self.address = address
+        beginning = now
+        self.clock = clock
+        chance = SecretChance(using: &generator)
+        cookies = Cookies(using: &chance)
+        dummyKey = JoinKey(dummyUsing: &chance)
+        sessions = SessionTable(using: &chance)
+        reporters = (
+            SSRC(UInt32(truncatingIfNeeded: chance.next())), SSRC(UInt32(truncatingIfNeeded: chance.next()))
+        )
+        failures = AddressLimits(Self.failurePrice, seed: chance.next())
+        unknownSessions = AddressLimits(Self.failurePrice, seed: chance.next())
+        opened = [UInt8](repeating: 0, count: ControlPacket.maximumByteCount)
+        channels = configuration.channels.map { RelayedChannel($0) }
+        doors.open(channels)
+    }
+
+    /// What became of a datagram.
+    public enum Reception: Hashable, Sendable {
+        /// Its first bytes go, as they are, to all members of the channel but the one whose they are.
+        case forward(byteCount: Int, channel: Int, talker: Int)
+        /// It was for the relay itself.
+        case handled
+        case discarded(RelayDiscard)
+    }
+
+    public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        let reception = read(datagram, from: sender, at: now)
+        if case .discarded(let reason) = reception { discards.count(reason) }
+        return reception
+    }
+
+    private mutating func read(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        guard datagram.count > 0 else { return .discarded(.unknownProtocol) }
+        switch datagram[0] {
+        case 128...191: return media(datagram, from: sender, at: now)
+        case ControlPacket.firstByte: break
+        default: return .discarded(.unknownProtocol)
+        }
+        do {
+            switch try ControlPacket(parsing: datagram) {
+            case .hello(let nonce): return hello(nonce, from: sender, at: now)
+            case .join(let join): return self.join(join, from: sender, at: now)
+            case .record(let session): return record(datagram, of: session, from: sender, at: now)
+            case .taggedAnnouncement(let announcement):
+                return self.announcement(announcement, datagram, from: sender, at: now)
+            case .cookie, .welcome, .refusal, .unknownSession, .announcement: return .discarded(.unexpectedControl)
+            }
+        } catch {
+            return .discarded(.malformedControl)
+        }
+    }
+
+    public mutating func timeElapsed(at now: Instant) {
+        while let member = sessions.nextToExpire, sessions[member].deadline <= now { end(member, at: now) }
+        attendTalkers(at: now)
+    }
+
+    /// When time has to be told of, if no datagram comes before.
+    public var nextDeadline: Instant? {
+        let expiry = sessions.nextToExpire.map { sessions[$0].deadline }
+        guard let attention = nextAttention else { return expiry }
+        return expiry.map { min($0, attention) } ?? attention
+    }
+
+    /// Appends a datagram, at most 1269 bytes or the longest that was forwarded, and says where it goes.
+    public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? { outbox.next(into: &buffer) }
+
+    public mutating func nextEvent() -> RelayEvent? {
+        guard takenEventCount < events.count else { return nil }
+        defer {
+            takenEventCount += 1
+            if takenEventCount == events.count {
+                events.removeAll(keepingCapacity: events.count <= Self.keptEventCount)
+                takenEventCount = 0
+            }
+        }
+        return events[takenEventCount]
+    }
+
+    private static let keptEventCount = 256
+
+    func wallClock(at now: Instant) -> WallClock {
+        let passed = max(now.nanoseconds &- beginning.nanoseconds, 0) / 1_000_000
+        return WallClock(milliseconds: clock.sinceEpoch &+ UInt64(passed))
+    }
+
+    mutating func post(_ event: RelayEvent) { events.append(event) }
+
+    public var status: RelayStatus {
+        var status = RelayStatus()
+        status.discards = discards
+        for case let channel? in channels {
+            status.channels.append(channel.status)
+        }
+        return status
+    }
+}
+
+/// One channel while it is carried.
+struct RelayedChannel: Sendable {
+    let configuration: RelayConfiguration.Channel
+    /// With those whose first record has not come.
+    var sessionCount = 0
+    var status: RelayStatus.Channel
+    /// Good-byes of talkers, each told to all.
+    var goodbyes = Allowance()
+
+    init(_ configuration: RelayConfiguration.Channel) {
+        self.configuration = configuration
+        status = RelayStatus.Channel(name: configuration.name)
+    }
+}
+
+extension PeerAddress {
+    init(_ endpoint: Endpoint) {
+        switch endpoint.address {
+        case .v4(let address): self.init(v4: address, port: endpoint.port)
+        case .v6(let high, let low, _): self.init(v6: UInt128(high) << 64 | UInt128(low), port: endpoint.port)
+        }
+    }
+}

@@ -1,0 +1,173 @@
+internal import Engine
+internal import Keys
+internal import Sound
+
+/// One member's place in a channel.
+struct Session: Sendable {
+    var endpoint: Endpoint
+    /// When it is forgotten, unless a record comes before.
+    var deadline: Instant
+    var records = Allowance()
+    /// Packets sent again, counted against those that its channel has forwarded.
+    var resends = Allowance()
+    var channel: Int32
+    /// Its place among the talkers; negative for one who only listens.
+    var talker: Int32 = -1
+    /// Neighbours in the order of deadlines, or the next free place.
+    fileprivate var earlier: Int32 = -1
+    fileprivate var later: Int32 = -1
+    var role: Role
+    var state = State.free
+
+    enum State: UInt8, Sendable {
+        case free
+        /// Welcomed, and its first record has not come.
+        case waiting
+        case joined
+    }
+
+    init(endpoint: Endpoint, channel: Int, role: Role, deadline: Instant) {
+        self.endpoint = endpoint
+        self.channel = Int32(channel)
+        self.role = role
+        self.deadline = deadline
+    }
+}
+
+/// All sessions: small dense numbers, found by session id and by address, forgotten in the order of their deadlines.
+struct SessionTable: ~Copyable, Sendable {
+    private var sessions: [Session] = []
+    var keys = SessionKeyTable()
+    private var endpoints: EndpointTable
+    private var firstFree: Int32 = -1
+    private(set) var count = 0
+    private let mask: UInt64
+    /// Every deadline in a queue lies equally far ahead when it is set: a renewal goes to the end.
+    private var waiting = Queue()
+    private var joined = Queue()
+
+    private struct Queue: Sendable {
+        var first: Int32 = -1
+        var last: Int32 = -1
+    }
+
+    static let numberBitCount: UInt64 = 24
+
+    init(using generator: inout some RandomNumberGenerator) {
+        endpoints = EndpointTable(using: &generator)
+        mask = generator.next()
+    }
+
+    /// All numbers there are; some may be free.
+    var indices: Range<Int> { sessions.indices }
+
+    subscript(_ member: Int) -> Session {
+        _read { yield sessions[member] }
+        _modify { yield &sessions[member] }
+    }
+
+    /// Draws an id for the session that takes the number `next`: 40 bits of chance, which hide the 24 bits of the number.
+    func draw(_ generator: inout some RandomNumberGenerator) -> UInt64 {
+        let chance = generator.next() >> Self.numberBitCount
+        return chance << Self.numberBitCount | UInt64(next) ^ hiding(chance)
+    }
+
+    private var next: Int { firstFree >= 0 ? Int(firstFree) : sessions.count }
+
+    private func hiding(_ chance: UInt64) -> UInt64 { folded(chance ^ mask, mask | 1) >> (64 - Self.numberBitCount) }
+
+    /// Whose session it is.
+    func member(of session: UInt64) -> Int? {
+        let number = (session ^ hiding(session >> Self.numberBitCount)) & (1 << Self.numberBitCount - 1)
+        guard number < sessions.count, sessions[Int(number)].state != .free, keys.session(Int(number)) == session else {
+            return nil
+        }
+        return Int(number)
+    }
+
+    /// `keys` are of a session whose id was just drawn.
+    mutating func insert(_ session: Session, _ keys: SessionKeys) -> Int {
+        let member = next
+        var session = session
+        session.state = .waiting
+        if firstFree >= 0 {
+            firstFree = sessions[member].later
+            sessions[member] = session
+        } else {
+            sessions.append(session)
+        }
+        self.keys.insert(keys, at: member)
+        endpoints.insert(member, at: session.endpoint)
+        count += 1
+        append(member)
+        return member
+    }
+
+    mutating func remove(_ member: Int) {
+        unlink(member)
+        endpoints.remove(member, at: sessions[member].endpoint)
+        keys.remove(member)
+        sessions[member].state = .free
+        sessions[member].later = firstFree
+        firstFree = Int32(member)
+        count -= 1
+    }
+
+    /// A record came.
+    mutating func renew(_ member: Int, until deadline: Instant) {
+        unlink(member)
+        sessions[member].state = .joined
+        sessions[member].deadline = deadline
+        append(member)
+    }
+
+    mutating func move(_ member: Int, to endpoint: Endpoint) {
+        endpoints.remove(member, at: sessions[member].endpoint)
+        sessions[member].endpoint = endpoint
+        endpoints.insert(member, at: endpoint)
+    }
+
+    /// Who is forgotten first.
+    var nextToExpire: Int? {
+        let candidates = (waiting.first, joined.first)
+        if candidates.0 < 0 { return candidates.1 < 0 ? nil : Int(candidates.1) }
+        guard candidates.1 >= 0 else { return Int(candidates.0) }
+        let isWaitingFirst = sessions[Int(candidates.0)].deadline < sessions[Int(candidates.1)].deadline
+        return Int(isWaitingFirst ? candidates.0 : candidates.1)
+    }
+
+    /// Walks over those at an address.
+    func search(_ endpoint: Endpoint) -> EndpointTable.Search { endpoints.search(endpoint) }
+
+    func next(_ search: inout EndpointTable.Search, at endpoint: Endpoint) -> Int? {
+        while let member = endpoints.next(&search) {
+            if sessions[member].endpoint == endpoint { return member }
+        }
+        return nil
+    }
+
+    private mutating func append(_ member: Int) {
+        let isWaiting = sessions[member].state == .waiting
+        let last = isWaiting ? waiting.last : joined.last
+        sessions[member].earlier = last
+        sessions[member].later = -1
+        if last >= 0 { sessions[Int(last)].later = Int32(member) }
+        if isWaiting {
+            waiting.last = Int32(member)
+            if last < 0 { waiting.first = Int32(member) }
+        } else {
+            joined.last = Int32(member)
+            if last < 0 { joined.first = Int32(member) }
+        }
+    }
+
+    private mutating func unlink(_ member: Int) {
+        let (earlier, later) = (sessions[member].earlier, sessions[member].later)
+        if earlier >= 0 { sessions[Int(earlier)].later = later }
+        if later >= 0 { sessions[Int(later)].earlier = earlier }
+        if waiting.first == Int32(member) { waiting.first = later }
+        if waiting.last == Int32(member) { waiting.last = earlier }
+        if joined.first == Int32(member) { joined.first = later }
+        if joined.last == Int32(member) { joined.last = earlier }
+    }
+}

@@ -1,0 +1,114 @@
+internal import Engine
+internal import Keys
+internal import RTP
+internal import Sound
+
+/// One who has proved the talk key: what is needed to know its packets, and to hear them.
+struct Talker: Sendable {
+    let member: Int
+    var checker: HopTagChecker
+    var packets = Allowance()
+    var bits = Allowance()
+    /// Of SSRCs other than the one before.
+    var announcements = Allowance()
+    /// The SSRC that is its own in its channel.
+    var claim: SSRC?
+    /// The last one, as it goes to listeners; empty before the first.
+    private(set) var announcement: [UInt8] = []
+    private(set) var announcedAt = Instant.start
+    /// For people, as it says itself.
+    var name: String?
+    /// While it talks.
+    var voice: Voice?
+
+    init(_ member: Int, _ checker: HopTagChecker) {
+        self.member = member
+        self.checker = checker
+    }
+
+    mutating func announced(_ datagram: Span<UInt8>, at now: Instant) {
+        announcement.removeAll(keepingCapacity: true)
+        announcement.append(addingCapacity: datagram.count) {
+            for index in datagram.indices { $0.append(datagram[index]) }
+        }
+        announcedAt = now
+    }
+
+    mutating func forgetClaim() {
+        claim = nil
+        announcement.removeAll()
+    }
+}
+
+/// Talkers come, speak, and go.
+extension Relay {
+    /// To each listener of a channel, so many a second.
+    private static let goodbyePrice = Allowance.Price(perSecond: 10, most: 20)
+
+    mutating func addTalker(_ member: Int, _ checker: HopTagChecker) -> Int {
+        let talker = Talker(member, checker)
+        if let free = talkers.firstIndex(where: { $0 == nil }) {
+            talkers[free] = talker
+            return free
+        }
+        talkers.append(talker)
+        return talkers.count - 1
+    }
+
+    mutating func removeTalker(_ place: Int, at now: Instant) {
+        release(place, at: now)
+        talkers[place] = nil
+    }
+
+    func isTalking(_ member: Int) -> Bool {
+        let place = Int(sessions[member].talker)
+        return place >= 0 && talkers[place]?.voice != nil
+    }
+
+    /// Its SSRC is free again, and those who heard it are told.
+    mutating func release(_ place: Int, at now: Instant) {
+        guard let talker = talkers[place], let ssrc = talker.claim else { return }
+        let channel = Int(sessions[talker.member].channel)
+        silenceTalker(place)
+        if channels[channel]?.goodbyes.spend(Self.goodbyePrice, at: now) ?? false {
+            let goodbye = Goodbye(sources: [ssrc])
+            let report = [UInt8](capacity: goodbye.byteCount) { goodbye.write(into: &$0) }
+            for member in sessions.indices
+            where member != talker.member && sessions[member].state == .joined && sessions[member].channel == channel {
+                outbox.put(report: report.span, for: member, of: &sessions)
+            }
+        }
+    }
+
+    /// Ends it without a word to those who hear it.
+    mutating func silenceTalker(_ place: Int) {
+        guard let talker = talkers[place], let ssrc = talker.claim else { return }
+        hush(place)
+        claims[ssrc]?.removeAll { $0 == talker.member }
+        if claims[ssrc]?.isEmpty ?? false { claims[ssrc] = nil }
+        talkers[place]?.forgetClaim()
+    }
+
+    /// A packet of its voice, which goes to all.
+    mutating func hear(_ place: Int, _ member: Int, _ datagram: Span<UInt8>, at now: Instant) {
+        if talkers[place]?.voice == nil {
+            guard let ssrc = talkers[place]?.claim else { return }
+            talkers[place]?.voice = Voice(ssrc, limits, at: now)
+            talking.append(place)
+            channels[Int(sessions[member].channel)]?.status.talkerCount += 1
+            post(.talking(member: member, sessions[member].endpoint))
+        }
+        talkers[place]?.voice?.packetArrived(datagram, at: now)
+    }
+
+    /// It does not talk any more.
+    func isQuiet(_ voice: Voice, at now: Instant) -> Bool { now - voice.lastPacket >= Self.pause }
+
+    mutating func hush(_ place: Int) {
+        guard let talker = talkers[place], talker.voice != nil else { return }
+        talkers[place]?.voice = nil
+        talking.removeAll { $0 == place }
+        channels[Int(sessions[talker.member].channel)]?.status.talkerCount -= 1
+        post(.quiet(member: talker.member))
+    }
+}

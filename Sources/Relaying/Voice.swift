@@ -1,0 +1,40 @@
+internal import RTP
+internal import Sound
+
+/// What a talker sends, as it arrives: kept for those who miss some of it, and reported on to the talker.
+struct Voice: Sendable {
+    let ssrc: SSRC
+    var reception: ReceptionStatistics
+    private(set) var ring: PacketRing
+    var gaps = Gaps()
+    private(set) var lastPacket: Instant
+    var nextReport: Instant
+    /// What its listeners say of it.
+    var views: [Int32: ListenerView] = [:]
+
+    /// Time for the talker's own first report, which this one answers.
+    static let firstReport = Duration.milliseconds(200)
+
+    init(_ ssrc: SSRC, _ limits: RelayLimits, at now: Instant) {
+        self.ssrc = ssrc
+        reception = ReceptionStatistics(ssrc: ssrc)
+        ring = PacketRing(limits)
+        lastPacket = now
+        nextReport = now + Self.firstReport
+    }
+
+    /// SRTP, of at least twelve bytes.
+    mutating func packetArrived(_ datagram: Span<UInt8>, at now: Instant) {
+        let number = SequenceNumber(rawValue: datagram.uint16(at: 2))
+        let reception = reception.packetArrived(
+            number, timestamp: RTPTimestamp(rawValue: datagram.uint32(at: 4)), isResent: gaps.isAsked(number), at: now)
+        switch reception {
+        case .ahead(let lost): gaps.skipped(lost, before: number, at: now)
+        case .reordered, .duplicate: gaps.came(number)
+        case .restarted: gaps.removeAll()
+        case .stray: break
+        }
+        ring.insert(datagram, number, at: now)
+        lastPacket = now
+    }
+}
