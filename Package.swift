@@ -53,6 +53,7 @@ let package = Package(
         clib("CQRencode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
 
         .systemLibrary(name: "CTimerFD"),
+        .systemLibrary(name: "CTimex"),
 
         room("Sound"),
         room("RTP", imports: ["Sound"]),
@@ -74,8 +75,8 @@ let package = Package(
         room(
             "Radio",
             imports: [
-                "Sound", "RTP", "Keys", "Playout", "Engine", "Handoff", "OpusCodec", "Resampling", "SoundFile",
-                "SoundCard", "Network",
+                "CTimex", "Sound", "RTP", "Keys", "Playout", "Engine", "Membership", "Relaying", "Handoff", "OpusCodec",
+                "Resampling", "SoundFile", "SoundCard", "Network",
             ]),
         room("Simulation", imports: ["Sound", "RTP", "Playout", "Quality", "Engine", "Radio"]),
         room(
@@ -88,8 +89,8 @@ let package = Package(
         .executableTarget(
             name: "tenfour",
             dependencies: [
-                "Radio", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality", "SoundCard",
-                "SoundFile", "Console", argumentParser,
+                "Radio", "Membership", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality",
+                "SoundCard", "SoundFile", "Console", argumentParser,
             ],
             swiftSettings: settings),
 

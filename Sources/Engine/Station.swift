@@ -69,6 +69,11 @@ public struct Station: ~Copyable, Sendable {
         public var endpoint: Endpoint
         /// Through the socket for RTCP where that has one of its own.
         public var isControl: Bool
+
+        public init(endpoint: Endpoint, isControl: Bool) {
+            self.endpoint = endpoint
+            self.isControl = isControl
+        }
     }
 
     /// No datagram of ours is longer: what an Ethernet frame can carry, with room to spare for headers.

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Handoff
 internal import Network
 internal import Sound
@@ -35,6 +36,7 @@ struct CaptureLoop: ~Copyable, Sendable {
 
     consuming func run(priority: RealTime) {
         report.priority = priority
+        waitForConnection()
         reading: while !controls.stops {
             switch input.next() {
             case .captured(let frames, let missed):
@@ -57,6 +59,12 @@ struct CaptureLoop: ~Copyable, Sendable {
         reports.publish(report)
         controls.hasInputEnded.store(true, ordering: .releasing)
         wakeup.signal()
+    }
+
+    /// A card's sound is of its moment; a file's beginning is not to be lost.
+    private func waitForConnection() {
+        guard input.granted == nil else { return }
+        while !controls.stops, !controls.isConnected.load(ordering: .acquiring) { usleep(5_000) }
     }
 
     @_noAllocation @_noLocks

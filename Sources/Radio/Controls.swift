@@ -2,6 +2,8 @@ internal import Synchronization
 
 /// What people and other threads tell the audio threads while sound flows.
 final class Controls: Sendable {
+    /// Whether what is sent can get anywhere: a file is not begun before.
+    let isConnected: Atomic<Bool>
     let hasStarted = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
     let isMicrophoneOpen: Atomic<Bool>
@@ -15,7 +17,10 @@ final class Controls: Sendable {
     let isOver = Atomic<Bool>(false)
     let isPlaybackOver = Atomic<Bool>(false)
 
-    init(isMicrophoneOpen: Bool) { self.isMicrophoneOpen = Atomic(isMicrophoneOpen) }
+    init(isMicrophoneOpen: Bool, isConnected: Bool) {
+        self.isMicrophoneOpen = Atomic(isMicrophoneOpen)
+        self.isConnected = Atomic(isConnected)
+    }
 
     var stops: Bool { isStopping.load(ordering: .relaxed) }
 }

@@ -1,6 +1,7 @@
 internal import Engine
 internal import Handoff
 internal import Keys
+internal import Membership
 internal import Network
 internal import Playout
 internal import RTP
@@ -19,7 +20,7 @@ internal import Synchronization
     private let media: UDPSocket
     private let control: UDPSocket?
     private var station: Station
-    private var protection: Protection
+    private let protection: Protection
     private let coding: CodingSettings
     /// What shares the media's port comes from there, too: who stands between us knows of no other.
     private let sendsControlApart: Bool
@@ -38,9 +39,8 @@ internal import Synchronization
     private var lastLook = Instant.start
     private var start = Instant.start
     private let datagram: UnsafeMutableBufferPointer<UInt8>
-    /// What has come, while it is opened.
-    private let arrived: UnsafeMutableBufferPointer<UInt8>
     private var unopenedCount = 0
+    private var hasJoined = false
     private var droppedCount = 0
     private var heardAnyone = false
     /// What was told last of those who have a voice: it is told after they have left, too.
@@ -61,22 +61,24 @@ internal import Synchronization
     private static let room = 2_048
 
     init(
-        _ configuration: SessionConfiguration, _ protection: consuming Protection, _ controls: Controls,
-        _ state: SessionState, limits: Limits,
+        _ configuration: SessionConfiguration, _ controls: Controls, _ state: SessionState, limits: Limits,
         incoming: consuming HandoffProducer<IncomingPacket>?, outgoing: consuming HandoffConsumer<OutgoingPacket>,
         captured: consuming LatestReader<CaptureReport>?, played: consuming LatestReader<PlaybackReport>?
-    ) throws(NetworkError) {
-        let loop = try EventLoop()
-        self.loop = loop
-        (media, control) = try Self.open(configuration, on: loop)
-        localEndpoint = media.localEndpoint
-        self.protection = protection
+    ) throws(RadioError) {
         let woken = Woken()
-        wakeup = try loop.makeWakeup { woken.loop?.woken() }
+        do throws(NetworkError) {
+            loop = try EventLoop()
+            (media, control) = try Self.open(configuration, on: loop)
+            wakeup = try loop.makeWakeup { woken.loop?.woken() }
+        } catch {
+            throw RadioError(error)
+        }
+        localEndpoint = media.localEndpoint
         var generator = SystemRandomNumberGenerator()
-        let identity = Identity.random(wallClock: WallClock.atStart(of: loop.now), using: &generator)
+        let identity = Identity.random(wallClock: .atStart(of: loop.now), using: &generator)
         let configured = configuration.stationAsCoded
         station = Station(identity: identity, configuration: configured, at: loop.now)
+        protection = try Self.protection(configuration, ssrc: identity.ssrc, local: localEndpoint, at: loop.now)
         coding = configuration.coding
         sendsControlApart = configured.controlPort == .next
         demanded = Defence(bitRate: configuration.coding.bitRate)
@@ -89,14 +91,10 @@ internal import Synchronization
         self.played = played
         // Behind all that throws: `deinit` is not called for half a loop.
         unsafe datagram = .allocate(capacity: Self.room)
-        unsafe arrived = .allocate(capacity: Self.room)
         woken.loop = self
     }
 
-    deinit {
-        unsafe datagram.deallocate()
-        unsafe arrived.deallocate()
-    }
+    deinit { unsafe datagram.deallocate() }
 
     /// Network thread. Returns when the session is over.
     func run() {
@@ -105,7 +103,9 @@ internal import Synchronization
         control?.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }
         do throws(NetworkError) {
             stationTimer = try loop.makeTimer { [unowned self] in
-                station.timeElapsed(at: loop.now)
+                let now = loop.now
+                station.timeElapsed(at: now)
+                protection.channel?.timeElapsed(at: now)
                 settle()
             }
             lookTimer = try loop.makeTimer { [unowned self] in look(at: loop.now) }
@@ -125,24 +125,11 @@ internal import Synchronization
 
     /// A datagram has come.
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
-        if protection.isPlain {
-            take(datagram, from: sender, at: now)
-        } else if let count = open(datagram) {
-            take(unsafe UnsafeBufferPointer(rebasing: arrived[..<count]).span, from: sender, at: now)
-        } else {
-            unopenedCount += 1
-        }
+        let isForUs = protection.receive(
+            datagram, from: sender, at: now, hand: { take($0, from: $1, at: now) }, send: { send($0, to: $1) })
+        if !isForUs { unopenedCount += 1 }
         settle()
         if now - lastLook >= Self.lookInterval { look(at: now) }
-    }
-
-    /// How many bytes of `arrived` it has become; nil for what is not from who has the key.
-    private func open(_ datagram: Span<UInt8>) -> Int? {
-        guard datagram.count <= Self.room else { return nil }
-        for index in datagram.indices { unsafe arrived[index] = datagram[index] }
-        var bytes = unsafe MutableSpan(
-            _unsafeElements: UnsafeMutableBufferPointer(rebasing: arrived[..<datagram.count]))
-        return protection.open(&bytes)
     }
 
     /// A datagram of the plain kind.
@@ -172,24 +159,64 @@ internal import Synchronization
         if let isTaken = incoming?.push(fill), !isTaken { droppedCount += 1 }
     }
 
-    /// After each input of the station: send its datagrams, pass its events on, arm its timer.
+    /// After each input: send what the station and the channel have to say, pass their events on, arm the timer.
     private func settle() {
-        while true {
-            var output = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
-            let destination = station.nextDatagram(into: &output)
-            let goesOut = destination != nil && protection.protect(&output)
-            let count = unsafe output.finalize(for: datagram)
-            guard let destination else { break }
-            guard goesOut else { continue }
-            let socket = destination.isControl && sendsControlApart ? control ?? media : media
-            socket.send(unsafe UnsafeBufferPointer(rebasing: datagram[..<count]).span, to: destination.endpoint)
-        }
+        let now = loop.now
+        sendDatagrams(at: now)
+        if let channel = protection.channel { settle(channel, at: now) }
         while let event = station.nextEvent() {
             if case .sourceLeft(let ssrc, _) = event { pass { $0.set(.goodbye, of: ssrc) } }
+            if case .identityChanged(let ssrc) = event { protection.channel?.ssrcIs(ssrc) }
             state.post(event)
         }
         if station.defence != demanded { demand(station.defence) }
-        if let deadline = station.nextDeadline { stationTimer?.arm(at: deadline) }
+        let deadline = [station.nextDeadline, protection.channel?.nextDeadline].compactMap { $0 }.min()
+        if let deadline { stationTimer?.arm(at: deadline) }
+    }
+
+    private func sendDatagrams(at now: Instant) {
+        while true {
+            var output = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
+            let destination = station.nextDatagram(into: &output)
+            if let destination { protection.send(&output, to: destination, at: now) { send($0, to: $1) } }
+            _ = unsafe output.finalize(for: datagram)
+            if destination == nil { return }
+        }
+    }
+
+    private func send(_ datagram: Span<UInt8>, to destination: Station.Destination) {
+        let socket = destination.isControl && sendsControlApart ? control ?? media : media
+        socket.send(datagram, to: destination.endpoint)
+    }
+
+    /// What the channel brings may make the station say something, and the other way round.
+    private func settle(_ channel: ChannelLine, at now: Instant) {
+        var hasHanded = true
+        while hasHanded {
+            hasHanded = false
+            channel.settle(
+                at: now,
+                hand: {
+                    hasHanded = true
+                    take($0, from: $1, at: now)
+                }, send: { send($0, to: $1) })
+            while let event = channel.nextEvent() { tell(event, at: now) }
+            sendDatagrams(at: now)
+        }
+    }
+
+    /// A relay that does not let us in from the start will not: later it may have been restarted, and is asked again.
+    private func tell(_ event: ChannelEvent, at now: Instant) {
+        switch event {
+        case .joined:
+            hasJoined = true
+            controls.isConnected.store(true, ordering: .releasing)
+        case .ssrcIsTaken: station.takeAnotherSSRC(at: now)
+        case .refused(let reason) where !hasJoined && !reason.mayPass:
+            state.fail(RadioError(.unavailable, reason.sentence))
+        case .refused, .closed, .lost: break
+        }
+        state.post(event)
     }
 
     /// The encoder is left as it was set until there is loss to do something about.
@@ -213,6 +240,8 @@ internal import Synchronization
         guard isOver else { return }
         drain(at: now)
         station.leave(at: now)
+        sendDatagrams(at: now)
+        protection.channel?.leave(at: now)
         settle()
         loop.stop()
     }
@@ -237,6 +266,23 @@ internal import Synchronization
         snapshot.unopenedCount = unopenedCount
         snapshot.handoffDropCount = droppedCount
         state.publish(snapshot)
+    }
+
+    private static func protection(
+        _ configuration: SessionConfiguration, ssrc: SSRC, local: Endpoint, at now: Instant
+    ) throws(RadioError) -> Protection {
+        switch configuration.protection {
+        case .none: return .plain
+        case .srtp(let key):
+            do throws(SRTPError) { return .srtp(try SRTPLine(key)) } catch {
+                throw RadioError(.failure, error.description)
+            }
+        case .channel(let settings):
+            return .channel(
+                ChannelLine(
+                    settings, configuration.coding, depth: configuration.playout.maximumDepth, ssrc: ssrc,
+                    local: local, at: now))
+        }
     }
 
     private static func open(

@@ -1,4 +1,5 @@
 public import Engine
+public import Membership
 internal import Network
 internal import SoundCard
 internal import Synchronization
@@ -30,7 +31,8 @@ public final class Session: Sendable {
     ///
     /// Throws `.unavailable` with a remedy when a device, a file or the port is not to be had.
     public init(_ configuration: SessionConfiguration) throws(RadioError) {
-        let controls = Controls(isMicrophoneOpen: configuration.beginsOpen)
+        let isPlain = if case .channel = configuration.protection { false } else { true }
+        let controls = Controls(isMicrophoneOpen: configuration.beginsOpen, isConnected: isPlain)
         let state = SessionState()
         let opened = try SessionLoops.open(configuration, controls, state)
         self.controls = controls
@@ -104,6 +106,9 @@ public final class Session: Sendable {
 
     /// What has happened since this was last asked, the last thousand at the most.
     public func takeEvents() -> [Event] { state.takeEvents() }
+
+    /// How it went with the channel's relay since this was last asked, the last thousand at the most.
+    public func takeChannelEvents() -> [ChannelEvent] { state.takeChannelEvents() }
 }
 
 extension Session {

@@ -14,8 +14,8 @@ public struct SessionConfiguration: Sendable {
     public var station: StationConfiguration
     /// What `local` or the receivers being a group asks for; nil for one partner.
     public var multicast: Multicast?
-    /// What protects the stream and the reports, both ways (SRTP); nil for plain RTP.
-    public var srtp: SRTPMasterKey?
+    /// What protects the stream and the reports, both ways.
+    public var protection = Protection.none
     /// What is sent; nothing when nil. A session that only sends ends with its input; one that hears as well goes on.
     public var input: Input?
     /// What is heard on; nothing when nil.
@@ -55,6 +55,16 @@ public struct SessionConfiguration: Sendable {
         case card(String)
         /// A sound file, or `-` for standard input. `raw` says what sound without a header is; nil refuses it.
         case file(String, raw: RawFormat?)
+    }
+
+    /// Who can hear what is sent, and speak to us.
+    public enum Protection: Sendable {
+        /// Plain RTP: everybody on the way.
+        case none
+        /// Who has this key (SRTP): the other end was given it beforehand.
+        case srtp(SRTPMasterKey)
+        /// The members of a channel. The station's one remote is `ChannelSettings.stationEndpoint`.
+        case channel(ChannelSettings)
     }
 
     /// What asks for the sound that is heard.

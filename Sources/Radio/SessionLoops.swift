@@ -1,6 +1,5 @@
 package import Engine
 internal import Handoff
-internal import Keys
 internal import Network
 package import OpusCodec
 package import Playout
@@ -132,17 +131,9 @@ struct SessionLoops: ~Copyable, Sendable {
         let limits = NetworkLoop.Limits(
             duration: configuration.duration, endsWithLastSource: configuration.endsWithLastSource,
             endsWithInput: configuration.input != nil && !hears)
-        let protection: Protection
-        do throws(SRTPError) { protection = try Protection(configuration.srtp) } catch {
-            throw RadioError(.failure, error.description)
-        }
-        do {
-            return try NetworkLoop(
-                configuration, protection, controls, state, limits: limits, incoming: incoming, outgoing: outgoing,
-                captured: configuration.input == nil ? nil : consume captured, played: hears ? consume played : nil)
-        } catch {
-            throw RadioError(error)
-        }
+        return try NetworkLoop(
+            configuration, controls, state, limits: limits, incoming: incoming, outgoing: outgoing,
+            captured: configuration.input == nil ? nil : consume captured, played: hears ? consume played : nil)
     }
 }
 

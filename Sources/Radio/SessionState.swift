@@ -1,4 +1,5 @@
 internal import Engine
+internal import Membership
 internal import Sound
 
 /// What a session's threads tell to whoever holds it.
@@ -6,6 +7,7 @@ final class SessionState: Sendable {
     private struct Contents {
         var snapshot: SessionSnapshot?
         var events: [Event] = []
+        var channelEvents: [ChannelEvent] = []
         var failure: RadioError?
     }
 
@@ -23,6 +25,13 @@ final class SessionState: Sendable {
         }
     }
 
+    func post(_ event: ChannelEvent) {
+        contents.withLock { contents in
+            if contents.channelEvents.count == Self.maximumEventCount { contents.channelEvents.removeFirst() }
+            contents.channelEvents.append(event)
+        }
+    }
+
     /// The first failure is the one that is told.
     func fail(_ error: RadioError) { contents.withLock { $0.failure = $0.failure ?? error } }
 
@@ -33,6 +42,13 @@ final class SessionState: Sendable {
         contents.withLock { contents in
             defer { contents.events.removeAll() }
             return contents.events
+        }
+    }
+
+    func takeChannelEvents() -> [ChannelEvent] {
+        contents.withLock { contents in
+            defer { contents.channelEvents.removeAll() }
+            return contents.channelEvents
         }
     }
 

@@ -1,4 +1,6 @@
 public import Engine
+public import Keys
+internal import Membership
 internal import Network
 internal import OpusCodec
 public import RTP
@@ -57,6 +59,33 @@ extension SessionConfiguration {
         station.remotes = [remote]
         station.accepted = .only(Set(endpoints.map(\.address)))
         return Self(local: Endpoint(.anyV6, port: localPort), station: station)
+    }
+
+    /// In the channel that `link` opens, as one who talks and listens or as one who only listens. A link without a host answers
+    /// the channel's members itself, on its port.
+    public static func joining(
+        _ link: ChannelLink, as role: Role, station: StationConfiguration = .init(), localPort: UInt16? = nil
+    ) throws(RadioError) -> Self {
+        let keys: ChannelKeys
+        do throws(PassphraseError) { keys = try ChannelKeys(link) } catch {
+            throw RadioError(.usage, error.description)
+        }
+        guard keys.joinKey(for: role) != nil, link.host != nil || keys.talkJoin != nil else {
+            throw RadioError(.usage, "this link is for listening: ask for the channel's talk link")
+        }
+        var relay: ChannelSettings.Relay?
+        if let host = link.host, let id = link.relay {
+            relay = .init(id: id, endpoints: try endpoints(of: StreamAddress(host: host, port: link.port)))
+        }
+        var station = station
+        station.remotes = [Channel.stationEndpoint]
+        station.accepted = .anyone
+        station.controlPort = .multiplexed
+        station.defence.sourcesAnswer = true
+        let port = localPort ?? (relay == nil ? link.port : 0)
+        var configuration = Self(local: Endpoint(.anyV6, port: port), station: station)
+        configuration.protection = .channel(ChannelSettings(keys: keys, role: role, relay: relay))
+        return configuration
     }
 
     /// Receives what an SDP file describes.

@@ -1,6 +1,8 @@
 import Console
 import Engine
 import Glibc
+import Keys
+import Membership
 import RTP
 import Radio
 import Synchronization
@@ -91,12 +93,30 @@ struct Conductor {
             line.clear()
             say(news)
         }
+        for event in session.takeChannelEvents() {
+            guard let news = news(of: event) else { continue }
+            line.clear()
+            say(news)
+        }
+    }
+
+    private func news(of event: ChannelEvent) -> String? {
+        switch event {
+        case .joined(let role, let endpoint):
+            (role == .talk ? "in the channel" : "in the channel, to listen") + (verbose ? ", seen at \(endpoint)" : "")
+        case .lost: "the relay does not answer; it is asked again until it does"
+        case .refused(let reason): reason.sentence
+        case .closed(let reason): "the relay has put us out: \(reason.sentence)"
+        case .ssrcIsTaken: nil
+        }
     }
 
     /// In the names that were known before it.
     private func news(of event: Event, _ names: Names) -> String? {
         switch event {
-        case .sourceAppeared(let ssrc, let endpoint): "hearing \(endpoint)" + (verbose ? " (SSRC \(ssrc.digits))" : "")
+        case .sourceAppeared(let ssrc, let endpoint):
+            endpoint.address.isUnspecified
+                ? "hearing station \(ssrc.digits)" : "hearing \(endpoint)" + (verbose ? " (SSRC \(ssrc.digits))" : "")
         case .sourceNamed(let ssrc, let name): "\(names[ssrc]) is \(name)"
         case .sourceLeft(let ssrc, .some(let reason)): "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
         case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is not heard any more"

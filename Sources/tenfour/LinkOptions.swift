@@ -35,7 +35,8 @@ struct LinkOptions: ParsableArguments {
     func link(typed: String?) throws -> ChannelLink {
         switch try address(typed: typed) {
         case .channel(let link): return link
-        case .rtp, .srtp: throw RadioError(.usage, "'\(typed ?? "")' is no channel's link: such a one begins with tenfour://")
+        case .rtp, .srtp:
+            throw RadioError(.usage, "'\(typed ?? "")' is no channel's link: such a one begins with tenfour://")
         case .none:
             throw RadioError(.usage, "there is no link: write it, or name a file with --link-file, or set TENFOUR_LINK")
         }

@@ -15,7 +15,12 @@ struct Names {
 
     var isEmpty: Bool { endpoints.isEmpty }
 
-    subscript(ssrc: SSRC) -> String { names[ssrc] ?? endpoints[ssrc].map { "\($0)" } ?? "station \(ssrc.digits)" }
+    subscript(ssrc: SSRC) -> String { names[ssrc] ?? place(of: ssrc) ?? "station \(ssrc.digits)" }
+
+    /// Behind a relay nobody has a place.
+    private func place(of ssrc: SSRC) -> String? {
+        endpoints[ssrc].flatMap { $0.address.isUnspecified ? nil : "\($0)" }
+    }
 
     mutating func take(_ event: Event) {
         switch event {

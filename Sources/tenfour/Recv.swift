@@ -3,7 +3,6 @@ import Console
 import Engine
 import RTP
 import Radio
-import SoundFile
 
 struct Recv: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,50 +23,25 @@ struct Recv: ParsableCommand {
         help: ArgumentHelp("The port to receive on, where the address names none.", valueName: "port"))
     var port: UInt16?
 
-    @Option(
-        name: [.customShort("D"), .long],
-        help: ArgumentHelp("The sound card to play on, by its ALSA name.", valueName: "name"))
-    var device: CardName?
-
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "Write it to a WAV file or, raw, to - (with -D: play it too); or alsa:NAME.", valueName: "place"))
-    var output: String?
-
-    @Flag(name: [.customShort("1"), .long], help: "End when everybody who was heard has left.")
-    var oneshot = false
-
-    @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
-    var channels: Int?
-
     @Option(help: ArgumentHelp("The payload type to take where there is no SDP, 96 to 127.", valueName: "number"))
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
 
+    @OptionGroup var heard: HearingOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
     func validate() throws {
-        if let channels, !(1...2).contains(channels) {
-            throw ValidationError("--channels \(channels) is not played: write 1 or 2.")
-        }
         guard (96...127).contains(payloadType) else {
             throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
         }
     }
 
     func run() throws {
-        try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
+        try Console.checkStandardOutput([("--output", heard.output), ("--report", common.report)])
         var (configuration, title) = try source()
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
-        if let channels { configuration.playout.channelCount = channels }
-        configuration.endsWithLastSource = oneshot
-        configuration.output = .card(device?.name ?? "default")
-        if let output {
-            Place(output).apply(to: &configuration)
-            if let device { configuration.output = .card(device.name) }
-        }
+        heard.apply(to: &configuration)
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
             .run(configuration) { session in
                 let local = session.localEndpoint

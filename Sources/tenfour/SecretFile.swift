@@ -14,7 +14,8 @@ enum SecretFile {
         guard unsafe fstat(file, &status) == 0 else { throw unreadable(path, what) }
         guard status.st_uid == geteuid() else {
             throw RadioError(
-                .unavailable, "\(path) belongs to another user, who can read and change \(what) in it: chown it, or copy it")
+                .unavailable,
+                "\(path) belongs to another user, who can read and change \(what) in it: chown it, or copy it")
         }
         guard status.st_mode & 0o077 == 0 else {
             throw RadioError(

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Console
+import Keys
 import RTP
 import Radio
 import Sound
@@ -7,7 +8,7 @@ public import SoundFile
 
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send sound to one address or a multicast group.",
+        abstract: "Send sound to one address, a multicast group or a channel.",
         discussion: """
             tenfour send -D hw:1 rtp://10.0.0.7:5004 --sdp live.sdp
             tenfour send --input speech.wav rtp://10.0.0.7
@@ -16,8 +17,9 @@ struct Send: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
-    var address: String
+            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, an SDP file, or a channel's talk link.",
+            valueName: "address"))
+    var address: String?
 
     @Option(
         name: [.customShort("D"), .long],
@@ -61,6 +63,7 @@ struct Send: ParsableCommand {
             "The samples of sound without a header, in ALSA's words; S16_LE on standard input.", valueName: "format"))
     var format: SampleCoding?
 
+    @OptionGroup var link: LinkOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
 
@@ -82,30 +85,46 @@ struct Send: ParsableCommand {
             format: LPCMFormat(rate: SampleRate(hertz: rate ?? 48_000), channelCount: channels ?? 1))
     }
 
-    private func destination() throws -> SessionConfiguration {
+    /// Where to, and how that is said.
+    private func destination() throws -> (SessionConfiguration, title: String) {
         let station = common.station(payloadType: coding.payloadType)
-        guard address.hasSuffix(".sdp") else {
-            return try .sending(
-                to: StreamAddress(parsing: address), station: station, localPort: port,
+        if let address, address.hasSuffix(".sdp") {
+            let configuration = try SessionConfiguration.sending(
+                to: TextFile.readDescription(address), station: station, localPort: port,
                 multicastInterface: common.interface, timeToLive: ttl)
+            return (configuration, address)
         }
-        return try .sending(
-            to: TextFile.readDescription(address), station: station, localPort: port,
-            multicastInterface: common.interface, timeToLive: ttl)
+        switch try link.address(typed: address, quiet: common.quiet) {
+        case .rtp(let place):
+            let configuration = try SessionConfiguration.sending(
+                to: place, station: station, localPort: port, multicastInterface: common.interface, timeToLive: ttl)
+            return (configuration, address ?? place.host)
+        case .channel(let link):
+            if sdp != nil { throw RadioError(.usage, "--sdp is for players of plain RTP, which hear no channel") }
+            let configuration = try SessionConfiguration.joining(
+                link, as: .talk, station: station, localPort: port == 0 ? nil : port)
+            return (configuration, "the channel \(link.place)")
+        case .srtp: throw RadioError(.usage, "srtp:// is not sent to")
+        case nil:
+            throw RadioError(
+                .usage, "there is nobody to send to: write an address, or --link-file with a channel's link")
+        }
     }
 
     func run() throws {
         try Console.checkStandardOutput([("--sdp", sdp), ("--report", common.report)])
-        var configuration = try destination()
+        var (configuration, title) = try destination()
         common.apply(to: &configuration)
         if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }
         coding.apply(to: &configuration.coding)
         if let channels { configuration.coding.channelCount = channels }
         configuration.input = input.map { Place($0).input(raw: raw(for: $0)) } ?? .card(device.name)
-        let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
-        if let sdp { try TextFile.write(description.text(), to: sdp) }
+        if let sdp {
+            let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
+            try TextFile.write(description.text(), to: sdp)
+        }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
-            .run(configuration) { _ in "sending to \(address)" }
+            .run(configuration) { _ in "sending to \(title)" }
     }
 }
 

@@ -1,0 +1,124 @@
+internal import Engine
+internal import Keys
+internal import Membership
+internal import RTP
+internal import Sound
+
+/// A session's way into its channel: through a relay elsewhere, or through one of its own, which answers the channel's members.
+/// Network thread.
+final class ChannelLine {
+    private var channel: Channel
+    private let relay: OwnRelay?
+    private var bytes: [UInt8] = []
+    private var opened: [UInt8] = []
+
+    /// `ssrc` is the station's. `local` is where members reach us, where we answer them.
+    init(
+        _ settings: ChannelSettings, _ coding: CodingSettings, depth: Duration, ssrc: SSRC, local: Endpoint,
+        at now: Instant
+    ) {
+        var generator = SystemRandomNumberGenerator()
+        relay = settings.relay == nil ? OwnRelay(settings.keys, at: local, now, using: &generator) : nil
+        let configuration = ChannelConfiguration(
+            keys: settings.keys, role: settings.role, relay: settings.relay?.id ?? RelayID(host: "", port: local.port),
+            endpoints: settings.relay?.endpoints ?? [OwnRelay.endpoint], suite: settings.suite,
+            bitRate: coding.bitRate, frameCount: FrameCount(coding.frame), depth: depth,
+            hasSetClock: WallClock.isSet)
+        channel = Channel(configuration, ssrc: ssrc, at: now, clock: .now, using: &generator)
+        bytes.reserveCapacity(Channel.maximumDatagramByteCount)
+        opened.reserveCapacity(Channel.maximumDatagramByteCount)
+    }
+
+    /// Takes in a datagram from the network. False where it was for nobody here.
+    func receive(
+        _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, hand: Protection.Hand, send: Protection.Send
+    ) -> Bool {
+        guard let relay else { return take(datagram, from: sender, at: now, hand) }
+        guard sender != OwnRelay.endpoint else { return false }
+        return relay.receive(datagram, from: sender, at: now) { datagram, member in
+            deliver(datagram, to: member, at: now, hand, send)
+        }
+    }
+
+    /// Takes in what the station sends.
+    func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
+        channel.send(datagram, isControl: isControl, at: now)
+    }
+
+    /// Sends what is to go out until there is no more.
+    func settle(at now: Instant, hand: Protection.Hand, send: Protection.Send) {
+        var isQuiet = false
+        while !isQuiet {
+            isQuiet = true
+            while let (datagram, destination) = next({ channel.nextDatagram(into: &$0) }) {
+                isQuiet = false
+                guard let relay else {
+                    send(datagram.span, Station.Destination(endpoint: destination, isControl: false))
+                    continue
+                }
+                _ = relay.receive(datagram.span, from: OwnRelay.endpoint, at: now) { datagram, member in
+                    deliver(datagram, to: member, at: now, hand, send)
+                }
+            }
+            relay?.drain { datagram, member in
+                isQuiet = false
+                deliver(datagram, to: member, at: now, hand, send)
+            }
+        }
+    }
+
+    func timeElapsed(at now: Instant) {
+        if let deadline = channel.nextDeadline, deadline <= now { channel.timeElapsed(at: now) }
+        relay?.timeElapsed(at: now)
+    }
+
+    var nextDeadline: Instant? {
+        [channel.nextDeadline, relay?.nextDeadline].compactMap { $0 }.min()
+    }
+
+    func nextEvent() -> ChannelEvent? { channel.nextEvent() }
+
+    /// The station's SSRC is another one from now on.
+    func ssrcIs(_ ssrc: SSRC) { channel.ssrc = ssrc }
+
+    /// Tells the relay, or the members, that we go. `settle` is to follow, and nothing else.
+    func leave(at now: Instant) {
+        channel.leave(at: now)
+        relay?.stop(at: now)
+    }
+
+    var discards: ChannelDiscardCounts { channel.discards }
+
+    /// To one of us, or to another member.
+    private func deliver(
+        _ datagram: Span<UInt8>, to member: Endpoint, at now: Instant, _ hand: Protection.Hand, _ send: Protection.Send
+    ) {
+        if member == OwnRelay.endpoint {
+            _ = take(datagram, from: member, at: now, hand)
+        } else {
+            send(datagram, Station.Destination(endpoint: member, isControl: false))
+        }
+    }
+
+    /// What the relay says, and what others do through it.
+    private func take(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, _ hand: Protection.Hand) -> Bool
+    {
+        let reception = channel.receive(datagram, from: sender, at: now)
+        while true {
+            opened.removeAll(keepingCapacity: true)
+            var kind: Channel.Opened?
+            opened.append(addingCapacity: Channel.maximumDatagramByteCount) { kind = channel.nextOpened(into: &$0) }
+            if kind == nil { break }
+            hand(opened.span, Channel.stationEndpoint)
+        }
+        if case .discarded = reception { return false }
+        return true
+    }
+
+    private func next(_ take: (inout OutputSpan<UInt8>) -> Endpoint?) -> ([UInt8], Endpoint)? {
+        bytes.removeAll(keepingCapacity: true)
+        var destination: Endpoint?
+        bytes.append(addingCapacity: Channel.maximumDatagramByteCount) { destination = take(&$0) }
+        return destination.map { (bytes, $0) }
+    }
+}

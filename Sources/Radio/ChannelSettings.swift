@@ -1,0 +1,33 @@
+public import Engine
+public import Keys
+
+/// Which channel a session is in, and by whom.
+public struct ChannelSettings: Sendable {
+    public var keys: ChannelKeys
+    /// Whether we may talk, or listen only.
+    public var role: Role
+    /// Whom we join; nil where we answer the channel's members ourselves, for which it takes a talk link.
+    public var relay: Relay?
+    /// Of our own packets.
+    public var suite = SRTPSuite.aesCounterMode
+
+    /// A relay, or a station that answers.
+    public struct Relay: Sendable {
+        /// As the link names it.
+        public var id: RelayID
+        /// Where it may be, one or more: they are tried in turn.
+        public var endpoints: [Endpoint]
+
+        public init(id: RelayID, endpoints: [Endpoint]) {
+            precondition(!endpoints.isEmpty, "a relay is somewhere")
+            self.id = id
+            self.endpoints = endpoints
+        }
+    }
+
+    public init(keys: ChannelKeys, role: Role, relay: Relay?) {
+        self.keys = keys
+        self.role = role
+        self.relay = relay
+    }
+}

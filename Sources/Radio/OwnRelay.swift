@@ -1,0 +1,82 @@
+internal import Engine
+internal import Keys
+internal import Relaying
+internal import Sound
+
+/// A station that answers its channel's members itself: a relay of one channel, whose first member is the station. Network
+/// thread.
+final class OwnRelay {
+    private var relay: Relay
+    /// The few who are in the channel, by the relay's numbers.
+    private var members: [(number: Int, endpoint: Endpoint)] = []
+    private var bytes: [UInt8] = []
+
+    /// Where the station itself seems to be. Nothing from the network comes from here.
+    static let endpoint = Endpoint(.anyV4, port: 0)
+    /// Beyond these a relay of its own is the better place.
+    private static let memberCount = 32
+
+    typealias Deliver = (Span<UInt8>, Endpoint) -> Void
+
+    init(_ keys: ChannelKeys, at local: Endpoint, _ now: Instant, using generator: inout some RandomNumberGenerator) {
+        guard let talkJoin = keys.talkJoin else { preconditionFailure("who holds a listen link answers nobody") }
+        var configuration = RelayConfiguration(
+            channels: [.init(name: keys.name, talkJoin: talkJoin, listenJoin: keys.listenJoin)])
+        configuration.limits.channelMembers = Self.memberCount
+        configuration.limits.talkerPacketsPerSecond = 500
+        configuration.limits.talkerBitsPerSecond = 1_000_000
+        relay = Relay(
+            configuration, address: PeerAddress(v4: 0, port: local.port), at: now, clock: .now, using: &generator)
+        bytes.reserveCapacity(Station.maximumDatagramByteCount)
+    }
+
+    /// False where it is discarded.
+    func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, _ deliver: Deliver) -> Bool {
+        switch relay.receive(datagram, from: sender, at: now) {
+        case .handled: return true
+        case .discarded: return false
+        case .forward(let byteCount, _, let talker):
+            takeEvents()
+            for member in members where member.number != talker {
+                deliver(datagram.extracting(first: byteCount), member.endpoint)
+            }
+            return true
+        }
+    }
+
+    /// Delivers what the relay itself has to say.
+    func drain(_ deliver: Deliver) {
+        takeEvents()
+        while true {
+            bytes.removeAll(keepingCapacity: true)
+            var destination: Endpoint?
+            bytes.append(addingCapacity: Station.maximumDatagramByteCount) {
+                destination = relay.nextDatagram(into: &$0)
+            }
+            guard let destination else { return }
+            deliver(bytes.span, destination)
+        }
+    }
+
+    func timeElapsed(at now: Instant) {
+        if let deadline = relay.nextDeadline, deadline <= now { relay.timeElapsed(at: now) }
+    }
+
+    var nextDeadline: Instant? { relay.nextDeadline }
+
+    func stop(at now: Instant) { relay.stop(at: now) }
+
+    private func takeEvents() {
+        while let event = relay.nextEvent() {
+            switch event {
+            case .joined(let number, _, let endpoint): members.append((number, endpoint))
+            case .left(let number, _): members.removeAll { $0.number == number }
+            case .moved(let number, _, let endpoint):
+                for index in members.indices where members[index].number == number {
+                    members[index].endpoint = endpoint
+                }
+            case .talking, .quiet: continue
+            }
+        }
+    }
+}
