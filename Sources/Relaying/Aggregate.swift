@@ -1,39 +1,99 @@
 internal import Engine
+internal import Keys
 internal import RTP
 internal import Sound
 
-/// What one listener last said of a talker's stream.
-struct ListenerView: Sendable {
-    /// Of the packets since its last report, in 1/256.
-    var fractionLost: UInt8
-    /// What it takes redundant coding under; 255 where it does not.
-    var redPayloadType: UInt8
-    /// How far behind it may play, in milliseconds.
-    var depth: UInt16
-    /// When, in seconds.
-    var second: UInt32
-}
-
+/// What a talker is told of its stream: how it comes to the relay, and how its listeners fare. And what it is asked for.
 extension Relay {
-    /// What a member said of others, who is none any more.
+    private static let interval = Duration.seconds(1)
+    private static let lossyInterval = Duration.milliseconds(500)
+    private static let mostVoices = 3
+
+    /// A member is gone, and so is what it said.
     mutating func forgetViews(of member: Int, in channel: Int) {
-        for place in talking { talkers[place]?.voice?.views[Int32(member)] = nil }
+        for place in talking where talkers[place].map({ Int(sessions[$0.member].channel) }) == channel {
+            talkers[place]?.voice?.views[Int32(member)] = nil
+        }
     }
 
-    /// Looks at what talkers have sent, and have not, when that is due.
+    /// Looks at what talkers have sent, and have not, where that is due.
     mutating func attendTalkers(at now: Instant) {
         for place in talking {
-            guard let voice = talkers[place]?.voice else { continue }
-            if isQuiet(voice, at: now) { hush(place) }
+            guard let due = talkers[place]?.voice?.nextDeadline, due <= now else { continue }
+            ask(place, at: now)
+            if let report = talkers[place]?.voice?.nextReport, report <= now { tellTalker(place, at: now) }
+            if talkers[place]?.voice?.isOver(at: now) ?? false { hush(place) }
         }
     }
 
     var nextAttention: Instant? {
         var next: Instant?
         for place in talking {
-            guard let voice = talkers[place]?.voice else { continue }
-            next = min(next ?? .init(nanoseconds: .max), voice.lastPacket + Self.pause)
+            guard let due = talkers[place]?.voice?.nextDeadline else { continue }
+            next = next.map { min($0, due) } ?? due
         }
         return next
+    }
+
+    /// Asks a talker for what has not come, once.
+    private mutating func ask(_ place: Int, at now: Instant) {
+        guard let numbers = talkers[place]?.voice?.gaps.takeQuestions(at: now), !numbers.isEmpty,
+            let ssrc = talkers[place]?.voice?.ssrc, let member = talkers[place]?.member
+        else { return }
+        let nack = GenericNACK(sender: reporters.line, media: ssrc, sequenceNumbers: numbers)
+        let report = [UInt8](capacity: nack.byteCount) { nack.write(into: &$0) }
+        outbox.put(report: report.span, for: member, of: &sessions)
+        channels[Int(sessions[member].channel)]?.status.askedCount += numbers.count
+    }
+
+    private mutating func tellTalker(_ place: Int, at now: Instant) {
+        guard let member = talkers[place]?.member, let ssrc = talkers[place]?.voice?.ssrc,
+            let line = talkers[place]?.voice?.reception.reportBlock(at: now)
+        else {
+            talkers[place]?.voice?.nextReport = now + Self.interval
+            return
+        }
+        let verdict = ListenersVerdict(talkers[place]?.voice?.views ?? [:], at: now) {
+            sessions[$0].endpoint.address.linePrefix
+        }
+        var reports = [ReceiverReport(ssrc: reporters.line, blocks: [line])]
+        // Who talks itself learns how far those are whom it hears from reports of theirs about itself.
+        for other in heard(by: member) { reports.append(ReceiverReport(ssrc: other, blocks: [line])) }
+        if let verdict {
+            let block = ReportBlock(
+                ssrc: ssrc, fractionLost: verdict.fractionLost, cumulativeLost: 0,
+                extendedHighestSequenceNumber: line.extendedHighestSequenceNumber, jitter: line.jitter,
+                lastSenderReport: nil, delaySinceLastSenderReport: .zero)
+            reports.append(ReceiverReport(ssrc: reporters.listeners, blocks: [block]))
+        }
+        send(reports, verdict, to: member)
+        let isLossy = line.fractionLost > 0 || verdict.map { $0.fractionLost > 0 } ?? false
+        talkers[place]?.voice?.nextReport = now + (isLossy ? Self.lossyInterval : Self.interval)
+    }
+
+    /// The SSRCs of the other talkers of its channel, a few of them.
+    private func heard(by member: Int) -> [SSRC] {
+        var heard: [SSRC] = []
+        for place in talking where heard.count < Self.mostVoices {
+            guard let other = talkers[place]?.member, let ssrc = talkers[place]?.voice?.ssrc, other != member,
+                sessions[other].channel == sessions[member].channel
+            else { continue }
+            heard.append(ssrc)
+        }
+        return heard
+    }
+
+    /// With what the relay and the listeners together can do against loss.
+    private mutating func send(_ reports: [ReceiverReport], _ verdict: ListenersVerdict?, to member: Int) {
+        let abilities = Abilities(
+            answersNACK: true, redPayloadType: verdict?.redPayloadType, depth: verdict?.depth)
+        let items = [SourceDescription.Item(.canonicalName, "relay"), abilities.item].compactMap { $0 }
+        let description = SourceDescription(
+            chunks: reports.map { SourceDescription.Chunk(ssrc: $0.ssrc, items: items) })
+        let compound = [UInt8](capacity: Record.maximumReportByteCount) { compound in
+            for report in reports { report.write(into: &compound) }
+            description.write(into: &compound)
+        }
+        outbox.put(report: compound.span, for: member, of: &sessions)
     }
 }

@@ -7,8 +7,6 @@ internal import Sound
 extension Relay {
     /// The longest datagram of media that is forwarded, in bytes without its hop tag: what fits into an Ethernet frame.
     public static let maximumMediaByteCount = 1_500
-    /// A talker is taken for one who does not talk after this.
-    static let pause = Duration.seconds(10)
     /// What a talker saves up of its limits, in nanoseconds: two seconds.
     private static let saved: Int64 = 2_000_000_000
     private static let announcementPrice = Allowance.Price(perSecond: 1, most: 8)

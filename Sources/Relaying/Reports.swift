@@ -3,8 +3,128 @@ internal import Keys
 internal import RTP
 internal import Sound
 
+/// RTCP of members ends here: what they say of a talker is added up for it, what they miss is sent again, and their clocks
+/// are answered.
 extension Relay {
+    /// In bytes of the record that was opened.
     mutating func report(_ range: Range<Int>, from member: Int, at now: Instant) -> Reception {
-        .handled
+        var packets: [RTCPPacket] = []
+        var isWhole = true
+        guard var compound = try? RTCPCompound(parsing: opened.span.extracting(range), allowsReducedSize: true) else {
+            return .discarded(.malformedRecord)
+        }
+        while true {
+            do {
+                guard let packet = try compound.next() else { break }
+                packets.append(packet)
+            } catch {
+                isWhole = false
+            }
+        }
+        let abilities = packets.lazy.compactMap(\.abilities).first
+        for packet in packets { take(packet, abilities, from: member, at: now) }
+        return isWhole ? .handled : .discarded(.malformedRecord)
+    }
+
+    private mutating func take(_ packet: RTCPPacket, _ abilities: Abilities?, from member: Int, at now: Instant) {
+        switch packet {
+        case .senderReport(let report):
+            if let place = ownVoice(of: member, report.ssrc) {
+                talkers[place]?.voice?.reception.senderReportArrived(report, at: now)
+            }
+            view(report.blocks, abilities, from: member, at: now)
+        case .receiverReport(let report): view(report.blocks, abilities, from: member, at: now)
+        case .sourceDescription(let description):
+            for chunk in description.chunks {
+                guard let place = ownVoice(of: member, chunk.ssrc), let name = chunk[.name]?.text else { continue }
+                talkers[place]?.name = name
+            }
+        case .goodbye(let goodbye):
+            let place = Int(sessions[member].talker)
+            guard place >= 0, let claim = talkers[place]?.claim, goodbye.sources.contains(claim) else { return }
+            release(place, at: now)
+        case .genericNACK(let nack): answer(nack, of: member, at: now)
+        case .extendedReport(let report):
+            for case .referenceTime(let time) in report.blocks { echo(time, of: report.sender, to: member) }
+        case .unknown: break
+        }
+    }
+
+    private func ownVoice(of member: Int, _ ssrc: SSRC) -> Int? {
+        let place = Int(sessions[member].talker)
+        return place >= 0 && talkers[place]?.voice?.ssrc == ssrc ? place : nil
+    }
+
+    /// The place of who talks under that SSRC in the channel of a member, and is another.
+    private func voice(of ssrc: SSRC, heardBy member: Int) -> Int? {
+        let channel = sessions[member].channel
+        guard let talker = claims[ssrc]?.first(where: { sessions[$0].channel == channel }), talker != member else {
+            return nil
+        }
+        let place = Int(sessions[talker].talker)
+        return talkers[place]?.voice == nil ? nil : place
+    }
+
+    private mutating func view(_ blocks: [ReportBlock], _ abilities: Abilities?, from member: Int, at now: Instant) {
+        for block in blocks {
+            guard let place = voice(of: block.ssrc, heardBy: member) else { continue }
+            talkers[place]?.voice?.views[Int32(member)] = ListenerView(block.fractionLost, abilities, at: now)
+        }
+    }
+
+    /// Sends again what a member has missed, to that member and to no other: at most half as many packets as its channel
+    /// forwards, and not more at once than anybody can have missed who is still there.
+    private mutating func answer(_ nack: GenericNACK, of member: Int, at now: Instant) {
+        guard let place = voice(of: nack.media, heardBy: member), let ring = talkers[place]?.voice?.ring else { return }
+        let channel = Int(sessions[member].channel)
+        let forwarded = Int64(channels[channel]?.status.forwardedCount ?? 0)
+        for number in nack.sequenceNumbers {
+            guard let packet = ring.packet(number, at: now) else { continue }
+            guard sessions[member].resends.spend(Self.resendCost, most: Self.mostResendCost, at: forwarded) else { return }
+            let endpoint = sessions[member].endpoint
+            ring.withBytes(packet) { outbox.put($0, to: endpoint) }
+            channels[channel]?.status.resentCount += 1
+        }
+    }
+
+    /// In packets forwarded.
+    private static let resendCost: Int64 = 2
+    private static let mostResendCost: Int64 = 2 * 50
+
+    /// Sends a member's clock back, as if from those whom it hears: so it knows how long what it asks for will take. With it
+    /// goes what they are called, and that what is lost of them can be asked for.
+    private mutating func echo(_ time: NTPTime, of teller: SSRC, to member: Int) {
+        var report: [UInt8] = []
+        var count = 0
+        for place in talking where count < Self.mostEchoes {
+            guard let talker = talkers[place], let ssrc = talker.voice?.ssrc, talker.member != member,
+                sessions[talker.member].channel == sessions[member].channel
+            else { continue }
+            var items = [Abilities(answersNACK: true).item].compactMap { $0 }
+            if let name = talker.name { items.append(SourceDescription.Item(.name, name)) }
+            let description = SourceDescription(chunks: [SourceDescription.Chunk(ssrc: ssrc, items: items)])
+            let echo = ExtendedReport(
+                sender: ssrc, blocks: [.echoes([TimeEcho(teller: teller, time: time.short, delay: .zero)])])
+            let receiverReport = ReceiverReport(ssrc: ssrc)
+            let byteCount = receiverReport.byteCount + description.byteCount + echo.byteCount
+            guard report.count + byteCount <= Record.maximumReportByteCount else { break }
+            report.append(addingCapacity: byteCount) {
+                receiverReport.write(into: &$0)
+                description.write(into: &$0)
+                echo.write(into: &$0)
+            }
+            count += 1
+        }
+        if !report.isEmpty { outbox.put(report: report.span, for: member, of: &sessions) }
+    }
+
+    private static let mostEchoes = 4
+}
+
+extension RTCPPacket {
+    /// What who sends it can do.
+    fileprivate var abilities: Abilities? {
+        guard case .sourceDescription(let description) = self else { return nil }
+        return description.chunks.lazy.compactMap { Abilities($0) }.first
     }
 }

@@ -102,8 +102,6 @@ extension Relay {
     }
 
     /// It does not talk any more.
-    func isQuiet(_ voice: Voice, at now: Instant) -> Bool { now - voice.lastPacket >= Self.pause }
-
     mutating func hush(_ place: Int) {
         guard let talker = talkers[place], talker.voice != nil else { return }
         talkers[place]?.voice = nil

@@ -37,4 +37,15 @@ struct Voice: Sendable {
         ring.insert(datagram, number, at: now)
         lastPacket = now
     }
+
+    /// A talker is taken for one who does not talk after this.
+    private static let pause = Duration.seconds(10)
+
+    func isOver(at now: Instant) -> Bool { now - lastPacket >= Self.pause }
+
+    /// When it is to be looked at, unless something comes before.
+    var nextDeadline: Instant {
+        let next = min(nextReport, lastPacket + Self.pause)
+        return gaps.nextDeadline.map { min($0, next) } ?? next
+    }
 }

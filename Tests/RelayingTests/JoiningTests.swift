@@ -12,7 +12,7 @@ struct JoiningTests {
 
     init() { room = RelayRoom([family, .drawn("other", seed: 8)]) }
 
-    @Test func whatATalkerSendsGoesToTheChannelWithoutItsTrailer() throws {
+    @Test func whatATalkerSendsGoesToTheChannelWithoutItsTrailer() {
         let talker = SimulatedMember(family, .talk, at: .host(1))
         let listener = SimulatedMember(family, .listen, at: .host(2))
         #expect(talker.join(room) && listener.join(room))
@@ -37,5 +37,151 @@ struct JoiningTests {
         #expect(terms.lease == 30 && terms.clock.sinceEpoch == RelayRoom.clock.sinceEpoch + 3_000)
         #expect(terms.address == PeerAddress(v4: 0x0A00_0201, port: 40_000))
         #expect(listener.records(room).records == [.renewed(token: 5, terms)])
+    }
+
+    @Test func anUnknownChannelAndAWrongSecretLookAlike() throws {
+        // The first has an id that nobody knows; the other names ours, and proves nothing.
+        let stranger = SimulatedMember(.drawn("elsewhere", seed: 9), .talk, at: .host(1))
+        _ = stranger.knock(room)
+        #expect(room.relay.status.discards[.unproved] == 1)
+        let unknown = stranger.refusals(room)
+        let guesser = SimulatedMember(family, .talk, at: .host(2))
+        _ = guesser.knock(RelayRoom([family]))
+        guesser.helloAndCookie(room)
+        var guess = guesser.joinDatagram
+        guess[127] ^= 1
+        #expect(room.receive(guess, from: guesser.endpoint) == .discarded(.unproved))
+        let refusal = try #require(room.take(guesser.endpoint).last)
+        let other = try #require(unknown.last)
+        #expect(refusal.count == other.count && refusal.count == 40)
+        for place in [0, 1, 2, 3, 20, 21, 22, 23] { #expect(refusal[place] == other[place]) }
+        #expect(room.relay.status.channels[0].memberCount == 0)
+    }
+
+    @Test func aForgedCookieIsAnsweredByNothing() {
+        let member = SimulatedMember(family, .talk, at: .host(1))
+        member.helloAndCookie(room)
+        var join = member.joinDatagram
+        join[25] ^= 1
+        #expect(room.receive(join, from: member.endpoint) == .discarded(.cookie))
+        #expect(room.receive(member.joinDatagram, from: .host(2)) == .discarded(.cookie))
+        #expect(room.receive(member.joinDatagram, from: .host(1, port: 1)) == .discarded(.cookie))
+        room.now = room.now + .seconds(121)
+        #expect(room.receive(member.joinDatagram, from: member.endpoint) == .discarded(.cookie))
+        #expect(room.inbox.isEmpty)
+    }
+
+    @Test func twentyFailuresASecondAreAnsweredAndOnlyTheirAddressSuffers() {
+        let guesser = SimulatedMember(.drawn("elsewhere", seed: 9), .talk, at: .host(1))
+        for _ in 0..<20 { guesser.knock(room) }
+        #expect(room.relay.status.discards[.unproved] == 20)
+        guesser.knock(room)
+        #expect(room.relay.status.discards[.tooManyFailures] == 1)
+        let neighbour = SimulatedMember(family, .listen, at: Endpoint(.v4(0x0A00_0102), port: 40_000))
+        #expect(neighbour.join(room))
+        // Who shares its address has to wait, for a moment.
+        let housemate = SimulatedMember(family, .listen, at: .host(1, port: 5))
+        #expect(!housemate.join(room))
+        room.now = room.now + .milliseconds(51)
+        #expect(housemate.join(room))
+    }
+
+    @Test func anotherRelaysJoinAndAListenerAsTalkerAreRefused() {
+        let lost = SimulatedMember(family, .talk, at: .host(1))
+        guard case .refusal(.refused) = lost.knock(room, relay: RelayID(host: "elsewhere", port: 5004)) else {
+            Issue.record("let in")
+            return
+        }
+        #expect(room.relay.status.discards[.refused] == 1)
+    }
+
+    @Test func aJoinIsHonouredOnce() {
+        let member = SimulatedMember(family, .listen, at: .host(1))
+        member.knock(room)
+        let join = member.joinDatagram
+        #expect(room.receive(join, from: member.endpoint) == .handled)
+        let again = room.take(member.endpoint)
+        #expect(again.count == 1 && again[0].count == 105)
+        member.renew(room)
+        #expect(room.receive(join, from: member.endpoint) == .discarded(.replayedJoin))
+        member.say(.leave, room)
+        room.run(.seconds(59))
+        #expect(room.receive(join, from: member.endpoint) == .discarded(.replayedJoin))
+        room.run(.seconds(59))
+        #expect(room.receive(join, from: member.endpoint) == .discarded(.replayedJoin))
+        room.run(.seconds(5))
+        #expect(room.receive(join, from: member.endpoint) == .discarded(.cookie))
+        #expect(room.relay.status.channels[0].memberCount == 0)
+    }
+
+    @Test func theSameWelcomeIsSaidAgainAndNoOther() {
+        let member = SimulatedMember(family, .listen, at: .host(1))
+        member.helloAndCookie(room)
+        room.receive(member.joinDatagram, from: member.endpoint)
+        let first = room.take(member.endpoint)
+        room.now = room.now + .milliseconds(250)
+        room.receive(member.joinDatagram, from: member.endpoint)
+        #expect(room.take(member.endpoint) == first)
+        room.run(.seconds(3))
+        #expect(room.receive(member.joinDatagram, from: member.endpoint) == .discarded(.replayedJoin))
+        #expect(room.takeEvents().isEmpty)
+    }
+
+    @Test func aFullChannelSaysSoAndTakesBackWhoWasThere() {
+        var limits = RelayLimits()
+        limits.channelMembers = 2
+        let room = RelayRoom([family], limits: limits)
+        let members = (0..<3).map { SimulatedMember(family, .listen, at: .host($0)) }
+        #expect(members[0].join(room) && members[1].join(room))
+        guard case .refusal(.full) = members[2].knock(room) else {
+            Issue.record("let in")
+            return
+        }
+        #expect(room.relay.status.discards[.full] == 1)
+        // From the same address, it comes in the place of itself.
+        let again = SimulatedMember(family, .listen, at: .host(1), seed: 5)
+        #expect(again.join(room))
+        #expect(room.relay.status.channels[0].memberCount == 2)
+        members[0].say(.leave, room)
+        #expect(members[2].join(room))
+    }
+
+    @Test func fiveThousandJoinsASecondAreTaken() {
+        let room = RelayRoom([family], limits: .wide)
+        var limitedCount = 0
+        for number in 0..<5_010 {
+            let member = SimulatedMember(family, .listen, at: .host(number))
+            if case .refusal(.limited) = member.knock(room) { limitedCount += 1 }
+        }
+        #expect(limitedCount == 10 && room.relay.status.discards[.tooManyJoins] == 10)
+    }
+
+    @Test func whoJoinsAnewFromItsAddressHearsNothingTwice() {
+        let member = SimulatedMember(family, .talk, at: .host(1))
+        #expect(member.join(room))
+        #expect(member.announce(room) == .forward(byteCount: 56, channel: 0, talker: 0))
+        _ = room.takeEvents()
+        let again = SimulatedMember(family, .talk, at: .host(1), seed: 5)
+        again.ssrc = member.ssrc
+        again.knock(room)
+        #expect(member.talk(room) == .forward(byteCount: 100, channel: 0, talker: 0))
+        _ = room.takeEvents()
+        again.renew(room)
+        #expect(
+            room.takeEvents() == [
+                .quiet(member: 0), .left(member: 0, channel: 0), .joined(member: 1, channel: 0, .host(1)),
+            ])
+        #expect(member.talk(room) == .discarded(.forgedMedia))
+        #expect(again.announce(room) == .forward(byteCount: 56, channel: 0, talker: 1))
+    }
+}
+
+extension RelayLimits {
+    /// For tests of what does not depend on them.
+    static var wide: RelayLimits {
+        var limits = RelayLimits()
+        limits.channelMembers = 1_000_000
+        limits.members = 1_000_000
+        return limits
     }
 }

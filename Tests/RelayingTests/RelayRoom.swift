@@ -226,3 +226,52 @@ final class SimulatedMember {
     @discardableResult
     func talk(_ room: RelayRoom) -> Relay.Reception { room.receive(tagged(packet()), from: endpoint) }
 }
+
+extension SimulatedMember {
+    /// As far as a JOIN that is ready to be said.
+    func helloAndCookie(_ room: RelayRoom) {
+        var joining = Joining(keys.joinKey(for: role)!, relay: RelayRoom.name, using: &dice)
+        room.receive([UInt8](capacity: 128) { joining.write(into: &$0) }, from: endpoint)
+        for datagram in room.take(endpoint) { _ = joining.receive(datagram.span) }
+        joinDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
+    }
+
+    /// What is said to the JOIN once more.
+    func refusals(_ room: RelayRoom) -> [[UInt8]] {
+        room.receive(joinDatagram, from: endpoint)
+        return room.take(endpoint)
+    }
+
+    func opened(_ datagram: [UInt8]) throws -> Record {
+        var bytes = datagram
+        var span = bytes.mutableSpan
+        return try opener!.open(&span)
+    }
+
+    /// The RTCP that came for it.
+    func reports(_ room: RelayRoom) -> [ReadReport] { records(room).reports.map { ReadReport($0) } }
+
+    func goodbyes(_ room: RelayRoom) -> [SSRC] { reports(room).flatMap(\.goodbyes) }
+}
+
+/// A compound packet, taken apart.
+struct ReadReport {
+    var packets: [RTCPPacket] = []
+
+    init(_ bytes: [UInt8]) {
+        guard var compound = try? RTCPCompound(parsing: bytes.span, allowsReducedSize: true) else { return }
+        while let packet = try? compound.next() { packets.append(packet) }
+    }
+
+    var goodbyes: [SSRC] {
+        packets.flatMap { packet -> [SSRC] in if case .goodbye(let goodbye) = packet { goodbye.sources } else { [] } }
+    }
+
+    var questions: [GenericNACK] { packets.compactMap { if case .genericNACK(let nack) = $0 { nack } else { nil } } }
+
+    var receiverReports: [ReceiverReport] {
+        packets.compactMap { if case .receiverReport(let report) = $0 { report } else { nil } }
+    }
+
+    func blocks(about ssrc: SSRC) -> [ReportBlock] { receiverReports.flatMap(\.blocks).filter { $0.ssrc == ssrc } }
+}
