@@ -17,6 +17,13 @@ public struct SRTPContext: ~Copyable, Sendable {
         try self.init(key, ssrc: ssrc, windowPacketCount: 128)
     }
 
+    /// For packets that we send from `index` on, as somebody does who has sent all those before.
+    package init(sending key: SRTPMasterKey, ssrc: SSRC, at index: PacketIndex) throws(SRTPError) {
+        try self.init(sending: key, ssrc: ssrc)
+        let status = unsafe srtp_set_stream_roc(session, ssrc.rawValue, index.rolloverCounter)
+        precondition(status == srtp_err_status_ok, "a context knows its own SSRC")
+    }
+
     /// For packets of `ssrc`, whose count was announced to be at `index`. Packets that are doubles, or more than 2 s at
     /// `packetsPerSecond` behind the latest, and 128 packets at the least, are refused.
     public init(

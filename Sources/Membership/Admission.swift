@@ -33,8 +33,10 @@ struct Admission: Sendable {
     mutating func end() {
         joining = nil
         deadline = nil
-        pauseCount = 0
     }
+
+    /// What was gained has proved good: the next pause is a short one again.
+    mutating func hasSucceeded() { pauseCount = 0 }
 
     /// Whether something is to be said now.
     mutating func isDue(

@@ -12,6 +12,8 @@ struct Presence: Sendable {
     private var shortestRoundTrip: Duration?
     /// The relay has not answered.
     private(set) var isLost = false
+    /// It has answered before.
+    var hasAnswered: Bool { shortestRoundTrip != nil }
 
     private struct Probe: Sendable {
         var token: UInt64

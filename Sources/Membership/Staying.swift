@@ -23,13 +23,21 @@ extension Channel {
             case .renew(let token): say(.renewal(token: token))
             case .lost:
                 tell(.lost)
-                // As the relay may have lost all of us at once.
-                let spread = Self.spread * Double.random(in: 0...1, using: &generator)
-                if !admission.isActive { admission.begin(at: now + spread) }
+                joinAnew(at: now)
             case .over:
                 session = nil
                 if !admission.isActive { admission.begin(at: now) }
             }
+        }
+    }
+
+    private mutating func joinAnew(at now: Instant) {
+        guard !admission.isActive else { return }
+        if session?.presence.hasAnswered ?? false {
+            // The relay may have lost all of us at once.
+            admission.begin(at: now + Self.spread * Double.random(in: 0...1, using: &generator))
+        } else {
+            admission.pause(at: now, using: &generator)
         }
     }
 
@@ -125,6 +133,7 @@ extension Channel {
             take(terms, at: now)
             // It was only slow.
             if wasLost { admission.end() }
+            admission.hasSucceeded()
             tell(.joined(terms.address))
         case .pathChallenge(let number): say(.pathAnswer(number))
         case .goodbye(let reason):

@@ -87,7 +87,7 @@ public struct HeardPacket: Equatable, Sendable {
     public var payload: [UInt8]
     public var at: Instant
 
-    init(_ packet: MediaPacket, in datagram: Span<UInt8>, at now: Instant) {
+    public init(_ packet: MediaPacket, in datagram: Span<UInt8>, at now: Instant) {
         self.packet = packet
         let start = packet.description.offset
         payload = (start..<start + packet.description.byteCount).map { datagram[$0] }

@@ -35,11 +35,11 @@ public struct Speech: Sendable {
         self.isSpoken = isSpoken
     }
 
-    struct Packet {
-        var number: Int
-        var position: FrameCount
-        var startsTalkspurt: Bool
-        var payload: [UInt8]
+    public struct Packet {
+        public var number: Int
+        public var position: FrameCount
+        public var startsTalkspurt: Bool
+        public var payload: [UInt8]
     }
 
     /// When the next packet is sent.
@@ -50,7 +50,7 @@ public struct Speech: Sendable {
     }
 
     /// The next packet that is due at `now`; those that are silence are passed over.
-    mutating func next(at now: Instant) -> Packet? {
+    public mutating func next(at now: Instant) -> Packet? {
         while let due = nextPacket, due <= now {
             defer { number += 1 }
             guard isSpoken(number) else {

@@ -1,0 +1,145 @@
+import BadLink
+import Engine
+import Keys
+import Membership
+import RTP
+import Sound
+import Support
+
+/// A station in a channel, and what has come of it.
+final class Member {
+    var station: Station
+    var channel: Channel
+    let endpoint: Endpoint
+    var speech: Speech?
+    var events: [(at: Instant, event: ChannelEvent)] = []
+    var stationEvents: [Event] = []
+    var heard: [HeardPacket] = []
+    /// Everything that was opened.
+    private(set) var openedCount = 0
+    private(set) var receptions: [Channel.Reception: Int] = [:]
+    private var output: [([UInt8], Endpoint)] = []
+
+    /// The member `number`, who is at `Airwaves.endpoint(number)`.
+    init(
+        _ number: Int, _ configuration: ChannelConfiguration, ssrc: UInt32, firstSequenceNumber: UInt16 = 0,
+        speech: Speech? = nil, at now: Instant = .start, clock: WallClock? = nil, seed: UInt64? = nil,
+        defence: DefenceConfiguration = DefenceConfiguration()
+    ) {
+        var dice = SeededGenerator(seed: seed ?? UInt64(ssrc))
+        endpoint = Airwaves.endpoint(number)
+        let identity = Identity(
+            ssrc: SSRC(ssrc), firstSequenceNumber: SequenceNumber(rawValue: firstSequenceNumber), seed: UInt64(ssrc))
+        station = Station(
+            identity: identity,
+            configuration: StationConfiguration(remotes: [Channel.stationEndpoint], defence: defence), at: now)
+        channel = Channel(
+            configuration, ssrc: SSRC(ssrc), at: now, clock: clock ?? Airwaves.clock(at: now), using: &dice)
+        self.speech = speech
+    }
+
+    var nextDeadline: Instant? {
+        guard let one = station.nextDeadline, let other = channel.nextDeadline else {
+            return station.nextDeadline ?? channel.nextDeadline
+        }
+        return min(one, other)
+    }
+
+    func timeElapsed(at now: Instant) {
+        station.timeElapsed(at: now)
+        channel.timeElapsed(at: now)
+    }
+
+    /// Returns whether it said something.
+    func speak(at now: Instant) -> Bool {
+        var isSpeaking = false
+        while let packet = speech?.next(at: now) {
+            station.send(packet.payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
+            isSpeaking = true
+            settle(at: now)
+        }
+        return isSpeaking
+    }
+
+    @discardableResult
+    func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) -> Channel.Reception {
+        let reception = channel.receive(datagram.span, from: sender, at: now)
+        receptions[reception, default: 0] += 1
+        return reception
+    }
+
+    func leave(at now: Instant) {
+        station.leave(at: now)
+        settle(at: now)
+        channel.leave(at: now)
+    }
+
+    /// What stands between a station and its channel.
+    func settle(at now: Instant) {
+        while true {
+            var kind: Channel.Opened?
+            let packet = [UInt8](capacity: Channel.maximumDatagramByteCount) { kind = channel.nextOpened(into: &$0) }
+            guard kind != nil else { break }
+            openedCount += 1
+            if case .media(let media) = station.receive(packet.span, from: Channel.stationEndpoint, at: now) {
+                heard.append(HeardPacket(media, in: packet.span, at: now))
+            }
+        }
+        while let event = channel.nextEvent() {
+            events.append((now, event))
+            if event == .ssrcIsTaken {
+                station.takeAnotherSSRC(at: now)
+                channel.ssrc = station.ssrc
+            }
+        }
+        while true {
+            var destination: Station.Destination?
+            let datagram = [UInt8](capacity: Station.maximumDatagramByteCount) {
+                destination = station.nextDatagram(into: &$0)
+            }
+            guard let destination else { break }
+            channel.send(datagram.span, isControl: destination.isControl, at: now)
+        }
+        while let event = station.nextEvent() { stationEvents.append(event) }
+        while true {
+            var to: Endpoint?
+            let datagram = [UInt8](capacity: Channel.maximumDatagramByteCount) { to = channel.nextDatagram(into: &$0) }
+            guard let to else { break }
+            output.append((datagram, to))
+        }
+    }
+
+    func takeOutput() -> [([UInt8], Endpoint)] {
+        defer { output.removeAll() }
+        return output
+    }
+
+    var isJoined: Bool { channel.isJoined }
+    var discards: ChannelDiscardCounts { channel.discards }
+    var eventsOnly: [ChannelEvent] { events.map(\.event) }
+
+    func heard(from ssrc: UInt32) -> [HeardPacket] { heard.filter { $0.packet.ssrc == SSRC(ssrc) } }
+}
+
+/// The same secret in every run.
+enum Family {
+    static let talk: ChannelKeys = {
+        var dice = SeededGenerator(seed: 42)
+        return ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
+    }()
+    static let listen = ChannelKeys(name: "family", secret: talk.listenSecret)
+    static let stranger: ChannelKeys = {
+        var dice = SeededGenerator(seed: 43)
+        return ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
+    }()
+
+    static func configuration(
+        _ role: Role, keys: ChannelKeys? = nil, endpoints: [Endpoint] = [Airwaves.relay], suite: SRTPSuite = .aesCounterMode,
+        hasSetClock: Bool = true
+    ) -> ChannelConfiguration {
+        ChannelConfiguration(
+            keys: keys ?? (role == .talk ? talk : listen), role: role,
+            relay: RelayID(host: "radio.example.org", port: 5_004), endpoints: endpoints, suite: suite,
+            hasSetClock: hasSetClock)
+    }
+}
