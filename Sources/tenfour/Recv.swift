@@ -12,11 +12,13 @@ struct Recv: ParsableCommand {
             tenfour recv rtp://:5004 -D default
             tenfour recv live.sdp -o heard.wav
             tenfour recv rtp://@239.0.1.10:5004 -o - | aplay -f S16_LE -r 48000
+            tenfour recv srtp://:5004 --srtp-key-file key
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Where from: rtp://:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
+            "Where from: rtp://:PORT, rtp://@GROUP:PORT for multicast, srtp://:PORT, or an SDP file.",
+            valueName: "address"))
     var address: String?
 
     @Option(
@@ -24,50 +26,26 @@ struct Recv: ParsableCommand {
         help: ArgumentHelp("The port to receive on, where the address names none.", valueName: "port"))
     var port: UInt16?
 
-    @Option(
-        name: [.customShort("D"), .long],
-        help: ArgumentHelp("The sound card to play on, by its ALSA name.", valueName: "name"))
-    var device: CardName?
-
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "Write it to a WAV file or, raw, to - (with -D: play it too); or alsa:NAME.", valueName: "place"))
-    var output: String?
-
-    @Flag(name: [.customShort("1"), .long], help: "End when everybody who was heard has left.")
-    var oneshot = false
-
-    @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
-    var channels: Int?
-
     @Option(help: ArgumentHelp("The payload type to take where there is no SDP, 96 to 127.", valueName: "number"))
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
 
+    @OptionGroup var hearing: HearingOptions
+    @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
     func validate() throws {
-        if let channels, !(1...2).contains(channels) {
-            throw ValidationError("--channels \(channels) is not played: write 1 or 2.")
-        }
         guard (96...127).contains(payloadType) else {
             throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
         }
     }
 
     func run() throws {
-        try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
+        try Console.checkStandardOutput([("--output", hearing.output), ("--report", common.report)])
         var (configuration, title) = try source()
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
-        if let channels { configuration.playout.channelCount = channels }
-        configuration.endsWithLastSource = oneshot
-        configuration.output = .card(device?.name ?? "default")
-        if let output {
-            Place(output).apply(to: &configuration)
-            if let device { configuration.output = .card(device.name) }
-        }
+        hearing.apply(to: &configuration)
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
             .run(configuration) { session in
                 let local = session.localEndpoint
@@ -80,10 +58,15 @@ struct Recv: ParsableCommand {
         let station = common.station(payloadType: payloadType)
         let address = address ?? "rtp://:\(port ?? RTPDefaults.port)"
         guard address.hasSuffix(".sdp") else {
-            var typed = try StreamAddress(parsing: address)
-            typed.typedPort = typed.typedPort ?? port
-            return (try .receiving(on: typed, station: station, multicastInterface: common.interface), "")
+            let address = try RadioAddress(parsing: Secrets.revealed(address) ?? address)
+            var (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
+            stream.typedPort = stream.typedPort ?? port
+            var configuration = try SessionConfiguration.receiving(
+                on: stream, station: station, multicastInterface: common.interface)
+            configuration.srtp = key
+            return (configuration, "")
         }
+        try srtp.checkUnused()
         let description = try TextFile.readDescription(address)
         if !common.quiet, let elsewhere = description.addressElsewhere {
             Terminal.say(

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Console
+import Keys
 import RTP
 import Radio
 import Sound
@@ -11,13 +12,15 @@ struct Send: ParsableCommand {
         discussion: """
             tenfour send -D hw:1 rtp://10.0.0.7:5004 --sdp live.sdp
             tenfour send --input speech.wav rtp://10.0.0.7
+            tenfour send --input live.wav --link-file family.link
             arecord -f S16_LE -r 48000 | tenfour send --input - rtp://@239.0.1.10:5004
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
-    var address: String
+            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, srtp://HOST:PORT, an SDP file, or a channel's link.",
+            valueName: "address"))
+    var address: String?
 
     @Option(
         name: [.customShort("D"), .long],
@@ -61,10 +64,13 @@ struct Send: ParsableCommand {
             "The samples of sound without a header, in ALSA's words; S16_LE on standard input.", valueName: "format"))
     var format: SampleCoding?
 
+    @OptionGroup var links: LinkOptions
+    @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
 
     func validate() throws {
+        try links.checkPresence(of: address, named: "<address>")
         if let channels, !(1...2).contains(channels) {
             throw ValidationError("--channels \(channels) is not sent: write 1 or 2.")
         }
@@ -84,14 +90,21 @@ struct Send: ParsableCommand {
 
     private func destination() throws -> SessionConfiguration {
         let station = common.station(payloadType: coding.payloadType)
-        guard address.hasSuffix(".sdp") else {
+        if let address, address.hasSuffix(".sdp") {
+            try srtp.checkUnused()
             return try .sending(
-                to: StreamAddress(parsing: address), station: station, localPort: port,
+                to: TextFile.readDescription(address), station: station, localPort: port,
                 multicastInterface: common.interface, timeToLive: ttl)
         }
-        return try .sending(
-            to: TextFile.readDescription(address), station: station, localPort: port,
-            multicastInterface: common.interface, timeToLive: ttl)
+        let address = try links.address(typed: address, quiet: common.quiet)
+        if case .channel(let link) = address {
+            return try .joining(link, as: .talk, station: station, localPort: port)
+        }
+        let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
+        var configuration = try SessionConfiguration.sending(
+            to: stream, station: station, localPort: port, multicastInterface: common.interface, timeToLive: ttl)
+        configuration.srtp = key
+        return configuration
     }
 
     func run() throws {
@@ -103,9 +116,11 @@ struct Send: ParsableCommand {
         if let channels { configuration.coding.channelCount = channels }
         configuration.input = input.map { Place($0).input(raw: raw(for: $0)) } ?? .card(device.name)
         let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
-        if let sdp { try TextFile.write(description.text(), to: sdp) }
+        if let sdp {
+            try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
+        }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
-            .run(configuration) { _ in "sending to \(address)" }
+            .run(configuration) { _ in "sending to \(address ?? "the channel")" }
     }
 }
 

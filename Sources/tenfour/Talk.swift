@@ -1,12 +1,13 @@
 import ArgumentParser
 import Console
+import Keys
 import RTP
 import Radio
 import SoundFile
 
 struct Talk: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Talk and listen, with one other station.",
+        abstract: "Talk and listen, with one other station or in a channel.",
         discussion: """
             On one machine: tenfour talk bob.local; on the other: tenfour talk alice.local. The microphone begins closed, since \
             two open ones with loudspeakers howl. Keys: space opens and closes it, m silences the speaker, q quits, ? helps.
@@ -14,8 +15,9 @@ struct Talk: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Who to talk with: a name or address, with :PORT where it is not \(RTPDefaults.port).", valueName: "host"))
-    var partner: String
+            "Who to talk with: a name or address, with :PORT where it is not \(RTPDefaults.port); srtp://HOST:PORT; or a channel's link.",
+            valueName: "host"))
+    var partner: String?
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The port to receive on.", valueName: "port"))
     var port: UInt16 = RTPDefaults.port
@@ -37,15 +39,29 @@ struct Talk: ParsableCommand {
     @Flag(help: "Begin with the microphone open.")
     var open = false
 
+    @OptionGroup var links: LinkOptions
+    @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
+    func validate() throws { try links.checkPresence(of: partner, named: "<host>") }
+
+    private func conversation() throws -> SessionConfiguration {
+        let station = common.station(payloadType: coding.payloadType)
+        let address = try links.address(typed: partner, quiet: common.quiet)
+        if case .channel(let link) = address {
+            return try .joining(link, as: .talk, station: station, localPort: port)
+        }
+        let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
+        var configuration = try SessionConfiguration.talking(with: stream, station: station, localPort: port)
+        configuration.srtp = key
+        return configuration
+    }
+
     func run() throws {
         try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
-        var configuration = try SessionConfiguration.talking(
-            with: StreamAddress(parsing: partner), station: common.station(payloadType: coding.payloadType),
-            localPort: port)
+        var configuration = try conversation()
         common.apply(to: &configuration)
         coding.apply(to: &configuration.coding)
         playout.apply(to: &configuration.playout)
@@ -56,7 +72,7 @@ struct Talk: ParsableCommand {
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true, report: common.report).run(
             configuration
         ) { _ in
-            "talking with \(partner)"
+            "talking with \(partner ?? "the channel")"
         }
     }
 }

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Radio
+
+/// Where what is heard goes.
+struct HearingOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("D"), .long],
+        help: ArgumentHelp("The sound card to play on, by its ALSA name.", valueName: "name"))
+    var device: CardName?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Write it to a WAV file or, raw, to - (with -D: play it too); or alsa:NAME.", valueName: "place"))
+    var output: String?
+
+    @Flag(name: [.customShort("1"), .long], help: "End when everybody who was heard has left.")
+    var oneshot = false
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
+    var channels: Int?
+
+    func validate() throws {
+        if let channels, !(1...2).contains(channels) {
+            throw ValidationError("--channels \(channels) is not played: write 1 or 2.")
+        }
+    }
+
+    func apply(to configuration: inout SessionConfiguration) {
+        if let channels { configuration.playout.channelCount = channels }
+        configuration.endsWithLastSource = oneshot
+        configuration.output = .card(device?.name ?? "default")
+        if let output {
+            Place(output).apply(to: &configuration)
+            if let device { configuration.output = .card(device.name) }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import Console
+import Keys
+import Radio
+
+struct Listen: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Listen to a channel.",
+        discussion: """
+            tenfour listen LINK
+            tenfour listen --link-file family.link -o heard.wav
+            """)
+
+    @Argument(help: ArgumentHelp("The channel's link: a listen link will do.", valueName: "link"))
+    var link: String?
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The port to receive on; 0 lets the system choose.", valueName: "port"))
+    var port: UInt16 = 0
+
+    @OptionGroup var links: LinkOptions
+    @OptionGroup var hearing: HearingOptions
+    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: "Playing") var playout: PlayoutOptions
+
+    func validate() throws { try links.checkPresence(of: link, named: "<link>") }
+
+    func run() throws {
+        try Console.checkStandardOutput([("--output", hearing.output), ("--report", common.report)])
+        let channel = try links.link(typed: link, quiet: common.quiet)
+        var configuration = try SessionConfiguration.joining(
+            channel, as: .listen, station: common.station(), localPort: port)
+        common.apply(to: &configuration)
+        playout.apply(to: &configuration.playout)
+        hearing.apply(to: &configuration)
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
+            .run(configuration) { _ in "listening to channel \(channel.name)" }
+    }
+}
