@@ -58,6 +58,7 @@ private struct SDPReader {
         var rtcpPort: UInt16?
         var multiplexesRTCP = false
         var feedback: [SessionDescription.Feedback] = []
+        var cryptos: [SessionDescription.Crypto] = []
     }
 
     mutating func read(_ bytes: Span<UInt8>) throws(SDPError) {
@@ -88,7 +89,8 @@ private struct SDPReader {
             origin: origin, name: name, connection: connection, port: media.port, profile: media.profile,
             formats: media.formats, packetTime: media.packetTime, maximumPacketTime: media.maximumPacketTime,
             rtcpPort: media.rtcpPort, multiplexesRTCP: media.multiplexesRTCP,
-            direction: audio.direction ?? session.direction ?? .sendAndReceive, feedback: media.feedback)
+            direction: audio.direction ?? session.direction ?? .sendAndReceive, feedback: media.feedback,
+            cryptos: media.cryptos)
     }
 
     private func error(_ reason: SDPError.Reason) -> SDPError { SDPError(line: line, reason) }
@@ -195,6 +197,7 @@ private struct SDPReader {
             media?.rtcpPort = port
         case "rtcp-mux": media?.multiplexesRTCP = true
         case "rtcp-fb": readFeedback(value)
+        case "crypto": readCrypto(value)
         default: return
         }
     }
@@ -232,6 +235,30 @@ private struct SDPReader {
         guard target == "*" || payloadType.flatMap(index(of:)) != nil else { return }
         media?.feedback.append(
             .init(payloadType: payloadType, kind: fields[1...].map { String($0) }.joined(separator: " ")))
+    }
+
+    /// `1 AES_CM_128_HMAC_SHA1_80 inline:KEY|2^31`. One that asks for more than a key, or one too many, is passed over: another
+    /// may do, and a stream without any is not opened. How long the key may last is left to who sends.
+    private mutating func readCrypto(_ value: Substring) {
+        let fields = value.fields(separator: " ")
+        guard fields.count == 3, let tag = UInt32(fields[0]), fields[2].lowercased().hasPrefix("inline:"),
+            (media?.cryptos.count ?? 0) < SessionDescription.maximumFormatCount
+        else { return }
+        let parts = fields[2].dropFirst("inline:".count).fields(separator: "|")
+        let hasIndex = parts.count > 2 || parts.count == 2 && parts[1].utf8.contains(UInt8(ascii: ":"))
+        guard let key = parts.first, !hasIndex, key.utf8.count <= 128, key.utf8.allSatisfy(isOfBase64),
+            fields[1].utf8.count <= 64, fields[1].utf8.allSatisfy(isOfAnAddress)
+        else { return }
+        media?.cryptos.append(.init(tag: tag, suite: String(fields[1]), key: String(key)))
+    }
+
+    private func isOfBase64(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+            true
+        default: false
+        }
     }
 
     private func index(of payloadType: UInt8) -> Int? {

@@ -22,13 +22,15 @@ public struct SessionDescription: Hashable, Sendable {
     public var direction: Direction
     /// The feedback that senders of the stream take (RFC 4585 section 4.2), at most 64 of them.
     public var feedback: [Feedback]
+    /// Keys under which the stream is protected, in order of preference, at most 64 of them.
+    public var cryptos: [Crypto]
 
     /// `formats` are given at once or, as one of Opus, left to their default.
     public init(
         origin: Origin, name: String, connection: Connection, port: UInt16 = RTPDefaults.port,
         profile: Profile = .avp, formats: [Format] = [.opus()], packetTime: Duration? = nil,
         maximumPacketTime: Duration? = nil, rtcpPort: UInt16? = nil, multiplexesRTCP: Bool = true,
-        direction: Direction = .sendAndReceive, feedback: [Feedback] = []
+        direction: Direction = .sendAndReceive, feedback: [Feedback] = [], cryptos: [Crypto] = []
     ) {
         self.origin = origin
         self.name = name
@@ -42,6 +44,7 @@ public struct SessionDescription: Hashable, Sendable {
         self.multiplexesRTCP = multiplexesRTCP
         self.direction = direction
         self.feedback = feedback
+        self.cryptos = cryptos
     }
 
     /// Where RTCP goes: RTP's port if they share it, otherwise the one told, otherwise the next. Nil beyond 65 535.
@@ -157,6 +160,21 @@ extension SessionDescription {
         public static let nack = Feedback(kind: "nack")
     }
 
+    /// A key of SRTP (`a=crypto`, RFC 4568), of those with one key, without a key's index and without parameters of the session.
+    public struct Crypto: Hashable, Sendable {
+        public var tag: UInt32
+        /// Cipher and authentication, by its name in RFC 4568 or a later one.
+        public var suite: String
+        /// Key and salt in base64: a secret.
+        public var key: String
+
+        public init(tag: UInt32 = 1, suite: String, key: String) {
+            self.tag = tag
+            self.suite = suite
+            self.key = key
+        }
+    }
+
     /// A payload type and what it stands for.
     public struct Format: Hashable, Sendable {
         /// 0…127.
@@ -245,6 +263,9 @@ extension SessionDescription {
         if multiplexesRTCP { lines.append("a=rtcp-mux") }
         for feedback in feedback.prefix(Self.maximumFormatCount) {
             lines.append("a=rtcp-fb:\(feedback.payloadType.map { String($0) } ?? "*") \(feedback.kind)")
+        }
+        for crypto in cryptos.prefix(Self.maximumFormatCount) {
+            lines.append("a=crypto:\(crypto.tag) \(crypto.suite) inline:\(crypto.key)")
         }
         lines.append("a=\(direction.rawValue)")
         return lines.map { String(fromPeer: $0, limit: Self.maximumByteCount) + lineEnd }.joined()

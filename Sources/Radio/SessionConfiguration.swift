@@ -63,8 +63,13 @@ public struct SessionConfiguration: Sendable {
         case none
         /// Who has this key (SRTP): the other end was given it beforehand.
         case srtp(SRTPMasterKey)
-        /// The members of a channel. The station's one remote is `ChannelSettings.stationEndpoint`.
+        /// The members of a channel.
         case channel(ChannelSettings)
+
+        /// Plain where there is no key.
+        public init(srtp key: SRTPMasterKey?) { self = key.map { .srtp($0) } ?? .none }
+
+        var srtpKey: SRTPMasterKey? { if case .srtp(let key) = self { key } else { nil } }
     }
 
     /// What asks for the sound that is heard.

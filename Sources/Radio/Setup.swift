@@ -101,7 +101,9 @@ extension SessionConfiguration {
         if let red = description.redundantOpus { station.defence.redPayloadType = red.payloadType }
         let isMulticast = description.connection.isMulticast
         let address = StreamAddress(host: isMulticast ? description.connection.address : "", port: description.port)
-        return try receiving(on: address, station: station, multicastInterface: multicastInterface)
+        var configuration = try receiving(on: address, station: station, multicastInterface: multicastInterface)
+        configuration.protection = Protection(srtp: try srtpKey(of: description))
+        return configuration
     }
 
     /// Sends to one whose SDP file says where it listens, and what it takes.
@@ -116,10 +118,26 @@ extension SessionConfiguration {
         station.controlPort = description.multiplexesRTCP ? .multiplexed : .next
         station.defence.remoteAbilities = Abilities(of: description)
         if let red = description.redundantOpus { station.defence.redPayloadType = red.payloadType }
-        return try sending(
+        var configuration = try sending(
             to: StreamAddress(host: description.connection.address, port: description.port), station: station,
             localPort: localPort, multicastInterface: multicastInterface,
             timeToLive: description.connection.timeToLive ?? timeToLive)
+        configuration.protection = Protection(srtp: try srtpKey(of: description))
+        return configuration
+    }
+
+    /// The first key that we can use; nil where the stream is plain. Programs write keys beside the plain profile, too.
+    private static func srtpKey(of description: SessionDescription) throws(RadioError) -> SRTPMasterKey? {
+        for crypto in description.cryptos {
+            guard let suite = SRTPSuite(name: crypto.suite) else { continue }
+            if let key = SRTPMasterKey(suite, base64: crypto.key) { return key }
+        }
+        guard description.cryptos.isEmpty, description.profile == .avp || description.profile == .avpf else {
+            let suites = SRTPSuite.allCases.map(\.name).joined(separator: " nor ")
+            throw RadioError(
+                .unavailable, "this SDP is for SRTP, and holds a key neither of \(suites) (a=crypto) that can be used")
+        }
+        return nil
     }
 
     private static func opusFormat(of description: SessionDescription) throws(RadioError) -> SessionDescription.Format {
@@ -167,12 +185,14 @@ extension SessionDescription {
         let opus = configuration.station.payloadType
         var formats = [Format.opus(payloadType: opus, parameters)]
         if mayCopy { formats.append(.redundant(payloadType: defence.redPayloadType, opus: opus)) }
+        let key = configuration.protection.srtpKey
         self.init(
             origin: Origin(sessionID: .random(in: 1...UInt64(UInt32.max)), address: address), name: name,
-            connection: connection, port: remote.port,
+            connection: connection, port: remote.port, profile: key == nil ? .avp : .savp,
             formats: formats, packetTime: configuration.coding.frame,
             multiplexesRTCP: configuration.station.controlPort == .multiplexed, direction: .receiveOnly,
-            feedback: mayAnswer ? [.nack] : [])
+            feedback: mayAnswer ? [.nack] : [],
+            cryptos: key.map { [Crypto(suite: $0.suite.name, key: $0.base64Text)] } ?? [])
     }
 }
 

@@ -1,6 +1,7 @@
 import Glibc
 
-/// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed.
+/// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed. Links and keys
+/// are not among them: see `Secrets`.
 enum Environment {
     private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose"]
     private static let common: Set = [
@@ -9,11 +10,14 @@ enum Environment {
     private static let coding: Set = ["bitrate", "frame", "fec", "expect-loss", "speech", "music", "payload-type"]
     private static let playing: Set = ["jitter", "period-time", "max-latency"]
     private static let options: [String: Set<String>] = [
-        "talk": common.union(coding).union(playing).union(["device", "input", "output", "port", "open"]),
+        "talk": common.union(coding).union(playing).union(["device", "input", "output", "port", "open", "srtp-suite"]),
+        "listen": common.union(playing).union(["device", "output", "port", "oneshot", "channels"]),
         "send": common.union(coding).union([
-            "device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency",
+            "device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency", "srtp-suite",
         ]),
-        "recv": common.union(playing).union(["device", "output", "port", "oneshot", "channels", "payload-type"]),
+        "recv": common.union(playing).union([
+            "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",
+        ]),
     ]
 
     /// Those that were typed, the first of them a command, with those from the environment before them.

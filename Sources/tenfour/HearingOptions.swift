@@ -1,7 +1,7 @@
 import ArgumentParser
 import Radio
 
-/// Where what is heard goes, for those who only hear.
+/// Where what is heard goes.
 struct HearingOptions: ParsableArguments {
     @Option(
         name: [.customShort("D"), .long],
@@ -30,8 +30,9 @@ struct HearingOptions: ParsableArguments {
         if let channels { configuration.playout.channelCount = channels }
         configuration.endsWithLastSource = oneshot
         configuration.output = .card(device?.name ?? "default")
-        guard let output else { return }
-        Place(output).apply(to: &configuration)
-        if let device { configuration.output = .card(device.name) }
+        if let output {
+            Place(output).apply(to: &configuration)
+            if let device { configuration.output = .card(device.name) }
+        }
     }
 }

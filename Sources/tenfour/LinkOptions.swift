@@ -10,6 +10,12 @@ struct LinkOptions: ParsableArguments {
             valueName: "file"))
     var linkFile: String?
 
+    /// For `validate` of a command: throws where nobody is named.
+    func checkPresence(of typed: String?, named argument: String) throws {
+        guard typed == nil, linkFile == nil, Secrets.variable(Secrets.link) == nil else { return }
+        throw ValidationError("Missing expected argument '\(argument)': or name a file with a channel's link by --link-file.")
+    }
+
     /// What `typed` names, else the link of `--link-file` or TENFOUR_LINK. Nil where there is none of them.
     func address(typed: String?, quiet: Bool = false) throws -> RadioAddress? {
         if typed != nil, linkFile != nil {
@@ -32,8 +38,8 @@ struct LinkOptions: ParsableArguments {
     }
 
     /// As `address`, where nothing but a channel's link will do.
-    func link(typed: String?) throws -> ChannelLink {
-        switch try address(typed: typed) {
+    func link(typed: String?, quiet: Bool = false) throws -> ChannelLink {
+        switch try address(typed: typed, quiet: quiet) {
         case .channel(let link): return link
         case .rtp, .srtp:
             throw RadioError(.usage, "'\(typed ?? "")' is no channel's link: such a one begins with tenfour://")

@@ -5,29 +5,34 @@ import Radio
 
 struct Listen: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Listen to a channel and play or write it.",
+        abstract: "Listen to a channel.",
         discussion: """
-            tenfour listen --link-file family.link -D default
-            tenfour listen 'tenfour://radio.example.org/family#listen-…' -o heard.wav
-            A talk link does as well.
+            tenfour listen LINK
+            tenfour listen --link-file family.link -o heard.wav
             """)
 
-    @Argument(help: ArgumentHelp("A listen link or a talk link.", valueName: "link"))
-    var address: String?
+    @Argument(help: ArgumentHelp("The channel's link: a listen link will do.", valueName: "link"))
+    var link: String?
 
-    @OptionGroup var link: LinkOptions
-    @OptionGroup var heard: HearingOptions
+    @Option(name: .shortAndLong, help: ArgumentHelp("The port to receive on, unless told any.", valueName: "port"))
+    var port: UInt16?
+
+    @OptionGroup var links: LinkOptions
+    @OptionGroup var hearing: HearingOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
+    func validate() throws { try links.checkPresence(of: link, named: "<link>") }
+
     func run() throws {
-        try Console.checkStandardOutput([("--output", heard.output), ("--report", common.report)])
-        let link = try link.link(typed: address)
-        var configuration = try SessionConfiguration.joining(link, as: .listen, station: common.station())
+        try Console.checkStandardOutput([("--output", hearing.output), ("--report", common.report)])
+        let channel = try links.link(typed: link, quiet: common.quiet)
+        var configuration = try SessionConfiguration.joining(
+            channel, as: .listen, station: common.station(), localPort: port)
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
-        heard.apply(to: &configuration)
+        hearing.apply(to: &configuration)
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
-            .run(configuration) { _ in "listening to the channel \(link.place)" }
+            .run(configuration) { _ in "listening to channel \(channel.name)" }
     }
 }

@@ -3,6 +3,7 @@ import Console
 import Engine
 import RTP
 import Radio
+import SoundFile
 
 struct Recv: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,11 +12,13 @@ struct Recv: ParsableCommand {
             tenfour recv rtp://:5004 -D default
             tenfour recv live.sdp -o heard.wav
             tenfour recv rtp://@239.0.1.10:5004 -o - | aplay -f S16_LE -r 48000
+            tenfour recv srtp://:5004 --srtp-key-file key
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Where from: rtp://:PORT, rtp://@GROUP:PORT for multicast, or an SDP file.", valueName: "address"))
+            "Where from: rtp://:PORT, rtp://@GROUP:PORT for multicast, srtp://:PORT, or an SDP file.",
+            valueName: "address"))
     var address: String?
 
     @Option(
@@ -26,7 +29,8 @@ struct Recv: ParsableCommand {
     @Option(help: ArgumentHelp("The payload type to take where there is no SDP, 96 to 127.", valueName: "number"))
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
 
-    @OptionGroup var heard: HearingOptions
+    @OptionGroup var hearing: HearingOptions
+    @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
@@ -37,11 +41,11 @@ struct Recv: ParsableCommand {
     }
 
     func run() throws {
-        try Console.checkStandardOutput([("--output", heard.output), ("--report", common.report)])
+        try Console.checkStandardOutput([("--output", hearing.output), ("--report", common.report)])
         var (configuration, title) = try source()
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
-        heard.apply(to: &configuration)
+        hearing.apply(to: &configuration)
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
             .run(configuration) { session in
                 let local = session.localEndpoint
@@ -54,10 +58,15 @@ struct Recv: ParsableCommand {
         let station = common.station(payloadType: payloadType)
         let address = address ?? "rtp://:\(port ?? RTPDefaults.port)"
         guard address.hasSuffix(".sdp") else {
-            var typed = try StreamAddress(parsing: address)
-            typed.typedPort = typed.typedPort ?? port
-            return (try .receiving(on: typed, station: station, multicastInterface: common.interface), "")
+            let address = try RadioAddress(parsing: Secrets.revealed(address) ?? address)
+            var (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
+            stream.typedPort = stream.typedPort ?? port
+            var configuration = try SessionConfiguration.receiving(
+                on: stream, station: station, multicastInterface: common.interface)
+            configuration.protection = .init(srtp: key)
+            return (configuration, "")
         }
+        try srtp.checkUnused()
         let description = try TextFile.readDescription(address)
         if !common.quiet, let elsewhere = description.addressElsewhere {
             Terminal.say(

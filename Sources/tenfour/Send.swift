@@ -8,16 +8,17 @@ public import SoundFile
 
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send sound to one address, a multicast group or a channel.",
+        abstract: "Send sound to one address or a multicast group.",
         discussion: """
             tenfour send -D hw:1 rtp://10.0.0.7:5004 --sdp live.sdp
             tenfour send --input speech.wav rtp://10.0.0.7
+            tenfour send --input live.wav --link-file family.link
             arecord -f S16_LE -r 48000 | tenfour send --input - rtp://@239.0.1.10:5004
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, an SDP file, or a channel's talk link.",
+            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, srtp://HOST:PORT, an SDP file, or a channel's link.",
             valueName: "address"))
     var address: String?
 
@@ -63,11 +64,13 @@ struct Send: ParsableCommand {
             "The samples of sound without a header, in ALSA's words; S16_LE on standard input.", valueName: "format"))
     var format: SampleCoding?
 
-    @OptionGroup var link: LinkOptions
+    @OptionGroup var links: LinkOptions
+    @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
 
     func validate() throws {
+        try links.checkPresence(of: address, named: "<address>")
         if let channels, !(1...2).contains(channels) {
             throw ValidationError("--channels \(channels) is not sent: write 1 or 2.")
         }
@@ -85,46 +88,39 @@ struct Send: ParsableCommand {
             format: LPCMFormat(rate: SampleRate(hertz: rate ?? 48_000), channelCount: channels ?? 1))
     }
 
-    /// Where to, and how that is said.
-    private func destination() throws -> (SessionConfiguration, title: String) {
+    private func destination() throws -> SessionConfiguration {
         let station = common.station(payloadType: coding.payloadType)
         if let address, address.hasSuffix(".sdp") {
-            let configuration = try SessionConfiguration.sending(
+            try srtp.checkUnused()
+            return try .sending(
                 to: TextFile.readDescription(address), station: station, localPort: port,
                 multicastInterface: common.interface, timeToLive: ttl)
-            return (configuration, address)
         }
-        switch try link.address(typed: address, quiet: common.quiet) {
-        case .rtp(let place):
-            let configuration = try SessionConfiguration.sending(
-                to: place, station: station, localPort: port, multicastInterface: common.interface, timeToLive: ttl)
-            return (configuration, address ?? place.host)
-        case .channel(let link):
-            if sdp != nil { throw RadioError(.usage, "--sdp is for players of plain RTP, which hear no channel") }
-            let configuration = try SessionConfiguration.joining(
-                link, as: .talk, station: station, localPort: port == 0 ? nil : port)
-            return (configuration, "the channel \(link.place)")
-        case .srtp: throw RadioError(.usage, "srtp:// is not sent to")
-        case nil:
-            throw RadioError(
-                .usage, "there is nobody to send to: write an address, or --link-file with a channel's link")
+        let address = try links.address(typed: address, quiet: common.quiet)
+        if case .channel(let link) = address {
+            return try .joining(link, as: .talk, station: station, localPort: port == 0 ? nil : port)
         }
+        let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
+        var configuration = try SessionConfiguration.sending(
+            to: stream, station: station, localPort: port, multicastInterface: common.interface, timeToLive: ttl)
+        configuration.protection = .init(srtp: key)
+        return configuration
     }
 
     func run() throws {
         try Console.checkStandardOutput([("--sdp", sdp), ("--report", common.report)])
-        var (configuration, title) = try destination()
+        var configuration = try destination()
         common.apply(to: &configuration)
         if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }
         coding.apply(to: &configuration.coding)
         if let channels { configuration.coding.channelCount = channels }
         configuration.input = input.map { Place($0).input(raw: raw(for: $0)) } ?? .card(device.name)
+        let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
         if let sdp {
-            let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
-            try TextFile.write(description.text(), to: sdp)
+            try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
         }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
-            .run(configuration) { _ in "sending to \(title)" }
+            .run(configuration) { _ in "sending to \(address ?? "the channel")" }
     }
 }
 

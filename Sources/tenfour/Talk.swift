@@ -9,20 +9,20 @@ struct Talk: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Talk and listen, with one other station or in a channel.",
         discussion: """
-            On one machine: tenfour talk bob.local; on the other: tenfour talk alice.local. In a channel: tenfour talk LINK \
-            (tenfour channel new makes one), or with --link-file. The microphone begins closed, since \
+            On one machine: tenfour talk bob.local; on the other: tenfour talk alice.local. The microphone begins closed, since \
             two open ones with loudspeakers howl. Keys: space opens and closes it, m silences the speaker, q quits, ? helps.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Who to talk with: a name or address, with :PORT where it is not \(RTPDefaults.port); or a channel's link.",
-            valueName: "host|link"))
+            "Who to talk with: a name or address, with :PORT where it is not \(RTPDefaults.port); srtp://HOST:PORT; or a channel's link.",
+            valueName: "host"))
     var partner: String?
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The port to receive on, unless told \(RTPDefaults.port).", valueName: "port"))
+        help: ArgumentHelp(
+            "The port to receive on; unless told \(RTPDefaults.port), and in a channel of a relay's any.", valueName: "port"))
     var port: UInt16?
 
     @Option(
@@ -42,14 +42,29 @@ struct Talk: ParsableCommand {
     @Flag(help: "Begin with the microphone open.")
     var open = false
 
-    @OptionGroup var link: LinkOptions
+    @OptionGroup var links: LinkOptions
+    @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
+    func validate() throws { try links.checkPresence(of: partner, named: "<host>") }
+
+    private func conversation() throws -> SessionConfiguration {
+        let station = common.station(payloadType: coding.payloadType)
+        let address = try links.address(typed: partner, quiet: common.quiet)
+        if case .channel(let link) = address {
+            return try .joining(link, as: .talk, station: station, localPort: port)
+        }
+        let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
+        var configuration = try SessionConfiguration.talking(with: stream, station: station, localPort: port ?? RTPDefaults.port)
+        configuration.protection = .init(srtp: key)
+        return configuration
+    }
+
     func run() throws {
         try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
-        var (configuration, title) = try conversation()
+        var configuration = try conversation()
         common.apply(to: &configuration)
         coding.apply(to: &configuration.coding)
         playout.apply(to: &configuration.playout)
@@ -59,25 +74,8 @@ struct Talk: ParsableCommand {
         if let output { Place(output).apply(to: &configuration) }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true, report: common.report).run(
             configuration
-        ) { _ in title }
-    }
-
-    /// With whom, and how that is said.
-    private func conversation() throws -> (SessionConfiguration, title: String) {
-        let station = common.station(payloadType: coding.payloadType)
-        switch try link.address(typed: partner, quiet: common.quiet) {
-        case .rtp(let address):
-            let configuration = try SessionConfiguration.talking(
-                with: address, station: station, localPort: port ?? RTPDefaults.port)
-            return (configuration, "talking with \(partner ?? address.host)")
-        case .channel(let link):
-            return (
-                try .joining(link, as: .talk, station: station, localPort: port), "in the channel \(link.place)"
-            )
-        case .srtp: throw RadioError(.usage, "srtp:// is not talked with")
-        case nil:
-            throw RadioError(
-                .usage, "there is nobody to talk with: write a host, a channel's link, or --link-file with one")
+        ) { _ in
+            "talking with \(partner ?? "the channel")"
         }
     }
 }

@@ -4,12 +4,14 @@ import Radio
 
 /// Short texts, such as an SDP.
 enum TextFile {
-    static func write(_ text: String, to path: String) throws(RadioError) {
+    /// `isSecret` keeps it from other users.
+    static func write(_ text: String, to path: String, isSecret: Bool = false) throws(RadioError) {
         guard path != "-" else { return Terminal.put(text) }
         guard let file = unsafe fopen(path, "we") else {
             throw RadioError(
                 .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another place")
         }
+        if isSecret { fchmod(unsafe fileno(file), 0o600) }
         let written = unsafe fputs(text, file)
         guard unsafe fclose(file) == 0, written >= 0 else {
             throw RadioError(.failure, "cannot write \(path): \(unsafe String(cString: strerror(errno)))")

@@ -115,6 +115,25 @@ struct StaticSRTPTests {
         }
     }
 
+    /// The words are RFC 4648's, the lengths RFC 4568's and RFC 7714's.
+    @Test func aKeyIsReadFromBase64AndWrittenSo() throws {
+        for (suite, text) in [
+            (SRTPSuite.aesCounterMode, "dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydHAu"),
+            (.aesGCM, "dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydA=="),
+        ] {
+            let bytes = Array("tenfour talks to others, srtp.".utf8.prefix(suite.masterByteCount))
+            let key = try #require(SRTPMasterKey(suite, keyAndSalt: SecretBytes(copying: bytes.span)))
+            #expect(SRTPMasterKey(suite, base64: text) == key && key.base64Text == text)
+            let bare = String(text.prefix { $0 != "=" })
+            #expect(SRTPMasterKey(suite, base64: bare) == key)
+            for wrong in ["", "=", bare + "A", String(bare.dropLast()), bare + "===", " " + bare, bare.replacing("Z", with: "-")] {
+                #expect(SRTPMasterKey(suite, base64: wrong) == nil, "\(wrong)")
+            }
+            #expect(SRTPSuite(name: suite.name.lowercased()) == suite)
+        }
+        #expect(SRTPSuite(name: "AES_CM_128_HMAC_SHA1_32") == nil)
+    }
+
     /// Who has the key could fill our memory with senders.
     @Test func whoWasSilentForLongestIsForgottenForTheNext() throws {
         var one = try StaticSRTP(Self.key())

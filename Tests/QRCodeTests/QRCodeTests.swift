@@ -41,7 +41,9 @@ struct QRCodeTests {
         for (index, line) in lines.enumerated() {
             try #require(line.count == symbol.width + 8)
             for (column, character) in line.enumerated() {
-                let hasInk: [Character: (Bool, Bool)] = ["█": (true, true), "▀": (true, false), "▄": (false, true), " ": (false, false)]
+                let hasInk: [Character: (Bool, Bool)] = [
+                    "█": (true, true), "▀": (true, false), "▄": (false, true), " ": (false, false),
+                ]
                 let ink = try #require(hasInk[character])
                 let row = 2 * index - 4
                 #expect(ink.0 == (symbol.isDark(row: row, column: column - 4) == inColours))

@@ -43,6 +43,35 @@ struct SDPTests {
         }
     }
 
+    @Test func keysAreWrittenAndReadTheSame() throws {
+        var description = ours
+        description.profile = .savp
+        description.cryptos = [
+            .init(tag: 1, suite: "AES_CM_128_HMAC_SHA1_80", key: "dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydHAu"),
+            .init(tag: 7, suite: "AEAD_AES_128_GCM", key: "dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydA=="),
+        ]
+        let text = description.text()
+        #expect(text.contains("m=audio 5004 RTP/SAVP 111\r\n"))
+        #expect(
+            text.contains("a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydHAu\r\n"))
+        #expect(try SessionDescription(parsing: text) == description)
+    }
+
+    /// A lifetime is the sender's affair; an index, several keys and parameters of the session are beyond us.
+    @Test(arguments: [
+        ("1 AES_CM_128_HMAC_SHA1_80 inline:QUJD|2^31", true), ("1 AES_CM_128_HMAC_SHA1_80 inline:QUJD", true),
+        ("1 AES_CM_128_HMAC_SHA1_80 INLINE:QUJD", true), ("1 AES_CM_128_HMAC_SHA1_80 inline:QUJD|2^20|1:4", false),
+        ("1 AES_CM_128_HMAC_SHA1_80 inline:QUJD|1:4", false), ("1 AES_CM_128_HMAC_SHA1_80 inline:QUJD KDR=1", false),
+        ("1 AES_CM_128_HMAC_SHA1_80 inline:QUJD;inline:QUJE", false), ("1 AES_CM_128_HMAC_SHA1_80 inline:", false),
+        ("1 AES_CM_128_HMAC_SHA1_80", false), ("x AES_CM_128_HMAC_SHA1_80 inline:QUJD", false),
+        ("1 AES_CM_128_HMAC_SHA1_80 inline:Q\u{7}JD", false), ("1 A\u{FC} inline:QUJD", false), ("", false),
+    ])
+    func aKeyThatAsksForMoreIsPassedOver(value: String, isTaken: Bool) throws {
+        let text = "v=0\nc=IN IP4 192.0.2.1\nm=audio 5004 RTP/SAVP 111\na=crypto:\(value)\n"
+        let cryptos = try SessionDescription(parsing: text).cryptos
+        #expect(cryptos == (isTaken ? [.init(tag: 1, suite: "AES_CM_128_HMAC_SHA1_80", key: "QUJD")] : []))
+    }
+
     @Test func aNameCannotAddALine() throws {
         var description = ours
         description.name = "x\r\nm=audio 9 RTP/AVP 0"

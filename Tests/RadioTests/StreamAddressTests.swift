@@ -1,3 +1,4 @@
+import Keys
 import Radio
 import Testing
 
@@ -39,6 +40,31 @@ import Testing
             #expect(error.description.contains(names), "\(error)")
             #expect(error.description.contains("write "), "the remedy")
             #expect(!error.description.contains("\n"))
+        }
+    }
+
+    private static let link = "tenfour://radio.example.org/family#talk-swvb-ssop-fynh-xtny-shhj-rods-2eep"
+
+    @Test func whomOneNamesIsToldFromTheScheme() throws {
+        let bob = StreamAddress(host: "bob", port: 1)
+        #expect(try RadioAddress(parsing: "bob:1") == .rtp(bob))
+        #expect(try RadioAddress(parsing: "rtp://bob:1") == .rtp(bob))
+        #expect(try RadioAddress(parsing: "SRTP://bob:1") == .srtp(bob))
+        #expect(try RadioAddress(parsing: Self.link) == .channel(ChannelLink(Self.link)))
+    }
+
+    /// Never played plain, and never repeated.
+    @Test(arguments: [
+        "tenfour://radio.example.org/family", "tenfour://radio.example.org/family#", "TENFOUR://radio.example.org",
+        link + "x", "tenfuor://radio.example.org/family#talk-swvb-ssop-fynh-xtny-shhj-rods-2eep",
+        "family#talk-swvb-ssop-fynh-xtny-shhj-rods-2eep", "rtp://bob:5#talk-swvb-ssop-fynh-xtny-shhj-rods-2eep",
+    ])
+    func aLinkThatIsNoneIsNoAddressEither(text: String) {
+        do {
+            _ = try RadioAddress(parsing: text)
+            Issue.record("taken")
+        } catch {
+            #expect(error.kind == .usage && !error.description.contains("swvb"), "\(error)")
         }
     }
 }

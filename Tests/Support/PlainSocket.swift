@@ -24,6 +24,18 @@ public struct PlainSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
+    /// To a port of the loopback.
+    public func send(_ datagram: [UInt8], toPort port: UInt16) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        unsafe withUnsafeBytes(of: &address) { bytes in
+            let name = unsafe bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!
+            _ = unsafe sendto(descriptor, datagram, datagram.count, 0, name, socklen_t(bytes.count))
+        }
+    }
+
     /// The next datagram; nil when none comes within `milliseconds`.
     public func receive(within milliseconds: Int32) -> [UInt8]? {
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -49,6 +49,10 @@ import Glibc
         }
     }
 
+    /// Its arguments as every user of the machine can see them, and its environment as its own user can.
+    public var shownArguments: String { Folder.text(of: "/proc/\(process)/cmdline") }
+    public var shownEnvironment: String { Folder.text(of: "/proc/\(process)/environ") }
+
     /// What it has written so far.
     public var output: [UInt8] { folder.map { Folder.bytes(of: $0("output")) } ?? [] }
     public var outputText: String { String(decoding: output, as: UTF8.self) }

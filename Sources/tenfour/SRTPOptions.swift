@@ -1,0 +1,79 @@
+public import ArgumentParser
+public import Keys
+import Radio
+
+/// The key of `srtp://`.
+struct SRTPOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The key of srtp://, both ways: key and salt in base64, as ffmpeg's -srtp_out_params has it.",
+            valueName: "base64"))
+    var srtpKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read that key from the first line of this file, which nobody else may read (mode 0600).",
+            valueName: "file"))
+    var srtpKeyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How it protects: \(SRTPSuite.allCases.map(\.name).joined(separator: " or ")).", valueName: "suite"))
+    var srtpSuite: SRTPSuite = .aesCounterMode
+
+    /// What stands at `address`, and the key for it where it is srtp://. Throws `.usage` for a channel's link.
+    func stream(at address: RadioAddress?, quiet: Bool) throws(RadioError) -> (StreamAddress, SRTPMasterKey?) {
+        switch address {
+        case .rtp(let stream):
+            try checkUnused()
+            return (stream, nil)
+        case .srtp(let stream): return (stream, try key(quiet: quiet))
+        case .channel: throw RadioError(.usage, "a channel is heard with tenfour listen LINK")
+        case .none: throw RadioError(.usage, "nobody is named: write rtp://HOST:PORT")
+        }
+    }
+
+    /// For an address with srtp://. Throws `.usage` where there is no key.
+    private func key(quiet: Bool) throws(RadioError) -> SRTPMasterKey {
+        guard srtpKey == nil || srtpKeyFile == nil else {
+            throw RadioError(.usage, "there is --srtp-key, and --srtp-key-file: write one of them")
+        }
+        let text: String
+        if let srtpKey {
+            text = Secrets.revealed(srtpKey) ?? srtpKey
+            if !quiet { Terminal.say(Self.warning) }
+        } else if let srtpKeyFile {
+            text = try SecretFile.read(srtpKeyFile, for: "a key")
+        } else if let variable = Secrets.variable(Secrets.key) {
+            text = variable
+        } else {
+            throw RadioError(
+                .usage,
+                "srtp:// needs a key that both ends know: --srtp-key-file FILE. "
+                    + "This makes one: head -c \(srtpSuite.masterByteCount) /dev/urandom | base64")
+        }
+        guard let key = SRTPMasterKey(srtpSuite, base64: text) else {
+            throw RadioError(
+                .usage, "the key of \(srtpSuite.name) is \(srtpSuite.masterByteCount) bytes in base64, and this is not")
+        }
+        return key
+    }
+
+    /// For an address without srtp://: what was typed must mean something.
+    func checkUnused() throws(RadioError) {
+        guard srtpKey == nil, srtpKeyFile == nil else {
+            throw RadioError(.usage, "a key is for srtp://HOST:PORT, and the address begins otherwise")
+        }
+    }
+
+    private static let warning = """
+        tenfour: other users of this machine can see a key among the arguments for a moment, and your shell remembers it: \
+        --srtp-key-file and TENFOUR_SRTP_KEY do not have that
+        """
+}
+
+extension SRTPSuite: ExpressibleByArgument {
+    public init?(argument: String) { self.init(name: argument) }
+    public var defaultValueDescription: String { name }
+    public static var allValueStrings: [String] { allCases.map(\.name) }
+}
