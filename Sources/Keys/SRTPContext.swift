@@ -20,7 +20,7 @@ public struct SRTPContext: ~Copyable, Sendable {
     /// For packets that we send from `index` on, as somebody does who has sent all those before.
     package init(sending key: SRTPMasterKey, ssrc: SSRC, at index: PacketIndex) throws(SRTPError) {
         try self.init(sending: key, ssrc: ssrc)
-        let status = unsafe srtp_set_stream_roc(session, ssrc.rawValue, index.rolloverCounter)
+        let status = unsafe srtp_set_stream_roc(handle.session, ssrc.rawValue, index.rolloverCounter)
         precondition(status == srtp_err_status_ok, "a context knows its own SSRC")
     }
 
