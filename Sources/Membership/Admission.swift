@@ -40,7 +40,7 @@ struct Admission: Sendable {
 
     /// Whether something is to be said now.
     mutating func isDue(
-        _ configuration: ChannelConfiguration, at now: Instant, using generator: inout SecretGenerator
+        _ configuration: ChannelConfiguration, at now: Instant, using generator: inout SecretChance
     ) -> Bool {
         guard let deadline, deadline <= now else { return false }
         if joining != nil, saidCount == Self.maximumSaidCount {
@@ -75,14 +75,14 @@ struct Admission: Sendable {
     }
 
     /// Begins anew after 1, 2, 4 … 30 s, each ± half by chance.
-    mutating func pause(at now: Instant, using generator: inout SecretGenerator) {
+    mutating func pause(at now: Instant, using generator: inout SecretChance) {
         let pause = min(Duration.seconds(1 << min(pauseCount, 5)), Self.longestPause)
         pauseCount += 1
         begin(at: now + pause * Double.random(in: 0.5...1.5, using: &generator))
     }
 
     /// Begins anew after the longest of these pauses: only a person could change anything.
-    mutating func pauseLong(at now: Instant, using generator: inout SecretGenerator) {
+    mutating func pauseLong(at now: Instant, using generator: inout SecretChance) {
         begin(at: now + Self.longestPause * Double.random(in: 0.5...1.5, using: &generator))
     }
 }

@@ -16,7 +16,7 @@ public struct Channel: ~Copyable, Sendable {
         didSet { if ssrc != oldValue { hasToldOfCollision = false } }
     }
 
-    var generator: SecretGenerator
+    var generator: SecretChance
     var admission = Admission()
     var session: Session?
     /// Nil where nobody has told us the time yet.
@@ -72,7 +72,7 @@ public struct Channel: ~Copyable, Sendable {
     ) {
         self.configuration = configuration
         self.ssrc = ssrc
-        self.generator = SecretGenerator(using: &generator)
+        self.generator = SecretChance(using: &generator)
         daytime = configuration.hasSetClock ? Daytime(clock, at: now) : nil
         lastInput = now
         admission.begin(at: now)

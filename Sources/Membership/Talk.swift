@@ -44,7 +44,7 @@ struct Talk: ~Copyable, Sendable {
     /// A packet is going to be sent: begins an epoch where that is due, and tells of each that it draws.
     mutating func prepare(
         _ header: RTPHeader, _ configuration: ChannelConfiguration, at clock: WallClock, _ now: Instant,
-        using generator: inout SecretGenerator, _ known: inout KnownEpochs
+        using generator: inout SecretChance, _ known: inout KnownEpochs
     ) {
         let isSilentLong = lastPacket.map { now - $0 >= Self.longestSilence } ?? true
         if header.ssrc != current?.ssrc || isSilentLong {
@@ -75,7 +75,7 @@ struct Talk: ~Copyable, Sendable {
 
     private mutating func draw(
         _ ssrc: SSRC, from first: SequenceNumber, at clock: WallClock, _ began: Instant,
-        _ generator: inout SecretGenerator, _ known: inout KnownEpochs
+        _ generator: inout SecretChance, _ known: inout KnownEpochs
     ) -> OwnEpoch {
         let epoch = Epoch(at: clock, random: .random(in: 0 ... .max, using: &generator), after: lastEpoch)
         lastEpoch = epoch
