@@ -1,21 +1,21 @@
-internal import Sound
+package import Sound
 
 /// So much a second, saved up to a limit: what is spent beyond it is refused.
-struct Allowance: Hashable, Sendable {
-    private(set) var left: Double
-    var perSecond: Double
+package struct Allowance: Hashable, Sendable {
+    package private(set) var left: Double
+    package var perSecond: Double
     let most: Double
     private var last: Instant?
 
     /// `share` of the most is there at first.
-    init(perSecond: Double, most: Double, share: Double = 1) {
+    package init(perSecond: Double, most: Double, share: Double = 1) {
         self.perSecond = perSecond
         self.most = most
         left = most * share
     }
 
     /// Whether so much is left; then it is spent.
-    mutating func spend(_ amount: Double, at now: Instant) -> Bool {
+    package mutating func spend(_ amount: Double, at now: Instant) -> Bool {
         earn(at: now)
         guard amount <= left else { return false }
         left -= amount

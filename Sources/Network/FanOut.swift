@@ -93,7 +93,6 @@ import Glibc
     public func send(_ datagram: Span<UInt8>, stream: Int = 0, except: Int? = nil) {
         var rest = Rest(end: count, owed: count, except: except.map { Int32($0) })
         if let excluded = rest.except, places[excluded] != nil { rest.owed -= 1 }
-        statistics.packets += 1
         statistics.offered += rest.owed
         if socket.isClosed { return drop(rest) }
         var obstacle: Obstacle?
@@ -204,8 +203,6 @@ import Glibc
 
 /// What became of the packets of one `FanOut`. Of what was offered, all that is not waiting is sent, dropped or failed.
 public struct FanOutStatistics: Equatable, Sendable {
-    /// Given to be sent to all.
-    public var packets = 0
     /// Packets times their listeners.
     public var offered = 0
     /// Taken by the kernel.
@@ -220,7 +217,6 @@ public struct FanOutStatistics: Equatable, Sendable {
 
     public static func + (left: Self, right: Self) -> Self {
         var sum = left
-        sum.packets += right.packets
         sum.offered += right.offered
         sum.sent += right.sent
         sum.dropped += right.dropped

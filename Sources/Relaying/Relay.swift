@@ -149,8 +149,10 @@ public struct Relay: ~Copyable, Sendable {
     public var status: RelayStatus {
         var status = RelayStatus()
         status.discards = discards
-        for case let channel? in channels {
-            status.channels.append(channel.status)
+        for (number, channel) in channels.enumerated() {
+            guard var channel = channel?.status else { continue }
+            channel.number = number
+            status.channels.append(channel)
         }
         return status
     }
@@ -172,7 +174,7 @@ struct RelayedChannel: Sendable {
 }
 
 extension PeerAddress {
-    init(_ endpoint: Endpoint) {
+    package init(_ endpoint: Endpoint) {
         switch endpoint.address {
         case .v4(let address): self.init(v4: address, port: endpoint.port)
         case .v6(let high, let low, _): self.init(v6: UInt128(high) << 64 | UInt128(low), port: endpoint.port)

@@ -7,6 +7,8 @@ public struct RelayStatus: Sendable, Equatable {
     /// One channel. The counts of packets are since it was configured.
     public struct Channel: Sendable, Equatable {
         public var name: String
+        /// As events name it.
+        public var number = 0
         /// Who is in it, in either role.
         public var memberCount = 0
         /// Those who joined to listen only.

@@ -1,0 +1,73 @@
+internal import Engine
+internal import Network
+
+/// The channels without encryption: their inputs, and what came in.
+final class PlainChannels {
+    private(set) var channels: [PlainChannel] = []
+
+    private let loop: EventLoop
+    /// Numbers in the spread; those of other channels are none of ours.
+    private var numbers: [Int] = []
+    private var inputs: [[PlainInput]] = []
+    private var nextNumber = -1
+
+    init(on loop: EventLoop) { self.loop = loop }
+
+    /// What is new or different takes the place of what was; unchanged channels notice nothing. `forward` is given a packet,
+    /// and the stream and channel it belongs to. Returns which inputs were opened, and which could not be.
+    func set(
+        _ wanted: [PlainChannel], spread: inout Spread,
+        forward: @escaping (Span<UInt8>, _ stream: Int, _ channel: Int) -> Void
+    ) -> [RelayNotice] {
+        var notices: [RelayNotice] = []
+        var kept: [(PlainChannel, Int, [PlainInput])] = []
+        for index in channels.indices {
+            if wanted.contains(channels[index]) {
+                kept.append((channels[index], numbers[index], inputs[index]))
+            } else {
+                for input in inputs[index] { input.close() }
+                spread.end(numbers[index])
+            }
+        }
+        (channels, numbers, inputs) = ([], [], [])
+        for channel in wanted {
+            channels.append(channel)
+            if let old = kept.first(where: { $0.0 == channel }) {
+                numbers.append(old.1)
+                inputs.append(old.2)
+                continue
+            }
+            let number = nextNumber
+            nextNumber -= 1
+            numbers.append(number)
+            inputs.append([])
+            for (member, target) in channel.targets.enumerated() { spread.add(member, to: number, at: target) }
+            for (stream, input) in channel.inputs.enumerated() {
+                do throws(NetworkError) {
+                    let opened = try PlainInput(input, channel.limits, on: loop) { forward($0, stream, number) }
+                    inputs[inputs.count - 1].append(opened)
+                    notices.append(.receiving(channel: channel.name, opened.localEndpoint))
+                } catch {
+                    notices.append(.inputRefused(channel: channel.name, input.bind, error))
+                }
+            }
+        }
+        return notices
+    }
+
+    func status(_ spread: borrowing Spread) -> [RelayServerStatus.Plain] {
+        channels.indices.map { index in
+            var status = RelayServerStatus.Plain(name: channels[index].name, targetCount: channels[index].targets.count)
+            for input in inputs[index] {
+                status.received += input.received
+                status.discards.merge(input.discards, uniquingKeysWith: +)
+            }
+            status.fanOut = spread.statistics(of: numbers[index])
+            return status
+        }
+    }
+
+    func close() {
+        for input in inputs.joined() { input.close() }
+    }
+}

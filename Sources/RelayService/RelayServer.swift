@@ -1,0 +1,251 @@
+public import Engine
+internal import Glibc
+internal import Keys
+public import Network
+internal import Relaying
+internal import Sound
+internal import Synchronization
+
+/// A relay at work: members come to one port, packets go out from it, and plain RTP goes from where the operator said to
+/// where the operator said.
+///
+/// Made on one thread and run on the same or another; `stop`, `reload` and `status` are for any.
+@safe public final class RelayServer: @unchecked Sendable {
+    /// Where members come, also when the port was left to the system by asking for 0.
+    public let localEndpoint: Endpoint
+
+    private let loop: EventLoop
+    private let socket: UDPSocket
+    private let talkerSockets: TalkerSockets
+    private let plain: PlainChannels
+    private var spread: Spread
+    private var relay: Relay
+    private var configuration: RelayServerConfiguration
+    private let notices: (RelayNotice) -> Void
+    private let openings: [RelayNotice]
+    private var drops = DropNotices()
+    private let start: Instant
+    private var relayTimer: LoopTimer?
+    private var lookTimer: LoopTimer?
+    private let datagram: UnsafeMutableBufferPointer<UInt8>
+    private let wakeup: Wakeup
+    private let shared: Mutex<Shared>
+
+    /// What other threads have to say, and want to know.
+    private struct Shared {
+        var stops = false
+        var reload: RelayServerConfiguration?
+        var status: RelayServerStatus
+        /// While it runs.
+        var thread: pthread_t?
+    }
+
+    /// Opens everything that the configuration names, so that it fails here or not at all. `notices` is called on the thread
+    /// that runs it.
+    public init(
+        _ configuration: RelayServerConfiguration, notices: @escaping (RelayNotice) -> Void = { _ in }
+    ) throws(NetworkError) {
+        precondition(1...64 ~= configuration.workers, "a relay sends from 1 to 64 threads")
+        let loop = try EventLoop()
+        let woken = Woken()
+        self.loop = loop
+        self.configuration = configuration
+        self.notices = notices
+        start = loop.now
+        var options = Self.options
+        options.portSharing = .offered
+        socket = try UDPSocket(on: loop, bindingTo: configuration.bind, options: options)
+        localEndpoint = socket.localEndpoint
+        options.portSharing = .joined
+        options.sendQueueCapacity = 1
+        var workers: [Worker] = []
+        for _ in 1..<configuration.workers { workers.append(try Worker(joining: localEndpoint, options: options)) }
+        var spread = Spread(try Shard(sending: socket, on: loop), workers)
+        talkerSockets = TalkerSockets(joining: localEndpoint, on: loop) { woken.server?.receive($0, from: $1, at: $2) }
+        plain = PlainChannels(on: loop)
+        openings = plain.set(configuration.plain, spread: &spread) { packet, stream, channel in
+            woken.server?.spread.send(packet, channel: channel, stream: stream, except: nil)
+        }
+        for case .inputRefused(_, _, let error) in openings { throw error }
+        self.spread = spread
+        var generator = SystemRandomNumberGenerator()
+        relay = Relay(
+            configuration.relay, address: PeerAddress(localEndpoint), at: start, clock: Self.wallClock(),
+            using: &generator)
+        wakeup = try loop.makeWakeup { woken.server?.woken() }
+        relayTimer = try loop.makeTimer { woken.server?.timeElapsed() }
+        lookTimer = try loop.makeTimer { woken.server?.look() }
+        shared = Mutex(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
+        // Behind all that throws: `deinit` is not called for half a relay.
+        unsafe datagram = .allocate(capacity: longestDatagram)
+        woken.server = self
+    }
+
+    deinit { unsafe datagram.deallocate() }
+
+    private static var options: SocketOptions {
+        var options = SocketOptions()
+        options.neverFragments = true
+        options.receiveBufferSize = relayBufferByteCount
+        options.sendBufferSize = relayBufferByteCount
+        options.longestDatagram = longestDatagram
+        options.sendQueueCapacity = 64
+        return options
+    }
+
+    /// Relays until it is stopped; then all members have been told. Once.
+    ///
+    /// `started` is called before the first packet, and may add to the loop what shall run beside: signals, a status socket.
+    public func run(started: (EventLoop) throws(NetworkError) -> Void = { _ in }) throws(NetworkError) {
+        shared.withLock { $0.thread = pthread_self() }
+        defer { shared.withLock { $0.thread = nil } }
+        defer { close() }
+        try spread.start()
+        socket.receive { [unowned self] in receive($0, from: $1, at: $2) }
+        for opening in [.listening(localEndpoint)] + openings { notices(opening) }
+        try started(loop)
+        look()
+        settle(at: loop.now)
+        loop.run()
+    }
+
+    /// Ends `run` soon, at once when it has not begun.
+    public func stop() {
+        shared.withLock { $0.stops = true }
+        wakeup.signal()
+    }
+
+    /// Changes to `configuration` soon. Channels that stay as they are keep everybody; members of others are told why theirs
+    /// ends. Where it listens and the number of threads stay as they are.
+    public func reload(_ configuration: RelayServerConfiguration) {
+        shared.withLock { $0.reload = configuration }
+        wakeup.signal()
+    }
+
+    /// As of now when asked on the thread of the loop, and not older than a second elsewhere.
+    public var status: RelayServerStatus {
+        let (isOwnThread, last) = shared.withLock { shared in
+            (shared.thread == pthread_self(), shared.status)
+        }
+        return isOwnThread ? currentStatus : last
+    }
+
+    private static func wallClock() -> WallClock {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return WallClock(milliseconds: UInt64(clamping: time.tv_sec * 1_000 + time.tv_nsec / 1_000_000))
+    }
+}
+
+// MARK: On the thread of the loop
+
+extension RelayServer {
+    private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+        if case .forward(let byteCount, let channel, let talker) = relay.receive(datagram, from: sender, at: now) {
+            // An announcement must not be pushed aside by the packet that it announces.
+            let isControl = datagram[0] == ControlPacket.firstByte
+            spread.send(
+                datagram.extracting(..<byteCount), channel: channel, stream: talker * 2 + (isControl ? 1 : 0),
+                except: talker)
+        }
+        settle(at: now)
+    }
+
+    private func timeElapsed() {
+        let now = loop.now
+        relay.timeElapsed(at: now)
+        settle(at: now)
+    }
+
+    /// Does what the relay says.
+    private func settle(at now: Instant) {
+        while sendNext() {}
+        while let event = relay.nextEvent() {
+            switch event {
+            case .joined(let member, let channel, let endpoint): spread.add(member, to: channel, at: endpoint)
+            case .left(let member, let channel): spread.remove(member, from: channel)
+            case .moved(let member, let channel, let endpoint): spread.move(member, in: channel, to: endpoint)
+            case .talking(let member, let endpoint): talkerSockets.open(for: member, at: endpoint)
+            case .quiet(let member): talkerSockets.close(for: member)
+            }
+        }
+        if let deadline = relay.nextDeadline { relayTimer?.arm(at: deadline) } else { relayTimer?.disarm() }
+    }
+
+    private func sendNext() -> Bool {
+        var buffer = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
+        let destination = relay.nextDatagram(into: &buffer)
+        if let destination { socket.send(buffer.span, to: destination) }
+        _ = unsafe buffer.finalize(for: datagram)
+        return destination != nil
+    }
+
+    private func woken() {
+        let (stops, reload) = shared.withLock { shared in
+            defer { shared.reload = nil }
+            return (shared.stops, shared.reload)
+        }
+        if let reload { change(to: reload) }
+        if stops { loop.stop() }
+    }
+
+    private func change(to new: RelayServerConfiguration) {
+        let now = loop.now
+        if new.bind != configuration.bind || new.workers != configuration.workers { notices(.waitsForRestart) }
+        configuration = new
+        let before = relay.status.channels
+        relay.reload(new.relay, at: now)
+        settle(at: now)
+        let after = relay.status.channels
+        for old in before where !after.contains(where: { $0.number == old.number && $0.name == old.name }) {
+            spread.end(old.number)
+        }
+        let openings = plain.set(new.plain, spread: &spread) { [unowned self] packet, stream, channel in
+            spread.send(packet, channel: channel, stream: stream, except: nil)
+        }
+        publish()
+        for opening in openings { notices(opening) }
+    }
+
+    /// Each second.
+    private func look() {
+        let now = loop.now
+        let status = publish()
+        if let news = drops.news(in: status, at: now) { notices(news) }
+        lookTimer?.arm(at: now + .seconds(1))
+    }
+
+    @discardableResult
+    private func publish() -> RelayServerStatus {
+        let status = currentStatus
+        shared.withLock { $0.status = status }
+        return status
+    }
+
+    private var currentStatus: RelayServerStatus {
+        var status = RelayServerStatus(listening: localEndpoint)
+        status.uptime = loop.now - start
+        status.workers = spread.threadCount
+        status.talkerSockets = talkerSockets.count
+        status.relay = relay.status
+        status.fanOuts = status.relay.channels.map { spread.statistics(of: $0.number) }
+        status.plain = plain.status(spread)
+        status.socket = socket.statistics
+        return status
+    }
+
+    private func close() {
+        relay.stop(at: loop.now)
+        while sendNext() {}
+        spread.close()
+        publish()
+        talkerSockets.closeAll()
+        plain.close()
+        loop.closeAll()
+    }
+}
+
+/// Callbacks are made before the one they call.
+private final class Woken {
+    weak var server: RelayServer?
+}
