@@ -30,7 +30,7 @@ final class TinyRelay: RelayEnd {
 
     private let keys: ChannelKeys
     private var cookies: Cookies
-    private var generator: SecretGenerator
+    private var generator: SecretChance
     private var output: [(bytes: [UInt8], to: Endpoint)] = []
     private var takenCount = 0
 
@@ -51,7 +51,7 @@ final class TinyRelay: RelayEnd {
         self.endpoint = endpoint
         var dice = SeededGenerator(seed: seed)
         cookies = Cookies(using: &dice)
-        generator = SecretGenerator(using: &dice)
+        generator = SecretChance(using: &dice)
     }
 
     var nextDeadline: Instant? { nil }
