@@ -23,6 +23,9 @@ final class Airwaves {
     /// Each line: to the relay, and from it.
     private var lines: [(out: BadLink, back: BadLink)]
     private var flight = InFlight<Route>(capacity: 8_192, byteCapacity: 256)
+    /// Of each member, in nanoseconds: when it wants time to pass, and when it says something.
+    private var deadlines: [Int64]
+    private var speeches: [Int64]
     /// Told of each datagram that the relay sends.
     var watch: ((_ datagram: [UInt8], _ member: Int) -> Void)?
     /// Whether a datagram on the line of a member is lost, beside those that the line loses.
@@ -50,6 +53,8 @@ final class Airwaves {
         self.members = members
         self.relay = relay
         lines = members.indices.map { Self.line(network, $0, seed) }
+        deadlines = members.map { _ in .max }
+        speeches = deadlines
         for index in members.indices { settle(index) }
     }
 
@@ -67,6 +72,8 @@ final class Airwaves {
     func add(_ member: Member, network: NetworkModel = NetworkModel(delay: .milliseconds(10)), seed: UInt64 = 1) {
         members.append(member)
         lines.append(Self.line(network, members.count - 1, seed))
+        deadlines.append(.max)
+        speeches.append(.max)
         settle(members.count - 1)
     }
 
@@ -81,12 +88,15 @@ final class Airwaves {
     func run(seconds: Double) { run(until: now + .nanoseconds(Int64(seconds * 1e9))) }
 
     func run(until end: Instant) {
+        for index in members.indices { noteMoments(of: index) }
         while let next = nextMoment, next <= end {
             now = max(now, next)
-            for index in members.indices where members[index].speak(at: now) { settle(index) }
+            for index in members.indices where speeches[index] <= now.nanoseconds {
+                if members[index].speak(at: now) { settle(index) }
+                noteMoments(of: index)
+            }
             deliver()
-            for index in members.indices {
-                guard let deadline = members[index].nextDeadline, deadline <= now else { continue }
+            for index in members.indices where deadlines[index] <= now.nanoseconds {
                 members[index].timeElapsed(at: now)
                 settle(index)
             }
@@ -108,8 +118,7 @@ final class Airwaves {
 
     func settleRelay() {
         while let (bytes, endpoint) = relay.nextDatagram() {
-            let index = Int(endpoint.port) - 40_000
-            guard members.indices.contains(index), endpoint.address == Self.endpoint(0).address else { continue }
+            guard let index = index(at: endpoint) else { continue }
             watch?(bytes, index)
             if loses?(bytes, index) ?? false { continue }
             let route = Route(sender: relay.endpoint, member: index)
@@ -117,9 +126,19 @@ final class Airwaves {
         }
     }
 
+    private func index(at endpoint: Endpoint) -> Int? {
+        let number = Int(endpoint.port) - 40_000
+        if members.indices.contains(number), members[number].endpoint == endpoint { return number }
+        return members.firstIndex { $0.endpoint == endpoint }
+    }
+
+    /// What comes from the member now comes from another port, and nothing reaches it at the old one.
+    func move(_ index: Int, to number: Int) { members[index].endpoint = Self.endpoint(number) }
+
     /// What a member wants after each input.
     func settle(_ index: Int) {
         members[index].settle(at: now)
+        noteMoments(of: index)
         for (bytes, endpoint) in members[index].takeOutput() where endpoint == relay.endpoint {
             if loses?(bytes, index) ?? false { continue }
             let route = Route(sender: members[index].endpoint, member: nil)
@@ -143,14 +162,16 @@ final class Airwaves {
     }
 
     private var nextMoment: Instant? {
-        var next = flight.nextDelivery
-        for member in members {
-            for moment in [member.nextDeadline, member.speech?.nextPacket] {
-                if let moment { next = min(next ?? moment, moment) }
-            }
+        var next = min(deadlines.min() ?? .max, speeches.min() ?? .max)
+        for moment in [flight.nextDelivery, relay.nextDeadline] {
+            if let moment { next = min(next, moment.nanoseconds) }
         }
-        if let deadline = relay.nextDeadline { next = min(next ?? deadline, deadline) }
-        return next
+        return next == .max ? nil : Instant(nanoseconds: next)
+    }
+
+    private func noteMoments(of index: Int) {
+        deadlines[index] = members[index].nextDeadline?.nanoseconds ?? .max
+        speeches[index] = members[index].speech?.nextPacket?.nanoseconds ?? .max
     }
 
     private func deliver() {

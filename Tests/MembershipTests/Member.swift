@@ -10,7 +10,7 @@ import Support
 final class Member {
     var station: Station
     var channel: Channel
-    let endpoint: Endpoint
+    var endpoint: Endpoint
     var speech: Speech?
     var events: [(at: Instant, event: ChannelEvent)] = []
     var stationEvents: [Event] = []
@@ -24,10 +24,10 @@ final class Member {
     init(
         _ number: Int, _ configuration: ChannelConfiguration, ssrc: UInt32, firstSequenceNumber: UInt16 = 0,
         speech: Speech? = nil, at now: Instant = .start, clock: WallClock? = nil, seed: UInt64? = nil,
-        defence: DefenceConfiguration = DefenceConfiguration()
+        defence: DefenceConfiguration = DefenceConfiguration(), endpoint: Endpoint? = nil
     ) {
         var dice = SeededGenerator(seed: seed ?? UInt64(ssrc))
-        endpoint = Airwaves.endpoint(number)
+        self.endpoint = endpoint ?? Airwaves.endpoint(number)
         let identity = Identity(
             ssrc: SSRC(ssrc), firstSequenceNumber: SequenceNumber(rawValue: firstSequenceNumber), seed: UInt64(ssrc))
         station = Station(

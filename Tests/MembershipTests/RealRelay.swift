@@ -1,0 +1,79 @@
+import BadLink
+import Engine
+import Keys
+import Membership
+import RTP
+import Relaying
+import Sound
+
+/// The relay that decides, on the simulated network: what it forwards goes to the members that it has told of.
+final class RealRelay: RelayEnd {
+    let endpoint: Endpoint
+    private var relay: Relay
+    private var members: [(number: Int, endpoint: Endpoint)] = []
+    private var output: [(bytes: [UInt8], to: Endpoint)] = []
+    private var takenCount = 0
+
+    init(at endpoint: Endpoint = Airwaves.relay, now: Instant = .start, seed: UInt64 = 1) {
+        var dice = SeededGenerator(seed: seed)
+        self.endpoint = endpoint
+        guard let talkJoin = Family.talk.talkJoin else { preconditionFailure("a talk secret gives both keys") }
+        let channel = RelayConfiguration.Channel(
+            name: "family", talkJoin: talkJoin, listenJoin: Family.talk.listenJoin)
+        relay = Relay(
+            RelayConfiguration(channels: [channel]), address: PeerAddress(endpoint), at: now,
+            clock: Airwaves.clock(at: now), using: &dice)
+    }
+
+    var memberCount: Int { members.count }
+
+    func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {
+        if case .forward(let byteCount, _, let talker) = relay.receive(datagram.span, from: sender, at: now) {
+            let bytes = Array(datagram[..<byteCount])
+            for member in members where member.number != talker { output.append((bytes, member.endpoint)) }
+        }
+        settle()
+    }
+
+    func nextDatagram() -> (bytes: [UInt8], to: Endpoint)? {
+        guard takenCount < output.count else {
+            output.removeAll(keepingCapacity: true)
+            takenCount = 0
+            return nil
+        }
+        takenCount += 1
+        return output[takenCount - 1]
+    }
+
+    var nextDeadline: Instant? { relay.nextDeadline }
+
+    func timeElapsed(at now: Instant) {
+        relay.timeElapsed(at: now)
+        settle()
+    }
+
+    func stop(at now: Instant) {
+        relay.stop(at: now)
+        settle()
+    }
+
+    private func settle() {
+        while true {
+            var to: Endpoint?
+            let datagram = [UInt8](capacity: 1_600) { to = relay.nextDatagram(into: &$0) }
+            guard let to else { break }
+            output.append((datagram, to))
+        }
+        while let event = relay.nextEvent() {
+            switch event {
+            case .joined(let number, _, let endpoint): members.append((number, endpoint))
+            case .left(let number, _): members.removeAll { $0.number == number }
+            case .moved(let number, _, let endpoint):
+                for index in members.indices where members[index].number == number {
+                    members[index].endpoint = endpoint
+                }
+            case .talking, .quiet: break
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import BadLink
+import Engine
+import Keys
+import Membership
+import RTP
+import Sound
+import Support
+import Testing
+
+/// Members and the relay that decides.
+struct ThroughARelayTests {
+    private let relay = RealRelay()
+
+    @Test func twoTalkersAndAListenerHearEachOther() {
+        let left = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let right = Member(1, Family.configuration(.talk, suite: .aesGCM), ssrc: 5, speech: Speech())
+        let listener = Member(2, Family.configuration(.listen), ssrc: 6)
+        let air = Airwaves([left, right, listener], relay)
+        air.run(seconds: 60)
+        for (member, ssrc) in [(left, 5), (right, 9), (listener, 5), (listener, 9)] as [(Member, UInt32)] {
+            let numbers = member.heard(from: ssrc).map(\.number)
+            let isWhole = numbers == Array(numbers[0]...2_998)
+            #expect(isWhole && numbers[0] < 10)
+        }
+        #expect([left, right, listener].allSatisfy { $0.events.count == 1 && $0.discards[.unopened] == 0 })
+    }
+
+    @Test func whoJoinsLateIsToldWhoTalks() {
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, firstSequenceNumber: 65_300, speech: Speech())
+        let air = Airwaves([talker], relay)
+        air.run(seconds: 10.5)
+        let late = Member(1, Family.configuration(.listen), ssrc: 5, at: air.now)
+        let joined = air.now
+        air.add(late)
+        air.run(seconds: 1)
+        // The announcement came with the relay's first words, not with the talker's next.
+        #expect(late.heard.first.map { $0.at - joined < .milliseconds(100) } ?? false)
+        #expect(late.heard.count > 45)
+    }
+
+    @Test(arguments: [9, 10] as [UInt32])
+    func aTalkerThatStartsAgainHearsAndIsHeardAtOnce(ssrc: UInt32) {
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let other = Member(1, Family.configuration(.talk), ssrc: 5, speech: Speech())
+        let air = Airwaves([talker, other], relay)
+        air.run(seconds: 5)
+        let restarted = air.now
+        air.replace(
+            0,
+            by: Member(
+                0, Family.configuration(.talk), ssrc: ssrc, firstSequenceNumber: 30_000,
+                speech: Speech(beginning: restarted), at: restarted, seed: 77))
+        air.run(seconds: 1)
+        let heard = other.heard.first { $0.at > restarted + .milliseconds(20) }
+        #expect(heard.map { $0.at - restarted < .milliseconds(300) } ?? false)
+        #expect(air.members[0].heard.first.map { $0.at - restarted < .milliseconds(300) } ?? false)
+    }
+
+    @Test func theNewcomerOfTwoTalkersTakesAnotherNumberAndBothAreHeard() {
+        let first = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(), seed: 1)
+        let second = Member(1, Family.configuration(.talk), ssrc: 9, seed: 2)
+        let listener = Member(2, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([first, second, listener], relay)
+        air.run(seconds: 3)
+        second.speech = Speech(beginning: air.now)
+        air.run(seconds: 3)
+        #expect(first.station.ssrc == SSRC(9) && second.station.ssrc != SSRC(9))
+        let numbers = listener.heard(from: 9).map(\.number)
+        let isWhole = numbers == Array(numbers[0]...298)
+        #expect(isWhole)
+        #expect(listener.heard(from: second.station.ssrc.rawValue).count > 140)
+    }
+
+    @Test(arguments: [0, 0.1])
+    func aRelayThatIsKilledAndStartedAgainHasItsListenersBackWithinTwoSeconds(loss: Double) {
+        let listenerCount = 500
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let listeners = (1...listenerCount).map {
+            Member($0, Family.configuration(.listen), ssrc: UInt32(1_000 + $0))
+        }
+        let network = NetworkModel(loss: loss > 0 ? .random(loss) : .none, delay: .milliseconds(20))
+        let air = Airwaves([talker] + listeners, relay, network: network)
+        air.run(seconds: 1.5)
+        let killed = air.now
+        air.replace(relay: RealRelay(now: killed, seed: 2))
+        air.run(seconds: 2)
+        let backCount = listeners.count { listener in
+            listener.heard.contains { $0.at > killed + .milliseconds(50) }
+        }
+        // With loss on every line, what is asked twice comes later.
+        #expect(backCount >= listenerCount * (loss > 0 ? 90 : 99) / 100, "\(backCount)")
+    }
+
+    @Test func aRelayThatStopsSaysSoAndItsMembersComeBack() {
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([talker, listener], relay)
+        air.run(seconds: 2)
+        relay.stop(at: air.now)
+        air.settleRelay()
+        air.run(seconds: 0.1)
+        #expect(talker.eventsOnly.last == .closed(.stopping) && listener.eventsOnly.last == .closed(.stopping))
+        air.replace(relay: RealRelay(now: air.now, seed: 2))
+        let count = listener.heard.count
+        air.run(seconds: 2.5)
+        #expect(listener.heard.count > count + 40)
+        #expect(talker.isJoined && listener.isJoined)
+    }
+
+    /// One of fifty loses a tenth of all, both ways; the others get not one packet more for it.
+    @Test func lossOnOneLineIsMendedOnThatLine() {
+        var defence = DefenceConfiguration()
+        defence.hasInBandFEC = false
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(), defence: defence)
+        let listeners = (1...50).map {
+            Member(
+                $0, Family.configuration(.listen), ssrc: UInt32(1_000 + $0), defence: defence,
+                endpoint: Endpoint(.v4(0x0A00_0001 + UInt32($0) << 8), port: 40_000 + UInt16($0)))
+        }
+        let network = NetworkModel(delay: .milliseconds(20))
+        let air = Airwaves([talker] + listeners, relay, network: network)
+        air.run(seconds: 1)
+        let lossy = NetworkModel(loss: .random(0.1), delay: .milliseconds(20))
+        air.change(7, out: lossy, back: lossy)
+        var sentCounts = [Int](repeating: 0, count: 51)
+        air.watch = { datagram, member in if (128...191).contains(datagram[0]) { sentCounts[member] += 1 } }
+        let start = air.now
+        air.run(seconds: 60)
+        let numbers = Set(listeners[6].heard.filter { $0.at > start + .seconds(1) }.map(\.number))
+        let all = Set(listeners[0].heard.filter { $0.at > start + .seconds(1) }.map(\.number))
+        let missing = all.subtracting(numbers).count
+        let resent = sentCounts[7] - sentCounts[1]
+        #expect(Double(missing) < 0.01 * Double(all.count), "\(missing) of \(all.count)")
+        #expect(resent > all.count / 20 && resent < all.count / 5, "\(resent)")
+        for index in 1...50 where index != 7 { #expect(sentCounts[index] == 3_000, "\(index)") }
+        #expect(talker.station.defence.isNone)
+    }
+
+    @Test func aMemberWhoseAddressChangesIsStillHeardAndHears() {
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let listener = Member(1, Family.configuration(.talk), ssrc: 5, speech: Speech())
+        let air = Airwaves([talker, listener], relay)
+        air.run(seconds: 2)
+        // A router has given it another port.
+        let moved = air.now
+        air.move(0, to: 900)
+        air.run(seconds: 2)
+        let longest = zip(listener.heard, listener.heard.dropFirst()).map { $1.at - $0.at }.max()
+        #expect(longest.map { $0 < .milliseconds(300) } ?? false)
+        #expect(talker.heard.contains { $0.at > moved + .milliseconds(500) })
+        #expect(talker.events.count <= 2)
+    }
+}
