@@ -109,6 +109,12 @@ let package = Package(
             path: "Tools/Programs/losslab",
             swiftSettings: settings),
         .executableTarget(
+            name: "relayload",
+            dependencies: ["RelayService", "Relaying", "Keys", "Network", "Engine", "RTP", "Sound", argumentParser],
+            path: "Tools/Programs/relayload",
+            swiftSettings: settings),
+
+        .executableTarget(
             name: "replay",
             dependencies: [
                 "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile",

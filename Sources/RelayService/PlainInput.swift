@@ -46,8 +46,7 @@ final class PlainInput {
 
     private func reasonToDiscard(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> PlainDiscard? {
         if let from, sender.address != from { return .stranger }
-        // RFC 5761 section 4.
-        if datagram.count > 1, datagram[0] >> 6 == 2, 192...223 ~= datagram[1] { return .control }
+        if datagram.count > 1, datagram[0] >> 6 == 2, RTCPCompound.isRTCP(secondByte: datagram[1]) { return .control }
         guard (try? RTPHeader(parsing: datagram)) != nil else { return .malformed }
         guard packets.spend(1, at: now), bits.spend(Double(datagram.count * 8), at: now) else { return .tooMuch }
         return nil

@@ -1,0 +1,164 @@
+import Engine
+import Keys
+import Network
+import RTP
+import RelayService
+import Relaying
+import Support
+import Testing
+
+@Suite(.onItsOwnThread)
+struct RelayServerTests {
+    private func keys(_ name: String) -> ChannelKeys {
+        var generator = SystemRandomNumberGenerator()
+        return ChannelKeys(name: name, secret: Secret(.talk, using: &generator))
+    }
+
+    private func configuration(_ channels: [ChannelKeys], workers: Int = 1) -> RelayServerConfiguration {
+        var relay = RelayConfiguration()
+        relay.channels = channels.compactMap { keys in
+            keys.talkJoin.map { .init(name: keys.name, talkJoin: $0, listenJoin: keys.listenJoin) }
+        }
+        return RelayServerConfiguration(bind: .anyLoopbackPort, relay: relay, workers: workers)
+    }
+
+    @Test(arguments: [1, 3]) func whatATalkerSaysReachesTheChannelAndNobodyElse(workers: Int) throws {
+        let (family, others) = (keys("family"), keys("others"))
+        let relay = try RunningRelay(configuration([family, others], workers: workers))
+        var talker = try TestMember(.talk, of: family, at: relay.port)
+        var second = try TestMember(.talk, of: family, at: relay.port)
+        var listeners: [TestMember] = []
+        for _ in 0..<5 { listeners.append(try TestMember(.listen, of: family, at: relay.port)) }
+        var stranger = try TestMember(.listen, of: others, at: relay.port)
+        relay.wait { $0.relay.channels.map(\.memberCount) == [7, 1] }
+
+        talker.announce(SSRC(7))
+        for number: UInt8 in 0..<30 { talker.speak(rtp(number)) }
+        for index in listeners.indices {
+            #expect(listeners[index].heard(31).map { $0.first } == [99] + [UInt8](repeating: 0x80, count: 30))
+        }
+        #expect(second.heard(31).dropFirst().map { $0 } == (0..<30).map { rtp($0) })
+        #expect(stranger.heard(1, within: 100).isEmpty)
+        #expect(talker.heard(1, within: 100).isEmpty)
+        let status = relay.wait { $0.fanOuts.first?.sent == 31 * 6 && $0.talkerSockets == 1 }
+        #expect(status.fanOuts.map(\.offered) == [31 * 6, 0])
+        #expect(status.relay.channels.first?.forwardedCount == 31)
+    }
+
+    @Test func aTalkerIsHeardThroughAFloodOfJunk() throws {
+        let family = keys("family")
+        let relay = try RunningRelay(configuration([family]))
+        var talker = try TestMember(.talk, of: family, at: relay.port)
+        var listener = try TestMember(.listen, of: family, at: relay.port)
+        talker.announce(SSRC(7))
+        talker.speak(rtp(0))
+        relay.wait { $0.talkerSockets == 1 }
+        let flood = PlainSocket()
+        for number: UInt8 in 1...50 {
+            for _ in 0..<400 { flood.send([0x80] + [UInt8](repeating: 7, count: 150), toPort: relay.port) }
+            talker.speak(rtp(number))
+        }
+        #expect(listener.heard(52).dropFirst().map { $0 } == (0...50).map { rtp($0) })
+        let status = relay.wait { $0.relay.discards.total > 0 }
+        #expect(status.relay.discards[.strangerMedia] == status.relay.discards.total)
+    }
+
+    @Test func aConfigurationReadAnewEndsOnlyTheChannelsThatChanged() throws {
+        let (family, others) = (keys("family"), keys("others"))
+        let relay = try RunningRelay(configuration([family, others]))
+        var talker = try TestMember(.talk, of: family, at: relay.port)
+        var listener = try TestMember(.listen, of: family, at: relay.port)
+        var ended = try TestMember(.listen, of: others, at: relay.port)
+        relay.server.reload(configuration([keys("others"), family]))
+        #expect(ended.heard(1).map { $0[2] } == [6])
+        #expect(ended.goodbye == .rekeyed)
+        talker.announce(SSRC(7))
+        talker.speak(rtp(1))
+        #expect(listener.heard(2).last == rtp(1))
+        let status = relay.wait { $0.relay.channels.count == 2 && $0.fanOuts.contains { $0.sent == 2 } }
+        #expect(Set(status.relay.channels.map(\.name)) == ["others", "family"])
+    }
+
+    @Test func allAreToldWhenTheRelayEnds() throws {
+        let family = keys("family")
+        let relay = try RunningRelay(configuration([family]))
+        var members: [TestMember] = []
+        for _ in 0..<40 { members.append(try TestMember(.listen, of: family, at: relay.port)) }
+        relay.stop()
+        for index in members.indices {
+            _ = members[index].heard(1)
+            #expect(members[index].goodbye == .stopping)
+        }
+    }
+}
+
+/// Who has joined by the control protocol.
+struct TestMember {
+    private let socket: Held
+    private let port: UInt16
+    private var sealer: RecordSealer
+    private var opener: RecordOpener
+    private var tagger: HopTagger
+    private let root: MediaRoot
+    private(set) var goodbye: Refusal.Reason?
+
+    private final class Held {
+        let socket = PlainSocket()
+    }
+
+    struct NotLetIn: Error {}
+
+    init(_ role: Role, of keys: ChannelKeys, at port: UInt16) throws {
+        let held = Held()
+        var generator = SystemRandomNumberGenerator()
+        guard let key = keys.joinKey(for: role) else { throw NotLetIn() }
+        var joining = Joining(key, relay: RelayID(host: "127.0.0.1", port: port), using: &generator)
+        socket = held
+        self.port = port
+        root = keys.mediaRoot
+        for _ in 0..<20 {
+            held.socket.send([UInt8](capacity: 128) { joining.write(into: &$0) }, toPort: port)
+            guard let answer = held.socket.receive(within: 1_000) else { continue }
+            guard case .welcome(_, let session) = joining.receive(answer.span) else { continue }
+            sealer = session.sealer(for: .member)
+            opener = session.opener(for: .member)
+            tagger = session.hopTagger(for: .member)
+            held.socket.send([UInt8](capacity: 128) { sealer.seal(.renewal(token: 1), into: &$0) }, toPort: port)
+            guard held.socket.receive(within: 5_000)?.count == 74 else { throw NotLetIn() }
+            return
+        }
+        throw NotLetIn()
+    }
+
+    mutating func announce(_ ssrc: SSRC) {
+        let announcement = Announcement(
+            suite: .aesCounterMode, ssrc: ssrc, epoch: Epoch(rawValue: 1),
+            index: PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0)), at: WallClock(milliseconds: 0),
+            under: root)
+        speak([UInt8](capacity: 80) { ControlPacket.write(announcement, into: &$0) })
+    }
+
+    /// What is said goes with a hop tag.
+    mutating func speak(_ datagram: [UInt8]) {
+        let tagged = [UInt8](capacity: 300) {
+            for byte in datagram { $0.append(byte) }
+            _ = tagger.tag(&$0)
+        }
+        socket.socket.send(tagged, toPort: port)
+    }
+
+    /// The next datagrams but reports of the relay's, or fewer when they do not come.
+    mutating func heard(_ count: Int, within milliseconds: Int32 = 5_000) -> [[UInt8]] {
+        var datagrams: [[UInt8]] = []
+        while datagrams.count < count, var datagram = socket.socket.receive(within: milliseconds) {
+            if datagram[0] == ControlPacket.firstByte, datagram[2] == 6 {
+                var bytes = datagram.mutableSpan
+                let record = try? opener.open(&bytes)
+                if case .report = record { continue }
+                if case .goodbye(let reason) = record { goodbye = reason }
+            }
+            datagrams.append(datagram)
+        }
+        return datagrams
+    }
+}

@@ -1,0 +1,23 @@
+import Keys
+
+/// The channels of the measurement: the same in every process.
+enum Channels {
+    static func name(_ number: Int) -> String { "load\(number)" }
+
+    static func keys(_ number: Int) -> ChannelKeys {
+        var generator = Counter(number: UInt64(number))
+        return ChannelKeys(name: name(number), secret: Secret(.talk, using: &generator))
+    }
+
+    static func relayID(_ port: UInt16) -> RelayID { RelayID(host: "127.0.0.1", port: port) }
+
+    /// Anybody can foretell it.
+    private struct Counter: RandomNumberGenerator {
+        var number: UInt64
+
+        mutating func next() -> UInt64 {
+            number += 0x9E37_79B9_7F4A_7C15
+            return number
+        }
+    }
+}

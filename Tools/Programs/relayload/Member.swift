@@ -1,0 +1,47 @@
+import Keys
+
+/// Who has joined a channel by HELLO, COOKIE, JOIN and WELCOME, and said that it stays.
+struct Member {
+    private var sealer: RecordSealer
+    private(set) var tagger: HopTagger
+
+    struct Refused: Error, CustomStringConvertible {
+        var description: String { "the relay let nobody in" }
+    }
+
+    init(_ key: JoinKey, relay: RelayID, over socket: BoundSocket) throws {
+        var generator = SystemRandomNumberGenerator()
+        var joining = Joining(key, relay: relay, using: &generator)
+        for _ in 0..<12 {
+            let question = [UInt8](capacity: 128) { joining.write(into: &$0) }
+            socket.send(question.span)
+            guard let answer = socket.receive() else { continue }
+            switch joining.receive(answer.span) {
+            case .welcome(_, let keys):
+                sealer = keys.sealer(for: .member)
+                tagger = keys.hopTagger(for: .member)
+                renew(over: socket)
+                // RENEWED: the session lives.
+                while let answer = socket.receive() { if answer.count == 74 { return } }
+                throw Refused()
+            case .refusal: throw Refused()
+            case .cookie, .nothing: continue
+            }
+        }
+        throw Refused()
+    }
+
+    mutating func renew(over socket: BoundSocket) {
+        let record = [UInt8](capacity: 128) { sealer.seal(.renewal(token: 1), into: &$0) }
+        socket.send(record.span)
+    }
+
+    /// Sends a datagram of media or an announcement.
+    mutating func send(over socket: BoundSocket, _ write: (inout OutputSpan<UInt8>) -> Void) {
+        let datagram = [UInt8](capacity: 256) {
+            write(&$0)
+            _ = tagger.tag(&$0)
+        }
+        socket.send(datagram.span)
+    }
+}

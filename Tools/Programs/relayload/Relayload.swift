@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// What a relay is measured with: talkers, members who join by the real protocol, and junk.
+@main
+struct Relayload: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Load a relay of this machine, for Tools/benchmark.", subcommands: [Serve.self, Send.self, Join.self, Flood.self])
+}
+
+/// Where what is measured and what measures it meet.
+struct Places: ParsableArguments {
+    @Option(help: "The port of the relay, or of its plain input, on 127.0.0.1.")
+    var port: UInt16
+    @Option(help: "Talkers, each in a channel of its own.")
+    var streams = 1
+    @Option(help: "Listeners of each channel: 127.1.h.l, counted through.")
+    var listeners = 0
+    @Option(help: "The port of all listeners.")
+    var sinkPort: UInt16 = 0
+}
