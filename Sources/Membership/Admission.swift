@@ -18,6 +18,8 @@ struct Admission: Sendable {
     static let longestPause = Duration.seconds(30)
 
     var isActive: Bool { deadline != nil }
+    /// Whether all endpoints were asked in vain, or the relay said no.
+    var hasFailed: Bool { pauseCount > 0 }
 
     func endpoint(_ configuration: ChannelConfiguration) -> Endpoint {
         configuration.endpoints[turn % configuration.endpoints.count]

@@ -5,7 +5,7 @@ public import Keys
 public enum ChannelEvent: Hashable, Sendable {
     /// The relay has let us in, and sees us at this address.
     case joined(Role, seenAt: Endpoint)
-    /// The relay does not answer any more; joining goes on. Sound may still come.
+    /// The relay does not answer, or not any more; joining goes on. Sound may still come.
     case lost
     /// The relay does not let us in; trying goes on. Told once for each reason in a row.
     case refused(Refusal.Reason)

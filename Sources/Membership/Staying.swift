@@ -9,6 +9,7 @@ extension Channel {
     mutating func advance(at now: Instant) {
         guard !hasLeft else { return }
         if admission.isDue(configuration, at: now, using: &generator) { sayAgain() }
+        if told == .nothing, admission.hasFailed, unprovedDeadline == nil { tell(.lost) }
         if let deadline = unprovedDeadline, deadline <= now {
             unprovedDeadline = nil
             tell(.refused(.unproved))

@@ -17,6 +17,7 @@ final class ChannelLine {
         _ settings: ChannelSettings, _ coding: CodingSettings, depth: Duration, ssrc: SSRC, local: Endpoint,
         at now: Instant
     ) {
+        settings.suite.prepare()
         var generator = SystemRandomNumberGenerator()
         relay = settings.relay == nil ? OwnRelay(settings.keys, at: local, now, using: &generator) : nil
         let configuration = ChannelConfiguration(

@@ -213,7 +213,7 @@ internal import Synchronization
             controls.isConnected.store(true, ordering: .releasing)
         case .ssrcIsTaken: station.takeAnotherSSRC(at: now)
         case .refused(let reason) where !hasJoined && !reason.mayPass:
-            state.fail(RadioError(.unavailable, reason.sentence))
+            return state.fail(RadioError(.unavailable, reason.sentence))
         case .refused, .closed, .lost: break
         }
         state.post(event)
