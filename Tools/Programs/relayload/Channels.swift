@@ -16,7 +16,7 @@ enum Channels {
         var number: UInt64
 
         mutating func next() -> UInt64 {
-            number += 0x9E37_79B9_7F4A_7C15
+            number &+= 0x9E37_79B9_7F4A_7C15
             return number
         }
     }
