@@ -181,7 +181,7 @@ let package = Package(
         tests(
             "RadioTests",
             imports: [
-                "CAllocations", "Radio", "BadLink", "Engine", "Handoff", "Keys", "Network", "OpusCodec", "Playout", "RTP",
+                "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Keys", "Network", "OpusCodec", "Playout", "RTP",
                 "Sound", "SoundCard",
                 "SoundFile",
             ]),

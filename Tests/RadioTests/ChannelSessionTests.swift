@@ -1,0 +1,90 @@
+import Keys
+import Radio
+import Sound
+import Support
+import Testing
+
+extension RealTimeTests {
+    /// In a channel, on this machine.
+    @Suite(.serialized) struct ChannelSessionTests {
+        private let secret: Secret
+        private let folder = Folder()
+
+        init() {
+            var dice = SystemRandomNumberGenerator()
+            secret = Secret(.talk, using: &dice)
+        }
+
+        /// Of the station that answers itself where there is no host.
+        private func link(_ host: String?, port: UInt16, _ secret: Secret? = nil) throws -> ChannelLink {
+            try ChannelLink(host: host, port: port, name: "test", opening: .secret(secret ?? self.secret))
+        }
+
+        /// Answers the channel's members on `port`, and hears them.
+        private func answering(on port: UInt16, _ heard: Heard) throws -> Session {
+            var configuration = try SessionConfiguration.joining(try link(nil, port: port), as: .talk)
+            configuration.recording = .closure { heard.take($0, $1) }
+            configuration.endsWithLastSource = true
+            return try Session(configuration)
+        }
+
+        private func sending(_ link: ChannelLink) throws -> Session {
+            var configuration = try SessionConfiguration.joining(link, as: .talk)
+            configuration.input = .file(try folder.sound("tone.wav", tone(440, seconds: 2)), raw: nil)
+            return try Session(configuration)
+        }
+
+        @Test func aStationAnswersItsChannelsMembers() throws {
+            try retrying {
+                let port = UDPPort.free()
+                let heard = (own: Heard(), listener: Heard())
+                let answering = try answering(on: port, heard.own)
+                try answering.start()
+                let keys = try ChannelKeys(link("127.0.0.1", port: port))
+                var listener = try SessionConfiguration.joining(
+                    link("127.0.0.1", port: port, keys.listenSecret), as: .listen)
+                listener.recording = .closure { heard.listener.take($0, $1) }
+                listener.endsWithLastSource = true
+                let listening = try Session(listener)
+                try listening.start()
+                #expect(waiting { !listening.takeChannelEvents().isEmpty })
+                let sending = try sending(link("127.0.0.1", port: port))
+                try sending.run()
+                try answering.wait()
+                try listening.wait()
+                #expect(sending.snapshot?.transmission.packetCount == 100, "a file waits until it can be heard")
+                for heard in [heard.own, heard.listener] {
+                    let sound = heard.samples
+                    #expect(sound.count >= 2 * 48_000)
+                    if longestGap(in: sound) > 480 { return "a gap of \(longestGap(in: sound))" }
+                    let loudness = amplitude(of: 440, in: sound[24_000..<84_000])
+                    if abs(loudness - 0.4) > 0.04 { return "a tone of \(loudness)" }
+                }
+                return nil
+            }
+        }
+
+        @Test func whoHasAnotherSecretIsToldAndHeardByNobody() throws {
+            let port = UDPPort.free()
+            let heard = Heard()
+            let answering = try answering(on: port, heard)
+            try answering.start()
+            var dice = SystemRandomNumberGenerator()
+            let stranger = try sending(link("127.0.0.1", port: port, Secret(.talk, using: &dice)))
+            let error = #expect(throws: RadioError.self) { try stranger.run() }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.description.hasPrefix("the relay does not know this channel, or the secret differs") == true)
+            #expect(stranger.snapshot?.transmission.packetCount == 0)
+            answering.stop()
+            try answering.wait()
+            #expect(heard.samples.allSatisfy { $0 == 0 })
+        }
+
+        @Test func aListenLinkDoesNotTalk() throws {
+            let keys = try ChannelKeys(link("127.0.0.1", port: 5_004))
+            let listen = try link("127.0.0.1", port: 5_004, keys.listenSecret)
+            let error = #expect(throws: RadioError.self) { try SessionConfiguration.joining(listen, as: .talk) }
+            #expect(error == RadioError(.usage, "this link is for listening: ask for the channel's talk link"))
+        }
+    }
+}
