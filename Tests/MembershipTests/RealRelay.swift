@@ -25,9 +25,11 @@ final class RealRelay: RelayEnd {
             clock: Airwaves.clock(at: now), using: &dice)
     }
 
-    var memberCount: Int { members.count }
+    /// When somebody said HELLO.
+    private(set) var hellos: [Instant] = []
 
     func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {
+        if datagram.starts(with: [99, 1, 1]) { hellos.append(now) }
         if case .forward(let byteCount, _, let talker) = relay.receive(datagram.span, from: sender, at: now) {
             let bytes = Array(datagram[..<byteCount])
             for member in members where member.number != talker { output.append((bytes, member.endpoint)) }

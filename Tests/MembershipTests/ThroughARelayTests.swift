@@ -1,5 +1,6 @@
 import BadLink
 import Engine
+import Foundation
 import Keys
 import Membership
 import RTP
@@ -16,10 +17,10 @@ struct ThroughARelayTests {
         let right = Member(1, Family.configuration(.talk, suite: .aesGCM), ssrc: 5, speech: Speech())
         let listener = Member(2, Family.configuration(.listen), ssrc: 6)
         let air = Airwaves([left, right, listener], relay)
-        air.run(seconds: 60)
+        air.run(seconds: 30)
         for (member, ssrc) in [(left, 5), (right, 9), (listener, 5), (listener, 9)] as [(Member, UInt32)] {
             let numbers = member.heard(from: ssrc).map(\.number)
-            let isWhole = numbers == Array(numbers[0]...2_998)
+            let isWhole = numbers == Array(numbers[0]...1_498)
             #expect(isWhole && numbers[0] < 10)
         }
         #expect([left, right, listener].allSatisfy { $0.events.count == 1 && $0.discards[.unopened] == 0 })
@@ -71,7 +72,8 @@ struct ThroughARelayTests {
         #expect(listener.heard(from: second.station.ssrc.rawValue).count > 140)
     }
 
-    @Test(arguments: [0, 0.1])
+    /// With TENFOUR_LONG with loss, too.
+    @Test(arguments: ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? [0] : [0, 0.1])
     func aRelayThatIsKilledAndStartedAgainHasItsListenersBackWithinTwoSeconds(loss: Double) {
         let listenerCount = 500
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
@@ -80,15 +82,20 @@ struct ThroughARelayTests {
         }
         let network = NetworkModel(loss: loss > 0 ? .random(loss) : .none, delay: .milliseconds(20))
         let air = Airwaves([talker] + listeners, relay, network: network)
-        air.run(seconds: 1.5)
+        air.run(seconds: 0.8)
         let killed = air.now
-        air.replace(relay: RealRelay(now: killed, seed: 2))
+        let again = RealRelay(now: killed, seed: 2)
+        air.replace(relay: again)
         air.run(seconds: 2)
+        let hellos = again.hellos
         let backCount = listeners.count { listener in
             listener.heard.contains { $0.at > killed + .milliseconds(50) }
         }
         // With loss on every line, what is asked twice comes later.
         #expect(backCount >= listenerCount * (loss > 0 ? 90 : 99) / 100, "\(backCount)")
+        // They do not come all in one moment.
+        let slots = Dictionary(grouping: hellos) { ($0 - killed) / Duration.milliseconds(20) }
+        #expect(slots.values.allSatisfy { $0.count < listenerCount / 5 })
     }
 
     @Test func aRelayThatStopsSaysSoAndItsMembersComeBack() {
@@ -125,14 +132,14 @@ struct ThroughARelayTests {
         var sentCounts = [Int](repeating: 0, count: 51)
         air.watch = { datagram, member in if (128...191).contains(datagram[0]) { sentCounts[member] += 1 } }
         let start = air.now
-        air.run(seconds: 60)
+        air.run(seconds: 20)
         let numbers = Set(listeners[6].heard.filter { $0.at > start + .seconds(1) }.map(\.number))
         let all = Set(listeners[0].heard.filter { $0.at > start + .seconds(1) }.map(\.number))
         let missing = all.subtracting(numbers).count
         let resent = sentCounts[7] - sentCounts[1]
         #expect(Double(missing) < 0.01 * Double(all.count), "\(missing) of \(all.count)")
         #expect(resent > all.count / 20 && resent < all.count / 5, "\(resent)")
-        for index in 1...50 where index != 7 { #expect(sentCounts[index] == 3_000, "\(index)") }
+        for index in 1...50 where index != 7 { #expect(sentCounts[index] == 1_000, "\(index)") }
         #expect(talker.station.defence.isNone)
     }
 
