@@ -57,10 +57,10 @@ let package = Package(
 
         room("Sound"),
         room("RTP", imports: ["Sound"]),
-        room("Keys", imports: ["CSodium", "CSRTP", "Sound", "RTP"]),
         room("Playout", imports: ["Sound", "RTP"]),
         room("Quality", imports: ["Sound", "RTP", "Playout"]),
         room("Engine", imports: ["Sound", "RTP"]),
+        room("Keys", imports: ["CSodium", "CSRTP", "Sound", "RTP", "Engine"]),
         room("Membership", imports: ["Sound", "RTP", "Engine", "Keys"]),
         room("Relaying", imports: ["Sound", "RTP", "Engine", "Keys"]),
         room("PacketCapture", imports: ["Sound", "Engine"]),

@@ -172,12 +172,3 @@ struct RelayedChannel: Sendable {
         status = RelayStatus.Channel(name: configuration.name)
     }
 }
-
-extension PeerAddress {
-    package init(_ endpoint: Endpoint) {
-        switch endpoint.address {
-        case .v4(let address): self.init(v4: address, port: endpoint.port)
-        case .v6(let high, let low, _): self.init(v6: UInt128(high) << 64 | UInt128(low), port: endpoint.port)
-        }
-    }
-}

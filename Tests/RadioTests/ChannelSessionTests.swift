@@ -1,3 +1,4 @@
+import Engine
 import Keys
 import Radio
 import Sound

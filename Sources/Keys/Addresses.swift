@@ -1,5 +1,4 @@
 package import Engine
-package import Keys
 
 // The two ways to write an address: as sockets have it, and as control packets do.
 
