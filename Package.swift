@@ -90,7 +90,7 @@ let package = Package(
             name: "tenfour",
             dependencies: [
                 "Radio", "Membership", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality",
-                "SoundCard", "SoundFile", "Console", argumentParser,
+                "Relaying", "RelayService", "SoundCard", "SoundFile", "Console", argumentParser,
             ],
             swiftSettings: settings),
 
@@ -149,7 +149,10 @@ let package = Package(
 
         .target(
             name: "Support",
-            dependencies: ["Sound", "RTP", "Keys", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard"],
+            dependencies: [
+                "Sound", "RTP", "Keys", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard", "Relaying",
+                "RelayService",
+            ],
             path: "Tests/Support",
             swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),

@@ -83,6 +83,12 @@ public struct ChannelLink: Sendable, Equatable {
         return (host, port)
     }
 
+    /// A channel's name as links and keys have it, from what a person writes: capitals become small letters.
+    public static func channelName(_ text: String) throws(ChannelLinkError) -> String {
+        let bytes = Array(text.utf8)
+        return try name(bytes.span)
+    }
+
     /// How JOIN names the relay; nil where the link names none.
     public var relay: RelayID? { host.map { RelayID(host: $0, port: port) } }
 }

@@ -13,7 +13,9 @@ public struct QRSymbol: Sendable, Equatable {
     /// 2331 bytes. `QRcode_encodeData`.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
-        guard let code = unsafe QRcode_encodeData(CInt(clamping: bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
+        guard let code = unsafe QRcode_encodeData(CInt(clamping: bytes.count), bytes, 0, QR_ECLEVEL_M) else {
+            return nil
+        }
         defer { unsafe QRcode_free(code) }
         let width = unsafe Int(code.pointee.width)
         guard let data = unsafe code.pointee.data else { return nil }

@@ -10,6 +10,8 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
         case usage
         /// A device, file, address or host that is not to be had.
         case unavailable
+        /// A configuration with an error.
+        case configuration
         /// It went wrong while it ran.
         case failure
     }

@@ -13,7 +13,7 @@ extension Refusal.Reason {
         case .full: "the channel, or the relay, is full: try later, or ask its operator for more room"
         case .limited: "too many join at once: this goes on trying"
         case .refused:
-            "the relay is not called what the link calls it, or the link gives another role: ask for a new link"
+            "refused: the relay no longer carries this channel, or is not called what the link calls it: ask for a new link"
         case .rekeyed: "the channel has a new secret: ask for the new link"
         case .stopping: "the relay is stopping: this goes on trying"
         }

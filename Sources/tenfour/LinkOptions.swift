@@ -13,7 +13,8 @@ struct LinkOptions: ParsableArguments {
     /// For `validate` of a command: throws where nobody is named.
     func checkPresence(of typed: String?, named argument: String) throws {
         guard typed == nil, linkFile == nil, Secrets.variable(Secrets.link) == nil else { return }
-        throw ValidationError("Missing expected argument '\(argument)': or name a file with a channel's link by --link-file.")
+        throw ValidationError(
+            "Missing expected argument '\(argument)': or name a file with a channel's link by --link-file.")
     }
 
     /// What `typed` names, else the link of `--link-file` or TENFOUR_LINK. Nil where there is none of them.

@@ -22,7 +22,8 @@ struct Talk: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The port to receive on; unless told \(RTPDefaults.port), and in a channel of a relay's any.", valueName: "port"))
+            "The port to receive on; unless told \(RTPDefaults.port), and in a channel of a relay's any.",
+            valueName: "port"))
     var port: UInt16?
 
     @Option(
@@ -57,7 +58,8 @@ struct Talk: ParsableCommand {
             return try .joining(link, as: .talk, station: station, localPort: port)
         }
         let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
-        var configuration = try SessionConfiguration.talking(with: stream, station: station, localPort: port ?? RTPDefaults.port)
+        var configuration = try SessionConfiguration.talking(
+            with: stream, station: station, localPort: port ?? RTPDefaults.port)
         configuration.protection = .init(srtp: key)
         return configuration
     }

@@ -15,7 +15,9 @@ struct Tenfour: ParsableCommand {
             \(Console.exitCodes)
             """,
         version: "tenfour 0.1",
-        subcommands: [Talk.self, Listen.self, Send.self, Recv.self, ChannelCommand.self, Devices.self])
+        subcommands: [
+            Talk.self, Listen.self, Send.self, Recv.self, ChannelCommand.self, RelayCommand.self, Devices.self,
+        ])
 
     static func main() {
         // Before anything else: until then others can see them.

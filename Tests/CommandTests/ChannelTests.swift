@@ -46,7 +46,8 @@ import Testing
     @Test func linksAreDrawnForCameras() throws {
         #expect(try lines("channel new family --qr").count { $0.contains("▄") || $0.contains("▀") } > 30)
         let terminal = Terminal()
-        let program = try Program("tenfour", ["channel", "new", "family"], terminal: terminal)
+        let program = try Program(
+            "tenfour", ["channel", "new", "family"], environment: ["NO_COLOR": ""], terminal: terminal)
         #expect(program.wait() == .code(0))
         let inked = terminal.lines.count { $0.hasPrefix("\u{1B}[38;5;16;48;5;231m") && $0.hasSuffix("\u{1B}[0m") }
         #expect(inked > 30, "\(terminal.shown)")
@@ -133,13 +134,15 @@ import Testing
     ])
     func wrongUseIsToldInASentence(misuse: Misuse) throws {
         folder.write("tenfour://host/family#talk-aaaa\n", to: "open")
-        chmod(folder("open"), 0o644)
+        unsafe chmod(folder("open"), 0o644)
         folder.write("\n", to: "empty")
         folder.write("rtp://127.0.0.1\n", to: "plain")
         let result = try tenfour(misuse.arguments, in: folder)
         #expect(result.end == .code(misuse.code), "\(result.errors)")
         #expect(result.output == "")
-        #expect(result.errors.hasPrefix("tenfour: ") && result.errors.dropLast().contains("\n") == false, "\(result.errors)")
+        #expect(
+            result.errors.hasPrefix("tenfour: ") && result.errors.dropLast().contains("\n") == false, "\(result.errors)"
+        )
         for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
     }
 }

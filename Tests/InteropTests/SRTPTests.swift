@@ -78,13 +78,15 @@ import Testing
 
     private func gstreamer(cipher: String) -> Command {
         let isCounterMode = cipher == Self.cipher
+        let authentication = isCounterMode ? "hmac-sha1-80" : "null"
         return Command(
             "gst-launch-1.0",
             words: """
                 -q audiotestsrc is-live=true freq=\(Int(Tone.telling)) volume=0.5 samplesperbuffer=960 num-buffers=200 \
                 ! audio/x-raw,rate=48000,channels=1 ! opusenc bitrate=64000 ! rtpopuspay pt=111 \
                 ! srtpenc key=\(isCounterMode ? Self.digits : String(Self.digits.prefix(56))) rtp-cipher=\(cipher) \
-                rtp-auth=\(isCounterMode ? "hmac-sha1-80" : "null") ! udpsink host=127.0.0.1 port=\(port)
+                rtcp-cipher=\(cipher) rtp-auth=\(authentication) rtcp-auth=\(authentication) \
+                ! udpsink host=127.0.0.1 port=\(port)
                 """)
     }
 
@@ -94,7 +96,6 @@ import Testing
     }
 
     @Test func weHearGStreamerInGCM() throws {
-        // 28 bytes are 37 digits and a half, and two equal signs.
         folder.write("dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydA==\n", to: "key")
         try receive(
             ["srtp://:\(port)", "--srtp-suite", "AEAD_AES_128_GCM"] + ours, from: gstreamer(cipher: "aes-128-gcm"))

@@ -126,7 +126,9 @@ struct StaticSRTPTests {
             #expect(SRTPMasterKey(suite, base64: text) == key && key.base64Text == text)
             let bare = String(text.prefix { $0 != "=" })
             #expect(SRTPMasterKey(suite, base64: bare) == key)
-            for wrong in ["", "=", bare + "A", String(bare.dropLast()), bare + "===", " " + bare, bare.replacing("Z", with: "-")] {
+            for wrong in [
+                "", "=", bare + "A", String(bare.dropLast()), bare + "===", " " + bare, bare.replacing("Z", with: "-"),
+            ] {
                 #expect(SRTPMasterKey(suite, base64: wrong) == nil, "\(wrong)")
             }
             #expect(SRTPSuite(name: suite.name.lowercased()) == suite)

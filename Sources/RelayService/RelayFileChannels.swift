@@ -1,0 +1,96 @@
+internal import Engine
+internal import Keys
+internal import Relaying
+
+/// The lines that say who hears whom.
+extension RelayFile {
+    /// `channel NAME talk=KEY listen=KEY`. Nothing of the line is repeated: a key may stand anywhere in it.
+    mutating func addChannel(_ words: [String], _ place: RelayFileError.Place) throws(RelayFileError) {
+        guard words.count == 4 else { throw RelayFileError(place, .channelForm) }
+        let name = try channelName(words[1], place)
+        var keys: [Role: JoinKey] = [:]
+        for word in words[2...] {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let role = ["talk": Role.talk, "listen": .listen][parts[0]], keys[role] == nil
+            else {
+                throw RelayFileError(place, .channelForm)
+            }
+            guard let key = JoinKey(role, configurationText: String(parts[1])) else {
+                throw RelayFileError(place, .key(String(parts[0])))
+            }
+            keys[role] = key
+        }
+        guard let talk = keys[.talk], let listen = keys[.listen] else { throw RelayFileError(place, .channelForm) }
+        let channels = configuration.relay.channels
+        guard channels.count < Self.maximumChannelCount else { throw RelayFileError(place, .tooMany("channels")) }
+        guard !channels.contains(where: { $0.name == name }) else {
+            throw RelayFileError(place, .again("channel \(name)"))
+        }
+        var other: String? = talk.channelID == listen.channelID ? name : nil
+        for id in [talk.channelID, listen.channelID] {
+            if let channel = knownKeys[id] { other = channel }
+            knownKeys[id] = name
+        }
+        if let other { throw RelayFileError(place, .keyAgain(other)) }
+        configuration.relay.channels.append(.init(name: name, talkJoin: talk, listenJoin: listen))
+    }
+
+    /// `NAME=BIND:PORT[,from=ADDRESS]`
+    mutating func addInput(_ text: String, _ place: RelayFileError.Place) throws(RelayFileError) {
+        let (name, value) = try nameAndValue(text, "rtp-in", .input, place)
+        let parts = value.split(separator: ",", omittingEmptySubsequences: false)
+        guard let bind = parts.first.flatMap({ Endpoint($0) }), parts.count <= 2 else {
+            throw RelayFileError(place, .value("rtp-in", .input))
+        }
+        var from: IPAddress?
+        if parts.count == 2 {
+            guard parts[1].hasPrefix("from="), let address = IPAddress(parts[1].dropFirst("from=".count)),
+                !address.isMulticast, !address.isUnspecified
+            else { throw RelayFileError(place, .value("rtp-in", .input)) }
+            from = address
+        }
+        guard !plain.values.contains(where: { $0.inputs.contains { $0.bind == bind && bind.port != 0 } }) else {
+            throw RelayFileError(place, .again("rtp-in at \(bind)"))
+        }
+        plain[name, default: Lines(place: place)].inputs.append(PlainChannel.Input(bind: bind, from: from))
+    }
+
+    /// `NAME=ADDRESS:PORT`, or `NAME=@FILE` with an address in each line.
+    mutating func addTargets(
+        _ text: String, _ place: RelayFileError.Place, _ read: (String) -> [UInt8]?
+    ) throws(RelayFileError) {
+        let (name, value) = try nameAndValue(text, "rtp-out", .output, place)
+        guard value.hasPrefix("@") else { return try addTarget(value, to: name, place, place) }
+        let path = String(value.dropFirst())
+        guard !path.isEmpty, let bytes = read(path) else { throw RelayFileError(place, .unreadable(path)) }
+        try Self.forEachLine(of: bytes.span, path) { (words, line) throws(RelayFileError) in
+            guard words.count == 1 else { throw RelayFileError(line, .target) }
+            try addTarget(words[0][...], to: name, place, line)
+        }
+    }
+
+    private mutating func addTarget(
+        _ text: Substring, to name: String, _ place: RelayFileError.Place, _ line: RelayFileError.Place
+    ) throws(RelayFileError) {
+        guard let target = Endpoint(text), target.port > 0, !target.address.isUnspecified else {
+            throw RelayFileError(line, .target)
+        }
+        guard targetCount < Self.maximumTargetCount else { throw RelayFileError(line, .tooMany("addresses")) }
+        targetCount += 1
+        plain[name, default: Lines(place: place)].targets.append(target)
+    }
+
+    private func nameAndValue(
+        _ text: String, _ keyword: String, _ what: RelayFileError.Value, _ place: RelayFileError.Place
+    ) throws(RelayFileError) -> (String, Substring) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty else { throw RelayFileError(place, .value(keyword, what)) }
+        return (try channelName(String(parts[0]), place), parts[1])
+    }
+
+    private func channelName(_ text: String, _ place: RelayFileError.Place) throws(RelayFileError) -> String {
+        do throws(ChannelLinkError) { return try ChannelLink.channelName(text) } catch {
+            throw RelayFileError(place, .name)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Console
+import Engine
+import Glibc
+import Network
+import Radio
+import RelayService
+
+/// `tenfour relay --config FILE`.
+struct RelayRun: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Relay what a configuration names, until it is ended.",
+        discussion: """
+            tenfour relay --example > relay.conf; chmod 600 relay.conf
+            tenfour relay --config relay.conf --check
+            tenfour relay --config relay.conf
+            tenfour relay --rtp-in studio=0.0.0.0:6000 --rtp-out studio=@listeners.txt
+
+            SIGHUP reads the configuration anew: members of channels that stay as they are notice nothing. SIGTERM and Ctrl-C \
+            say good-bye to all.
+            """)
+
+    @OptionGroup var source: RelaySource
+
+    @Flag(help: "Read the configuration, say what it comes to, and end.")
+    var check = false
+
+    @Flag(help: "Print a configuration that says what there is to set, and end.")
+    var example = false
+
+    @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+    var quiet = false
+
+    func validate() throws {
+        guard !example, source.isEmpty else { return }
+        throw ValidationError("Missing expected option '--config <file>', or --rtp-in and --rtp-out.")
+    }
+
+    func run() throws {
+        if example { return Terminal.put(RelayFile.example) }
+        let read = try source.read()
+        if !quiet, let warning = read.warning { Terminal.say("tenfour: \(warning)") }
+        if check { return Terminal.put(read.summary) }
+        try relay(read)
+    }
+
+    private func relay(_ read: RelaySource.Read) throws {
+        let log = RelayLog(isQuiet: quiet)
+        let server = try RelayServer(read.configuration) { log.take($0) }
+        let socket = read.statusSocket
+        try server.run { (loop) throws(NetworkError) in
+            for number in [SIGINT, SIGTERM] { _ = try loop.onSignal(number) { [unowned server] in server.stop() } }
+            _ = try loop.onSignal(SIGHUP) { [unowned server] in reload(server, log) }
+            try answer(at: socket, for: server, on: loop, log)
+        }
+        log.say("stopped")
+    }
+
+    /// A configuration with an error changes nothing.
+    private func reload(_ server: RelayServer, _ log: RelayLog) {
+        do throws(RadioError) {
+            let read = try source.read()
+            if let warning = read.warning { log.say(warning) }
+            server.reload(read.configuration)
+            log.say("the configuration is read anew: \(read.counts)")
+        } catch {
+            Terminal.say("tenfour: the configuration stays as it was: \(error)")
+        }
+    }
+
+    /// Nobody is kept from a relay by its status, unless a place for that was named.
+    private func answer(
+        at socket: (path: String, isNamed: Bool), for server: RelayServer, on loop: EventLoop, _ log: RelayLog
+    ) throws(NetworkError) {
+        if !socket.isNamed { StatusSocket.makeFolder(of: socket.path) }
+        do throws(NetworkError) {
+            _ = try LocalSocket(on: loop, listeningAt: socket.path) { [unowned server] in
+                RelayReport(server.status).answer
+            }
+        } catch {
+            if socket.isNamed { throw error }
+            log.say(
+                "no status at \(socket.path) (\(NetworkError.text(for: error.code))): name another place with --status-socket"
+            )
+        }
+    }
+}

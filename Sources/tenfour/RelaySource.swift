@@ -1,0 +1,144 @@
+import ArgumentParser
+import Engine
+import Glibc
+import Radio
+import RelayService
+import Relaying
+
+/// Where a relay's configuration comes from: a file, and what the command line adds to it.
+struct RelaySource: ParsableArguments {
+    @Option(name: .shortAndLong, help: ArgumentHelp("The configuration; --example prints one.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("Where members come, instead of what the file says.", valueName: "address:port"))
+    var bind: String?
+
+    @Option(help: ArgumentHelp("Threads that send, 1 to 64, instead of what the file says.", valueName: "count"))
+    var workers: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Take standard RTP in for a channel without a secret, from one host where it is named.",
+            valueName: "channel=bind:port[,from=address]"))
+    var rtpIn: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Pass that on to an address, or to all that stand in a file.", valueName: "channel=address:port|@file"))
+    var rtpOut: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The Unix socket at which status is to be had, instead of what the file says.", valueName: "path"))
+    var statusSocket: String?
+
+    var isEmpty: Bool { config == nil && rtpIn.isEmpty && rtpOut.isEmpty }
+
+    /// What was read.
+    struct Read {
+        var configuration: RelayServerConfiguration
+        /// Others than its owner may read the keys.
+        var warning: String?
+        var statusSocket: (path: String, isNamed: Bool)
+    }
+
+    func validate() throws {
+        if let workers, !(1...64).contains(workers) {
+            throw ValidationError("--workers \(workers) is out of range: write 1 to 64.")
+        }
+        if let bind, Endpoint(bind)?.address.isMulticast ?? true {
+            throw ValidationError(
+                "--bind \(bind) is no address of this machine: write such as 0.0.0.0:5004 or [::]:5004.")
+        }
+    }
+
+    /// Throws `.unavailable` for a file that is not to be had, and `.configuration` for one with an error.
+    func read() throws(RadioError) -> Read {
+        var file = RelayFile()
+        var warning: String?
+        do throws(RelayFileError) {
+            if let config {
+                guard let bytes = WholeFile.bytes(of: config) else {
+                    throw RelayFileError(unreadable: config)
+                }
+                if let mode = WholeFile.modeForOthers(of: config) {
+                    warning =
+                        "\(config) may be read by others (mode \(mode)), and whoever knows its keys can join: chmod 600 \(config)"
+                }
+                let folder = config.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
+                    separator: "/")
+                try file.add(bytes.span, of: config) { path in
+                    WholeFile.bytes(of: path.hasPrefix("/") || folder.isEmpty ? path : "\(folder)/\(path)")
+                }
+            }
+            for text in rtpIn { try file.add("rtp-in", text) }
+            for text in rtpOut { try file.add("rtp-out", text) { WholeFile.bytes(of: $0) } }
+            var configuration = try file.finished()
+            if let bind, let endpoint = Endpoint(bind) { configuration.bind = endpoint }
+            if let workers { configuration.workers = workers }
+            let named = statusSocket ?? file.statusSocket
+            return Read(
+                configuration: configuration, warning: warning,
+                statusSocket: (named ?? StatusSocket.path, named != nil))
+        } catch {
+            throw RadioError(error.isMissingFile ? .unavailable : .configuration, error.description)
+        }
+    }
+}
+
+extension RelaySource.Read {
+    /// `2 channels, 1 plain one`.
+    var counts: String {
+        let (channels, plain) = (configuration.relay.channels.count, configuration.plain.count)
+        let first = "\(channels) \(channels == 1 ? "channel" : "channels")"
+        return plain == 0 ? first : first + ", \(plain) without encryption"
+    }
+
+    /// What it comes to, for `--check`.
+    var summary: String {
+        let limits = configuration.relay.limits
+        var lines = [
+            "listens on \(configuration.bind), sends from \(configuration.workers) \(configuration.workers == 1 ? "thread" : "threads")",
+            "tells its status at \(statusSocket.path)",
+        ]
+        if !configuration.relay.channels.isEmpty {
+            let names = configuration.relay.names.count
+            lines.append("answers to \(names == 0 ? "any name" : "\(names) \(names == 1 ? "name" : "names")")")
+            lines.append(
+                "takes \(limits.members) members, \(limits.channelMembers) in a channel; \(limits.talkerPacketsPerSecond) packets "
+                    + "and \(limits.talkerBitsPerSecond) bits a second of a talker")
+        }
+        for channel in configuration.relay.channels { lines.append("channel \(channel.name)") }
+        for channel in configuration.plain {
+            let inputs = channel.inputs.map { "\($0.bind)" + ($0.from.map { " from \($0)" } ?? "") }
+            lines.append(
+                "channel \(channel.name), not encrypted: \(inputs.joined(separator: ", ")) to \(channel.targets.count) "
+                    + (channel.targets.count == 1 ? "address" : "addresses"))
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+}
+
+/// A file as it is.
+private enum WholeFile {
+    /// Nil where it cannot be read; more than `RelayFile` takes is cut off behind that.
+    static func bytes(of path: String) -> [UInt8]? {
+        guard let file = unsafe fopen(path, "re") else { return nil }
+        defer { unsafe fclose(file) }
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count <= RelayFile.maximumByteCount {
+            let count = unsafe fread(&room, 1, room.count, file)
+            if count == 0 { break }
+            bytes += room[..<count]
+        }
+        return unsafe ferror(file) == 0 ? bytes : nil
+    }
+
+    /// In octal, where others may read it.
+    static func modeForOthers(of path: String) -> String? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
+        return String(status.st_mode & 0o777, radix: 8)
+    }
+}
