@@ -1,6 +1,6 @@
-internal import Engine
-internal import Keys
-internal import Sound
+package import Engine
+package import Keys
+package import Sound
 
 /// HELLO and JOIN: until the join key is proved nothing is kept, and no more is sent than came.
 extension Relay {
@@ -90,13 +90,21 @@ extension Relay {
         }
         guard let keys else { return .discarded(.weakShare) }
         usedCookies.insert(join.cookie)
-        let member = sessions.insert(
-            Session(endpoint: sender, channel: channel, role: key.role, deadline: now + Self.patience), keys)
-        if key.role == .talk { sessions[member].talker = Int32(addTalker(member, keys.hopTagChecker(for: .relay))) }
-        channels[channel]?.sessionCount += 1
+        let member = admit(keys, as: key.role, to: channel, at: sender, now)
         welcomes[member] = SaidWelcome(join: join, datagram: datagram)
         outbox.put(datagram.span, to: sender)
         return .handled
+    }
+
+    /// Who has proved its key: from now on there is a session. Its id was the last to be drawn.
+    package mutating func admit(
+        _ keys: SessionKeys, as role: Role, to channel: Int, at endpoint: Endpoint, _ now: Instant
+    ) -> Int {
+        let member = sessions.insert(
+            Session(endpoint: endpoint, channel: channel, role: role, deadline: now + Self.patience), keys)
+        if role == .talk { sessions[member].talker = Int32(addTalker(member, keys.hopTagChecker(for: .relay))) }
+        channels[channel]?.sessionCount += 1
+        return member
     }
 
     func terms(for endpoint: Endpoint, at now: Instant) -> Welcome.Terms {

@@ -21,7 +21,7 @@ struct HostileBytesTests {
     @Test(arguments: FuzzTarget.allCases)
     func noiseTrapsNoParser(target: FuzzTarget) {
         var dice = SeededGenerator(seed: 10)
-        for _ in 0..<(target == .station || target == .playout ? 2_000 : 12_000) {
+        for _ in 0..<(target == .station || target == .playout || target == .relay ? 2_000 : 12_000) {
             let bytes = (0..<Int(dice.next() % 100)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
             target.feed(bytes.span)
         }
