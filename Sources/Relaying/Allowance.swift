@@ -14,7 +14,9 @@ struct Allowance: Sendable {
         return true
     }
 
-    mutating func spend(_ price: Price, at now: Instant) -> Bool { spend(price.cost, most: price.most, at: now.nanoseconds) }
+    mutating func spend(_ price: Price, at now: Instant) -> Bool {
+        spend(price.cost, most: price.most, at: now.nanoseconds)
+    }
 
     /// Whether so much could be spent.
     func allows(_ price: Price, at now: Instant) -> Bool {

@@ -129,11 +129,13 @@ extension Relay {
 
     /// To one who joins: who is talking, where that is not too long ago to be believed.
     mutating func tellAnnouncements(to member: Int, at now: Instant) {
-        for case let talker? in talkers where talker.member != member && !talker.announcement.isEmpty {
-            guard sessions[talker.member].channel == sessions[member].channel,
-                now - talker.announcedAt < .seconds(Int(Announcement.maximumClockError))
-            else { continue }
-            outbox.put(talker.announcement.span, to: sessions[member].endpoint)
+        for claimants in claims.values {
+            for talker in claimants where sessions[talker].channel == sessions[member].channel && talker != member {
+                guard let said = talkers[Int(sessions[talker].talker)], !said.announcement.isEmpty,
+                    now - said.announcedAt < .seconds(Int(Announcement.maximumClockError))
+                else { continue }
+                outbox.put(said.announcement.span, to: sessions[member].endpoint)
+            }
         }
     }
 }

@@ -24,7 +24,9 @@ public struct Relay: ~Copyable, Sendable {
     /// Said to those whose first record has not come.
     var welcomes: [Int: SaidWelcome] = [:]
     var paths: [Int: Path] = [:]
+    /// All who may talk, each in its place; and the places that are free.
     var talkers: [Talker?] = []
+    var freeTalkers: [Int] = []
     /// Who has announced an SSRC; two may, in different channels.
     var claims: [SSRC: [Int]] = [:]
     /// Places among `talkers` of those whose voice has come of late.

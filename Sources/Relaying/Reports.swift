@@ -80,7 +80,9 @@ extension Relay {
         let forwarded = Int64(channels[channel]?.status.forwardedCount ?? 0)
         for number in nack.sequenceNumbers {
             guard let packet = ring.packet(number, at: now) else { continue }
-            guard sessions[member].resends.spend(Self.resendCost, most: Self.mostResendCost, at: forwarded) else { return }
+            guard sessions[member].resends.spend(Self.resendCost, most: Self.mostResendCost, at: forwarded) else {
+                return
+            }
             let endpoint = sessions[member].endpoint
             ring.withBytes(packet) { outbox.put($0, to: endpoint) }
             channels[channel]?.status.resentCount += 1

@@ -35,6 +35,9 @@ struct Session: Sendable {
 }
 
 /// All sessions: small dense numbers, found by session id and by address, forgotten in the order of their deadlines.
+///
+/// A listener costs a relay 330 bytes in all: 224 for its keys, 72 here, 12 in the table of addresses, and for some minutes
+/// what its cookie takes among those that were used.
 struct SessionTable: ~Copyable, Sendable {
     private var sessions: [Session] = []
     var keys = SessionKeyTable()

@@ -47,7 +47,7 @@ extension Relay {
 
     mutating func addTalker(_ member: Int, _ checker: HopTagChecker) -> Int {
         let talker = Talker(member, checker)
-        if let free = talkers.firstIndex(where: { $0 == nil }) {
+        if let free = freeTalkers.popLast() {
             talkers[free] = talker
             return free
         }
@@ -58,6 +58,7 @@ extension Relay {
     mutating func removeTalker(_ place: Int, at now: Instant) {
         release(place, at: now)
         talkers[place] = nil
+        freeTalkers.append(place)
     }
 
     func isTalking(_ member: Int) -> Bool {

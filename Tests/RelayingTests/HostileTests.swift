@@ -190,7 +190,8 @@ struct HostileTests {
             }
             if body[0] == 3 { body[0] = 1 }
             if dice.next() % 2 == 0 {
-                room.receive([UInt8](capacity: 200) { talker.sealer!.seal(inside: body.span, into: &$0) }, from: .host(1))
+                room.receive(
+                    [UInt8](capacity: 200) { talker.sealer!.seal(inside: body.span, into: &$0) }, from: .host(1))
             } else {
                 room.receive(talker.tagged([0x80] + inside), from: .host(1))
             }

@@ -92,7 +92,15 @@ struct JoiningTests {
             Issue.record("let in")
             return
         }
-        #expect(room.relay.status.discards[.refused] == 1)
+        // Who may only listen says that it talks, and proves it with its own key.
+        let key = JoinKey(.talk, configurationText: family.listenJoin.configurationText)!
+        var joining = Joining(key, relay: RelayRoom.name, using: &lost.dice)
+        for _ in 0..<2 {
+            room.receive([UInt8](capacity: 128) { joining.write(into: &$0) }, from: .host(3))
+            let answer = room.take(.host(3)).first ?? []
+            if case .refusal(.refused) = joining.receive(answer.span) { break }
+        }
+        #expect(room.relay.status.discards[.refused] == 2)
     }
 
     @Test func aJoinIsHonouredOnce() {
