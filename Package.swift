@@ -150,8 +150,8 @@ let package = Package(
         .target(
             name: "Support",
             dependencies: [
-                "Sound", "RTP", "Keys", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard", "Relaying",
-                "RelayService",
+                "Sound", "RTP", "Keys", "Membership", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard",
+                "Relaying", "RelayService",
             ],
             path: "Tests/Support",
             swiftSettings: settings),

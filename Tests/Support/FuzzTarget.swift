@@ -7,6 +7,7 @@ import Sound
 /// feed it what was found before, and noise.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     case rtp, rtcp, sdp, opus, reception, station, playout, capture, link, control, srtp, configuration, relay
+    case channel
 
     /// Parses `bytes`. Traps where a parser traps, and where it breaks its word: a range outside the bytes, something
     /// read that does not read the same when written again.
@@ -25,6 +26,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .srtp: feedSRTP(bytes)
         case .configuration: feedRelayFile(bytes)
         case .relay: feedRelay(bytes)
+        case .channel: feedChannel(bytes)
         }
     }
 }

@@ -1,0 +1,184 @@
+import BadLink
+import Engine
+import Keys
+import Membership
+import RTP
+import Sound
+
+/// Lets a script happen to a member of a channel, and traps where it breaks its word. What comes is a stranger's bytes, or
+/// those that a relay or another member seals with its rightful key.
+func feedChannel(_ bytes: Span<UInt8>) {
+    var script = DatagramScript(bytes)
+    var trial = ChannelTrial()
+    var count = 0
+    while let step = script.next(), count < 64 {
+        count += 1
+        trial.now = trial.now + step.pause
+        trial.waitForDeadlines()
+        let datagram = bytes.extracting(step.datagram)
+        switch step.action {
+        case .receive: trial.receive(datagram, as: step.sender)
+        case .send: trial.send(datagram, isControl: step.sender > 3)
+        case .loop: trial.loop()
+        case .leave: trial.leave()
+        }
+    }
+}
+
+/// A member that has joined, and its relay's side of the session.
+private struct ChannelTrial: ~Copyable {
+    var now = Instant.start
+    private var channel: Channel
+    private var sealer: RecordSealer
+    private var talker: SRTPContext?
+    private var talkerSSRC = SSRC(0)
+    private var lastSent: [UInt8] = []
+    private var hasLeft = false
+
+    private static let relay = DatagramScript.endpoint(0)
+    private static let elsewhere = DatagramScript.endpoint(2)
+    private static let clock = WallClock(milliseconds: 1_700_000_000_000)
+    private static let keys: ChannelKeys = {
+        var dice = SeededGenerator(seed: 4)
+        return ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &dice))
+    }()
+
+    init() {
+        var dice = SeededGenerator(seed: 9)
+        var channel = Channel(
+            ChannelConfiguration(
+                keys: Self.keys, role: .talk, relay: RelayID(host: "fuzz", port: 5_004), endpoints: [Self.relay]),
+            ssrc: SSRC(7), at: .start, clock: Self.clock, using: &dice)
+        let address = PeerAddress(v4: 1, port: 2)
+        var cookies = Cookies(using: &dice)
+        guard case .hello(let nonce) = try? ControlPacket(parsing: Self.said(&channel).span) else {
+            preconditionFailure("no hello")
+        }
+        let cookie = cookies.cookie(for: nonce, from: address, to: address, at: .start)
+        let answer = [UInt8](capacity: 40) { ControlPacket.writeCookie(cookie, nonce: nonce, into: &$0) }
+        _ = channel.receive(answer.span, from: Self.relay, at: .start)
+        guard case .join(let join) = try? ControlPacket(parsing: Self.said(&channel).span), let key = Self.keys.talkJoin
+        else { preconditionFailure("no join") }
+        var made: SessionKeys?
+        let welcome = [UInt8](capacity: 105) {
+            made = Welcome.answer(
+                join, key: key, share: KeyShare(using: &dice), session: 1,
+                terms: Welcome.Terms(lease: 30, clock: Self.clock, address: address), into: &$0)
+        }
+        _ = channel.receive(welcome.span, from: Self.relay, at: .start)
+        guard let made, channel.isJoined else { preconditionFailure("no session") }
+        sealer = made.sealer(for: .relay)
+        self.channel = channel
+    }
+
+    private static func said(_ channel: inout Channel) -> [UInt8] {
+        [UInt8](capacity: Channel.maximumDatagramByteCount) { _ = channel.nextDatagram(into: &$0) }
+    }
+
+    mutating func waitForDeadlines() {
+        for _ in 0..<4 {
+            guard let deadline = channel.nextDeadline, deadline <= now else { return }
+            channel.timeElapsed(at: now)
+            if let next = channel.nextDeadline { precondition(next != deadline, "a deadline that never passes") }
+            settle(mayOpen: false)
+        }
+    }
+
+    mutating func receive(_ bytes: Span<UInt8>, as sender: Int) {
+        switch sender {
+        case 0, 1: take(bytes, mayOpen: false)
+        case 2:
+            let reception = channel.receive(bytes, from: Self.elsewhere, at: now)
+            precondition(reception == .discarded(.stranger))
+        case 3, 4:
+            guard bytes.count > 0 else { return }
+            let record = [UInt8](capacity: bytes.count + 36) { sealer.seal(inside: bytes, into: &$0) }
+            take(record.span, mayOpen: true)
+        case 5: announce(bytes)
+        default: talk(bytes)
+        }
+    }
+
+    /// Another member announces any epoch under any SSRC, at any index.
+    private mutating func announce(_ bytes: Span<UInt8>) {
+        guard bytes.count >= 8 else { return }
+        talkerSSRC = SSRC(UInt32(bytes[0] & 15))
+        let epoch = Epoch(rawValue: UInt128(bytes[1]) << 120 | UInt128(bytes[2]))
+        let suite: SRTPSuite = bytes[3] & 1 == 0 ? .aesCounterMode : .aesGCM
+        let index = PacketIndex(
+            rolloverCounter: UInt32(bytes[4]) << 24 | UInt32(bytes[5]), SequenceNumber(rawValue: bytes.uint16(at: 6)))
+        let passed = UInt64(max(now.nanoseconds, 0)) / 1_000_000
+        let announcement = Announcement(
+            suite: suite, ssrc: talkerSSRC, epoch: epoch, index: index,
+            at: WallClock(milliseconds: Self.clock.sinceEpoch + passed), under: Self.keys.mediaRoot)
+        let key = Self.keys.mediaRoot.masterKey(suite, ssrc: talkerSSRC, epoch: epoch)
+        talker = try? SRTPContext(sending: key, ssrc: talkerSSRC, at: index)
+        let datagram = [UInt8](capacity: 60) { ControlPacket.write(announcement, into: &$0) }
+        take(datagram.span, mayOpen: true)
+    }
+
+    /// And says anything.
+    private mutating func talk(_ bytes: Span<UInt8>) {
+        guard bytes.count >= RTPHeader.byteCount else { return }
+        var isSealed = false
+        let ssrc = talkerSSRC
+        let datagram = [UInt8](capacity: bytes.count + 16) { output in
+            output.append(0x80 | bytes[0] & 0x3F)
+            for place in 1..<8 { output.append(bytes[place]) }
+            output.append(bigEndian: ssrc.rawValue)
+            for place in 12..<bytes.count { output.append(bytes[place]) }
+            do {
+                try talker?.protect(&output)
+                isSealed = true
+            } catch {}
+        }
+        if isSealed { take(datagram.span, mayOpen: true) }
+    }
+
+    mutating func send(_ bytes: Span<UInt8>, isControl: Bool) {
+        channel.send(bytes, isControl: isControl, at: now)
+        settle(mayOpen: false)
+    }
+
+    mutating func loop() {
+        let datagram = lastSent
+        take(datagram.span, mayOpen: false)
+    }
+
+    mutating func leave() {
+        channel.leave(at: now)
+        hasLeft = true
+        settle(mayOpen: false)
+        precondition(channel.nextDeadline == nil)
+    }
+
+    private mutating func take(_ datagram: Span<UInt8>, mayOpen: Bool) {
+        let reception = channel.receive(datagram, from: Self.relay, at: now)
+        precondition(mayOpen && !hasLeft || reception != .opened, "a stranger was believed")
+        settle(mayOpen: mayOpen)
+    }
+
+    private mutating func settle(mayOpen: Bool) {
+        precondition(channel.heldCount <= 25)
+        while true {
+            var kind: Channel.Opened?
+            let packet = [UInt8](capacity: Channel.maximumDatagramByteCount) { kind = channel.nextOpened(into: &$0) }
+            guard let kind else { break }
+            precondition(mayOpen, "a stranger was believed")
+            precondition(RTCPCompound.isRTCP(secondByte: packet[1]) == (kind == .control))
+        }
+        var count = 0
+        while true {
+            var destination: Endpoint?
+            let datagram = [UInt8](capacity: Channel.maximumDatagramByteCount) {
+                destination = channel.nextDatagram(into: &$0)
+            }
+            guard let destination else { break }
+            precondition(destination == Self.relay && !datagram.isEmpty)
+            lastSent = datagram
+            count += 1
+        }
+        precondition(count <= 8, "one thing that happens is worth a few datagrams")
+        while channel.nextEvent() != nil {}
+    }
+}
