@@ -58,7 +58,8 @@ class Figures:
 
     def __init__(self, seconds, heard):
         self.heard = heard
-        self.cost = 1e9 * seconds / max(heard["received"], 1)  # nanoseconds of processor time a delivered packet
+        # Nanoseconds of processor time a delivered packet.
+        self.cost = 1e9 * seconds / max(heard["received"] + heard["announcements"], 1)
         self.p99 = heard["p99"]
 
     @property
