@@ -5,38 +5,49 @@ import pathlib
 import select
 import shutil
 import subprocess
+import tempfile
 import time
 
-from rig import ROOT, Busy, Program, at_priority, median, pause, say
+from rig import ROOT, TENFOUR, Busy, Program, at_priority, median, pause, say
 from table import Row
 
 BINARIES = ROOT / ".build-tools/benchmark"
 LOAD = ROOT / ".build/release/relayload"
 PORT, PLAIN, SINK = 6304, 6306, 6310
 ASK = 1.15
+TALKERS = 60  # are not late because the relay is busy
+
+
+KEPT = tempfile.TemporaryDirectory()
+FILES = pathlib.Path(KEPT.name)
 
 
 class Extent:
-    def __init__(self, pairs, seconds, flood):
-        self.pairs, self.packets, self.flood = pairs, 50 * seconds, flood
+    def __init__(self, pairs, delay_pairs, seconds, flood):
+        self.pairs, self.delay_pairs, self.packets, self.flood = pairs, delay_pairs, 50 * seconds, flood
 
 
-LONG = Extent(5, 15, 30)
-ORDINARY = Extent(3, 3, 8)
+LONG = Extent(5, 9, 15, 30)
+ORDINARY = Extent(3, 5, 3, 8)
 
 
 class Relay:
     """A contender: how it is started for so many streams with so many listeners each, and where it takes RTP."""
 
-    def __init__(self, name, command, port, joins=False, speaks=True):
-        self.name, self.command, self.port, self.joins, self.speaks = name, command, port, joins, speaks
+    def __init__(self, name, command, port, joins=False, ready="ready"):
+        self.name, self.command, self.port, self.joins, self.ready = name, command, port, joins, ready
 
 
-def ours(name, joins, *more):
+def ours(name, joins):
     def command(streams, listeners):
         places = ["--port", PORT, "--streams", streams, "--listeners", listeners, "--sink-port", SINK]
-        return [LOAD, "serve", *places, *([] if joins else ["--rtp-in", PLAIN]), *more]
-    return Relay(name, command, PORT if joins else PLAIN, joins)
+        words = [LOAD, "configuration", *places, *([] if joins else ["--rtp-in", PLAIN])]
+        # It has keys in it: only its owner may read it.
+        file = FILES / f"{streams}x{listeners}{'' if joins else '-plain'}.conf"
+        file.touch(mode=0o600)
+        file.write_bytes(subprocess.run([str(word) for word in words], check=True, capture_output=True).stdout)
+        return [TENFOUR, "relay", "run", "--config", file, "--status-socket", FILES / "status"]
+    return Relay(name, command, PORT if joins else PLAIN, joins, ready="tenfour: relaying")
 
 
 JOINED = ours("tenfour, members", True)
@@ -50,7 +61,7 @@ def gstreamer():
         clients = ",".join(f"127.1.{number >> 8}.{number & 255}:{SINK}" for number in range(streams * listeners))
         return [launch, "-q", "udpsrc", "address=127.0.0.1", f"port={PORT}", "!", "multiudpsink", f"clients={clients}", "sync=false",
                 "async=false"]
-    return [Relay("multiudpsink", command, PORT, speaks=False)] if launch else []
+    return [Relay("multiudpsink", command, PORT, ready=None)] if launch else []
 
 
 class Figures:
@@ -99,8 +110,8 @@ class Talking(Program):
 
 def started(contender, streams, listeners):
     relay = Talking(*at_priority(*contender.command(streams, listeners)))
-    if contender.speaks:
-        relay.expect("ready")
+    if contender.ready:
+        relay.expect(contender.ready)
     else:
         pause(1)
     return relay
@@ -115,8 +126,9 @@ def sink(streams, listeners, packets):
 def load(contender, streams, listeners, packets):
     places = ["--port", contender.port, "--streams", streams, "--packets", packets]
     if not contender.joins:
-        return Talking(*at_priority(LOAD, "send", *places))
-    talking = Talking(*at_priority(LOAD, "join", *places, "--listeners", listeners, "--sink-port", SINK))
+        return Talking(*at_priority(LOAD, "send", *places, priority=TALKERS))
+    talking = Talking(
+        *at_priority(LOAD, "join", *places, "--listeners", listeners, "--sink-port", SINK, priority=TALKERS))
     talking.expect("joined")
     return talking
 
@@ -163,11 +175,149 @@ def run(table, extent):
     if others:
         ratio = median([figures.cost for figures in bare]) / median([figures.cost for figures in others[0]])
         table.add(Row("1 x 1000, the bare loop against multiudpsink", "<= 1", f"{ratio:.2f}", isBare, figures_of(bare, others[0])))
-    many = [[once(relay, 100, 50, extent.packets) for relay in (BARE, JOINED)] for _ in range(extent.pairs)]
+    many = [[once(relay, 100, 50, extent.packets) for relay in (BARE, JOINED)] for _ in range(extent.delay_pairs)]
     bare, joined = zip(*many)
     cost(table, "100 x 50, members", joined, bare, isBare)
     delay(table, "100 x 50, members", joined, bare)
-    few = [[once(relay, 1, 400, extent.packets) for relay in (BARE, JOINED)] for _ in range(extent.pairs)]
+    few = [[once(relay, 1, 400, extent.packets) for relay in (BARE, JOINED)] for _ in range(extent.delay_pairs)]
+    bare, joined = zip(*few)
+    delay(table, "1 x 400, members", joined, bare)
+    memory(table)
+    flood(table, extent.flood)
+    table.note(str(busy))
+
+
+def figures_of(ours, bare):
+    return f"{median([run.cost for run in ours]):.0f} ns against {median([run.cost for run in bare]):.0f} ns a delivered packet"
+
+
+def cost(table, name, ours, bare, isBare):
+    ratios = [a.cost / b.cost for a, b in zip(ours, bare)]
+    table.add(Row(
+        f"{name}: processor time a packet", f"<= {ASK}",
+        f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})" + ("" if isBare else ", void"),
+        isBare and median(ratios) <= ASK, figures_of(ours, bare), *faults(ours), broken=not any(run.heard["received"] for run in ours),
+        ratios=ratios, nanoseconds=[run.cost for run in ours], bare_nanoseconds=[run.cost for run in bare]))
+
+
+def delay(table, name, ours, bare):
+    """The ratio of the medians: a machine that is held up for a moment makes any one run ten times as slow."""
+    mine, other = (median([run.p99 for run in runs]) for runs in (ours, bare))
+    wrong = faults(ours)
+    table.add(Row(
+        f"{name}: p99 of delay", f"<= {ASK}", f"{mine / max(other, 1):.2f}", mine <= ASK * other and not wrong,
+        f"{mine:.0f} us against {other:.0f} us; medians {median([run.heard['p50'] for run in ours]):.0f} and "
+        f"{median([run.heard['p50'] for run in bare]):.0f} us",
+        *(wrong or ["none lost, reordered or doubled"]), microseconds=[run.p99 for run in ours],
+        bare_microseconds=[run.p99 for run in bare]))
+
+
+def faults(self):
+        heard = self.heard
+        counts = {"lost": heard["expected"] - heard["received"], **{key: heard[key] for key in ("doubled", "reordered", "strange")}}
+        return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+
+
+class Talking(Program):
+    """A program that says on a line of its own how far it is."""
+
+    def __init__(self, *command):
+        self.command = [str(word) for word in command]
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1)
+
+    def expect(self, word, within=60):
+        deadline = time.monotonic() + within
+        while select.select([self.process.stdout], [], [], max(deadline - time.monotonic(), 0))[0]:
+            line = self.process.stdout.readline()
+            if line.startswith(word):
+                return line
+            if not line:
+                break
+        raise SystemExit(f"benchmark: {' '.join(self.command)[:200]} did not say {word}")
+
+    def say(self, text):
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+def started(contender, streams, listeners):
+    relay = Talking(*at_priority(*contender.command(streams, listeners)))
+    if contender.ready:
+        relay.expect(contender.ready)
+    else:
+        pause(1)
+    return relay
+
+
+def sink(streams, listeners, packets):
+    program = Talking(*at_priority(BINARIES / "relaysink", SINK, streams, listeners, packets))
+    program.expect("ready")
+    return program
+
+
+def load(contender, streams, listeners, packets):
+    places = ["--port", contender.port, "--streams", streams, "--packets", packets]
+    if not contender.joins:
+        return Talking(*at_priority(LOAD, "send", *places, priority=TALKERS))
+    talking = Talking(
+        *at_priority(LOAD, "join", *places, "--listeners", listeners, "--sink-port", SINK, priority=TALKERS))
+    talking.expect("joined")
+    return talking
+
+
+def once(contender, streams, listeners, packets, beside=lambda: None):
+    with sink(streams, listeners, packets) as heard, started(contender, streams, listeners) as relay:
+        before = processor_time(relay)
+        with load(contender, streams, listeners, packets) as talking:
+            if contender.joins:
+                before = processor_time(relay)
+                talking.say("")
+            other = beside()
+            talking.expect("sent", within=60 + packets / 50)
+            pause(0.5)
+            spent = processor_time(relay) - before
+            if other:
+                other.__exit__()
+            heard.process.send_signal(2)
+            return Figures(spent, json.loads(heard.expect("{")))
+
+
+def processor_time(program):
+    return sum(program.threads().values())
+
+
+def resident(program):
+    """Kilobytes."""
+    for line in open(f"/proc/{program.process.pid}/status"):
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+
+
+def run(table, extent):
+    peer = gstreamer()
+    if not peer:
+        say("gst-launch-1.0 is not here, so that nothing tells whether the bare loop is bare")
+    say(f"{extent.pairs} turns of {', '.join(relay.name for relay in [BARE, OPEN, JOINED, *peer])}, {extent.packets // 50} s each")
+    busy = Busy()
+    turns = [[once(relay, 1, 1000, extent.packets) for relay in [BARE, OPEN, JOINED, *peer]] for _ in range(extent.pairs)]
+    bare, plain, joined, *others = zip(*turns)
+    isBare = not others or median([figures.cost for figures in bare]) <= median([figures.cost for figures in others[0]])
+    cost(table, "1 x 1000, plain RTP", plain, bare, isBare)
+    cost(table, "1 x 1000, members", joined, bare, isBare)
+    if others:
+        ratio = median([figures.cost for figures in bare]) / median([figures.cost for figures in others[0]])
+        table.add(Row("1 x 1000, the bare loop against multiudpsink", "<= 1", f"{ratio:.2f}", isBare, figures_of(bare, others[0])))
+    many = [[once(relay, 100, 50, extent.packets) for relay in (BARE, JOINED)] for _ in range(extent.delay_pairs)]
+    bare, joined = zip(*many)
+    cost(table, "100 x 50, members", joined, bare, isBare)
+    delay(table, "100 x 50, members", joined, bare)
+    few = [[once(relay, 1, 400, extent.packets) for relay in (BARE, JOINED)] for _ in range(extent.delay_pairs)]
     bare, joined = zip(*few)
     delay(table, "1 x 400, members", joined, bare)
     memory(table)

@@ -24,7 +24,9 @@ struct Join: ParsableCommand {
                 listeners.append(
                     try Member(
                         keys.listenJoin, relay: relay,
-                        over: BoundSocket(0x7F01_0000 + UInt32(firstListener + listeners.count), port: places.sinkPort, to: places.port)))
+                        over: BoundSocket(
+                            0x7F01_0000 + UInt32(firstListener + listeners.count), port: places.sinkPort,
+                            to: places.port)))
             }
         }
         let talkers = try (0..<(packets > 0 ? places.streams : 0)).map { try Talker($0, relay: relay, places.port) }
@@ -32,7 +34,11 @@ struct Join: ParsableCommand {
         say("joined")
         _ = readLine()
         // As a talker does who speaks without a pause; but not just before a packet, which would wait for it.
-        talk(streams: talkers.count, packets: packets) { talkers[$0].announce() } send: { talkers[$0].send($1) }
+        talk(streams: talkers.count, packets: packets) {
+            talkers[$0].announce()
+        } send: {
+            talkers[$0].send($1)
+        }
         say("sent")
     }
 }
