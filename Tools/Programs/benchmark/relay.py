@@ -140,12 +140,10 @@ def once(contender, streams, listeners, packets, beside=lambda: None):
             if contender.joins:
                 before = processor_time(relay)
                 talking.say("")
-            other = beside()
+            beside()
             talking.expect("sent", within=60 + packets / 50)
             pause(0.5)
             spent = processor_time(relay) - before
-            if other:
-                other.__exit__()
             heard.process.send_signal(2)
             return Figures(spent, json.loads(heard.expect("{")))
 
@@ -212,144 +210,6 @@ def delay(table, name, ours, bare):
         bare_microseconds=[run.p99 for run in bare]))
 
 
-def faults(self):
-        heard = self.heard
-        counts = {"lost": heard["expected"] - heard["received"], **{key: heard[key] for key in ("doubled", "reordered", "strange")}}
-        return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-
-
-class Talking(Program):
-    """A program that says on a line of its own how far it is."""
-
-    def __init__(self, *command):
-        self.command = [str(word) for word in command]
-        self.process = subprocess.Popen(
-            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1)
-
-    def expect(self, word, within=60):
-        deadline = time.monotonic() + within
-        while select.select([self.process.stdout], [], [], max(deadline - time.monotonic(), 0))[0]:
-            line = self.process.stdout.readline()
-            if line.startswith(word):
-                return line
-            if not line:
-                break
-        raise SystemExit(f"benchmark: {' '.join(self.command)[:200]} did not say {word}")
-
-    def say(self, text):
-        self.process.stdin.write(text + "\n")
-        self.process.stdin.flush()
-
-    def __exit__(self, *error):
-        super().__exit__(*error)
-        self.process.stdin.close()
-        self.process.stdout.close()
-
-
-def started(contender, streams, listeners):
-    relay = Talking(*at_priority(*contender.command(streams, listeners)))
-    if contender.ready:
-        relay.expect(contender.ready)
-    else:
-        pause(1)
-    return relay
-
-
-def sink(streams, listeners, packets):
-    program = Talking(*at_priority(BINARIES / "relaysink", SINK, streams, listeners, packets))
-    program.expect("ready")
-    return program
-
-
-def load(contender, streams, listeners, packets):
-    places = ["--port", contender.port, "--streams", streams, "--packets", packets]
-    if not contender.joins:
-        return Talking(*at_priority(LOAD, "send", *places, priority=TALKERS))
-    talking = Talking(
-        *at_priority(LOAD, "join", *places, "--listeners", listeners, "--sink-port", SINK, priority=TALKERS))
-    talking.expect("joined")
-    return talking
-
-
-def once(contender, streams, listeners, packets, beside=lambda: None):
-    with sink(streams, listeners, packets) as heard, started(contender, streams, listeners) as relay:
-        before = processor_time(relay)
-        with load(contender, streams, listeners, packets) as talking:
-            if contender.joins:
-                before = processor_time(relay)
-                talking.say("")
-            other = beside()
-            talking.expect("sent", within=60 + packets / 50)
-            pause(0.5)
-            spent = processor_time(relay) - before
-            if other:
-                other.__exit__()
-            heard.process.send_signal(2)
-            return Figures(spent, json.loads(heard.expect("{")))
-
-
-def processor_time(program):
-    return sum(program.threads().values())
-
-
-def resident(program):
-    """Kilobytes."""
-    for line in open(f"/proc/{program.process.pid}/status"):
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1])
-
-
-def run(table, extent):
-    peer = gstreamer()
-    if not peer:
-        say("gst-launch-1.0 is not here, so that nothing tells whether the bare loop is bare")
-    say(f"{extent.pairs} turns of {', '.join(relay.name for relay in [BARE, OPEN, JOINED, *peer])}, {extent.packets // 50} s each")
-    busy = Busy()
-    turns = [[once(relay, 1, 1000, extent.packets) for relay in [BARE, OPEN, JOINED, *peer]] for _ in range(extent.pairs)]
-    bare, plain, joined, *others = zip(*turns)
-    isBare = not others or median([figures.cost for figures in bare]) <= median([figures.cost for figures in others[0]])
-    cost(table, "1 x 1000, plain RTP", plain, bare, isBare)
-    cost(table, "1 x 1000, members", joined, bare, isBare)
-    if others:
-        ratio = median([figures.cost for figures in bare]) / median([figures.cost for figures in others[0]])
-        table.add(Row("1 x 1000, the bare loop against multiudpsink", "<= 1", f"{ratio:.2f}", isBare, figures_of(bare, others[0])))
-    many = [[once(relay, 100, 50, extent.packets) for relay in (BARE, JOINED)] for _ in range(extent.delay_pairs)]
-    bare, joined = zip(*many)
-    cost(table, "100 x 50, members", joined, bare, isBare)
-    delay(table, "100 x 50, members", joined, bare)
-    few = [[once(relay, 1, 400, extent.packets) for relay in (BARE, JOINED)] for _ in range(extent.delay_pairs)]
-    bare, joined = zip(*few)
-    delay(table, "1 x 400, members", joined, bare)
-    memory(table)
-    flood(table, extent.flood)
-    table.note(str(busy))
-
-
-def figures_of(ours, bare):
-    return f"{median([run.cost for run in ours]):.0f} ns against {median([run.cost for run in bare]):.0f} ns a delivered packet"
-
-
-def cost(table, name, ours, bare, isBare):
-    ratios = [a.cost / b.cost for a, b in zip(ours, bare)]
-    table.add(Row(
-        f"{name}: processor time a packet", f"<= {ASK}",
-        f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})" + ("" if isBare else ", void"),
-        isBare and median(ratios) <= ASK, figures_of(ours, bare), *faults(ours), broken=not any(run.heard["received"] for run in ours),
-        ratios=ratios, nanoseconds=[run.cost for run in ours], bare_nanoseconds=[run.cost for run in bare]))
-
-
-def delay(table, name, ours, bare):
-    ratios = [a.p99 / max(b.p99, 1) for a, b in zip(ours, bare)]
-    wrong = faults(ours)
-    table.add(Row(
-        f"{name}: p99 of delay", f"<= {ASK}", f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
-        median(ratios) <= ASK and not wrong,
-        f"{median([run.p99 for run in ours])} us against {median([run.p99 for run in bare])} us; medians "
-        f"{median([run.heard['p50'] for run in ours])} and {median([run.heard['p50'] for run in bare])} us",
-        *(wrong or ["none lost, reordered or doubled"]), ratios=ratios, microseconds=[run.p99 for run in ours],
-        bare_microseconds=[run.p99 for run in bare]))
-
-
 def faults(runs):
     return [run.faults for run in runs if run.faults]
 
@@ -370,10 +230,12 @@ def memory(table):
 
 def flood(table, seconds):
     """From another address, while one talks to ten."""
-    junk = []
-    def begin():
-        junk.append(Talking(LOAD, "flood", "--port", PORT, "--seconds", seconds))
-        return junk[0]
-    heard = once(JOINED, 1, 10, 50 * (seconds - 1), begin).heard
+    floods = []
+    heard = once(JOINED, 1, 10, 50 * (seconds - 1), lambda: floods.append(
+        Talking(LOAD, "flood", "--port", PORT, "--seconds", seconds))).heard
+    with floods[0] as junk:
+        sent = json.loads(junk.expect("{"))
     lost = 100 * (1 - heard["received"] / heard["expected"])
-    table.add(Row(f"200,000 packets of junk a second for {seconds} s: a talker loses", "< 0.1 %", f"{lost:.3f} %", lost < 0.1))
+    table.add(Row(
+        f"a talker loses, in {seconds} s of junk", "< 0.1 %", f"{lost:.3f} %", lost < 0.1,
+        f"{sent['sent'] / sent['seconds'] / 1000:.0f} thousand packets of junk a second; p99 of delay {heard['p99']} us"))
