@@ -110,7 +110,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "relayload",
-            dependencies: ["RelayService", "Relaying", "Keys", "Network", "Engine", "RTP", "Sound", argumentParser],
+            dependencies: ["Keys", "Network", "Engine", "RTP", argumentParser],
             path: "Tools/Programs/relayload",
             swiftSettings: settings),
 

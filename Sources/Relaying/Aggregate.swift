@@ -18,21 +18,14 @@ extension Relay {
 
     /// Looks at what talkers have sent, and have not, where that is due.
     mutating func attendTalkers(at now: Instant) {
+        if let attention, attention > now { return }
         for place in talking {
             guard let due = talkers[place]?.voice?.nextDeadline, due <= now else { continue }
             ask(place, at: now)
             if let report = talkers[place]?.voice?.nextReport, report <= now { tellTalker(place, at: now) }
             if talkers[place]?.voice?.isOver(at: now) ?? false { hush(place) }
         }
-    }
-
-    var nextAttention: Instant? {
-        var next: Instant?
-        for place in talking {
-            guard let due = talkers[place]?.voice?.nextDeadline else { continue }
-            next = next.map { min($0, due) } ?? due
-        }
-        return next
+        attention = talking.compactMap { talkers[$0]?.voice?.nextDeadline }.min()
     }
 
     /// Asks a talker for what has not come, once.

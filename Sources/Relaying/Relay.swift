@@ -31,6 +31,8 @@ public struct Relay: ~Copyable, Sendable {
     var claims: [SSRC: [Int]] = [:]
     /// Places among `talkers` of those whose voice has come of late.
     var talking: [Int] = []
+    /// None of those is to be looked at before; kept, as each packet asks for it.
+    var attention: Instant?
     /// As whom the relay itself reports to talkers: on their line, and on their listeners'.
     let reporters: (line: SSRC, listeners: SSRC)
 
@@ -120,7 +122,7 @@ public struct Relay: ~Copyable, Sendable {
     /// When time has to be told of, if no datagram comes before.
     public var nextDeadline: Instant? {
         let expiry = sessions.nextToExpire.map { sessions[$0].deadline }
-        guard let attention = nextAttention else { return expiry }
+        guard let attention else { return expiry }
         return expiry.map { min($0, attention) } ?? attention
     }
 

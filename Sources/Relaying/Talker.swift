@@ -96,11 +96,16 @@ extension Relay {
             guard let ssrc = talkers[place]?.claim else { return }
             talkers[place]?.voice = Voice(ssrc, limits, at: now)
             talking.append(place)
+            attend(by: now + Voice.firstReport)
             channels[Int(sessions[member].channel)]?.status.talkerCount += 1
             post(.talking(member: member, sessions[member].endpoint))
         }
         talkers[place]?.voice?.packetArrived(datagram, at: now)
+        // All else that is due moves away as packets come.
+        if let due = talkers[place]?.voice?.gaps.nextDeadline { attend(by: due) }
     }
+
+    private mutating func attend(by moment: Instant) { attention = attention.map { min($0, moment) } ?? moment }
 
     /// It does not talk any more.
     mutating func hush(_ place: Int) {

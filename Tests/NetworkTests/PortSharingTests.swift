@@ -60,6 +60,24 @@ struct PortSharingTests {
         try run(loop) { inbox.datagrams.last == [4] }
     }
 
+    @Test(.enabled(if: machineHasIPv6, "this machine has no IPv6"))
+    func aSocketForBothFamiliesSharesItsPortToo() throws {
+        let both = try UDPSocket(on: loop, bindingTo: Endpoint(.anyV6, port: 0), options: sharing(.offered))
+        let port = both.localEndpoint.port
+        let inbox = Inbox(of: both)
+        for address in [IPAddress.loopbackV4, .loopbackV6] {
+            let talker = try UDPSocket(on: loop, bindingTo: Endpoint(address, port: 0))
+            let other = try UDPSocket(on: loop, bindingTo: Endpoint(address, port: 0))
+            let own = try join(both.localEndpoint)
+            try own.connect(to: talker.localEndpoint)
+            let ownInbox = Inbox(of: own)
+            talker.send([1], to: Endpoint(address, port: port))
+            other.send([2], to: Endpoint(address, port: port))
+            try run(loop) { ownInbox.datagrams == [[1]] && inbox.senders.last == other.localEndpoint }
+        }
+        #expect(inbox.datagrams == [[2], [2]])
+    }
+
     @Test func aTalkerWithItsOwnSocketLosesNothingToAFloodOfJunk() throws {
         let port = shared.localEndpoint
         let talker = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)

@@ -40,7 +40,8 @@ private struct SlowLink {
     /// At the other end of the link.
     var arrived: Int
 
-    static let isPossible = geteuid() == 0 && (try? Program.run("tc", ["-V"])) != nil && (try? Program.run("ip", ["-V"])) != nil
+    static let isPossible =
+        geteuid() == 0 && (try? Program.run("tc", ["-V"])) != nil && (try? Program.run("ip", ["-V"])) != nil
 
     /// A hundred packets of 100 bytes, 20 ms apart, to 500 addresses behind a token bucket.
     static func run(rate: String, limit: String, sendBufferSize: Int) throws -> SlowLink {

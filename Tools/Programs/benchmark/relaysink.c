@@ -68,7 +68,7 @@ int main(int count, char **words) {
     int32_t *highest = malloc(all * sizeof *highest);
     for (int i = 0; i < all; i++) highest[i] = -1;
     unsigned char *came = calloc((size_t)all, packets);
-    int64_t received = 0, doubled = 0, reordered = 0, strange = 0, longest = 0;
+    int64_t received = 0, announcements = 0, doubled = 0, reordered = 0, strange = 0, longest = 0;
     signal(SIGINT, end), signal(SIGTERM, end);
     fprintf(stderr, "ready\n");
     int64_t start = now(CLOCK_MONOTONIC), last = start;
@@ -83,7 +83,11 @@ int main(int count, char **words) {
             last = now(CLOCK_MONOTONIC);
             for (int i = 0; i < got; i++) {
                 const unsigned char *packet = bytes[i];
-                if (messages[i].msg_len < 24 || packet[0] >> 6 != 2) continue; /* what the relay says to members */
+                if (packet[0] == 'c') { /* announcements, which every listener is sent, too, and what the relay says to members */
+                    announcements += packet[2] == 8;
+                    continue;
+                }
+                if (messages[i].msg_len < 24) continue;
                 int64_t arrived = 0;
                 uint32_t address = 0;
                 for (struct cmsghdr *part = CMSG_FIRSTHDR(&messages[i].msg_hdr); part; part = CMSG_NXTHDR(&messages[i].msg_hdr, part)) {
@@ -125,9 +129,9 @@ int main(int count, char **words) {
         if (moment - start > seconds * 1e9) ends = 1;
         if (ends && moment - last > 1000000000LL) break;
     }
-    printf("{\"expected\": %lld, \"received\": %lld, \"doubled\": %lld, \"reordered\": %lld, \"strange\": %lld, \"p50\": %d, \"p99\": %d, "
+    printf("{\"expected\": %lld, \"received\": %lld, \"announcements\": %lld, \"doubled\": %lld, \"reordered\": %lld, \"strange\": %lld, \"p50\": %d, \"p99\": %d, "
            "\"p999\": %d, \"max\": %lld}\n",
-        (long long)all * packets, (long long)received, (long long)doubled, (long long)reordered, (long long)strange, quantile(.5), quantile(.99),
+        (long long)all * packets, (long long)received, (long long)announcements, (long long)doubled, (long long)reordered, (long long)strange, quantile(.5), quantile(.99),
         quantile(.999), (long long)longest / 1000);
     return 0;
 }

@@ -80,10 +80,10 @@ def processor_time(task):
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def at_priority(*command):
+def at_priority(*command, priority=PRIORITY):
     """For programs that do not ask for a real-time priority themselves; as it is where none is granted."""
-    granted = subprocess.run(["chrt", "-f", str(PRIORITY), "true"], stderr=subprocess.DEVNULL).returncode == 0
-    return ["chrt", "-f", str(PRIORITY), *command] if granted else list(command)
+    granted = subprocess.run(["chrt", "-f", str(priority), "true"], stderr=subprocess.DEVNULL).returncode == 0
+    return ["chrt", "-f", str(priority), *command] if granted else list(command)
 
 
 def measure(duration, late=2.5):

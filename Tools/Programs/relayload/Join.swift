@@ -24,14 +24,21 @@ struct Join: ParsableCommand {
                 listeners.append(
                     try Member(
                         keys.listenJoin, relay: relay,
-                        over: BoundSocket(0x7F01_0000 + UInt32(firstListener + listeners.count), port: places.sinkPort, to: places.port)))
+                        over: BoundSocket(
+                            0x7F01_0000 + UInt32(firstListener + listeners.count), port: places.sinkPort,
+                            to: places.port)))
             }
         }
         let talkers = try (0..<(packets > 0 ? places.streams : 0)).map { try Talker($0, relay: relay, places.port) }
         for talker in talkers { talker.announce() }
         say("joined")
         _ = readLine()
-        talk(streams: talkers.count, packets: packets) { stream, number in talkers[stream].send(number) }
+        // As a talker does who speaks without a pause; but not just before a packet, which would wait for it.
+        talk(streams: talkers.count, packets: packets) {
+            talkers[$0].announce()
+        } send: {
+            talkers[$0].send($1)
+        }
         say("sent")
     }
 }
@@ -63,8 +70,6 @@ private final class Talker {
     }
 
     func send(_ number: Int) {
-        // As often as a member does.
-        if number % 50 == 0 { announce() }
         if number % 500 == 499 { member.renew(over: socket) }
         member.send(over: socket) { writePacket(stream, number, into: &$0) }
     }

@@ -4,7 +4,8 @@ import ArgumentParser
 @main
 struct Relayload: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Load a relay of this machine, for Tools/benchmark.", subcommands: [Serve.self, Send.self, Join.self, Flood.self])
+        abstract: "Load a relay of this machine, for Tools/benchmark.",
+        subcommands: [Configuration.self, Send.self, Join.self, Flood.self])
 }
 
 /// Where what is measured and what measures it meet.

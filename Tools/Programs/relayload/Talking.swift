@@ -1,13 +1,20 @@
 import Glibc
 
-/// Calls `send` for each packet of each stream when it is due: 50 a second, no two streams at once.
-func talk(streams: Int, packets: Int, send: (_ stream: Int, _ number: Int) -> Void) {
-    let interval: Int64 = 20_000_000
-    let start = time(CLOCK_MONOTONIC) + interval
+/// Calls `send` for each packet of each stream when it is due: 50 a second, no two streams at once. Midway between two packets
+/// of a stream it calls `pause`, in its turn once a second.
+func talk(
+    streams: Int, packets: Int, pause: (_ stream: Int) -> Void = { _ in }, send: (_ stream: Int, _ number: Int) -> Void
+) {
+    let slot: Int64 = 20_000_000 / Int64(2 * streams)
+    var due = time(CLOCK_MONOTONIC) + 20_000_000
     for number in 0..<packets {
         for stream in 0..<streams {
-            sleep(until: start + Int64(number) * interval + Int64(stream) * interval / Int64(streams))
+            sleep(until: due)
             send(stream, number)
+            sleep(until: due + slot)
+            let other = (stream + streams / 2) % streams
+            if (number + other) % 50 == 25 { pause(other) }
+            due += 2 * slot
         }
     }
 }

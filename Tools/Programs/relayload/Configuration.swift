@@ -1,0 +1,30 @@
+import ArgumentParser
+import Keys
+
+/// What the relay that is measured is told.
+struct Configuration: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print a relay's configuration for the channels that the other commands load.")
+
+    @OptionGroup var places: Places
+    @Option(help: "Where plain RTP comes in for all listeners of one channel.")
+    var rtpIn: UInt16?
+    @Option(help: "Threads that send.")
+    var workers = 1
+
+    func run() {
+        print("bind 127.0.0.1:\(places.port)\nworkers \(workers)\nchannel-members 10000")
+        if let rtpIn {
+            print("rtp-in plain=127.0.0.1:\(rtpIn)")
+            for listener in 0..<places.listeners {
+                print("rtp-out plain=127.1.\(listener >> 8).\(listener & 255):\(places.sinkPort)")
+            }
+            return
+        }
+        for number in 0..<places.streams {
+            let keys = Channels.keys(number)
+            guard let talk = keys.talkJoin else { continue }
+            print("channel \(keys.name) talk=\(talk.configurationText) listen=\(keys.listenJoin.configurationText)")
+        }
+    }
+}
