@@ -184,7 +184,7 @@ let package = Package(
         tests(
             "RadioTests",
             imports: [
-                "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Keys", "Network", "OpusCodec", "Playout", "RTP",
+                "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Network", "OpusCodec", "Playout", "RTP",
                 "Sound", "SoundCard",
                 "SoundFile",
             ]),

@@ -17,6 +17,8 @@ struct Conductor {
     var report: String?
 
     private static let interval: Int32 = 200
+    /// So many datagrams that are none of ours may come to any port.
+    private static let chance = 10
     private static let help = "space opens and closes the microphone, m silences the speaker, q quits"
 
     /// `what` says what the session does.
@@ -45,6 +47,7 @@ struct Conductor {
     private func conduct(_ session: Session, _ keyboard: borrowing Keyboard?, _ watch: inout LinkWatch) -> Names {
         var names = Names()
         var line = StatusLine()
+        var hasToldOfOtherKeys = false
         while !session.isOver && !Signals.hasEnd {
             let key = keyboard?.key(within: Self.interval)
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
@@ -52,6 +55,11 @@ struct Conductor {
             tellEvents(of: session, &names, &watch, &line)
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             watch.look(at: snapshot)
+            if !hasToldOfOtherKeys, snapshot.voices.isEmpty, snapshot.unopenedCount > Self.chance {
+                hasToldOfOtherKeys = true
+                line.clear()
+                say("what comes does not open: who sends it has another key, or none")
+            }
             if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch) }
         }
         tellEvents(of: session, &names, &watch, &line)

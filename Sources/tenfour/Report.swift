@@ -61,6 +61,8 @@ struct Report {
         let crowdedOut = snapshot.playback?.crowdedOutCount ?? 0
         let unrecorded = snapshot.playback?.unrecordedSampleCount ?? 0
         return [
+            snapshot.unopenedCount > 0
+                ? "not opened  \(count(snapshot.unopenedCount, "datagram")) under another key, or none" : nil,
             misplaced > 0 ? "misplaced   \(count(misplaced, "packet")) of another time, or too many at once" : nil,
             crowdedOut > 0
                 ? "crowded out \(count(crowdedOut, "packet")) of more talkers than can be heard at once" : nil,

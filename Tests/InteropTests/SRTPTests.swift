@@ -19,8 +19,9 @@ import Testing
 
     private var ours: [String] { ["--srtp-key-file", "key"] }
 
-    /// Receives what `sender` sends until that ends.
-    private func receive(_ options: [String], from sender: Command) throws {
+    /// Receives what `sender` sends until that ends. Returns what was said.
+    @discardableResult
+    private func receive(_ options: [String], from sender: Command) throws -> String {
         let receiver = try Program(
             "tenfour", ["recv"] + options + ["-o", "heard.wav", "--jitter", "300ms"], in: folder)
         try #require(receiver.takes(port: port), "\(receiver.errors)")
@@ -31,6 +32,7 @@ import Testing
         receiver.wait(.seconds(1)) { false }
         receiver.send(2)
         #expect(receiver.wait() == .code(0), "\(receiver.errors)")
+        return receiver.errors
     }
 
     private var ffmpeg: Command {
@@ -138,7 +140,8 @@ import Testing
     /// The wrong key plays nothing, and says so.
     @Test func whoHasAnotherKeyHearsNothing() throws {
         folder.write("c29tZWJvZHkgaGFzIGFub3RoZXIga2V5LCBoZXJl\n", to: "other")
-        try receive(["srtp://:\(port)", "--srtp-key-file", "other"], from: ffmpeg)
+        let said = try receive(["srtp://:\(port)", "--srtp-key-file", "other"], from: ffmpeg)
+        #expect(said.contains("who sends it has another key, or none") && said.contains("not opened  2"), "\(said)")
         #expect(Folder.bytes(of: folder("heard.wav")).isEmpty)
     }
 }
