@@ -30,7 +30,7 @@ final class ChannelLine {
         opened.reserveCapacity(Channel.maximumDatagramByteCount)
     }
 
-    /// Takes in a datagram from the network. False where it was for nobody here.
+    /// Takes in a datagram from the network. False where nobody who has the channel's keys, or the session's, sent it.
     func receive(
         _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, hand: Protection.Hand, send: Protection.Send
     ) -> Bool {
@@ -88,8 +88,6 @@ final class ChannelLine {
         relay?.stop(at: now)
     }
 
-    var discards: ChannelDiscardCounts { channel.discards }
-
     /// To one of us, or to another member.
     private func deliver(
         _ datagram: Span<UInt8>, to member: Endpoint, at now: Instant, _ hand: Protection.Hand, _ send: Protection.Send
@@ -112,8 +110,10 @@ final class ChannelLine {
             if kind == nil { break }
             hand(opened.span, Channel.stationEndpoint)
         }
-        if case .discarded = reception { return false }
-        return true
+        return switch reception {
+        case .discarded(.stranger), .discarded(.malformed), .discarded(.forged), .discarded(.unopened): false
+        case .opened, .handled, .held, .discarded: true
+        }
     }
 
     private func next(_ take: (inout OutputSpan<UInt8>) -> Endpoint?) -> ([UInt8], Endpoint)? {
