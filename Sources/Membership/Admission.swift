@@ -4,8 +4,9 @@ internal import Sound
 
 /// Getting in: HELLO and JOIN, again while nobody answers, to one endpoint after another, with ever longer pauses.
 struct Admission: Sendable {
-    /// The attempt that is being made; nil in a pause.
+    /// The attempt that is being made, or that was: a late answer to it still counts.
     private(set) var joining: Joining?
+    private var isResting = false
     /// When something is to be said, or begun anew; nil where nobody wants to get in.
     private(set) var deadline: Instant?
     private var saidCount = 0
@@ -28,6 +29,7 @@ struct Admission: Sendable {
     /// Wants to get in from `moment` on.
     mutating func begin(at moment: Instant) {
         joining = nil
+        isResting = false
         deadline = moment
     }
 
@@ -45,15 +47,16 @@ struct Admission: Sendable {
         _ configuration: ChannelConfiguration, at now: Instant, using generator: inout SecretChance
     ) -> Bool {
         guard let deadline, deadline <= now else { return false }
-        if joining != nil, saidCount == Self.maximumSaidCount {
+        let isOver = joining != nil && !isResting && saidCount == Self.maximumSaidCount
+        if isOver {
             turn += 1
-            guard !turn.isMultiple(of: configuration.endpoints.count) else {
-                pause(at: now, using: &generator)
+            if turn.isMultiple(of: configuration.endpoints.count) {
+                rest(at: now, using: &generator)
                 return false
             }
-            joining = nil
         }
-        if joining == nil {
+        if joining == nil || isResting || isOver {
+            isResting = false
             joining = Joining(configuration.joinKey, relay: configuration.relay, using: &generator)
             saidCount = 0
         }
@@ -70,17 +73,24 @@ struct Admission: Sendable {
     mutating func receive(_ datagram: Span<UInt8>, at now: Instant) -> Joining.Answer {
         guard let answer = joining?.receive(datagram) else { return .nothing }
         if case .cookie = answer {
+            isResting = false
             saidCount = 0
             said(at: now)
         }
         return answer
     }
 
-    /// Begins anew after 1, 2, 4 … 30 s, each ± half by chance.
+    /// This attempt is over. Begins anew after 1, 2, 4 … 30 s, each ± half by chance.
     mutating func pause(at now: Instant, using generator: inout SecretChance) {
+        joining = nil
+        rest(at: now, using: &generator)
+    }
+
+    private mutating func rest(at now: Instant, using generator: inout SecretChance) {
         let pause = min(Duration.seconds(1 << min(pauseCount, 5)), Self.longestPause)
         pauseCount += 1
-        begin(at: now + pause * Double.random(in: 0.5...1.5, using: &generator))
+        isResting = true
+        deadline = now + pause * Double.random(in: 0.5...1.5, using: &generator)
     }
 
     /// Begins anew after the longest of these pauses: only a person could change anything.

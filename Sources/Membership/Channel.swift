@@ -3,8 +3,8 @@ public import Keys
 public import RTP
 public import Sound
 
-/// A member's place in a channel, between a station and the network (Protocol/control.md, Protocol/keys.md): joins and stays,
-/// protects what the station sends, opens what comes for it. Opens no socket, reads no clock, starts no thread.
+/// A member's place in a channel, between a station and the network (Protocol/control.md, Protocol/keys.md): joins and
+/// stays, protects what the station sends, opens what comes for it. Opens no socket, reads no clock, starts no thread.
 ///
 /// After each input, take opened packets until nil, then datagrams until nil, then events until nil, then sleep until
 /// `nextDeadline`. The station has `stationEndpoint` for its one remote, and knows nothing of keys.
@@ -38,7 +38,13 @@ public struct Channel: ~Copyable, Sendable {
     var unprovedDeadline: Instant?
     var hasLeft = false
 
-    enum Told: Equatable { case nothing, joined(PeerAddress), lost, refused(Refusal.Reason), closed }
+    enum Told: Equatable {
+        case nothing
+        case joined(PeerAddress)
+        case lost
+        case refused(Refusal.Reason)
+        case closed
+    }
 
     /// What became of a datagram from the network.
     public enum Reception: Hashable, Sendable {
@@ -64,8 +70,8 @@ public struct Channel: ~Copyable, Sendable {
     /// `nextDatagram` and `nextOpened` need room for so many bytes.
     public static let maximumDatagramByteCount = 1_536
 
-    /// Wants to join from `now` on. `ssrc` is the station's, `clock` the time of day at `now`; `generator` must be one that
-    /// nobody can foretell.
+    /// Wants to join from `now` on. `ssrc` is the station's, `clock` the time of day at `now`; `generator` must be one
+    /// that nobody can foretell.
     public init(
         _ configuration: ChannelConfiguration, ssrc: SSRC, at now: Instant, clock: WallClock,
         using generator: inout some RandomNumberGenerator
@@ -81,8 +87,8 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - In
 
-    /// Takes in a datagram that `sender` sent. Total: whatever its bytes, it is opened, understood, held, or counted and
-    /// forgotten. Only what a member or the relay made changes anything.
+    /// Takes in a datagram that `sender` sent. Total: whatever its bytes, it is opened, understood, held, or counted
+    /// and forgotten. Only what a member or the relay made changes anything.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         lastInput = now
         let reception = read(datagram, from: sender, at: now)
@@ -125,8 +131,8 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - Out
 
-    /// Appends the next packet for the station to `packet`, which has room for `maximumDatagramByteCount`; nil when there is
-    /// none. It comes from `stationEndpoint`.
+    /// Appends the next packet for the station to `packet`, which has room for `maximumDatagramByteCount`; nil where
+    /// there is none. It comes from `stationEndpoint`.
     public mutating func nextOpened(into packet: inout OutputSpan<UInt8>) -> Opened? {
         if opened == nil { openReleased() }
         guard let (kind, range) = opened else { return nil }
@@ -135,7 +141,8 @@ public struct Channel: ~Copyable, Sendable {
         return kind
     }
 
-    /// Appends the next datagram to go out to `datagram`, which has room for `maximumDatagramByteCount`; nil when there is none.
+    /// Appends the next datagram to go out to `datagram`, which has room for `maximumDatagramByteCount`; nil where
+    /// there is none.
     public mutating func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> Endpoint? {
         outbox.next(into: &datagram)
     }

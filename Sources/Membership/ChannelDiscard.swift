@@ -40,7 +40,9 @@ public struct ChannelDiscardCounts: Hashable, Sendable {
         ChannelDiscard.allCases.allSatisfy { left[$0] == right[$0] }
     }
 
-    public func hash(into hasher: inout Hasher) { for reason in ChannelDiscard.allCases { hasher.combine(self[reason]) } }
+    public func hash(into hasher: inout Hasher) {
+        for reason in ChannelDiscard.allCases { hasher.combine(self[reason]) }
+    }
 }
 
 extension ChannelDiscardCounts: CustomStringConvertible {

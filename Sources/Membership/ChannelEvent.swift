@@ -11,8 +11,8 @@ public enum ChannelEvent: Hashable, Sendable {
     case refused(Refusal.Reason)
     /// The relay has ended our membership; joining begins anew.
     case closed(Refusal.Reason)
-    /// Another talks under our SSRC: the station is to take another one (`Station.takeAnotherSSRC`), and the channel to be told
-    /// (`Channel.ssrc`).
+    /// Another talks under our SSRC: the station is to take another one (`Station.takeAnotherSSRC`), and the channel to
+    /// be told (`Channel.ssrc`).
     case ssrcIsTaken
 }
 

@@ -18,6 +18,7 @@ extension Channel {
             outbox.put(to: endpoint, capacity: Self.maximumDatagramByteCount) {
                 isGood = talk.write(again: header.sequenceNumber, into: &$0, at: now)
                 if isGood { isGood = session?.tagger.tag(&$0) ?? false }
+                if !isGood { $0.removeAll() }
             }
             return isGood ? nil : .forgotten
         }
@@ -39,7 +40,7 @@ extension Channel {
             guard let announcement = talk.announcement(index, of: count, configuration, at: clock) else { continue }
             outbox.put(to: endpoint, capacity: 128) {
                 ControlPacket.write(announcement, into: &$0)
-                _ = session?.tagger.tag(&$0)
+                if session?.tagger.tag(&$0) != true { $0.removeAll() }
             }
         }
     }

@@ -106,8 +106,8 @@ struct Talk: ~Copyable, Sendable {
         }
     }
 
-    /// Writes the packet that was prepared, padded and sealed. Returns false, and has written what is worth nothing, where
-    /// that cannot be.
+    /// Writes the packet that was prepared, padded and sealed. Returns false, and has written what is worth nothing,
+    /// where that cannot be.
     mutating func seal(
         _ header: RTPHeader, _ packet: Span<UInt8>, _ configuration: ChannelConfiguration,
         into datagram: inout OutputSpan<UInt8>, at now: Instant

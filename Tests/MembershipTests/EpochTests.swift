@@ -10,7 +10,9 @@ import Testing
 struct EpochTests {
     private let relay = TinyRelay(Family.talk)
 
-    private var epochs: [Epoch] { relay.announcements.reduce(into: []) { if !$0.contains($1.epoch) { $0.append($1.epoch) } } }
+    private var epochs: [Epoch] {
+        relay.announcements.reduce(into: []) { if !$0.contains($1.epoch) { $0.append($1.epoch) } }
+    }
 
     @Test func aNewEpochBeginsAfterAMinuteOfSilenceAndNotBefore() {
         // 59 s, and then 61 s.
@@ -106,9 +108,10 @@ struct EpochTests {
         // From then on, every one; and those before that were held.
         #expect(listener.heard.count >= 150)
         #expect(listener.discards[.unopened] == 0)
-        #expect(zip(listener.heard, listener.heard.dropFirst()).allSatisfy {
-            $1.packet.sequenceNumber.distance(after: $0.packet.sequenceNumber) == 1
-        })
+        #expect(
+            zip(listener.heard, listener.heard.dropFirst()).allSatisfy {
+                $1.packet.sequenceNumber.distance(after: $0.packet.sequenceNumber) == 1
+            })
     }
 
     private func protected(_ number: UInt16, _ ssrc: SSRC, _ context: inout SRTPContext) throws -> [UInt8] {

@@ -92,7 +92,8 @@ struct JoiningTests {
         // The JOIN is under way. Who sees it knows its nonce, and that is all.
         let nonce = Array(relay.log[0].bytes[4..<20])
         for reason in Refusal.Reason.allCases where reason != .unproved {
-            let forged: [UInt8] = [99, 1, 5, 0] + nonce + [reason.rawValue, 0, 0, 0] + [UInt8](repeating: 7, count: 16)
+            let forged: [UInt8] =
+                [99, 1, 5, 0] + nonce + [reason.rawValue, 0, 0, 0] + [UInt8](repeating: 7, count: 16)
             #expect(air.inject(forged, to: 0) == .discarded(.unexpected))
         }
         air.run(seconds: 0.05)
@@ -160,6 +161,16 @@ struct JoiningTests {
         let air = Airwaves([member], relay)
         air.run(seconds: 1.1)
         #expect(member.eventsOnly == [.joined(.listen, seenAt: member.endpoint)])
+    }
+
+    @Test func aRelayThatIsVeryFarAwayLetsAMemberIn() {
+        let member = Member(0, Family.configuration(.listen), ssrc: 9)
+        let air = Airwaves([member], relay, network: NetworkModel(delay: .milliseconds(600)))
+        air.run(seconds: 60)
+        #expect(member.isJoined)
+        // Only at first it does not know how long an answer takes.
+        let last = member.events.last?.at ?? air.now
+        #expect(last < .start + .seconds(5))
     }
 
     @Test func aDatagramFromElsewhereIsNothing() throws {

@@ -134,7 +134,8 @@ enum Family {
     }()
 
     static func configuration(
-        _ role: Role, keys: ChannelKeys? = nil, endpoints: [Endpoint] = [Airwaves.relay], suite: SRTPSuite = .aesCounterMode,
+        _ role: Role, keys: ChannelKeys? = nil, endpoints: [Endpoint] = [Airwaves.relay],
+        suite: SRTPSuite = .aesCounterMode,
         hasSetClock: Bool = true
     ) -> ChannelConfiguration {
         ChannelConfiguration(

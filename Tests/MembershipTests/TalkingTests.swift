@@ -72,8 +72,10 @@ struct TalkingTests {
         air.run(seconds: 3)
         let talker = try #require(relay.sessions.firstIndex { $0.role == .talk })
         let before = relay.media
-        let number = SequenceNumber(rawValue: UInt16(before[before.count - 10][2]) << 8 | UInt16(before[before.count - 10][3]))
-        let nack = GenericNACK(sender: SSRC(77), media: SSRC(9), sequenceNumbers: [number, number.advanced(by: -1_000)])
+        let number = SequenceNumber(
+            rawValue: UInt16(before[before.count - 10][2]) << 8 | UInt16(before[before.count - 10][3]))
+        let nack = GenericNACK(
+            sender: SSRC(77), media: SSRC(9), sequenceNumbers: [number, number.advanced(by: -1_000)])
         let report = ReceiverReport(ssrc: SSRC(77))
         relay.report(
             [UInt8](capacity: report.byteCount + nack.byteCount) {

@@ -66,7 +66,6 @@ final class TinyRelay: RelayEnd {
         return output[takenCount - 1]
     }
 
-
     func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {
         log.append((now, sender, Array(datagram.prefix(20))))
         guard !isDead else { return }
@@ -153,7 +152,9 @@ final class TinyRelay: RelayEnd {
         sessions[index].claimed = announcement.ssrc
         let bytes = Array(datagram[..<count])
         sessions[index].announcement = bytes
-        for other in sessions where other.endpoint != sender && other.isActive { output.append((bytes, other.endpoint)) }
+        for other in sessions where other.endpoint != sender && other.isActive {
+            output.append((bytes, other.endpoint))
+        }
     }
 
     private func forward(_ datagram: [UInt8], from sender: Endpoint) {
@@ -163,7 +164,9 @@ final class TinyRelay: RelayEnd {
         else { return }
         let bytes = Array(datagram[..<count])
         media.append(bytes)
-        for other in sessions where other.endpoint != sender && other.isActive { output.append((bytes, other.endpoint)) }
+        for other in sessions where other.endpoint != sender && other.isActive {
+            output.append((bytes, other.endpoint))
+        }
     }
 
     /// To one session, or to all.

@@ -5,8 +5,8 @@ import Membership
 import RTP
 import Sound
 
-/// Lets a script happen to a member of a channel, and traps where it breaks its word. What comes is a stranger's bytes, or
-/// those that a relay or another member seals with its rightful key.
+/// Lets a script happen to a member of a channel, and traps where it breaks its word. What comes is a stranger's bytes,
+/// or those that a relay or another member seals with its rightful key.
 func feedChannel(_ bytes: Span<UInt8>) {
     var script = DatagramScript(bytes)
     var trial = ChannelTrial()
