@@ -42,7 +42,8 @@ struct JoiningTests {
             let expected = min(Double(1 << min(attempt / 4, 5)), 30)
             #expect((0.5...1.5).contains(pause / expected), "\(attempt): \(pause)")
         }
-        #expect(member.events.isEmpty)
+        // People are told once.
+        #expect(member.eventsOnly == [.lost])
         #expect(member.discards.total == member.discards[.beforeJoined])
     }
 
