@@ -231,6 +231,7 @@ extension RelayServer {
         status.fanOuts = status.relay.channels.map { spread.statistics(of: $0.number) }
         status.plain = plain.status(spread)
         status.socket = socket.statistics
+        status.socket.failures.merge(spread.failures, uniquingKeysWith: +)
         return status
     }
 

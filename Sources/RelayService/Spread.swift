@@ -78,6 +78,9 @@ struct Spread: ~Copyable {
         return sum
     }
 
+    /// What the network refused of the other threads, by `errno`.
+    var failures: [Int32: Int] { workers.reduce(into: [:]) { $0.merge($1.failures, uniquingKeysWith: +) } }
+
     func close() {
         for worker in workers { worker.stop() }
         own.close()

@@ -58,6 +58,9 @@ final class Worker {
     func statistics(of channel: Int) -> FanOutStatistics {
         duty.statistics.withLock { $0[channel] } ?? FanOutStatistics()
     }
+
+    /// By `errno`. Not older than a second.
+    var failures: [Int32: Int] { duty.failures.withLock { $0 } }
 }
 
 /// A packet on its way to a worker.
@@ -87,6 +90,7 @@ private struct Parcel: BitwiseCopyable, Sendable {
     let isStopping = Atomic(false)
     let changes = Mutex<[MemberChange]>([])
     let statistics = Mutex<[Int: FanOutStatistics]>([:])
+    let failures = Mutex<[Int32: Int]>([:])
 
     private let loop: EventLoop
     private let socket: UDPSocket
@@ -132,6 +136,8 @@ private struct Parcel: BitwiseCopyable, Sendable {
     fileprivate func publish() {
         let current = shard.statistics
         statistics.withLock { $0 = current }
+        let refused = socket.statistics.failures
+        failures.withLock { $0 = refused }
         timer?.arm(at: loop.now + .seconds(1))
     }
 }

@@ -1,4 +1,5 @@
 import Engine
+import Glibc
 import Network
 import RelayService
 import Support
@@ -54,6 +55,17 @@ struct PlainChannelTests {
         }
         let status = relay.wait { $0.plain.first?.fanOut.sent == 100 }
         #expect(status.plain.first?.fanOut.offered == 100 && status.workers == workers)
+    }
+
+    @Test func whatTheNetworkRefusesIsToldOfEveryThread() throws {
+        let talker = PlainSocket()
+        let listener = PlainSocket()
+        let relay = try relay([channel(to: [0, 0, listener.port])], workers: 2)
+        let port = relay.plainPorts(1)[0]
+        for number: UInt8 in 0..<5 { talker.send(rtp(number), toPort: port) }
+        for number: UInt8 in 0..<5 { #expect(listener.receive(within: 5_000) == rtp(number)) }
+        let status = relay.wait { $0.socket.failures == [EINVAL: 10] }
+        #expect(status.plain.first?.fanOut.failed == 10 && status.plain.first?.fanOut.sent == 5)
     }
 
     @Test func onlyRTPFromTheNamedHostPasses() throws {

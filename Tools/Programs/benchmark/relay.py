@@ -232,7 +232,7 @@ def flood(table, seconds):
     """From another address, while one talks to ten."""
     floods = []
     heard = once(JOINED, 1, 10, 50 * (seconds - 1), lambda: floods.append(
-        Talking(LOAD, "flood", "--port", PORT, "--seconds", seconds))).heard
+        Talking(*at_priority(LOAD, "flood", "--port", PORT, "--seconds", seconds)))).heard
     with floods[0] as junk:
         sent = json.loads(junk.expect("{"))
     lost = 100 * (1 - heard["received"] / heard["expected"])
