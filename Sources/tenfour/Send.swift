@@ -98,6 +98,10 @@ struct Send: ParsableCommand {
         }
         let address = try links.address(typed: address, quiet: common.quiet)
         if case .channel(let link) = address {
+            try srtp.checkUnused()
+            guard sdp == nil else {
+                throw RadioError(.usage, "--sdp is for other programs, and they cannot be in a channel: hand its link on")
+            }
             return try .joining(link, as: .talk, station: station, localPort: port == 0 ? nil : port)
         }
         let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)

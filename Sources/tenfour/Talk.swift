@@ -55,6 +55,7 @@ struct Talk: ParsableCommand {
         let station = common.station(payloadType: coding.payloadType)
         let address = try links.address(typed: partner, quiet: common.quiet)
         if case .channel(let link) = address {
+            try srtp.checkUnused()
             return try .joining(link, as: .talk, station: station, localPort: port)
         }
         let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)

@@ -130,6 +130,9 @@ import Testing
         Misuse("recv srtp://:5004 --srtp-key-file open", 69, "chmod 600 open"),
         Misuse("recv srtp://:5004 --srtp-key-file plain", 2, "30 bytes in base64"),
         Misuse("recv rtp://:5004 --srtp-key-file plain", 2, "srtp://HOST:PORT"),
+        Misuse("send --input x --link-file good --sdp x.sdp", 2, "--sdp is for other programs", "link"),
+        Misuse("send --input x --link-file good --srtp-key-file plain", 2, "a key is for srtp://HOST:PORT"),
+        Misuse("talk --link-file good --srtp-key-file plain", 2, "a key is for srtp://HOST:PORT"),
         Misuse("talk bob.invalid --link-file plain", 2, "write one of them"),
     ])
     func wrongUseIsToldInASentence(misuse: Misuse) throws {
@@ -137,6 +140,7 @@ import Testing
         unsafe chmod(folder("open"), 0o644)
         folder.write("\n", to: "empty")
         folder.write("rtp://127.0.0.1\n", to: "plain")
+        folder.write("tenfour://127.0.0.1/family#talk-swvb-ssop-fynh-xtny-shhj-rods-2eep\n", to: "good")
         let result = try tenfour(misuse.arguments, in: folder)
         #expect(result.end == .code(misuse.code), "\(result.errors)")
         #expect(result.output == "")

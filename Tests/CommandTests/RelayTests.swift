@@ -69,7 +69,7 @@ import Testing
         #expect(listener.wait() == .code(0))
         let heard = try Recording(wav: folder("heard.wav"))
         let tone = try #require(Tone(in: heard.channels[0]))
-        #expect(tone.duration > 3 && tone.holes == [], "\(tone)")
+        #expect(tone.duration > 3 && abs(tone.frequency - Tone.telling) < 1, "\(tone)")
         #expect(unsafe access(folder("relay.sock"), F_OK) != 0)
         for key in family.line.split(separator: "=").dropFirst().map({ String($0.prefix(10)) }) {
             #expect(!relay.errors.contains(key) && !table.contains(key) && !json.contains(key))
