@@ -72,7 +72,7 @@ struct ThroughARelayTests {
         #expect(listener.heard(from: second.station.ssrc.rawValue).count > 140)
     }
 
-    /// With TENFOUR_LONG with loss, too.
+    /// With TENFOUR_LONG also where every line loses a tenth, both ways: then within three.
     @Test(arguments: ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? [0] : [0, 0.1])
     func aRelayThatIsKilledAndStartedAgainHasItsListenersBackWithinTwoSeconds(loss: Double) {
         let listenerCount = 500
@@ -86,13 +86,13 @@ struct ThroughARelayTests {
         let killed = air.now
         let again = RealRelay(now: killed, seed: 2)
         air.replace(relay: again)
-        air.run(seconds: 2)
+        // Each answer that is lost on a bad line costs a quarter of a second.
+        air.run(seconds: loss > 0 ? 3 : 2)
         let hellos = again.hellos
         let backCount = listeners.count { listener in
             listener.heard.contains { $0.at > killed + .milliseconds(50) }
         }
-        // With loss on every line, what is asked twice comes later.
-        #expect(backCount >= listenerCount * (loss > 0 ? 90 : 99) / 100, "\(backCount)")
+        #expect(backCount >= listenerCount * 99 / 100, "\(backCount)")
         // They do not come all in one moment.
         let slots = Dictionary(grouping: hellos) { ($0 - killed) / Duration.milliseconds(20) }
         #expect(slots.values.allSatisfy { $0.count < listenerCount / 5 })
