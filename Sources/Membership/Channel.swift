@@ -29,7 +29,7 @@ public struct Channel: ~Copyable, Sendable {
     var opened: (kind: Opened, range: Range<Int>)?
     var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
     var lastInput: Instant
-    var outbox = Outbox()
+    var outbox = DatagramQueue(limit: Self.mostWaitingDatagrams)
     var events = ChannelEvents()
     var hasToldOfCollision = false
     /// What was told last of being in or out.
@@ -67,6 +67,7 @@ public struct Channel: ~Copyable, Sendable {
     /// What a station has for its one remote, and its sources for their address: no datagram ever goes there.
     public static let stationEndpoint = Endpoint(.anyV4, port: 5_004)
     public var stationEndpoint: Endpoint { Self.stationEndpoint }
+    private static let mostWaitingDatagrams = 64
     /// `nextDatagram` and `nextOpened` need room for so many bytes.
     public static let maximumDatagramByteCount = 1_536
 

@@ -15,7 +15,7 @@ extension Channel {
         if ssrc != header.ssrc { ssrc = header.ssrc }
         var isGood = true
         if talk.isSentAgain(header) {
-            outbox.put(to: endpoint, capacity: Self.maximumDatagramByteCount) {
+            outbox.put(capacity: Self.maximumDatagramByteCount, to: endpoint) {
                 isGood = talk.write(again: header.sequenceNumber, into: &$0, at: now)
                 if isGood { isGood = session?.tagger.tag(&$0) ?? false }
                 if !isGood { $0.removeAll() }
@@ -24,7 +24,7 @@ extension Channel {
         }
         talk.prepare(header, configuration, at: clock, now, using: &generator, &known)
         announce(to: endpoint, at: clock, now)
-        outbox.put(to: endpoint, capacity: Self.maximumDatagramByteCount) {
+        outbox.put(capacity: Self.maximumDatagramByteCount, to: endpoint) {
             isGood = talk.seal(header, datagram, configuration, into: &$0, at: now)
             if isGood { isGood = session?.tagger.tag(&$0) ?? false }
             if !isGood { $0.removeAll() }
@@ -38,7 +38,7 @@ extension Channel {
         let count = talk.announcementCount(at: now)
         for index in 0..<count {
             guard let announcement = talk.announcement(index, of: count, configuration, at: clock) else { continue }
-            outbox.put(to: endpoint, capacity: 128) {
+            outbox.put(capacity: 128, to: endpoint) {
                 ControlPacket.write(announcement, into: &$0)
                 if session?.tagger.tag(&$0) != true { $0.removeAll() }
             }
@@ -57,7 +57,7 @@ extension Channel {
     mutating func sendReport(_ datagram: Span<UInt8>) -> ChannelDiscard? {
         guard let endpoint = session?.endpoint else { return .beforeJoined }
         guard datagram.count >= 8, datagram.count <= Record.maximumReportByteCount else { return .unsendable }
-        outbox.put(to: endpoint, capacity: ControlPacket.maximumByteCount) {
+        outbox.put(capacity: ControlPacket.maximumByteCount, to: endpoint) {
             session?.sealer.seal(report: datagram, into: &$0)
         }
         return nil

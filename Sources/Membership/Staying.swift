@@ -49,12 +49,12 @@ extension Channel {
 
     private mutating func sayAgain() {
         guard let joining = admission.joining else { return }
-        outbox.put(to: admission.endpoint(configuration), capacity: 128) { joining.write(into: &$0) }
+        outbox.put(capacity: 128, to: admission.endpoint(configuration)) { joining.write(into: &$0) }
     }
 
     mutating func say(_ record: Record) {
         guard let endpoint = session?.endpoint else { return }
-        outbox.put(to: endpoint, capacity: ControlPacket.maximumByteCount) { session?.sealer.seal(record, into: &$0) }
+        outbox.put(capacity: ControlPacket.maximumByteCount, to: endpoint) { session?.sealer.seal(record, into: &$0) }
     }
 
     // MARK: - Answers

@@ -25,7 +25,9 @@ internal import Synchronization
     private let openings: [RelayNotice]
     private var drops = DropNotices()
     private let start: Instant
+    private var announcements = WaitingAnnouncements()
     private var relayTimer: LoopTimer?
+    private var announcementTimer: LoopTimer?
     private var lookTimer: LoopTimer?
     private let datagram: UnsafeMutableBufferPointer<UInt8>
     private let wakeup: Wakeup
@@ -74,6 +76,7 @@ internal import Synchronization
             using: &generator)
         wakeup = try loop.makeWakeup { woken.server?.woken() }
         relayTimer = try loop.makeTimer { woken.server?.timeElapsed() }
+        announcementTimer = try loop.makeTimer { woken.server?.sendAnnouncements() }
         lookTimer = try loop.makeTimer { woken.server?.look() }
         shared = Mutex(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
         // Behind all that throws: `deinit` is not called for half a relay.
@@ -142,13 +145,30 @@ internal import Synchronization
 extension RelayServer {
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         if case .forward(let byteCount, let channel, let talker) = relay.receive(datagram, from: sender, at: now) {
-            // An announcement must not be pushed aside by the packet that it announces.
-            let isControl = datagram[0] == ControlPacket.firstByte
-            spread.send(
-                datagram.extracting(..<byteCount), channel: channel, stream: talker * 2 + (isControl ? 1 : 0),
-                except: talker)
+            forward(datagram.extracting(..<byteCount), channel: channel, talker: talker, at: now)
         }
         settle(at: now)
+    }
+
+    private func forward(_ datagram: Span<UInt8>, channel: Int, talker: Int, at now: Instant) {
+        guard datagram[0] == ControlPacket.firstByte else {
+            return spread.send(datagram, channel: channel, stream: talker * 2, except: talker)
+        }
+        let isFirst = announcements.isEmpty
+        if !announcements.take(datagram, channel: channel, talker: talker) {
+            announce(datagram, channel: channel, talker: talker)
+        } else if isFirst {
+            announcementTimer?.arm(at: now + WaitingAnnouncements.wait)
+        }
+    }
+
+    /// An announcement must not be pushed aside by the packet that it announces.
+    private func announce(_ announcement: Span<UInt8>, channel: Int, talker: Int) {
+        spread.send(announcement, channel: channel, stream: talker * 2 + 1, except: talker)
+    }
+
+    private func sendAnnouncements() {
+        announcements.takeAll { announce($0, channel: $1, talker: $2) }
     }
 
     private func timeElapsed() {
@@ -163,7 +183,9 @@ extension RelayServer {
         while let event = relay.nextEvent() {
             switch event {
             case .joined(let member, let channel, let endpoint): spread.add(member, to: channel, at: endpoint)
-            case .left(let member, let channel): spread.remove(member, from: channel)
+            case .left(let member, let channel):
+                announcements.forget(member)
+                spread.remove(member, from: channel)
             case .moved(let member, let channel, let endpoint): spread.move(member, in: channel, to: endpoint)
             case .talking(let member, let endpoint): talkerSockets.open(for: member, at: endpoint)
             case .quiet(let member): talkerSockets.close(for: member)

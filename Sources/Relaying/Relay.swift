@@ -41,7 +41,7 @@ public struct Relay: ~Copyable, Sendable {
     var joins = Allowance()
     var isStopping = false
     private var discards = RelayDiscardCounts()
-    var outbox = Outbox()
+    var outbox = DatagramQueue()
     private var events: [RelayEvent] = []
     private var takenEventCount = 0
     /// What was sealed, opened.

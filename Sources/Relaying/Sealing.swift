@@ -1,0 +1,21 @@
+internal import Engine
+internal import Keys
+
+/// What the relay says to members, sealed.
+extension DatagramQueue {
+    /// A record of anything but a report, for a member, at its address.
+    mutating func put(_ record: Record, for member: Int, of sessions: inout SessionTable) {
+        put(record, for: member, of: &sessions, to: sessions[member].endpoint)
+    }
+
+    mutating func put(_ record: Record, for member: Int, of sessions: inout SessionTable, to endpoint: Endpoint) {
+        put(capacity: 96, to: endpoint) { sessions.keys.seal(record, for: member, into: &$0) }
+    }
+
+    /// A record of RTCP.
+    mutating func put(report: Span<UInt8>, for member: Int, of sessions: inout SessionTable) {
+        put(capacity: report.count + 64, to: sessions[member].endpoint) {
+            sessions.keys.seal(report: report, for: member, into: &$0)
+        }
+    }
+}
