@@ -114,10 +114,10 @@ struct Presence: Sendable {
         suspicion = now + Self.longestSilence
     }
 
-    /// A record of the relay's came.
+    /// A record of the relay's came. That may be the last thing it did: while somebody talks, more is to be heard of it.
     mutating func heardRecord(at now: Instant) {
         lastHeard = now
-        suspicion = nil
+        if suspicion != nil { suspicion = now + Self.longestSilence }
     }
 
     /// A renewal is answered. Returns whether the relay had been taken for lost.

@@ -44,6 +44,23 @@ struct RestartTests {
         #expect(!relay.announcements.isEmpty)
     }
 
+    @Test func aRelayThatDiesRightAfterARecordIsMissedAsSoonAsAnyOther() throws {
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([talker, listener], relay)
+        air.run(seconds: 2)
+        let place = try #require(relay.sessions.firstIndex { $0.role == .listen })
+        // One that asks for no answer; and nobody hears from the next relay that it does not know us.
+        air.loses = { datagram, _ in datagram.starts(with: [99, 1, 7]) }
+        let report = ReceiverReport(ssrc: SSRC(77))
+        relay.report([UInt8](capacity: report.byteCount) { report.write(into: &$0) }, to: place)
+        air.settleRelay()
+        relay.forgetAll()
+        let killed = air.now
+        air.run(seconds: 2)
+        #expect(listener.heard.contains { $0.at > killed + .milliseconds(50) })
+    }
+
     /// Nobody asks the relay about a pause.
     @Test func aListenerAsksOnceWhenATalkerFallsSilent() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(count: 50))
