@@ -51,7 +51,8 @@ extension Relay {
         }
         var reports = [ReceiverReport(ssrc: reporters.line, blocks: [line])]
         // Who talks itself learns how far those are whom it hears from reports of theirs about itself.
-        for other in heard(by: member) { reports.append(ReceiverReport(ssrc: other, blocks: [line])) }
+        let others = heard(by: member)
+        for other in others { reports.append(ReceiverReport(ssrc: other.ssrc, blocks: [line])) }
         if let verdict {
             let block = ReportBlock(
                 ssrc: ssrc, fractionLost: verdict.fractionLost, cumulativeLost: 0,
@@ -59,30 +60,37 @@ extension Relay {
                 lastSenderReport: nil, delaySinceLastSenderReport: .zero)
             reports.append(ReceiverReport(ssrc: reporters.listeners, blocks: [block]))
         }
-        send(reports, verdict, to: member)
+        send(reports, verdict, naming: others, to: member)
         let isLossy = line.fractionLost > 0 || verdict.map { $0.fractionLost > 0 } ?? false
         talkers[place]?.voice?.nextReport = now + (isLossy ? Self.lossyInterval : Self.interval)
     }
 
-    /// The SSRCs of the other talkers of its channel, a few of them.
-    private func heard(by member: Int) -> [SSRC] {
-        var heard: [SSRC] = []
+    /// The other talkers of its channel, a few of them, and what they are called.
+    private func heard(by member: Int) -> [(ssrc: SSRC, name: String?)] {
+        var heard: [(ssrc: SSRC, name: String?)] = []
         for place in talking where heard.count < Self.mostVoices {
             guard let other = talkers[place]?.member, let ssrc = talkers[place]?.voice?.ssrc, other != member,
                 sessions[other].channel == sessions[member].channel
             else { continue }
-            heard.append(ssrc)
+            heard.append((ssrc, talkers[place]?.name))
         }
         return heard
     }
 
     /// With what the relay and the listeners together can do against loss.
-    private mutating func send(_ reports: [ReceiverReport], _ verdict: ListenersVerdict?, to member: Int) {
+    private mutating func send(
+        _ reports: [ReceiverReport], _ verdict: ListenersVerdict?, naming others: [(ssrc: SSRC, name: String?)],
+        to member: Int
+    ) {
         let abilities = Abilities(
             answersNACK: true, redPayloadType: verdict?.redPayloadType, depth: verdict?.depth)
         let items = [SourceDescription.Item(.canonicalName, "relay"), abilities.item].compactMap { $0 }
         let description = SourceDescription(
-            chunks: reports.map { SourceDescription.Chunk(ssrc: $0.ssrc, items: items) })
+            chunks: reports.map { report in
+                let name = others.first { $0.ssrc == report.ssrc }?.name
+                return SourceDescription.Chunk(
+                    ssrc: report.ssrc, items: items + (name.map { [SourceDescription.Item(.name, $0)] } ?? []))
+            })
         let compound = [UInt8](capacity: Record.maximumReportByteCount) { compound in
             for report in reports { report.write(into: &compound) }
             description.write(into: &compound)
