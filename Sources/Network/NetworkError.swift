@@ -66,7 +66,7 @@ extension NetworkError: CustomStringConvertible {
     private var sentence: String {
         switch reason {
         case .portInUse(let port):
-            "UDP port \(port) is in use by another program; choose another with -p, or end that program"
+            "UDP port \(port) is in use by another program; choose another, or end that program"
         case .portReserved(let port):
             "UDP port \(port) is reserved for root; choose one from 1024 to 65535 with -p"
         case .addressNotLocal(let address):

@@ -29,6 +29,9 @@ public struct QRSymbol: Sendable, Equatable {
         return modules[row * width + column]
     }
 
+    /// Of `text`, in characters.
+    public var textWidth: Int { width + 2 * Self.margin }
+
     /// For a terminal, with its margin, two rows of modules in a line of characters. `inColours` is black on white whatever the
     /// terminal's own colours are; otherwise light is what a terminal with a dark ground writes in.
     public func text(inColours: Bool) -> String {

@@ -70,8 +70,12 @@ extension SessionConfiguration {
         do throws(PassphraseError) { keys = try ChannelKeys(link) } catch {
             throw RadioError(.usage, error.description)
         }
-        guard keys.joinKey(for: role) != nil, link.host != nil || keys.talkJoin != nil else {
+        guard keys.joinKey(for: role) != nil else {
             throw RadioError(.usage, "this link is for listening: ask for the channel's talk link")
+        }
+        guard link.host != nil || keys.talkJoin != nil else {
+            throw RadioError(
+                .usage, "this link does not say where the channel is: write its station's name in, tenfour://HOST/\(link.name)#…")
         }
         var relay: ChannelSettings.Relay?
         if let host = link.host, let id = link.relay {

@@ -55,6 +55,9 @@ struct ChannelPrint {
         Terminal.say("\n" + worth)
         Terminal.put(text + "\n")
         guard drawsCodes, let symbol = QRSymbol(text) else { return }
+        guard !Terminal.isForPeople || symbol.textWidth <= Terminal.width else {
+            return Terminal.say("(a terminal of \(symbol.textWidth) columns shows it as a QR code)")
+        }
         Terminal.put("\n" + symbol.text(inColours: Terminal.takesColours))
     }
 }

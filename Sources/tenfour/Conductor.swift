@@ -93,16 +93,16 @@ struct Conductor {
     private func tellEvents(
         of session: Session, _ names: inout Names, _ watch: inout LinkWatch, _ line: inout StatusLine
     ) {
+        for event in session.takeChannelEvents() {
+            guard let news = news(of: event) else { continue }
+            line.clear()
+            say(news)
+        }
         for event in session.takeEvents() {
             watch.take(event)
             let news = news(of: event, names)
             names.take(event)
             guard let news else { continue }
-            line.clear()
-            say(news)
-        }
-        for event in session.takeChannelEvents() {
-            guard let news = news(of: event) else { continue }
             line.clear()
             say(news)
         }
@@ -112,7 +112,7 @@ struct Conductor {
         switch event {
         case .joined(let role, let endpoint):
             (role == .talk ? "in the channel" : "in the channel, to listen") + (verbose ? ", seen at \(endpoint)" : "")
-        case .lost: "the relay does not answer; it is asked again until it does"
+        case .lost: "nobody answers at the link's address; it is asked again until somebody does"
         case .refused(let reason): reason.sentence
         case .closed(let reason): "the relay has put us out: \(reason.sentence)"
         case .ssrcIsTaken: nil

@@ -18,8 +18,11 @@ struct SRTPOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How it protects: \(SRTPSuite.allCases.map(\.name).joined(separator: " or ")).", valueName: "suite"))
-    var srtpSuite: SRTPSuite = .aesCounterMode
+            "How it protects: \(SRTPSuite.allCases.map(\.name).joined(separator: " or ")); unless told the first.",
+            valueName: "suite"))
+    var srtpSuite: SRTPSuiteName?
+
+    private var suite: SRTPSuite { srtpSuite?.suite ?? .aesCounterMode }
 
     /// What stands at `address`, and the key for it where it is srtp://. Throws `.usage` for a channel's link.
     func stream(at address: RadioAddress?, quiet: Bool) throws(RadioError) -> (StreamAddress, SRTPMasterKey?) {
@@ -50,11 +53,11 @@ struct SRTPOptions: ParsableArguments {
             throw RadioError(
                 .usage,
                 "srtp:// needs a key that both ends know: --srtp-key-file FILE. "
-                    + "This makes one: head -c \(srtpSuite.masterByteCount) /dev/urandom | base64")
+                    + "This makes one: head -c \(suite.masterByteCount) /dev/urandom | base64")
         }
-        guard let key = SRTPMasterKey(srtpSuite, base64: text) else {
+        guard let key = SRTPMasterKey(suite, base64: text) else {
             throw RadioError(
-                .usage, "the key of \(srtpSuite.name) is \(srtpSuite.masterByteCount) bytes in base64, and this is not")
+                .usage, "the key of \(suite.name) is \(suite.masterByteCount) bytes in base64, and this is not")
         }
         return key
     }
@@ -72,8 +75,12 @@ struct SRTPOptions: ParsableArguments {
         """
 }
 
-extension SRTPSuite: ExpressibleByArgument {
-    public init?(argument: String) { self.init(name: argument) }
-    public var defaultValueDescription: String { name }
-    public static var allValueStrings: [String] { allCases.map(\.name) }
+/// As SDP writes it.
+struct SRTPSuiteName: ExpressibleByArgument {
+    let suite: SRTPSuite
+
+    init?(argument: String) {
+        guard let suite = SRTPSuite(name: argument) else { return nil }
+        self.suite = suite
+    }
 }

@@ -88,32 +88,36 @@ struct Send: ParsableCommand {
             format: LPCMFormat(rate: SampleRate(hertz: rate ?? 48_000), channelCount: channels ?? 1))
     }
 
-    private func destination() throws -> SessionConfiguration {
+    /// Where to, and how that is said.
+    private func destination() throws -> (SessionConfiguration, title: String) {
         let station = common.station(payloadType: coding.payloadType)
         if let address, address.hasSuffix(".sdp") {
             try srtp.checkUnused()
-            return try .sending(
+            let configuration = try SessionConfiguration.sending(
                 to: TextFile.readDescription(address), station: station, localPort: port,
                 multicastInterface: common.interface, timeToLive: ttl)
+            return (configuration, "sending to \(address)")
         }
-        let address = try links.address(typed: address, quiet: common.quiet)
-        if case .channel(let link) = address {
+        let place = try links.address(typed: address, quiet: common.quiet)
+        if case .channel(let link) = place {
             try srtp.checkUnused()
             guard sdp == nil else {
                 throw RadioError(.usage, "--sdp is for other programs, and they cannot be in a channel: hand its link on")
             }
-            return try .joining(link, as: .talk, station: station, localPort: port == 0 ? nil : port)
+            let configuration = try SessionConfiguration.joining(
+                link, as: .talk, station: station, localPort: port == 0 ? nil : port)
+            return (configuration, "sending to channel \(link.name)")
         }
-        let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
+        let (stream, key) = try srtp.stream(at: place, quiet: common.quiet)
         var configuration = try SessionConfiguration.sending(
             to: stream, station: station, localPort: port, multicastInterface: common.interface, timeToLive: ttl)
         configuration.protection = .init(srtp: key)
-        return configuration
+        return (configuration, "sending to \(address ?? stream.host)")
     }
 
     func run() throws {
         try Console.checkStandardOutput([("--sdp", sdp), ("--report", common.report)])
-        var configuration = try destination()
+        var (configuration, title) = try destination()
         common.apply(to: &configuration)
         if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }
         coding.apply(to: &configuration.coding)
@@ -124,7 +128,7 @@ struct Send: ParsableCommand {
             try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
         }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
-            .run(configuration) { _ in "sending to \(address ?? "the channel")" }
+            .run(configuration) { _ in title }
     }
 }
 

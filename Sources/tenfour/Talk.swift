@@ -51,23 +51,26 @@ struct Talk: ParsableCommand {
 
     func validate() throws { try links.checkPresence(of: partner, named: "<host>") }
 
-    private func conversation() throws -> SessionConfiguration {
+    /// With whom, and how that is said.
+    private func conversation() throws -> (SessionConfiguration, title: String) {
         let station = common.station(payloadType: coding.payloadType)
         let address = try links.address(typed: partner, quiet: common.quiet)
         if case .channel(let link) = address {
             try srtp.checkUnused()
-            return try .joining(link, as: .talk, station: station, localPort: port)
+            return (
+                try .joining(link, as: .talk, station: station, localPort: port), "talking in channel \(link.name)"
+            )
         }
         let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
         var configuration = try SessionConfiguration.talking(
             with: stream, station: station, localPort: port ?? RTPDefaults.port)
         configuration.protection = .init(srtp: key)
-        return configuration
+        return (configuration, "talking with \(partner ?? stream.host)")
     }
 
     func run() throws {
         try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
-        var configuration = try conversation()
+        var (configuration, title) = try conversation()
         common.apply(to: &configuration)
         coding.apply(to: &configuration.coding)
         playout.apply(to: &configuration.playout)
@@ -77,9 +80,7 @@ struct Talk: ParsableCommand {
         if let output { Place(output).apply(to: &configuration) }
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true, report: common.report).run(
             configuration
-        ) { _ in
-            "talking with \(partner ?? "the channel")"
-        }
+        ) { _ in title }
     }
 }
 

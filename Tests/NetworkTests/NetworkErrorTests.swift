@@ -19,7 +19,7 @@ struct NetworkErrorTests {
         #expect(error?.reason == .portInUse(port))
         #expect(
             error?.description
-                == "UDP port \(port) is in use by another program; choose another with -p, or end that program "
+                == "UDP port \(port) is in use by another program; choose another, or end that program "
                 + "(uv_udp_bind: address already in use)")
         // The socket that could not be bound is gone, and the port can be had when it is free.
         first.close()
