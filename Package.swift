@@ -161,9 +161,13 @@ let package = Package(
         tests("KeysTests", imports: ["BadLink", "Keys", "RTP", "Sound"]),
         tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
         tests("QualityTests", imports: ["Quality", "Playout", "RTP", "Sound"]),
-        tests("MembershipTests", imports: ["Membership", "Relaying", "Keys", "Engine", "BadLink", "Playout", "RTP", "Sound"]),
+        tests(
+            "MembershipTests",
+            imports: ["Membership", "Relaying", "Keys", "Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("RelayingTests", imports: ["CAllocations", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
-        tests("RelayServiceTests", imports: ["RelayService", "Relaying", "Membership", "Network", "Keys", "Engine", "RTP", "Sound"]),
+        tests(
+            "RelayServiceTests",
+            imports: ["RelayService", "Relaying", "Membership", "Network", "Keys", "Engine", "RTP", "Sound"]),
         tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),
         tests("SimulationTests", imports: ["Simulation", "Quality", "Engine", "Playout", "Radio", "RTP", "Sound"]),
         tests(
@@ -184,9 +188,8 @@ let package = Package(
         tests(
             "RadioTests",
             imports: [
-                "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Network", "OpusCodec", "Playout", "RTP",
-                "Sound", "SoundCard",
-                "SoundFile",
+                "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Network", "OpusCodec",
+                "Playout", "RTP", "Sound", "SoundCard", "SoundFile",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
         tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
