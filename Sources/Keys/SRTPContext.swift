@@ -78,11 +78,13 @@ public struct SRTPContext: ~Copyable, Sendable {
         return Int(length)
     }
 
-    /// What a later announcement says. Where it is further ahead than sequence numbers can tell, packets in between are given up.
-    /// Returns whether that is so: then packets that could not be opened may be those.
+    /// What a later announcement says. Where it is further ahead than sequence numbers can tell, or the one before it has not
+    /// helped yet, packets in between are given up. Returns whether that is so: then packets that could not be opened may be
+    /// those.
     @discardableResult
     public mutating func synchronize(with index: PacketIndex) -> Bool {
-        guard announced == nil, index.rawValue > highest.rawValue + 0x7FFF else { return false }
+        let isNews = announced.map { index > $0 } ?? (index.rawValue > highest.rawValue + 0x7FFF)
+        guard isNews else { return false }
         announced = index
         return true
     }

@@ -112,6 +112,22 @@ struct SRTPTests {
         #expect(try unprotect(packet, &receiver) == Self.packet(UInt16(truncatingIfNeeded: 70_000)))
     }
 
+    @Test func theLatestThatWasToldOfTheCountHolds() throws {
+        var sender = try SRTPContext(sending: Self.key(), ssrc: Self.ssrc)
+        var receiver = try SRTPContext(receiving: Self.key(), ssrc: Self.ssrc, at: Self.index(0, 0))
+        // None of these is heard.
+        for count in 0..<70_000 { _ = try protect(Self.packet(UInt16(truncatingIfNeeded: count), []), &sender) }
+        // The last one was late.
+        let areNews = [
+            receiver.synchronize(with: Self.index(0, 30_000)), receiver.synchronize(with: Self.index(1, 4_460)),
+            receiver.synchronize(with: Self.index(0, 30_000)),
+        ]
+        #expect(areNews == [true, true, false])
+        let plain = Self.packet(UInt16(truncatingIfNeeded: 70_000))
+        let packet = try protect(plain, &sender)
+        #expect(try unprotect(packet, &receiver) == plain)
+    }
+
     /// libsrtp stays in the turn that it was told of, unless that lies far ahead.
     @Test func whatWasToldOfTheCountHoldsUpNoLaterTurnAndOpensNoDoor() throws {
         var sender = try SRTPContext(sending: Self.key(), ssrc: Self.ssrc)
