@@ -8,6 +8,9 @@ public struct Joining: Sendable {
     private let share: KeyShare
     private var join: Join?
 
+    /// Whether a relay has answered HELLO: JOIN is what it says now.
+    public var hasCookie: Bool { join != nil }
+
     /// What a datagram of the relay's is to it.
     public enum Answer: Sendable {
         /// JOIN is due.

@@ -6,6 +6,8 @@ internal import Sound
 struct Admission: Sendable {
     /// The attempt that is being made, or that was: a late answer to it still counts.
     private(set) var joining: Joining?
+    /// Where it is made, or was; nil before the first.
+    private(set) var endpoint: Endpoint?
     private var isResting = false
     /// When something is to be said, or begun anew; nil where nobody wants to get in.
     private(set) var deadline: Instant?
@@ -22,15 +24,17 @@ struct Admission: Sendable {
     /// Whether all endpoints were asked in vain, or the relay said no.
     var hasFailed: Bool { pauseCount > 0 }
 
-    func endpoint(_ configuration: ChannelConfiguration) -> Endpoint {
-        configuration.endpoints[turn % configuration.endpoints.count]
-    }
-
     /// Wants to get in from `moment` on.
     mutating func begin(at moment: Instant) {
         joining = nil
         isResting = false
         deadline = moment
+    }
+
+    /// The relay may be elsewhere: whoever wants to get in begins with the first of its endpoints.
+    mutating func endpointsChanged(at now: Instant) {
+        turn = 0
+        if isActive { begin(at: now) }
     }
 
     /// Is in, or does not want to be any more.
@@ -50,7 +54,8 @@ struct Admission: Sendable {
         let isOver = joining != nil && !isResting && saidCount == Self.maximumSaidCount
         if isOver {
             turn += 1
-            if turn.isMultiple(of: configuration.endpoints.count) {
+            // Who gave a cookie may only be slow: its WELCOME is waited for.
+            if joining?.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
                 rest(at: now, using: &generator)
                 return false
             }
@@ -58,6 +63,7 @@ struct Admission: Sendable {
         if joining == nil || isResting || isOver {
             isResting = false
             joining = Joining(configuration.joinKey, relay: configuration.relay, using: &generator)
+            endpoint = configuration.endpoints[turn % configuration.endpoints.count]
             saidCount = 0
         }
         said(at: now)

@@ -115,10 +115,15 @@ public struct Channel: ~Copyable, Sendable {
         daytime = Daytime(clock, at: now)
     }
 
-    /// The relay's name is known to stand for these now, one or more.
-    public mutating func relayIs(at endpoints: [Endpoint]) {
+    /// The relay's name is known to stand for these now, one or more. Where they are others than before, and the relay is
+    /// not to be found, they are asked at once.
+    public mutating func relayIs(at endpoints: [Endpoint], _ now: Instant) {
         precondition(!endpoints.isEmpty, "a relay is somewhere")
+        lastInput = now
+        guard Set(endpoints) != Set(configuration.endpoints) else { return }
         configuration.endpoints = endpoints
+        admission.endpointsChanged(at: now)
+        advance(at: now)
     }
 
     /// Tells the relay that we go. Nothing should follow.

@@ -13,7 +13,7 @@ extension Channel {
         if (128...191).contains(datagram[0]) { return readMedia(datagram, at: now) }
         guard let packet = try? ControlPacket(parsing: datagram) else { return .discarded(.malformed) }
         switch packet {
-        case .cookie, .welcome, .refusal: return readAnswer(datagram, at: now)
+        case .cookie, .welcome, .refusal: return readAnswer(datagram, from: sender, at: now)
         case .record(let number): return readRecord(datagram, session: number, at: now)
         case .announcement(let announcement): return judge(announcement, at: now)
         case .unknownSession(let number):
@@ -26,7 +26,7 @@ extension Channel {
     }
 
     private func isRelay(_ sender: Endpoint) -> Bool {
-        session?.endpoint == sender || admission.isActive && admission.endpoint(configuration) == sender
+        session?.endpoint == sender || admission.isActive && admission.endpoint == sender
     }
 
     private mutating func judge(_ announcement: Announcement, at now: Instant) -> Reception {
@@ -41,7 +41,10 @@ extension Channel {
         case .collision:
             tellOfCollision()
             return .handled
-        case .own, .older: return .handled
+        case .older:
+            guard talkers.beginOlder(announcement, under: root) else { return .handled }
+            held.release(announcement.ssrc)
+        case .own: return .handled
         case .offTime: return .discarded(.offTime)
         case .forged: return .discarded(.forged)
         }

@@ -97,7 +97,8 @@ struct Presence: Sendable {
         at moment: Instant, _ now: Instant, using generator: inout some RandomNumberGenerator
     ) {
         if let probe {
-            self.probe?.due = min(probe.due, moment)
+            // One that was said has its time to be answered, whoever doubts.
+            if probe.saidCount == 0 { self.probe?.due = min(probe.due, moment) }
         } else {
             probe = Probe(token: .random(in: 0 ... .max, using: &generator), began: now, due: moment)
         }

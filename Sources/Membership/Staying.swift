@@ -48,8 +48,8 @@ extension Channel {
     static let unprovedPatience = Duration.seconds(3)
 
     private mutating func sayAgain() {
-        guard let joining = admission.joining else { return }
-        outbox.put(capacity: 128, to: admission.endpoint(configuration)) { joining.write(into: &$0) }
+        guard let joining = admission.joining, let endpoint = admission.endpoint else { return }
+        outbox.put(capacity: 128, to: endpoint) { joining.write(into: &$0) }
     }
 
     mutating func say(_ record: Record) {
@@ -59,13 +59,14 @@ extension Channel {
 
     // MARK: - Answers
 
-    mutating func readAnswer(_ datagram: Span<UInt8>, at now: Instant) -> Reception {
+    mutating func readAnswer(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        guard sender == admission.endpoint else { return .discarded(.unexpected) }
         switch admission.receive(datagram, at: now) {
         case .cookie:
             sayAgain()
             return .handled
         case .welcome(let terms, let keys):
-            enter(keys, terms, at: now)
+            enter(keys, terms, at: sender, now)
             return .handled
         case .refusal(.unproved):
             // Anybody may have said so: the true answer may still come.
@@ -79,12 +80,13 @@ extension Channel {
         }
     }
 
-    private mutating func enter(_ keys: SessionKeys, _ terms: Welcome.Terms, at now: Instant) {
+    private mutating func enter(
+        _ keys: SessionKeys, _ terms: Welcome.Terms, at endpoint: Endpoint, _ now: Instant
+    ) {
         // The session before this one, if there is any, holds our place and our SSRC.
         say(.leave)
         session = Session(
-            keys, terms, endpoint: admission.endpoint(configuration),
-            token: .random(in: 0 ... .max, using: &generator), at: now)
+            keys, terms, endpoint: endpoint, token: .random(in: 0 ... .max, using: &generator), at: now)
         admission.end()
         unprovedDeadline = nil
         take(terms, at: now)
@@ -129,11 +131,16 @@ extension Channel {
         switch record {
         case .renewed(let token, let terms):
             let lease = Duration.seconds(Int(terms.lease))
+            // Until its first record a relay passes nothing on: what was announced since WELCOME may have been lost on it.
+            if !(session?.presence.hasAnswered ?? true) { talk.announceAgain() }
             let wasLost = session?.presence.renewed(token: token, lease: lease, at: now) ?? false
             session?.seen = terms.address
             take(terms, at: now)
             // It was only slow.
-            if wasLost { admission.end() }
+            if wasLost {
+                admission.end()
+                unprovedDeadline = nil
+            }
             admission.hasSucceeded()
             tell(.joined(terms.address))
         case .pathChallenge(let number): say(.pathAnswer(number))

@@ -23,21 +23,37 @@ struct Talkers: ~Copyable, Sendable {
 
     /// Makes the key of a new epoch. Who was announced longest ago gives up its place, where there is none.
     mutating func begin(_ announcement: Announcement, under root: MediaRoot) {
+        guard let key = Self.key(announcement, under: root) else { return }
+        if let place = place(of: announcement.ssrc) {
+            talkers[place]?.begin(key)
+            believed(place)
+        } else {
+            let place = freePlace
+            talkers[place] = Talker(key)
+            ssrcs[place] = announcement.ssrc
+            believed(place)
+        }
+    }
+
+    /// An epoch before the newest is announced. Makes its key where it may be the one in use: the newest may be one to
+    /// come. Returns whether that is so.
+    mutating func beginOlder(_ announcement: Announcement, under root: MediaRoot) -> Bool {
+        guard let place = place(of: announcement.ssrc), talkers[place]?.awaitsOlder ?? false,
+            let key = Self.key(announcement, under: root)
+        else { return false }
+        talkers[place]?.beginOlder(key)
+        believed(place)
+        return true
+    }
+
+    private static func key(_ announcement: Announcement, under root: MediaRoot) -> TalkerKey? {
         let key = root.masterKey(announcement.suite, ssrc: announcement.ssrc, epoch: announcement.epoch)
         guard
             let context = try? SRTPContext(
                 receiving: key, ssrc: announcement.ssrc, at: announcement.index,
-                packetsPerSecond: Self.mostPacketsPerSecond)
-        else { return }
-        if let place = place(of: announcement.ssrc) {
-            talkers[place]?.begin(TalkerKey(context))
-            believed(place)
-        } else {
-            let place = freePlace
-            talkers[place] = Talker(TalkerKey(context))
-            ssrcs[place] = announcement.ssrc
-            believed(place)
-        }
+                packetsPerSecond: mostPacketsPerSecond)
+        else { return nil }
+        return TalkerKey(context)
     }
 
     /// Its newest epoch is announced again. Returns whether packets that could not be opened may be opened now.
@@ -92,6 +108,11 @@ struct Talker: ~Copyable, Sendable {
         older = consume key
         olderEnd = nil
     }
+
+    /// Whether an older epoch may be the one in use: the newest is not yet, and none before it is known.
+    var awaitsOlder: Bool { older == nil && !newest.hasOpened }
+
+    mutating func beginOlder(_ key: consuming TalkerKey) { older = consume key }
 
     mutating func synchronize(with index: PacketIndex) -> Bool { newest.context.synchronize(with: index) }
 

@@ -74,6 +74,27 @@ struct EpochTests {
         #expect(numbers == Array(numbers[0]..<numbers[0] + numbers.count))
     }
 
+    @Test func whoHearsOfTheEpochToComeFirstHearsTheOneInUseToo() {
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let air = Airwaves([talker], relay)
+        air.run(seconds: 597.5)
+        #expect(epochs.count == 1)
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5, at: air.now)
+        air.add(listener)
+        // What is said of the epoch in use is lost until the next one has been announced.
+        air.loses = { [relay] datagram, member in
+            guard member == 1, datagram[0] == 99, datagram[2] == 8 else { return false }
+            return !relay.announcements.contains { $0.epoch != relay.announcements[0].epoch }
+        }
+        while epochs.count == 1 { air.run(seconds: 0.02) }
+        let announced = air.now
+        air.run(seconds: 5)
+        #expect(listener.heard.first.map { $0.at - announced < .milliseconds(100) } ?? false)
+        let numbers = listener.heard.map(\.number)
+        #expect(numbers == Array(numbers[0]..<numbers[0] + numbers.count))
+        #expect(listener.heard.count > 240)
+    }
+
     /// Heard within a second, whatever the count.
     @Test(arguments: [0, 1, 65_535] as [UInt32])
     func whoJoinsLateHearsWithinASecond(turn: UInt32) throws {

@@ -156,6 +156,67 @@ struct JoiningTests {
         #expect(air.inject(other, to: 0) == .discarded(.unexpected))
     }
 
+    @Test func manyUnknownSessionsAreNoMoreThanOne() throws {
+        let member = Member(0, Family.configuration(.listen), ssrc: 9)
+        let air = Airwaves([member], relay)
+        air.run(seconds: 1)
+        let number = try #require(relay.sessions.first?.number)
+        let count = relay.renewalCount
+        let datagram = [UInt8](capacity: 12) { ControlPacket.writeUnknownSession(number, into: &$0) }
+        // All within one round trip.
+        for _ in 0..<10 { air.inject(datagram, to: 0) }
+        #expect(member.isJoined)
+        air.run(seconds: 1)
+        #expect(relay.renewalCount == count + 1)
+        #expect(relay.helloCount == 1 && member.events.count == 1)
+    }
+
+    @Test func aSlowRelayIsLetAnswerThoughItsNameHasTwoAddresses() {
+        let wrong = Endpoint(.v4(0xC633_6409), port: 5_004)
+        let member = Member(0, Family.configuration(.listen, endpoints: [wrong, Airwaves.relay]), ssrc: 9)
+        let air = Airwaves([member], relay, network: NetworkModel(delay: .milliseconds(600)))
+        air.run(seconds: 60)
+        #expect(member.isJoined)
+    }
+
+    @Test func whatARefusalSaidIsForgottenWhenTheRelayAnswersAfterAll() throws {
+        let member = Member(0, Family.configuration(.listen), ssrc: 9)
+        let air = Airwaves([member], relay)
+        air.run(seconds: 1)
+        // Records are lost until the relay is given up, and somebody refuses.
+        air.loses = { datagram, _ in datagram[0] == 99 && datagram[2] == 6 }
+        relay.refusal = .unproved
+        while relay.joinCount == 1 { air.run(seconds: 0.01) }
+        air.run(seconds: 0.03)
+        #expect(member.eventsOnly.last == .lost)
+        air.loses = nil
+        relay.say(
+            .renewed(
+                token: 1,
+                Welcome.Terms(lease: 30, clock: Airwaves.clock(at: air.now), address: PeerAddress(member.endpoint))))
+        air.settleRelay()
+        air.run(seconds: 5)
+        let joined = ChannelEvent.joined(.listen, seenAt: member.endpoint)
+        #expect(member.eventsOnly == [joined, .lost, joined])
+    }
+
+    @Test func aRelayThatHasMovedIsJoinedAsSoonAsThatIsKnown() {
+        let wrong = Endpoint(.v4(0xC633_6409), port: 5_004)
+        let member = Member(0, Family.configuration(.listen, endpoints: [wrong]), ssrc: 9)
+        let air = Airwaves([member], relay)
+        air.run(seconds: 120)
+        #expect(member.eventsOnly == [.lost])
+        // The same again is nothing new.
+        member.channel.relayIs(at: [wrong], air.now)
+        air.settle(0)
+        air.run(seconds: 0.01)
+        #expect(relay.log.isEmpty)
+        member.channel.relayIs(at: [Airwaves.relay, wrong], air.now)
+        air.settle(0)
+        air.run(seconds: 0.05)
+        #expect(member.eventsOnly == [.lost, .joined(.listen, seenAt: member.endpoint)])
+    }
+
     @Test func endpointsAreTriedInTurn() {
         let wrong = Endpoint(.v4(0xC633_6409), port: 5_004)
         let member = Member(0, Family.configuration(.listen, endpoints: [wrong, Airwaves.relay]), ssrc: 9)

@@ -26,6 +26,20 @@ struct ThroughARelayTests {
         #expect([left, right, listener].allSatisfy { $0.events.count == 1 && $0.discards[.unopened] == 0 })
     }
 
+    @Test func aTalkerWhoseFirstRecordIsLostIsHeardWithTheSecond() {
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let listener = Member(1, Family.configuration(.listen), ssrc: 6)
+        let air = Airwaves([talker, listener], relay)
+        var lost: Instant?
+        air.loses = { [unowned air] datagram, member in
+            guard member == 0, lost == nil, datagram[0] == 99, datagram[2] == 6 else { return false }
+            lost = air.now
+            return true
+        }
+        air.run(seconds: 3)
+        #expect(lost.map { listener.heard[0].at - $0 < .milliseconds(300) } ?? false)
+    }
+
     @Test func whoJoinsLateIsToldWhoTalks() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, firstSequenceNumber: 65_300, speech: Speech())
         let air = Airwaves([talker], relay)
