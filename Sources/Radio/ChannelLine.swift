@@ -9,6 +9,8 @@ internal import Sound
 final class ChannelLine {
     private var channel: Channel
     private let relay: OwnRelay?
+    private let finder: RelayFinder?
+    private var lastClockLook: Instant
     private var bytes: [UInt8] = []
     private var opened: [UInt8] = []
 
@@ -20,6 +22,10 @@ final class ChannelLine {
         settings.suite.prepare()
         var generator = SystemRandomNumberGenerator()
         relay = settings.relay == nil ? OwnRelay(settings.keys, at: local, now, using: &generator) : nil
+        finder = settings.relay.flatMap { relay in
+            relay.host.map { RelayFinder($0, port: relay.endpoints[0].port, at: now) }
+        }
+        lastClockLook = now
         let configuration = ChannelConfiguration(
             keys: settings.keys, role: settings.role, relay: settings.relay?.id ?? RelayID(host: "", port: local.port),
             endpoints: settings.relay?.endpoints ?? [OwnRelay.endpoint], suite: settings.suite,
@@ -72,6 +78,20 @@ final class ChannelLine {
         if let deadline = channel.nextDeadline, deadline <= now { channel.timeElapsed(at: now) }
         relay?.timeElapsed(at: now)
     }
+
+    /// To be called several times a second: sees what time it is, and where the relay is. `settle` is to follow.
+    func look(at now: Instant) {
+        // What counts the moments stands still while the machine sleeps, and the clock on the wall may be set.
+        if now - lastClockLook >= Self.clockLookInterval {
+            lastClockLook = now
+            if WallClock.isSet { channel.clockIs(.now, at: now) }
+        }
+        if let endpoints = finder?.look(isJoined: channel.isJoined, at: now) {
+            channel.relayIs(at: endpoints, now)
+        }
+    }
+
+    private static let clockLookInterval = Duration.seconds(1)
 
     var nextDeadline: Instant? {
         [channel.nextDeadline, relay?.nextDeadline].compactMap { $0 }.min()

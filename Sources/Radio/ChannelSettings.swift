@@ -15,12 +15,15 @@ public struct ChannelSettings: Sendable {
     public struct Relay: Sendable {
         /// As the link names it.
         public var id: RelayID
+        /// Asked for again when the relay does not answer any more, if it is there.
+        public var host: String?
         /// Where it may be, one or more: they are tried in turn.
         public var endpoints: [Endpoint]
 
-        public init(id: RelayID, endpoints: [Endpoint]) {
+        public init(id: RelayID, host: String? = nil, endpoints: [Endpoint]) {
             precondition(!endpoints.isEmpty, "a relay is somewhere")
             self.id = id
+            self.host = host
             self.endpoints = endpoints
         }
     }

@@ -229,6 +229,10 @@ internal import Synchronization
     private func look(at now: Instant) {
         lastLook = now
         lookTimer?.arm(at: now + Self.longestInterval)
+        if let channel = protection.channel {
+            channel.look(at: now)
+            settle()
+        }
         publish()
         let sources = station.sources
         for index in sources.indices { tell(sources[index].repair, of: sources[index].ssrc) }

@@ -79,7 +79,8 @@ extension SessionConfiguration {
         }
         var relay: ChannelSettings.Relay?
         if let host = link.host, let id = link.relay {
-            relay = .init(id: id, endpoints: try endpoints(of: StreamAddress(host: host, port: link.port)))
+            relay = .init(
+                id: id, host: host, endpoints: try endpoints(of: StreamAddress(host: host, port: link.port)))
         }
         var station = station
         station.remotes = [Channel.stationEndpoint]
