@@ -29,6 +29,25 @@ struct EpochTests {
         #expect(listener.heard.count == relay.media.count)
     }
 
+    /// Packets of one whose former key has opened many are held, too.
+    @Test func aNewEpochWhoseFirstAnnouncementsAreLostIsHeardWhole() {
+        let speech = Speech(isSpoken: { !(100..<100 + 3_050).contains($0) })
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: speech)
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([talker, listener], relay)
+        air.run(seconds: 62)
+        #expect(epochs.count == 1)
+        var lostCount = 0
+        air.loses = { datagram, member in
+            guard member == 1, datagram[0] == 99, datagram[2] == 8, lostCount < 3 else { return false }
+            lostCount += 1
+            return true
+        }
+        air.run(seconds: 5)
+        #expect(epochs.count == 2 && lostCount == 3)
+        #expect(listener.heard.count == relay.media.count)
+    }
+
     /// The sequence number wraps within the two seconds between the announcement and its first packet, and elsewhere.
     @Test(arguments: [0, 55_570, 55_590, 55_538] as [UInt16])
     func anEpochRenewedInMidWordLosesNothingThoughAnnouncementsAreLost(first: UInt16) {
