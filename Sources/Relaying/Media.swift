@@ -27,7 +27,7 @@ extension Relay {
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(place, datagram.count, at: now) { return .discarded(reason) }
         guard talkers[place]?.claim == ssrc else { return .discarded(.unannounced) }
-        hear(place, member, datagram.extracting(..<byteCount), at: now)
+        guard hear(place, member, datagram.extracting(..<byteCount), at: now) else { return .handled }
         return forward(byteCount, of: member)
     }
 
