@@ -179,6 +179,8 @@ struct RelayedChannel: Sendable {
     /// With those whose first record has not come.
     var sessionCount = 0
     var status: RelayStatus.Channel
+    /// Members that have claimed an SSRC.
+    var claimants: [Int] = []
     /// Good-byes of talkers, each told to all.
     var goodbyes = Allowance()
 

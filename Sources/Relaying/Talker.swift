@@ -86,6 +86,7 @@ extension Relay {
         guard let talker = talkers[place], let ssrc = talker.claim else { return }
         hush(place)
         claims[ssrc]?.removeAll { $0 == talker.member }
+        channels[Int(sessions[talker.member].channel)]?.claimants.removeAll { $0 == talker.member }
         if claims[ssrc]?.isEmpty ?? false { claims[ssrc] = nil }
         talkers[place]?.forgetClaim()
     }
