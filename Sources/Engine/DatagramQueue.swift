@@ -11,6 +11,9 @@ package struct DatagramQueue: Sendable {
     /// While nobody takes them, those beyond `limit` are not taken in.
     package init(limit: Int = .max) { self.limit = limit }
 
+    /// How many wait.
+    package var count: Int { datagrams.count - takenCount }
+
     /// Appends a datagram that `write` writes into room for `capacity` bytes; one without bytes is none.
     package mutating func put(capacity: Int, to endpoint: Endpoint, _ write: (inout OutputSpan<UInt8>) -> Void) {
         guard datagrams.count < limit else { return }

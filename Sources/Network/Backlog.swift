@@ -41,13 +41,16 @@ import Sound
     var isEmpty: Bool { waiting.isEmpty }
 
     /// Keeps a copy of `datagram` for those who have not had it; the older one of its stream gives way, and its place in line.
+    /// The newer one begins with those who have not had the older: otherwise they would never hear any.
     func hold(
         _ rest: FanOut.Rest, of datagram: Span<UInt8>, for fanOut: FanOut, _ stream: Int, _ obstacle: FanOut.Obstacle?
     ) {
         guard writable != nil else { return fanOut.drop(rest) }
         if let index = waiting.firstIndex(where: { $0.fanOut === fanOut && $0.stream == stream }) {
             fanOut.drop(waiting[index].rest)
+            let next = waiting[index].rest.next
             waiting[index].rest = rest
+            waiting[index].rest.begin(at: next)
             waiting[index].copy.fill(with: datagram)
         } else {
             let copy = spare.popLast() ?? Copy()
@@ -61,6 +64,7 @@ import Sound
     func shrink(_ fanOut: FanOut, to count: Int) {
         for index in waiting.indices where waiting[index].fanOut === fanOut {
             waiting[index].rest.end = min(waiting[index].rest.end, count)
+            waiting[index].rest.wrap = min(waiting[index].rest.wrap, count)
         }
     }
 

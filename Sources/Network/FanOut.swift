@@ -5,7 +5,8 @@ import Glibc
 /// The members of one channel, and what sends a packet to each of them but one.
 ///
 /// What the kernel wants for each member is made when the member comes: a packet costs no work a member but the kernel's.
-/// Members are served in one order, so that each has the same delay all the time. On the thread of its loop only.
+/// Members are served in one order, so that each has the same delay all the time, while the network takes all.
+/// On the thread of its loop only.
 /// The C function is `sendmmsg`.
 @safe public final class FanOut {
     public private(set) var statistics = FanOutStatistics()
@@ -108,12 +109,27 @@ import Glibc
         /// The places of those who have not had it.
         var next = 0
         var end: Int
+        /// Behind the end it goes on from the first to here.
+        var wrap = 0
         /// How many of them are to have it, or else to be counted.
         var owed: Int
         /// A member, who may have another place by now.
         var except: Int32?
         /// Where a queue of the kernel had no room when it was tried last.
         var refused = -1
+
+        /// Begins there, and ends with those before.
+        mutating func begin(at place: Int) {
+            guard next == 0, place < end else { return }
+            (next, wrap) = (place, place)
+        }
+
+        /// Goes on with those before; false where there are none.
+        fileprivate mutating func wrapAround() -> Bool {
+            if wrap == 0 { return false }
+            (next, end, wrap) = (0, wrap, 0)
+            return true
+        }
     }
 
     /// Why no more can be sent now.
@@ -130,7 +146,8 @@ import Glibc
         unsafe packet.pointee.iov_len = datagram.count
         let excluded = rest.except.flatMap { places[$0] }.map(Int.init) ?? -1
         var reports = 0
-        while rest.next < rest.end, rest.owed > 0 {
+        while rest.owed > 0 {
+            if rest.next >= rest.end, !rest.wrapAround() { break }
             if rest.next == excluded {
                 rest.next += 1
                 continue

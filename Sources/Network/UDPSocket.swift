@@ -29,6 +29,7 @@ public import Sound
     private let request: UnsafeMutablePointer<uv_udp_send_t>
     private let requestBytes: UnsafeMutableBufferPointer<UInt8>
     private var requestDestination: Endpoint?
+    private var drained: (() -> Void)?
 
     /// Opens and binds. Bound to `::` it speaks IPv4 too, and on a machine without IPv6 it is bound to `0.0.0.0` instead;
     /// `reach` tells. Throws with a remedy when the port is taken, reserved, or the address is not ours.
@@ -109,6 +110,12 @@ public import Sound
         return .queued
     }
 
+    /// Whether datagrams wait until the kernel takes more.
+    public var isQueueing: Bool { requestDestination != nil }
+
+    /// Calls `handler` whenever all that had to wait is gone. Replaces an earlier handler.
+    public func whenDrained(_ handler: @escaping () -> Void) { drained = handler }
+
     /// From now on hears `peer` alone, for whom the kernel prefers it to the unconnected socket that shares its port: a flood
     /// there no longer displaces what this peer sends. What others sent between binding and connecting is handed on all the
     /// same, with their address.
@@ -123,6 +130,7 @@ public import Sound
 
     override func willClose() {
         received = nil
+        drained = nil
         // libuv would hand on the rest of a batch to a socket that is being closed.
         unsafe uv_udp_recv_stop(socket)
     }
@@ -254,7 +262,10 @@ extension UDPSocket {
                 if code == EAGAIN { transmitWhenPossible(datagram, to: destination) }
                 return code
             }
-            if outcome == nil { return }
+            if outcome == nil {
+                drained?()
+                return
+            }
             waiting.removeFirst()
         }
     }

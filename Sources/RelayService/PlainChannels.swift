@@ -8,24 +8,26 @@ final class PlainChannels {
     private let loop: EventLoop
     /// Numbers in the spread; those of other channels are none of ours.
     private var numbers: [Int] = []
-    private var inputs: [[PlainInput]] = []
+    /// In the order of the configuration; nil where one could not be opened.
+    private var inputs: [[PlainInput?]] = []
     private var nextNumber = -1
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// What is new or different takes the place of what was; unchanged channels notice nothing. `forward` is given a packet,
+    /// What is new or different takes the place of what was; unchanged channels notice nothing, but that what could
+    /// not be opened is tried again. `forward` is given a packet,
     /// and the stream and channel it belongs to. Returns which inputs were opened, and which could not be.
     func set(
         _ wanted: [PlainChannel], spread: inout Spread,
         forward: @escaping (Span<UInt8>, _ stream: Int, _ channel: Int) -> Void
     ) -> [RelayNotice] {
         var notices: [RelayNotice] = []
-        var kept: [(PlainChannel, Int, [PlainInput])] = []
+        var kept: [(PlainChannel, Int, [PlainInput?])] = []
         for index in channels.indices {
             if wanted.contains(channels[index]) {
                 kept.append((channels[index], numbers[index], inputs[index]))
             } else {
-                for input in inputs[index] { input.close() }
+                for input in inputs[index] { input?.close() }
                 spread.end(numbers[index])
             }
         }
@@ -35,17 +37,17 @@ final class PlainChannels {
             if let old = kept.first(where: { $0.0 == channel }) {
                 numbers.append(old.1)
                 inputs.append(old.2)
-                continue
+            } else {
+                numbers.append(nextNumber)
+                inputs.append(channel.inputs.map { _ in nil })
+                for (member, target) in channel.targets.enumerated() { spread.add(member, to: nextNumber, at: target) }
+                nextNumber -= 1
             }
-            let number = nextNumber
-            nextNumber -= 1
-            numbers.append(number)
-            inputs.append([])
-            for (member, target) in channel.targets.enumerated() { spread.add(member, to: number, at: target) }
-            for (stream, input) in channel.inputs.enumerated() {
+            let (index, number) = (numbers.count - 1, numbers[numbers.count - 1])
+            for (stream, input) in channel.inputs.enumerated() where inputs[index][stream] == nil {
                 do throws(NetworkError) {
                     let opened = try PlainInput(input, channel.limits, on: loop) { forward($0, stream, number) }
-                    inputs[inputs.count - 1].append(opened)
+                    inputs[index][stream] = opened
                     notices.append(.receiving(channel: channel.name, opened.localEndpoint))
                 } catch {
                     notices.append(.inputRefused(channel: channel.name, input.bind, error))
@@ -58,7 +60,7 @@ final class PlainChannels {
     func status(_ spread: borrowing Spread) -> [RelayServerStatus.Plain] {
         channels.indices.map { index in
             var status = RelayServerStatus.Plain(name: channels[index].name, targetCount: channels[index].targets.count)
-            for input in inputs[index] {
+            for case let input? in inputs[index] {
                 status.received += input.received
                 status.discards.merge(input.discards, uniquingKeysWith: +)
             }
@@ -68,6 +70,6 @@ final class PlainChannels {
     }
 
     func close() {
-        for input in inputs.joined() { input.close() }
+        for input in inputs.joined() { input?.close() }
     }
 }

@@ -24,6 +24,9 @@ public struct RelayFile: Sendable, Equatable {
         var place: RelayFileError.Place
         var inputs: [PlainChannel.Input] = []
         var targets: [Endpoint] = []
+        /// Where each target stands.
+        var targetPlaces: [RelayFileError.Place] = []
+        var knownTargets: Set<Endpoint> = []
     }
 
     /// More is refused unread.
@@ -52,6 +55,7 @@ public struct RelayFile: Sendable, Equatable {
     /// What the lines come to, once all are there.
     public func finished() throws(RelayFileError) -> RelayServerConfiguration {
         var finished = configuration
+        try refuseCircles()
         for (name, lines) in plain.sorted(by: { $0.key < $1.key }) {
             guard !configuration.relay.channels.contains(where: { $0.name == name }) else {
                 throw RelayFileError(lines.place, .plainAndEncrypted(name))

@@ -76,8 +76,23 @@ extension RelayFile {
             throw RelayFileError(line, .target)
         }
         guard targetCount < Self.maximumTargetCount else { throw RelayFileError(line, .tooMany("addresses")) }
+        guard plain[name, default: Lines(place: place)].knownTargets.insert(target).inserted else {
+            throw RelayFileError(line, .again("rtp-out \(name)=\(target)"))
+        }
         targetCount += 1
-        plain[name, default: Lines(place: place)].targets.append(target)
+        plain[name]?.targets.append(target)
+        plain[name]?.targetPlaces.append(line)
+    }
+
+    /// What goes out to where it comes in, here, would go round for ever.
+    func refuseCircles() throws(RelayFileError) {
+        let inputs = Dictionary(grouping: plain.values.flatMap(\.inputs), by: \.bind.port)
+        for (name, lines) in plain.sorted(by: { $0.key < $1.key }) {
+            for (target, place) in zip(lines.targets, lines.targetPlaces) {
+                guard inputs[target.port]?.contains(where: { $0.takes(target) }) ?? false else { continue }
+                throw RelayFileError(place, .circle(name, target))
+            }
+        }
     }
 
     private func nameAndValue(
@@ -91,6 +106,23 @@ extension RelayFile {
     private func channelName(_ text: String, _ place: RelayFileError.Place) throws(RelayFileError) -> String {
         do throws(ChannelLinkError) { return try ChannelLink.channelName(text) } catch {
             throw RelayFileError(place, .name)
+        }
+    }
+}
+
+extension PlainChannel.Input {
+    /// Whether what is sent to `target` surely comes in here.
+    fileprivate func takes(_ target: Endpoint) -> Bool {
+        if bind.port != target.port { return false }
+        return bind.address == target.address || bind.address.isUnspecified && target.address.isLoopback
+    }
+}
+
+extension IPAddress {
+    fileprivate var isLoopback: Bool {
+        switch self {
+        case .v4(let number): number >> 24 == 127
+        case .v6(let high, let low, _): high == 0 && low == 1
         }
     }
 }

@@ -1,3 +1,4 @@
+public import Engine
 internal import RTP
 
 /// What is wrong with a relay's configuration, where, and what to write instead. Holds nothing of a key.
@@ -44,6 +45,7 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case unreadable(String)
         case tooMany(String)
         case plainAndEncrypted(String)
+        case circle(String, Endpoint)
         case noInput(String)
         case noTarget(String)
         case noChannel
@@ -94,6 +96,8 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .tooMany(let what): "there are too many \(what)"
         case .plainAndEncrypted(let name):
             "\(name) is an encrypted channel, and a plain one cannot have its name; give one of them another"
+        case .circle(let name, let target):
+            "\(name) goes to \(target), where this relay itself takes RTP, and would go round for ever; name another place"
         case .noInput(let name): "nothing comes into \(name): add rtp-in \(name)=BIND:PORT"
         case .noTarget(let name): "\(name) goes nowhere: add rtp-out \(name)=ADDRESS:PORT"
         case .noChannel: "there is no channel in it; tenfour channel new makes one"

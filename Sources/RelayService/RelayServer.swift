@@ -29,6 +29,8 @@ internal import Synchronization
     private var relayTimer: LoopTimer?
     private var announcementTimer: LoopTimer?
     private var lookTimer: LoopTimer?
+    private var endTimer: LoopTimer?
+    private var isEnding = false
     private let datagram: UnsafeMutableBufferPointer<UInt8>
     private let wakeup: Wakeup
     private let shared: Mutex<Shared>
@@ -78,6 +80,7 @@ internal import Synchronization
         relayTimer = try loop.makeTimer { woken.server?.timeElapsed() }
         announcementTimer = try loop.makeTimer { woken.server?.sendAnnouncements() }
         lookTimer = try loop.makeTimer { woken.server?.look() }
+        endTimer = try loop.makeTimer { woken.server?.loop.stop() }
         shared = Mutex(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
         // Behind all that throws: `deinit` is not called for half a relay.
         unsafe datagram = .allocate(capacity: longestDatagram)
@@ -105,6 +108,7 @@ internal import Synchronization
         defer { close() }
         try spread.start()
         socket.receive { [unowned self] in receive($0, from: $1, at: $2) }
+        socket.whenDrained { [unowned self] in drained() }
         for opening in [.listening(localEndpoint)] + openings { notices(opening) }
         try started(loop)
         look()
@@ -177,6 +181,12 @@ extension RelayServer {
         settle(at: now)
     }
 
+    /// The network takes more: what the relay has kept meanwhile goes now.
+    private func drained() {
+        while sendNext() {}
+        if isEnding, !socket.isQueueing { loop.stop() }
+    }
+
     /// Does what the relay says.
     private func settle(at now: Instant) {
         while sendNext() {}
@@ -194,7 +204,9 @@ extension RelayServer {
         if let deadline = relay.nextDeadline { relayTimer?.arm(at: deadline) } else { relayTimer?.disarm() }
     }
 
+    /// What the network does not take yet stays with the relay, which has room for good-byes to thousands.
     private func sendNext() -> Bool {
+        if socket.isQueueing { return false }
         var buffer = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
         let destination = relay.nextDatagram(into: &buffer)
         if let destination { socket.send(buffer.span, to: destination) }
@@ -232,6 +244,7 @@ extension RelayServer {
     /// Each second.
     private func look() {
         let now = loop.now
+        relay.clockIs(Self.wallClock(), at: now)
         let status = publish()
         if let news = drops.news(in: status, at: now) { notices(news) }
         lookTimer?.arm(at: now + .seconds(1))
@@ -257,9 +270,18 @@ extension RelayServer {
         return status
     }
 
-    private func close() {
+    /// To all, within a second.
+    private func sayGoodbyes() {
         relay.stop(at: loop.now)
-        while sendNext() {}
+        settle(at: loop.now)
+        if !socket.isQueueing { return }
+        isEnding = true
+        endTimer?.arm(at: loop.now + .seconds(1))
+        loop.run()
+    }
+
+    private func close() {
+        sayGoodbyes()
         spread.close()
         publish()
         talkerSockets.closeAll()

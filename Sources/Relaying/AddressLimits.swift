@@ -46,6 +46,12 @@ struct AddressLimits: Sendable {
         return entries[chosen].allowance.spend(price, at: now)
     }
 
+    /// One that was spent was none of those that are limited.
+    mutating func giveBack(_ address: IPAddress) {
+        let prefix = address.hostPrefix
+        for place in row(prefix) where entries[place].prefix == prefix { entries[place].allowance.giveBack(price) }
+    }
+
     private func row(_ prefix: UInt64) -> Range<Int> {
         let row = Int(folded(prefix ^ seed, 0x9E37_79B9_7F4A_7C15) % UInt64(Self.rowCount))
         return row * Self.rowLength..<(row + 1) * Self.rowLength

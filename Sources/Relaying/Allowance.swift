@@ -18,6 +18,9 @@ struct Allowance: Sendable {
         spend(price.cost, most: price.most, at: now.nanoseconds)
     }
 
+    /// What was spent for nothing is earned again; never more than there is without spending.
+    mutating func giveBack(_ price: Price) { if paid > price.cost { paid -= price.cost } }
+
     /// Whether so much could be spent.
     func allows(_ price: Price, at now: Instant) -> Bool {
         paid <= now.nanoseconds || paid - now.nanoseconds <= price.most - price.cost

@@ -11,6 +11,9 @@ extension Relay {
     }
 
     mutating func hello(_ nonce: UInt128, from sender: Endpoint, at now: Instant) -> Reception {
+        guard hasRoomForStrangers, strangers.spend(sender.address, at: now) else {
+            return .discarded(.tooManyHandshakes)
+        }
         let cookie = cookies.cookie(for: nonce, from: PeerAddress(sender), to: address, at: now)
         outbox.put(capacity: 40, to: sender) { ControlPacket.writeCookie(cookie, nonce: nonce, into: &$0) }
         return .handled
@@ -20,8 +23,10 @@ extension Relay {
     mutating func join(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
         let source = PeerAddress(sender)
         guard cookies.accepts(join.cookie, for: join.nonce, from: source, to: address, at: now) else {
-            return .discarded(.cookie)
+            return .discarded(strangers.spend(sender.address, at: now) ? .cookie : .tooManyHandshakes)
         }
+        usedCookies.turn(to: now)
+        guard !usedCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
         guard failures.allows(sender.address, at: now) else { return .discarded(.tooManyFailures) }
         let door = doors[join.channelID]
         let key = door?.key ?? dummyKey
@@ -30,17 +35,15 @@ extension Relay {
             _ = failures.spend(sender.address, at: now)
             return refuse(join, .unproved, .unproved, key, to: sender)
         }
+        guard joins.spend(Self.joinPrice, at: now) else {
+            return refuse(join, .limited, .tooManyJoins, key, to: sender)
+        }
         guard names.isEmpty || names.contains(join.relay), join.role == key.role else {
             return refuse(join, .refused, .refused, key, to: sender)
         }
         guard let channel = door.channel else { return refuse(join, .rekeyed, .rekeyed, key, to: sender) }
-        usedCookies.turn(to: now)
-        guard !usedCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
         guard !isStopping else { return refuse(join, .stopping, .stopping, key, to: sender) }
         guard hasRoom(in: channel, for: sender) else { return refuse(join, .full, .full, key, to: sender) }
-        guard joins.spend(Self.joinPrice, at: now) else {
-            return refuse(join, .limited, .tooManyJoins, key, to: sender)
-        }
         return welcome(join, key, to: channel, from: sender, at: now)
     }
 
@@ -67,6 +70,10 @@ extension Relay {
         return false
     }
 
+    /// While the network takes nothing, what strangers ask for must not pile up.
+    var hasRoomForStrangers: Bool { outbox.count < 4_096 }
+
+    /// The whole JOIN is compared: one that is not the same proves nothing, and is worth no work.
     private mutating func welcomeAgain(_ join: Join, _ sender: Endpoint) -> Reception {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
@@ -90,6 +97,8 @@ extension Relay {
         }
         guard let keys else { return .discarded(.weakShare) }
         usedCookies.insert(join.cookie)
+        // Any number of listeners may live behind one address, and come back together.
+        strangers.giveBack(sender.address)
         let member = admit(keys, as: key.role, to: channel, at: sender, now)
         welcomes[member] = SaidWelcome(join: join, datagram: datagram)
         outbox.put(datagram.span, to: sender)

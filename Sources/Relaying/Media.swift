@@ -27,7 +27,7 @@ extension Relay {
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(place, datagram.count, at: now) { return .discarded(reason) }
         guard talkers[place]?.claim == ssrc else { return .discarded(.unannounced) }
-        hear(place, member, datagram.extracting(..<byteCount), at: now)
+        guard hear(place, member, datagram.extracting(..<byteCount), at: now) else { return .handled }
         return forward(byteCount, of: member)
     }
 
@@ -124,18 +124,17 @@ extension Relay {
         release(place, at: now)
         talkers[place]?.claim = ssrc
         claims[ssrc, default: []].append(member)
+        channels[Int(channel)]?.claimants.append(member)
         return nil
     }
 
     /// To one who joins: who is talking, where that is not too long ago to be believed.
     mutating func tellAnnouncements(to member: Int, at now: Instant) {
-        for claimants in claims.values {
-            for talker in claimants where sessions[talker].channel == sessions[member].channel && talker != member {
-                guard let said = talkers[Int(sessions[talker].talker)], !said.announcement.isEmpty,
-                    now - said.announcedAt < .seconds(Int(Announcement.maximumClockError))
-                else { continue }
-                outbox.put(said.announcement.span, to: sessions[member].endpoint)
-            }
+        for talker in channels[Int(sessions[member].channel)]?.claimants ?? [] where talker != member {
+            guard let said = talkers[Int(sessions[talker].talker)], !said.announcement.isEmpty,
+                now - said.announcedAt < .seconds(Int(Announcement.maximumClockError))
+            else { continue }
+            outbox.put(said.announcement.span, to: sessions[member].endpoint)
         }
     }
 }

@@ -23,13 +23,13 @@ extension Relay {
             end(member, at: now)
             return .handled
         case .pathAnswer(let answer):
-            keep(member, at: now)
+            guard keep(member, at: now) else { return .discarded(.full) }
             return pathAnswer(answer, of: member, from: sender, at: now)
         case .renewal, .report: break
         case .renewed, .pathChallenge, .goodbye, .ssrcRefused: return .discarded(.malformedRecord)
         }
         guard sessions[member].records.spend(Self.recordPrice, at: now) else { return .discarded(.tooManyRecords) }
-        keep(member, at: now)
+        guard keep(member, at: now) else { return .discarded(.full) }
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
         switch record {
         case .renewal(let token):
@@ -42,7 +42,7 @@ extension Relay {
     }
 
     private mutating func unknownSession(_ session: UInt64, from sender: Endpoint, at now: Instant) -> Reception {
-        if unknownSessions.spend(sender.address, at: now) {
+        if hasRoomForStrangers, unknownSessions.spend(sender.address, at: now) {
             outbox.put(capacity: 12, to: sender) { ControlPacket.writeUnknownSession(session, into: &$0) }
         }
         return .discarded(.unknownSession)
@@ -62,19 +62,29 @@ extension Relay {
         }
     }
 
-    /// A record came: the lease begins anew, and with the first the member is in.
-    private mutating func keep(_ member: Int, at now: Instant) {
+    /// A record came: the lease begins anew, and with the first the member is in. False where there is no room for it: whose
+    /// place it was let in for may have moved away since.
+    private mutating func keep(_ member: Int, at now: Instant) -> Bool {
         let isFirst = sessions[member].state == .waiting
-        sessions.renew(member, until: now + .seconds(Int(Self.lease)))
-        guard isFirst else { return }
-        welcomes[member] = nil
         let endpoint = sessions[member].endpoint
         let channel = Int(sessions[member].channel)
-        endThose(at: endpoint, in: channel, .joined, but: member, at: now)
+        if isFirst {
+            endThose(at: endpoint, in: channel, .joined, but: member, at: now)
+            let memberCount = channels[channel]?.status.memberCount ?? 0
+            guard memberCount < limits.channelMembers, sessions.joinedCount < limits.members else {
+                outbox.put(.goodbye(.full), for: member, of: &sessions)
+                end(member, at: now)
+                return false
+            }
+        }
+        sessions.renew(member, until: now + .seconds(Int(Self.lease)))
+        guard isFirst else { return true }
+        welcomes[member] = nil
         channels[channel]?.status.memberCount += 1
         if sessions[member].role == .listen { channels[channel]?.status.listenerCount += 1 }
         post(.joined(member: member, channel: channel, endpoint))
         tellAnnouncements(to: member, at: now)
+        return true
     }
 
     /// Forgets a session, and says so to those who hear it.

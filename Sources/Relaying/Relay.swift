@@ -11,8 +11,9 @@ public struct Relay: ~Copyable, Sendable {
     var limits: RelayLimits
     var names: [RelayID]
     let address: PeerAddress
-    private let beginning: Instant
-    private let clock: WallClock
+    /// When somebody last looked at a clock, and what it said.
+    private var beginning: Instant
+    private var clock: WallClock
     var chance: SecretChance
     var cookies: Cookies
     var usedCookies = UsedCookies()
@@ -37,6 +38,8 @@ public struct Relay: ~Copyable, Sendable {
     let reporters: (line: SSRC, listeners: SSRC)
 
     var failures: AddressLimits
+    /// HELLOs, and JOINs without a cookie.
+    var strangers: AddressLimits
     var unknownSessions: AddressLimits
     var joins = Allowance()
     var isStopping = false
@@ -50,6 +53,7 @@ public struct Relay: ~Copyable, Sendable {
     static let lease: UInt16 = 30
     static let patience = Duration.seconds(3)
     static let failurePrice = Allowance.Price(perSecond: 20, most: 20)
+    static let strangerPrice = Allowance.Price(perSecond: 20, most: 2_000)
     static let joinPrice = Allowance.Price(perSecond: 5_000, most: 5_000)
     static let recordPrice = Allowance.Price(perSecond: 50, most: 100)
 
@@ -71,6 +75,7 @@ public struct Relay: ~Copyable, Sendable {
         reporters = (
             SSRC(UInt32(truncatingIfNeeded: chance.next())), SSRC(UInt32(truncatingIfNeeded: chance.next()))
         )
+        strangers = AddressLimits(Self.strangerPrice, seed: chance.next())
         failures = AddressLimits(Self.failurePrice, seed: chance.next())
         unknownSessions = AddressLimits(Self.failurePrice, seed: chance.next())
         opened = [UInt8](repeating: 0, count: ControlPacket.maximumByteCount)
@@ -148,6 +153,12 @@ public struct Relay: ~Copyable, Sendable {
         return WallClock(milliseconds: clock.sinceEpoch &+ UInt64(passed))
     }
 
+    /// What the time of day is at `now`: a clock may be set while a relay runs. It counts on from there by itself.
+    public mutating func clockIs(_ clock: WallClock, at now: Instant) {
+        beginning = now
+        self.clock = clock
+    }
+
     mutating func post(_ event: RelayEvent) { events.append(event) }
 
     public var status: RelayStatus {
@@ -168,6 +179,8 @@ struct RelayedChannel: Sendable {
     /// With those whose first record has not come.
     var sessionCount = 0
     var status: RelayStatus.Channel
+    /// Members that have claimed an SSRC.
+    var claimants: [Int] = []
     /// Good-byes of talkers, each told to all.
     var goodbyes = Allowance()
 

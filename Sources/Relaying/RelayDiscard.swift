@@ -8,6 +8,8 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case unexpectedControl
     /// A JOIN with a cookie that is not ours, not alive, or of other addresses.
     case cookie
+    /// A HELLO, or a JOIN without a valid cookie, from where too many have come.
+    case tooManyHandshakes
     /// A JOIN from where too many have failed within a second.
     case tooManyFailures
     /// A JOIN for a channel that is not here, or without its key.
@@ -70,6 +72,7 @@ extension RelayDiscard: CustomStringConvertible {
         case .malformedControl: "malformed control packet"
         case .unexpectedControl: "control packet that members do not send"
         case .cookie: "join without a valid cookie"
+        case .tooManyHandshakes: "handshakes beyond those that an address may begin"
         case .tooManyFailures: "join from an address with too many failures"
         case .unproved: "join for an unknown channel, or with another secret"
         case .refused: "join for another relay, or in another role"

@@ -23,6 +23,7 @@ extension Relay {
         }
         let abilities = packets.lazy.compactMap(\.abilities).first
         for packet in packets { take(packet, abilities, from: member, at: now) }
+        answerClock(packets, of: member, at: now)
         return isWhole ? .handled : .discarded(.malformedRecord)
     }
 
@@ -44,9 +45,7 @@ extension Relay {
             guard place >= 0, let claim = talkers[place]?.claim, goodbye.sources.contains(claim) else { return }
             release(place, at: now)
         case .genericNACK(let nack): answer(nack, of: member, at: now)
-        case .extendedReport(let report):
-            for case .referenceTime(let time) in report.blocks { echo(time, of: report.sender, to: member) }
-        case .unknown: break
+        case .extendedReport, .unknown: break
         }
     }
 
@@ -92,6 +91,18 @@ extension Relay {
     /// In packets forwarded.
     private static let resendCost: Int64 = 2
     private static let mostResendCost: Int64 = 2 * 50
+
+    private static let echoPrice = Allowance.Price(perSecond: 4, most: 8)
+
+    /// One clock a report, and a few a second: an answer is many times as long as the question.
+    private mutating func answerClock(_ packets: [RTCPPacket], of member: Int, at now: Instant) {
+        for case .extendedReport(let report) in packets {
+            for case .referenceTime(let time) in report.blocks {
+                guard sessions[member].echoes.spend(Self.echoPrice, at: now) else { return }
+                return echo(time, of: report.sender, to: member)
+            }
+        }
+    }
 
     /// Sends a member's clock back, as if from those whom it hears: so it knows how long what it asks for will take. With it
     /// goes what they are called, and that what is lost of them can be asked for.

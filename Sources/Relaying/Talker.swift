@@ -86,23 +86,25 @@ extension Relay {
         guard let talker = talkers[place], let ssrc = talker.claim else { return }
         hush(place)
         claims[ssrc]?.removeAll { $0 == talker.member }
+        channels[Int(sessions[talker.member].channel)]?.claimants.removeAll { $0 == talker.member }
         if claims[ssrc]?.isEmpty ?? false { claims[ssrc] = nil }
         talkers[place]?.forgetClaim()
     }
 
-    /// A packet of its voice, which goes to all.
-    mutating func hear(_ place: Int, _ member: Int, _ datagram: Span<UInt8>, at now: Instant) {
+    /// A packet of its voice. Whether it goes to all: not when it has come before, as when it was only late and is sent again.
+    mutating func hear(_ place: Int, _ member: Int, _ datagram: Span<UInt8>, at now: Instant) -> Bool {
         if talkers[place]?.voice == nil {
-            guard let ssrc = talkers[place]?.claim else { return }
+            guard let ssrc = talkers[place]?.claim else { return false }
             talkers[place]?.voice = Voice(ssrc, limits, at: now)
             talking.append(place)
             attend(by: now + Voice.firstReport)
             channels[Int(sessions[member].channel)]?.status.talkerCount += 1
             post(.talking(member: member, sessions[member].endpoint))
         }
-        talkers[place]?.voice?.packetArrived(datagram, at: now)
+        let reception = talkers[place]?.voice?.packetArrived(datagram, at: now)
         // All else that is due moves away as packets come.
         if let due = talkers[place]?.voice?.gaps.nextDeadline { attend(by: due) }
+        return reception != .duplicate
     }
 
     private mutating func attend(by moment: Instant) { attention = attention.map { min($0, moment) } ?? moment }

@@ -24,7 +24,7 @@ struct Voice: Sendable {
     }
 
     /// SRTP, of at least twelve bytes.
-    mutating func packetArrived(_ datagram: Span<UInt8>, at now: Instant) {
+    mutating func packetArrived(_ datagram: Span<UInt8>, at now: Instant) -> ReceptionStatistics.Reception {
         let number = SequenceNumber(rawValue: datagram.uint16(at: 2))
         let reception = reception.packetArrived(
             number, timestamp: RTPTimestamp(rawValue: datagram.uint32(at: 4)), isResent: gaps.isAsked(number), at: now)
@@ -36,6 +36,7 @@ struct Voice: Sendable {
         }
         ring.insert(datagram, number, at: now)
         lastPacket = now
+        return reception
     }
 
     /// A talker is taken for one who does not talk after this.

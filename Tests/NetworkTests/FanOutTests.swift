@@ -152,6 +152,21 @@ struct FanOutTests {
         #expect(inboxes.map(\.datagrams) == [[[2]], [[2], [9]], [[2], [9]]])
     }
 
+    @Test func whoMissedTheOlderPacketIsTheFirstToHaveTheNewer() throws {
+        let inboxes = try listeners(4)
+        backlog.hold(rest(from: 2), of: [1].span, for: fanOut, 0, .socket)
+        fanOut.send([2])
+        // The last one takes a place whose turn has not come yet.
+        fanOut.remove(0)
+        try run(loop) { backlog.isEmpty }
+        try settle(loop)
+        #expect(inboxes.map(\.datagrams) == [[], [[2]], [[2]], [[2]]])
+        #expect(fanOut.statistics.dropped == 2 + 1)
+        var newer = FanOut.Rest(end: 4, owed: 4)
+        newer.begin(at: 2)
+        #expect(newer.next == 2 && newer.wrap == 2)
+    }
+
     @Test func whoLeavesWhileAPacketWaitsIsCounted() throws {
         let inboxes = try listeners(6)
         backlog.hold(rest(from: 4), of: [1].span, for: fanOut, 0, .socket)

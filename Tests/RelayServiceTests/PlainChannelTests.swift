@@ -154,6 +154,25 @@ struct PlainChannelTests {
             })
     }
 
+    @Test func anInputThatCouldNotBeOpenedIsTriedAgain() throws {
+        let talker = PlainSocket()
+        let listener = PlainSocket()
+        let relay = try relay([])
+        var plain = channel(to: [listener.port])
+        var port: UInt16 = 0
+        do {
+            let other = PlainSocket()
+            port = other.port
+            plain.inputs = [.init(bind: .loopback(port))]
+            relay.server.reload(RelayServerConfiguration(bind: .anyLoopbackPort, plain: [plain]))
+            relay.wait { relay.notices.contains { if case .inputRefused = $0 { true } else { false } } }
+        }
+        relay.server.reload(RelayServerConfiguration(bind: .anyLoopbackPort, plain: [plain]))
+        #expect(relay.plainPorts(1) == [port])
+        talker.send(rtp(1), toPort: port)
+        #expect(listener.receive(within: 5_000) == rtp(1))
+    }
+
     @Test func aRelayThatIsStoppedEnds() throws {
         let relay = try relay([], workers: 2)
         relay.wait { relay.notices.contains(.listening(relay.server.localEndpoint)) }

@@ -144,6 +144,12 @@ struct RelayFileTests {
         ("rtp-out studio=0.0.0.0:5004", "write one ADDRESS:PORT", "10.0.0.7:5004"),
         ("rtp-out studio=@missing", "line 1: missing cannot be read", "name a file"),
         ("rtp-out studio=@broken", "broken, line 2: write one ADDRESS:PORT", "10.0.0.7:5004"),
+        ("rtp-out a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: rtp-out a=10.0.0.7:5 stands here a second", "keep one"),
+        ("rtp-in a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: a goes to 10.0.0.7:5, where this relay", "another place"),
+        (
+            "rtp-out a=10.0.0.9:5\nrtp-out a=127.0.0.1:5\nrtp-in a=[::1]:7\nrtp-out b=[::1]:6\nrtp-in b=0.0.0.0:5",
+            "line 2: a goes to 127.0.0.1:5", "another place"
+        ),
         ("rtp-in studio=0.0.0.0:7000", "line 1: studio goes nowhere", "rtp-out studio=ADDRESS:PORT"),
         ("rtp-out studio=10.0.0.7:5004", "line 1: nothing comes into studio", "rtp-in studio=BIND:PORT"),
         (

@@ -154,6 +154,90 @@ struct JoiningTests {
         #expect(members[2].join(room))
     }
 
+    @Test func whoTookAPlaceThatItsMemberStillHasIsTurnedAway() throws {
+        var limits = RelayLimits()
+        limits.channelMembers = 2
+        let room = RelayRoom([family], limits: limits)
+        let members = (0..<2).map { SimulatedMember(family, .listen, at: .host($0)) }
+        #expect(members[0].join(room) && members[1].join(room))
+        let second = SimulatedMember(family, .listen, at: .host(1), seed: 5)
+        second.knock(room)
+        // Meanwhile the first to be there goes elsewhere.
+        members[1].say(.renewal(token: 1), room, from: .host(9))
+        guard case .pathChallenge(let number) = try members[1].opened(room.take(.host(9))[0]) else {
+            Issue.record("no challenge")
+            return
+        }
+        members[1].say(.pathAnswer(number), room, from: .host(9))
+        room.inbox = [:]
+        #expect(second.renew(room) == .discarded(.full))
+        #expect(second.records(room).records == [.goodbye(.full)])
+        #expect(room.relay.status.channels[0].memberCount == 2)
+        #expect(second.renew(room) == .discarded(.unknownSession))
+    }
+
+    @Test func allOfAFullChannelMayJoinAnewTogether() {
+        var limits = RelayLimits()
+        limits.channelMembers = 8
+        limits.members = 8
+        let room = RelayRoom([family], limits: limits)
+        for number in 0..<8 { #expect(SimulatedMember(family, .listen, at: .host(number)).join(room)) }
+        let again = (0..<8).map { SimulatedMember(family, .listen, at: .host($0), seed: 5) }
+        for member in again { member.knock(room) }
+        for member in again { #expect(member.renew(room) == .handled) }
+        #expect(room.relay.status.channels[0].memberCount == 8)
+    }
+
+    @Test func twoThousandHellosAreSavedAndThenTwentyASecond() {
+        let stranger = SimulatedMember(.drawn("nobody", seed: 9), .talk, at: .host(1))
+        stranger.helloAndCookie(room)
+        stranger.knock(RelayRoom([family], seed: 4))
+        let count = { (seconds: Int) -> Int in
+            room.now = room.now + .seconds(seconds)
+            for _ in 0..<3_000 { room.receive(stranger.helloDatagram, from: stranger.endpoint) }
+            return room.take(stranger.endpoint).count
+        }
+        #expect(count(0) == 1_999)
+        #expect(count(1) == 20)
+        #expect(room.receive(stranger.joinDatagram, from: stranger.endpoint) == .discarded(.tooManyHandshakes))
+        #expect(room.relay.status.discards[.tooManyHandshakes] == 1_001 + 2_980 + 1)
+        // Another address is another matter.
+        #expect(SimulatedMember(family, .listen, at: .host(2)).join(room))
+    }
+
+    @Test func anyNumberOfListenersLivesBehindOneAddress() {
+        let room = RelayRoom([family], limits: .wide)
+        for port: UInt16 in 1...2_500 {
+            #expect(SimulatedMember(family, .listen, at: .host(1, port: port)).join(room))
+        }
+    }
+
+    @Test func joinsThatAreRefusedAreSpentToo() {
+        let lost = SimulatedMember(family, .talk, at: .host(1))
+        lost.knock(room, relay: RelayID(host: "elsewhere", port: 5004))
+        for _ in 1..<5_000 { room.receive(lost.joinDatagram, from: lost.endpoint) }
+        #expect(room.relay.status.discards[.refused] == 5_000)
+        #expect(room.receive(lost.joinDatagram, from: lost.endpoint) == .discarded(.tooManyJoins))
+    }
+
+    @Test func whatChangesAJoinThatWasHonouredIsNotLookedAt() {
+        let member = SimulatedMember(family, .listen, at: .host(1))
+        member.knock(room)
+        var join = member.joinDatagram
+        join[127] ^= 1
+        #expect(room.receive(join, from: member.endpoint) == .discarded(.replayedJoin))
+        #expect(room.inbox.isEmpty && room.relay.status.discards[.unproved] == 0)
+    }
+
+    @Test func theClockMayBeSetWhileTheRelayRuns() throws {
+        room.now = .start + .seconds(100)
+        room.relay.clockIs(WallClock(milliseconds: 1_800_000_000_000), at: room.now)
+        room.now = room.now + .seconds(2)
+        let listener = SimulatedMember(family, .listen, at: .host(2))
+        listener.knock(room)
+        #expect(try #require(listener.terms).clock.sinceEpoch == 1_800_000_002_000)
+    }
+
     @Test func fiveThousandJoinsASecondAreTaken() {
         let room = RelayRoom([family], limits: .wide)
         var limitedCount = 0

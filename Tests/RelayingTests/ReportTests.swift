@@ -71,6 +71,26 @@ struct ReportTests {
         #expect((530...551).contains(resentCount))
     }
 
+    @Test func aPacketThatComesTwiceGoesOutOnce() {
+        let sent = speak(20)
+        #expect(room.receive(talker.tagged(sent[15]), from: talker.endpoint) == .handled)
+        #expect(room.relay.status.channels[0].forwardedCount == 21)
+    }
+
+    @Test func oneClockAReportIsAnsweredAndAFewASecond() {
+        speak(5)
+        room.inbox = [:]
+        let times = (0..<60).map { ExtendedReport.Block.referenceTime(NTPTime(rawValue: UInt64($0) << 32)) }
+        let ask = { [listener, room] in
+            _ = listener.report(room) { ExtendedReport(sender: listener.ssrc, blocks: times).write(into: &$0) }
+            return listener.reports(room).count
+        }
+        #expect(ask() == 1)
+        #expect((0..<40).reduce(0) { count, _ in count + ask() } == 7)
+        room.now = room.now + .seconds(1)
+        #expect((0..<40).reduce(0) { count, _ in count + ask() } == 4)
+    }
+
     @Test func membersOfOtherChannelsAndTheTalkerItselfGetNothing() {
         let sent = speak(5)
         room.inbox = [:]
