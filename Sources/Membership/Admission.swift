@@ -18,7 +18,9 @@ struct Admission: Sendable {
 
     static let interval = Duration.milliseconds(250)
     static let maximumSaidCount = 4
-    static let longestPause = Duration.seconds(30)
+    /// Who waits for a relay that comes back wants to hear soon.
+    static let longestPause = Duration.seconds(4)
+    static let longPause = Duration.seconds(10)
 
     var isActive: Bool { deadline != nil }
     /// Whether all endpoints were asked in vain, or the relay said no.
@@ -86,21 +88,21 @@ struct Admission: Sendable {
         return answer
     }
 
-    /// This attempt is over. Begins anew after 1, 2, 4 … 30 s, each ± half by chance.
+    /// This attempt is over. Begins anew after 1, 2, 4, 4 … s, each ± half by chance.
     mutating func pause(at now: Instant, using generator: inout SecretChance) {
         joining = nil
         rest(at: now, using: &generator)
     }
 
     private mutating func rest(at now: Instant, using generator: inout SecretChance) {
-        let pause = min(Duration.seconds(1 << min(pauseCount, 5)), Self.longestPause)
+        let pause = min(Duration.seconds(1 << min(pauseCount, 2)), Self.longestPause)
         pauseCount += 1
         isResting = true
         deadline = now + pause * Double.random(in: 0.5...1.5, using: &generator)
     }
 
-    /// Begins anew after the longest of these pauses: only a person could change anything.
+    /// Begins anew after a long pause: only a person could change anything.
     mutating func pauseLong(at now: Instant, using generator: inout SecretChance) {
-        begin(at: now + Self.longestPause * Double.random(in: 0.5...1.5, using: &generator))
+        begin(at: now + Self.longPause * Double.random(in: 0.5...1.5, using: &generator))
     }
 }

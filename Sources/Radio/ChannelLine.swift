@@ -85,6 +85,7 @@ final class ChannelLine {
         if now - lastClockLook >= Self.clockLookInterval {
             lastClockLook = now
             if WallClock.isSet { channel.clockIs(.now, at: now) }
+            relay?.clockIs(.now, at: now)
         }
         if let endpoints = finder?.look(isJoined: channel.isJoined, at: now) {
             channel.relayIs(at: endpoints, now)

@@ -64,6 +64,8 @@ final class OwnRelay {
 
     var nextDeadline: Instant? { relay.nextDeadline }
 
+    func clockIs(_ clock: WallClock, at now: Instant) { relay.clockIs(clock, at: now) }
+
     func stop(at now: Instant) { relay.stop(at: now) }
 
     private func takeEvents() {

@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import Keys
+import ArgumentParser
+import Keys
 import Radio
 
 /// The key of `srtp://`.
