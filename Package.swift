@@ -70,12 +70,12 @@ let package = Package(
         room("Resampling", imports: ["CSpeexDSP", "Sound"]),
         room("SoundFile", imports: ["CSndFile", "Sound"]),
         room("SoundCard", imports: ["CALSA", "Sound"]),
-        room("Network", imports: ["CUV", "Engine", "Sound"]),
+        room("Network", imports: ["CUV", "CTimex", "Engine", "Sound"]),
         room("RelayService", imports: ["Sound", "RTP", "Engine", "Keys", "Relaying", "Handoff", "Network"]),
         room(
             "Radio",
             imports: [
-                "CTimex", "Sound", "RTP", "Keys", "Playout", "Engine", "Membership", "Relaying", "Handoff", "OpusCodec",
+                "Sound", "RTP", "Keys", "Playout", "Engine", "Membership", "Relaying", "Handoff", "OpusCodec",
                 "Resampling", "SoundFile", "SoundCard", "Network",
             ]),
         room("Simulation", imports: ["Sound", "RTP", "Playout", "Quality", "Engine", "Radio"]),

@@ -1,6 +1,7 @@
 internal import Engine
 internal import Keys
 internal import Membership
+internal import Network
 internal import RTP
 internal import Sound
 
@@ -21,7 +22,7 @@ final class ChannelLine {
     ) {
         settings.suite.prepare()
         var generator = SystemRandomNumberGenerator()
-        relay = settings.relay == nil ? OwnRelay(settings.keys, at: local, now, using: &generator) : nil
+        relay = settings.relay == nil ? OwnRelay(settings.keys, at: local, now, Self.clock, using: &generator) : nil
         finder = settings.relay.flatMap { relay in
             relay.host.map { RelayFinder($0, port: relay.endpoints[0].port, at: now) }
         }
@@ -30,8 +31,8 @@ final class ChannelLine {
             keys: settings.keys, role: settings.role, relay: settings.relay?.id ?? RelayID(host: "", port: local.port),
             endpoints: settings.relay?.endpoints ?? [OwnRelay.endpoint], suite: settings.suite,
             bitRate: coding.bitRate, frameCount: FrameCount(coding.frame), depth: depth,
-            hasSetClock: WallClock.isSet)
-        channel = Channel(configuration, ssrc: ssrc, at: now, clock: .now, using: &generator)
+            hasSetClock: TimeOfDay.isSet)
+        channel = Channel(configuration, ssrc: ssrc, at: now, clock: Self.clock, using: &generator)
         bytes.reserveCapacity(Channel.maximumDatagramByteCount)
         opened.reserveCapacity(Channel.maximumDatagramByteCount)
     }
@@ -84,14 +85,15 @@ final class ChannelLine {
         // What counts the moments stands still while the machine sleeps, and the clock on the wall may be set.
         if now - lastClockLook >= Self.clockLookInterval {
             lastClockLook = now
-            if WallClock.isSet { channel.clockIs(.now, at: now) }
-            relay?.clockIs(.now, at: now)
+            if TimeOfDay.isSet { channel.clockIs(Self.clock, at: now) }
+            relay?.clockIs(Self.clock, at: now)
         }
         if let endpoints = finder?.look(isJoined: channel.isJoined, at: now) {
             channel.relayIs(at: endpoints, now)
         }
     }
 
+    private static var clock: WallClock { WallClock(milliseconds: TimeOfDay.milliseconds) }
     private static let clockLookInterval = Duration.seconds(1)
 
     var nextDeadline: Instant? {

@@ -75,7 +75,9 @@ internal import Synchronization
         }
         localEndpoint = media.localEndpoint
         var generator = SystemRandomNumberGenerator()
-        let identity = Identity.random(wallClock: .atStart(of: loop.now), using: &generator)
+        let (seconds, nanoseconds) = TimeOfDay.sinceEpoch
+        let wallClock = NTPTime(secondsSince1970: seconds, nanoseconds: nanoseconds).advanced(by: .start - loop.now)
+        let identity = Identity.random(wallClock: wallClock, using: &generator)
         let configured = configuration.stationAsCoded
         station = Station(identity: identity, configuration: configured, at: loop.now)
         protection = try Self.protection(configuration, ssrc: identity.ssrc, local: localEndpoint, at: loop.now)

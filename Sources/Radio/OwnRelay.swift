@@ -18,7 +18,11 @@ final class OwnRelay {
 
     typealias Deliver = (Span<UInt8>, Endpoint) -> Void
 
-    init(_ keys: ChannelKeys, at local: Endpoint, _ now: Instant, using generator: inout some RandomNumberGenerator) {
+    /// `clock` is the time of day at `now`.
+    init(
+        _ keys: ChannelKeys, at local: Endpoint, _ now: Instant, _ clock: WallClock,
+        using generator: inout some RandomNumberGenerator
+    ) {
         guard let talkJoin = keys.talkJoin else { preconditionFailure("who holds a listen link answers nobody") }
         var configuration = RelayConfiguration(
             channels: [.init(name: keys.name, talkJoin: talkJoin, listenJoin: keys.listenJoin)])
@@ -26,7 +30,7 @@ final class OwnRelay {
         configuration.limits.talkerPacketsPerSecond = 500
         configuration.limits.talkerBitsPerSecond = 1_000_000
         relay = Relay(
-            configuration, address: PeerAddress(v4: 0, port: local.port), at: now, clock: .now, using: &generator)
+            configuration, address: PeerAddress(v4: 0, port: local.port), at: now, clock: clock, using: &generator)
         bytes.reserveCapacity(Station.maximumDatagramByteCount)
     }
 

@@ -75,7 +75,9 @@ extension SessionConfiguration {
         }
         guard link.host != nil || keys.talkJoin != nil else {
             throw RadioError(
-                .usage, "this link does not say where the channel is: write its station's name in, tenfour://HOST/\(link.name)#…")
+                .usage,
+                "this link does not say where the channel is: write its station's name in, tenfour://HOST/\(link.name)#…"
+            )
         }
         var relay: ChannelSettings.Relay?
         if let host = link.host, let id = link.relay {

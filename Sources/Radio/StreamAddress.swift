@@ -30,7 +30,9 @@ public struct StreamAddress: Hashable, Sendable {
             let scheme = rest[..<separator.lowerBound].lowercased()
             guard scheme == spoken else {
                 throw RadioError(
-                    .usage, "'\(text)' begins with '\(scheme)://', which is not spoken here: write \(spoken)://HOST:PORT, or a channel's link, tenfour://HOST/NAME#…")
+                    .usage,
+                    "'\(text)' begins with '\(scheme)://', which is not spoken here: write \(spoken)://HOST:PORT, or a channel's link, tenfour://HOST/NAME#…"
+                )
             }
             rest = rest[separator.upperBound...]
         }

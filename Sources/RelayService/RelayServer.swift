@@ -74,7 +74,7 @@ internal import Synchronization
         self.spread = spread
         var generator = SystemRandomNumberGenerator()
         relay = Relay(
-            configuration.relay, address: PeerAddress(localEndpoint), at: start, clock: Self.wallClock(),
+            configuration.relay, address: PeerAddress(localEndpoint), at: start, clock: Self.clock,
             using: &generator)
         wakeup = try loop.makeWakeup { woken.server?.woken() }
         relayTimer = try loop.makeTimer { woken.server?.timeElapsed() }
@@ -137,11 +137,7 @@ internal import Synchronization
         return isOwnThread ? currentStatus : last
     }
 
-    private static func wallClock() -> WallClock {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return WallClock(milliseconds: UInt64(clamping: time.tv_sec * 1_000 + time.tv_nsec / 1_000_000))
-    }
+    private static var clock: WallClock { WallClock(milliseconds: TimeOfDay.milliseconds) }
 }
 
 // MARK: On the thread of the loop
@@ -244,7 +240,7 @@ extension RelayServer {
     /// Each second.
     private func look() {
         let now = loop.now
-        relay.clockIs(Self.wallClock(), at: now)
+        relay.clockIs(Self.clock, at: now)
         let status = publish()
         if let news = drops.news(in: status, at: now) { notices(news) }
         lookTimer?.arm(at: now + .seconds(1))

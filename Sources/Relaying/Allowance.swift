@@ -2,7 +2,8 @@ internal import Sound
 
 /// So much a second, saved up to a limit: what is spent beyond it is refused.
 ///
-/// Each thing spent costs time that it takes to earn; all that is kept is the moment when nothing will be owed any more.
+/// Each thing spent costs time that it takes to earn; all that is kept is the moment when nothing will be owed any more. A relay
+/// has three for each member: the Engine's, which can run into debt and change its rate, is six times as large.
 struct Allowance: Sendable {
     private var paid = Int64.min
 

@@ -1,0 +1,32 @@
+internal import CTimex
+internal import Glibc
+
+/// The clock on the wall, which is set now and then.
+public enum TimeOfDay {
+    /// Since 1970; `nanoseconds` are 0…999 999 999. The C function is `clock_gettime`.
+    public static var sinceEpoch: (seconds: Int64, nanoseconds: Int) {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return (Int64(time.tv_sec), Int(time.tv_nsec))
+    }
+
+    /// The same, in whole milliseconds.
+    public static var milliseconds: UInt64 {
+        let (seconds, nanoseconds) = sinceEpoch
+        return UInt64(clamping: seconds) * 1_000 + UInt64(clamping: nanoseconds) / 1_000_000
+    }
+
+    /// Whether the kernel has been told the time by somebody who knows it: a machine without a battery for its clock begins
+    /// where it stopped. The C function is `adjtimex`.
+    public static var isSet: Bool {
+        unsafe withUnsafeTemporaryAllocation(byteCount: timexByteCount, alignment: 16) { state in
+            unsafe state.initializeMemory(as: UInt8.self, repeating: 0)
+            return unsafe adjtimex(OpaquePointer(state.baseAddress)) != timeError
+        }
+    }
+}
+
+/// No `struct timex` is larger; zeros ask and change nothing.
+private let timexByteCount = 512
+/// TIME_ERROR: the clock is not synchronised.
+private let timeError: Int32 = 5
