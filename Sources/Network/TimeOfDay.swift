@@ -1,13 +1,13 @@
 internal import CTimex
-internal import Glibc
+internal import CUV
 
 /// The clock on the wall, which is set now and then.
 public enum TimeOfDay {
-    /// Since 1970; `nanoseconds` are 0…999 999 999. The C function is `clock_gettime`.
+    /// Since 1970, to the microsecond; `nanoseconds` are 0…999 999 999. The C function is `uv_gettimeofday`.
     public static var sinceEpoch: (seconds: Int64, nanoseconds: Int) {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return (Int64(time.tv_sec), Int(time.tv_nsec))
+        var time = uv_timeval64_t()
+        unsafe uv_gettimeofday(&time)
+        return (time.tv_sec, Int(time.tv_usec) * 1_000)
     }
 
     /// The same, in whole milliseconds.
