@@ -12,6 +12,14 @@ public struct SecretChance: RandomNumberGenerator, Sendable {
     private static let keyByteCount = 32
     private static let byteCount = 512
 
+    /// What the system draws. The C function is `randombytes_buf`.
+    public init() {
+        key = SecretBytes(count: Self.keyByteCount) { output in
+            unsafe output.withUnsafeMutableBytes { unsafe randombytes_buf($0.baseAddress!, $0.count) }
+        }
+        numbers = SecretBytes(count: 0) { _ in }
+    }
+
     /// `generator` must be one that nobody can foretell: the system's, outside tests.
     public init(using generator: inout some RandomNumberGenerator) {
         key = SecretBytes(count: Self.keyByteCount, using: &generator)

@@ -98,11 +98,13 @@ import Glibc
 
 extension LocalSocket {
     /// All that the socket at `path` tells, at most `maximumByteCount`. Waits; for a program that does nothing else. Throws
-    /// `ENOENT` or `ECONNREFUSED` where nobody is there, and `EAGAIN` after five seconds of silence.
-    public static func ask(_ path: String, maximumByteCount: Int = 64 << 20) throws(NetworkError) -> [UInt8] {
+    /// `ENOENT` or `ECONNREFUSED` where nobody is there, and `EAGAIN` after `patience` seconds of silence.
+    public static func ask(
+        _ path: String, maximumByteCount: Int = 64 << 20, patience: Int = 5
+    ) throws(NetworkError) -> [UInt8] {
         let descriptor = try connect(to: path)
         defer { Glibc.close(descriptor) }
-        var patience = timeval(tv_sec: 5, tv_usec: 0)
+        var patience = timeval(tv_sec: patience, tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 65_536)

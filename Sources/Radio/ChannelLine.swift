@@ -21,7 +21,7 @@ final class ChannelLine {
         at now: Instant
     ) {
         settings.suite.prepare()
-        var generator = SystemRandomNumberGenerator()
+        var generator = SecretChance()
         relay = settings.relay == nil ? OwnRelay(settings.keys, at: local, now, Self.clock, using: &generator) : nil
         finder = settings.relay.flatMap { relay in
             relay.host.map { RelayFinder($0, port: relay.endpoints[0].port, at: now) }

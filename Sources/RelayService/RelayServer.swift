@@ -72,7 +72,7 @@ internal import Synchronization
         }
         for case .inputRefused(_, _, let error) in openings { throw error }
         self.spread = spread
-        var generator = SystemRandomNumberGenerator()
+        var generator = SecretChance()
         relay = Relay(
             configuration.relay, address: PeerAddress(localEndpoint), at: start, clock: Self.clock,
             using: &generator)

@@ -31,7 +31,7 @@ struct NewChannel: ParsableCommand {
     var json = false
 
     func run() throws {
-        var dice = SystemRandomNumberGenerator()
+        var dice = SecretChance()
         let place = try relay.map { text throws(RadioError) in try Self.place(text) }
         // A wrong name is told before anybody thinks of a passphrase.
         _ = try Self.link(place, name, .secret(Secret(.talk, using: &dice)))

@@ -105,7 +105,7 @@ import Testing
                 }
                 idle.append(descriptor)
             }
-            let told = try LocalSocket.ask(path)
+            let told = try LocalSocket.ask(path, patience: 60)
             #expect(told.count == long.count + 1)
             for descriptor in idle { close(descriptor) }
         }

@@ -12,7 +12,7 @@ extension RealTimeTests {
         private let folder = Folder()
 
         init() {
-            var dice = SystemRandomNumberGenerator()
+            var dice = SecretChance()
             secret = Secret(.talk, using: &dice)
         }
 
@@ -70,7 +70,7 @@ extension RealTimeTests {
             let heard = Heard()
             let answering = try answering(on: port, heard)
             try answering.start()
-            var dice = SystemRandomNumberGenerator()
+            var dice = SecretChance()
             let stranger = try sending(link("127.0.0.1", port: port, Secret(.talk, using: &dice)))
             let error = #expect(throws: RadioError.self) { try stranger.run() }
             #expect(error?.kind == .unavailable)

@@ -10,7 +10,7 @@ import Testing
 @Suite(.onItsOwnThread)
 struct RelayServerTests {
     private func keys(_ name: String) -> ChannelKeys {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SecretChance()
         return ChannelKeys(name: name, secret: Secret(.talk, using: &generator))
     }
 
@@ -110,7 +110,7 @@ struct TestMember {
 
     init(_ role: Role, of keys: ChannelKeys, at port: UInt16) throws {
         let held = Held()
-        var generator = SystemRandomNumberGenerator()
+        var generator = SecretChance()
         guard let key = keys.joinKey(for: role) else { throw NotLetIn() }
         var joining = Joining(key, relay: RelayID(host: "127.0.0.1", port: port), using: &generator)
         socket = held

@@ -10,7 +10,7 @@ struct Member {
     }
 
     init(_ key: JoinKey, relay: RelayID, over socket: BoundSocket) throws {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SecretChance()
         var joining = Joining(key, relay: relay, using: &generator)
         for _ in 0..<12 {
             let question = [UInt8](capacity: 128) { joining.write(into: &$0) }
