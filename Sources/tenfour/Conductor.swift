@@ -128,6 +128,11 @@ struct Conductor {
         case .sourceNamed(let ssrc, let name): "\(names[ssrc]) is \(name)"
         case .sourceLeft(let ssrc, .some(let reason)): "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
         case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is not heard any more"
+        case .sourceLooksEncrypted(let ssrc):
+            """
+            what \(names[ssrc]) sends looks encrypted, and is not played: if it is SRTP, srtp:// opens it with the key of \
+            --srtp-key-file
+            """
         case .identityChanged(let ssrc):
             verbose ? "another station had our SSRC: from now on it is \(ssrc.digits)" : nil
         case .receiverReported(let ssrc, let view):
