@@ -6,7 +6,7 @@ import Radio
 struct LinkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Read the channel's link from the first line of this file, which nobody else may read (mode 0600).",
+            "Read the channel's link from the first line of this file, which nobody else may read (mode 0600); TENFOUR_LINK may hold it instead.",
             valueName: "file"))
     var linkFile: String?
 
@@ -23,7 +23,12 @@ struct LinkOptions: ParsableArguments {
             throw RadioError(.usage, "there is an address, and --link-file: write one of them")
         }
         if let typed {
-            guard let secret = Secrets.revealed(typed) else { return try RadioAddress(parsing: typed) }
+            guard let secret = Secrets.revealed(typed) else {
+                if let file = SecretFile.link(namedBy: typed) {
+                    throw RadioError(.usage, "\(file) is a file with a channel's link: write --link-file \(file)")
+                }
+                return try RadioAddress(parsing: typed)
+            }
             let address = try RadioAddress(parsing: secret)
             if !quiet { Terminal.say(Self.warning) }
             return address

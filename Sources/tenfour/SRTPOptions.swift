@@ -12,7 +12,7 @@ struct SRTPOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read that key from the first line of this file, which nobody else may read (mode 0600).",
+            "Read that key from the first line of this file, which nobody else may read (mode 0600); TENFOUR_SRTP_KEY may hold it instead.",
             valueName: "file"))
     var srtpKeyFile: String?
 
