@@ -88,6 +88,8 @@ import Testing
             let before = terminal.localModes
             let program = try Program("tenfour", ["channel", "new", "family", "--passphrase"], terminal: terminal)
             try #require(program.says("passphrase: "))
+            #expect(terminal.shown.contains("Five different words or more"), "\(terminal.shown)")
+            #expect(terminal.shown.contains("a weak one will be found"))
             program.wait(.seconds(5)) { terminal.localModes & UInt32(ECHO) == 0 }
             terminal.type("correct horse battery staple nine\n")
             try #require(program.says("again: "))
@@ -133,6 +135,11 @@ import Testing
         Misuse("send --input x --link-file good --sdp x.sdp", 2, "--sdp is for other programs", "link"),
         Misuse("send --input x --link-file good --srtp-key-file plain", 2, "a key is for srtp://HOST:PORT"),
         Misuse("talk --link-file good --srtp-key-file plain", 2, "a key is for srtp://HOST:PORT"),
+        Misuse("talk good", 2, "good is a file", "write --link-file good"),
+        Misuse("listen ./open", 2, "./open is a file", "--link-file ./open"),
+        Misuse("channel keys @good", 2, "good is a file", "--link-file good"),
+        Misuse("send --input x good", 2, "good is a file", "--link-file good"),
+        Misuse("listen tenfour://h/f#talk-able-acid-acre-claud-aim", 2, "word 4", "'claud'", "'cloud' may be meant"),
         Misuse("talk bob.invalid --link-file plain", 2, "write one of them"),
     ])
     func wrongUseIsToldInASentence(misuse: Misuse) throws {
