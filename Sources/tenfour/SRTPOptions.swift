@@ -56,8 +56,11 @@ struct SRTPOptions: ParsableArguments {
                     + "This makes one: head -c \(suite.masterByteCount) /dev/urandom | base64")
         }
         guard let key = SRTPMasterKey(suite, base64: text) else {
+            let fitting = SRTPSuite.allCases.first { SRTPMasterKey($0, base64: text) != nil }
             throw RadioError(
-                .usage, "the key of \(suite.name) is \(suite.masterByteCount) bytes in base64, and this is not")
+                .usage,
+                "the key of \(suite.name) is \(suite.masterByteCount) bytes in base64, and this is not"
+                    + (fitting.map { "; it would do for --srtp-suite \($0.name)" } ?? ""))
         }
         return key
     }

@@ -131,6 +131,7 @@ import Testing
         Misuse("recv srtp://:5004", 2, "--srtp-key-file", "head -c 30 /dev/urandom | base64"),
         Misuse("recv srtp://:5004 --srtp-key-file open", 69, "chmod 600 open"),
         Misuse("recv srtp://:5004 --srtp-key-file plain", 2, "30 bytes in base64"),
+        Misuse("recv srtp://:5004 --srtp-key-file gcm", 2, "30 bytes", "would do for --srtp-suite AEAD_AES_128_GCM"),
         Misuse("recv rtp://:5004 --srtp-key-file plain", 2, "srtp://HOST:PORT"),
         Misuse("send --input x --link-file good --sdp x.sdp", 2, "--sdp is for other programs", "link"),
         Misuse("send --input x --link-file good --srtp-key-file plain", 2, "a key is for srtp://HOST:PORT"),
@@ -145,6 +146,7 @@ import Testing
     func wrongUseIsToldInASentence(misuse: Misuse) throws {
         folder.write("tenfour://host/family#talk-aaaa\n", to: "open")
         unsafe chmod(folder("open"), 0o644)
+        folder.write("dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydA==\n", to: "gcm")
         folder.write("\n", to: "empty")
         folder.write("rtp://127.0.0.1\n", to: "plain")
         folder.write("tenfour://127.0.0.1/family#talk-swvb-ssop-fynh-xtny-shhj-rods-2eep\n", to: "good")
