@@ -59,3 +59,8 @@ struct LinkOptions: ParsableArguments {
         --link-file and TENFOUR_LINK do not have that
         """
 }
+
+extension ChannelLink {
+    /// Behind the channel's name, for the station that its other members come to.
+    var answering: String { host == nil ? ", whose other members come to this machine" : "" }
+}
