@@ -6,11 +6,14 @@ public import Radio
 
 extension ParsableCommand {
     /// Reads the arguments (unless told, those that were typed), runs, and ends the process with one of `Console.exitCodes`.
-    /// What is to be said goes to standard error, help to standard output. `reminder` follows on wrong use.
+    /// What is to be said goes to standard error, help to standard output. `check` may throw of the arguments before they are
+    /// read. `reminder` follows on wrong use.
     public static func runAndExit(
-        named name: String, _ arguments: [String]? = nil, reminder: @autoclosure () -> String = ""
+        named name: String, _ arguments: [String]? = nil, check: () throws -> Void = {},
+        reminder: @autoclosure () -> String = ""
     ) -> Never {
         do {
+            try check()
             var command = try parseAsRoot(arguments)
             try command.run()
             Glibc.exit(0)

@@ -11,6 +11,8 @@ public enum Discard: Int, CaseIterable, Sendable {
     case malformedPayload
     /// More bytes of Opus than a packet is kept of (`Station.maximumPayloadByteCount`).
     case oversizedPayload
+    /// No encoder codes so differently from packet to packet: it is encrypted, or noise.
+    case looksEncrypted
     /// From an address this conversation is not with.
     case stranger
     /// More sources at once than a station keeps.

@@ -8,6 +8,8 @@ public enum Event: Equatable, Sendable {
     case sourceNamed(SSRC, String)
     /// A source said good-bye, with its reason, or has not been heard for a while (nil).
     case sourceLeft(SSRC, reason: String?)
+    /// What a source sends is no Opus but looks encrypted, and is not handed on. Told once.
+    case sourceLooksEncrypted(SSRC)
     /// What a receiver says about our stream.
     case receiverReported(SSRC, ReceiverView)
     /// Another station used our SSRC: from now on we are this one.

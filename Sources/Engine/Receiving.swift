@@ -40,6 +40,10 @@ extension Station {
             return .discarded(reason)
         case .source(let index):
             let origin = sources[index].packetArrived(header, opus, byteCount: datagram.count, at: now)
+            guard sources[index].plausibility.take(opus.toc) else {
+                if sources[index].plausibility.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
+                return .discarded(.looksEncrypted)
+            }
             var packet = MediaPacket(header: header, payload: payload, frameCount: opus.frameCount, origin: origin)
             sources[index].coded.add(packet.description)
             if let redundant {

@@ -28,6 +28,7 @@ public struct Source: Sendable {
     private var credit = 0
 
     var trace = ArrivalTrace()
+    var plausibility = Plausibility()
 
     /// Longer than Opus is silent within a talkspurt, which is 400 ms.
     static let longestPause = Duration.milliseconds(500)

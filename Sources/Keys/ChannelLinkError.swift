@@ -1,4 +1,4 @@
-/// Why a text is no channel's link. Tells nothing of the secret.
+/// Why a text is no channel's link. Tells nothing of the secret but a word that is misspelt.
 public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooLong
     case character
@@ -9,6 +9,7 @@ public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible
     case name
     case marker
     case secretCharacter
+    case secretWord(Misspelling)
     case secretLength
     case secretCheck
     case tag
@@ -27,12 +28,26 @@ public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible
             "the channel's name is not 1 to 32 of a…z, 0…9, '-', '.' and '_', of which the first is a letter or digit"
         case .marker: "behind the # stands neither talk-, listen- nor phrase-"
         case .secretCharacter:
-            "the secret holds a character that is none of a…z, 2…7 and '-', and is not of known words"
+            "the secret holds a character that is none of a…z, 2…7 and '-'"
+        case .secretWord(let misspelling): misspelling.description
         case .secretLength: "the secret has not \(Secret.letterCount) letters and digits, or \(Secret.wordCount) words"
         case .secretCheck: "the secret is misspelt somewhere, or it belongs to a link of the other kind"
         case .tag: "behind phrase- eight letters and digits and a hyphen are missing: the passphrase alone is no link"
         case .percent: "a % in the passphrase is not followed by two hexadecimal digits"
         case .passphrase(let error): error.description
         }
+    }
+}
+
+extension Misspelling: CustomStringConvertible {
+    public var description: String {
+        guard !word.isEmpty else { return "word \(place) of the secret is missing between two hyphens" }
+        let remedy =
+            switch nearest.count {
+            case 0: "ask for it again"
+            case 1: "'\(nearest[0])' may be meant"
+            default: "\(nearest.map { "'\($0)'" }.joined(separator: " or ")) may be meant"
+            }
+        return "word \(place) of the secret, '\(word)', is none that links are made of: \(remedy)"
     }
 }

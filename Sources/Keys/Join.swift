@@ -142,8 +142,8 @@ extension Refusal.Reason: CustomStringConvertible {
         switch self {
         case .unproved: "the relay does not know this channel, or the secret differs"
         case .full: "the channel, or the relay, is full"
-        case .limited: "too many of you at once: later"
-        case .refused: "refused: not by this relay, or not in this role"
+        case .limited: "too many join the relay at once"
+        case .refused: "the relay goes by another name than the one in the link"
         case .rekeyed: "the channel has a new secret"
         case .stopping: "the relay is stopping"
         }

@@ -141,7 +141,7 @@ public enum PassphraseError: Error, Hashable, Sendable, CustomStringConvertible 
         case .notUTF8: "the passphrase is not UTF-8"
         case .weak(let wordCount, let bitCount):
             """
-            this passphrase is too easy to guess (\(wordCount) different words, about \(bitCount) bits): take five words \
+            this passphrase is too easy to guess (\(wordCount) different \(wordCount == 1 ? "word" : "words"), about \(bitCount) bits): take five words \
             or more, or let a secret be generated
             """
         case .outOfMemory: "a passphrase needs 64 MiB of memory for a moment, and there is none"

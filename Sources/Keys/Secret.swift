@@ -48,6 +48,8 @@ public struct Secret: Sendable, Equatable {
         if let numbers = SecretWords.numbers(in: text) {
             guard numbers.count == Self.wordCount else { throw .secretLength }
             for (place, number) in numbers.enumerated() { bits.set(place, to: number, bitCount: 10) }
+        } else if let misspelling = Misspelling(in: text) {
+            throw .secretWord(misspelling)
         } else {
             var place = 0
             for index in text.indices where text[index] != UInt8(ascii: "-") {

@@ -5,6 +5,15 @@ extension Refusal.Reason {
     /// As a sentence with the remedy.
     public var sentence: String { "\(self)\(remedy)" }
 
+    /// As a sentence for a member that the relay lets go.
+    public var farewell: String {
+        switch self {
+        case .stopping: "the relay is stopping; it is asked again until it is back"
+        case .refused: "the relay does not carry this channel any more: ask its operator"
+        case .rekeyed, .full, .limited, .unproved: sentence
+        }
+    }
+
     private var remedy: String {
         switch self {
         case .unproved:
@@ -13,7 +22,7 @@ extension Refusal.Reason {
             """
         case .full: ": try later, or ask its operator for more room"
         case .limited, .stopping: "; this goes on trying"
-        case .refused: ", or it does not carry this channel any more: ask for a new link"
+        case .refused: ": ask for a link with its name, or its operator to add this one (name in relay.conf)"
         case .rekeyed: ": ask for the new link"
         }
     }

@@ -1,8 +1,6 @@
 import Console
 import Engine
 import Glibc
-import Keys
-import Membership
 import RTP
 import Radio
 import Synchronization
@@ -32,7 +30,8 @@ struct Conductor {
         if verbose { for line in session.openings { say(line) } }
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
         var watch = LinkWatch(keepsSeconds: file != nil)
-        let names = conduct(session, keyboard, &watch)
+        var standing = ChannelStanding(configuration)
+        let (names, isUnasked) = conduct(session, keyboard, &watch, &standing)
         session.stop()
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
@@ -41,10 +40,13 @@ struct Conductor {
             try file?.write(watch, names, snapshot)
         }
         try end.get()
+        if isUnasked, let failure = standing.failure { throw failure }
     }
 
-    /// Returns who was heard.
-    private func conduct(_ session: Session, _ keyboard: borrowing Keyboard?, _ watch: inout LinkWatch) -> Names {
+    /// Returns who was heard, and whether it ended though nobody asked for it.
+    private func conduct(
+        _ session: Session, _ keyboard: borrowing Keyboard?, _ watch: inout LinkWatch, _ standing: inout ChannelStanding
+    ) -> (Names, isUnasked: Bool) {
         var names = Names()
         var line = StatusLine()
         var hasToldOfOtherKeys = false
@@ -52,7 +54,7 @@ struct Conductor {
             let key = keyboard?.key(within: Self.interval)
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
             if let key, press(key, session, &line) { break }
-            tellEvents(of: session, &names, &watch, &line)
+            tellEvents(of: session, &names, &watch, &standing, &line)
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             watch.look(at: snapshot)
             if !hasToldOfOtherKeys, snapshot.voices.isEmpty, snapshot.unopenedCount > Self.chance {
@@ -60,11 +62,12 @@ struct Conductor {
                 line.clear()
                 say("what comes does not open: who sends it has another key, or none")
             }
-            if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch) }
+            if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch, standing) }
         }
-        tellEvents(of: session, &names, &watch, &line)
+        let isUnasked = session.isOver && !Signals.hasEnd
+        tellEvents(of: session, &names, &watch, &standing, &line)
         line.clear()
-        return names
+        return (names, isUnasked)
     }
 
     private func microphone(_ session: Session, hasKeyboard: Bool) -> String {
@@ -91,10 +94,12 @@ struct Conductor {
     }
 
     private func tellEvents(
-        of session: Session, _ names: inout Names, _ watch: inout LinkWatch, _ line: inout StatusLine
+        of session: Session, _ names: inout Names, _ watch: inout LinkWatch, _ standing: inout ChannelStanding,
+        _ line: inout StatusLine
     ) {
         for event in session.takeChannelEvents() {
-            guard let news = news(of: event) else { continue }
+            standing.take(event)
+            guard let news = standing.news(of: event, verbose: verbose) else { continue }
             line.clear()
             say(news)
         }
@@ -108,17 +113,6 @@ struct Conductor {
         }
     }
 
-    private func news(of event: ChannelEvent) -> String? {
-        switch event {
-        case .joined(let role, let endpoint):
-            (role == .talk ? "in the channel" : "in the channel, to listen") + (verbose ? ", seen at \(endpoint)" : "")
-        case .lost: "nobody answers at the link's address; it is asked again until somebody does"
-        case .refused(let reason): reason.sentence
-        case .closed(let reason): "the relay has put us out: \(reason.sentence)"
-        case .ssrcIsTaken: nil
-        }
-    }
-
     /// In the names that were known before it.
     private func news(of event: Event, _ names: Names) -> String? {
         switch event {
@@ -128,6 +122,11 @@ struct Conductor {
         case .sourceNamed(let ssrc, let name): "\(names[ssrc]) is \(name)"
         case .sourceLeft(let ssrc, .some(let reason)): "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
         case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is not heard any more"
+        case .sourceLooksEncrypted(let ssrc):
+            """
+            what \(names[ssrc]) sends looks encrypted, and is not played: if it is SRTP, srtp:// opens it with the key of \
+            --srtp-key-file
+            """
         case .identityChanged(let ssrc):
             verbose ? "another station had our SSRC: from now on it is \(ssrc.digits)" : nil
         case .receiverReported(let ssrc, let view):

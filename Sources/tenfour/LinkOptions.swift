@@ -6,7 +6,7 @@ import Radio
 struct LinkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Read the channel's link from the first line of this file, which nobody else may read (mode 0600).",
+            "Read the channel's link from the first line of this file, which nobody else may read (mode 0600); TENFOUR_LINK may hold it instead.",
             valueName: "file"))
     var linkFile: String?
 
@@ -23,7 +23,12 @@ struct LinkOptions: ParsableArguments {
             throw RadioError(.usage, "there is an address, and --link-file: write one of them")
         }
         if let typed {
-            guard let secret = Secrets.revealed(typed) else { return try RadioAddress(parsing: typed) }
+            guard let secret = Secrets.revealed(typed) else {
+                if let file = SecretFile.link(namedBy: typed) {
+                    throw RadioError(.usage, "\(file) is a file with a channel's link: write --link-file \(file)")
+                }
+                return try RadioAddress(parsing: typed)
+            }
             let address = try RadioAddress(parsing: secret)
             if !quiet { Terminal.say(Self.warning) }
             return address
@@ -53,4 +58,9 @@ struct LinkOptions: ParsableArguments {
         tenfour: other users of this machine can see a link among the arguments for a moment, and your shell remembers it: \
         --link-file and TENFOUR_LINK do not have that
         """
+}
+
+extension ChannelLink {
+    /// Behind the channel's name, for the station that its other members come to.
+    var answering: String { host == nil ? ", whose other members come to this machine" : "" }
 }

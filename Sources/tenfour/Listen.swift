@@ -33,6 +33,6 @@ struct Listen: ParsableCommand {
         playout.apply(to: &configuration.playout)
         hearing.apply(to: &configuration)
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
-            .run(configuration) { _ in "listening to channel \(channel.name)" }
+            .run(configuration) { _ in "listening to channel \(channel.name)\(channel.answering)" }
     }
 }

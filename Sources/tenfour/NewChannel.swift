@@ -9,7 +9,9 @@ struct NewChannel: ParsableCommand {
         commandName: "new", abstract: "Make a channel: its links, and the keys for a relay.",
         discussion: """
             tenfour channel new family --relay radio.example.org
-            tenfour channel new family          (no relay: a station answers its channel's members itself)
+            tenfour channel new family
+
+            Without a relay one of the stations answers the channel's members itself.
             """)
 
     @Argument(help: ArgumentHelp("What the channel is called: a-z, 0-9, '-', '.', '_', up to 32.", valueName: "name"))
@@ -37,12 +39,7 @@ struct NewChannel: ParsableCommand {
         _ = try Self.link(place, name, .secret(Secret(.talk, using: &dice)))
         var opening = ChannelLink.Opening.secret(Secret(.talk, using: &dice))
         if passphrase {
-            let text = try PassphraseInput.read()
-            do throws(PassphraseError) {
-                opening = .passphrase(try Passphrase(text, tag: .random(in: 0 ... .max, using: &dice)))
-            } catch {
-                throw RadioError(.usage, error.description)
-            }
+            opening = .passphrase(try PassphraseInput.read(tag: .random(in: 0 ... .max, using: &dice)))
         }
         let talk = try Self.link(place, name, opening)
         let keys: ChannelKeys
@@ -61,24 +58,13 @@ struct NewChannel: ParsableCommand {
             Terminal.say(
                 """
 
-                These links name no relay: the station that is started with one answers the channel's members itself. \
+                These links name no relay: the station that is started with one answers the channel's members itself.
                 Give the others theirs with its machine's name written in: \
                 tenfour://HOST\(talk.place.dropFirst("tenfour://".count))#…
                 """)
         }
-        if passphrase {
-            Terminal.say(
-                """
-
-                Whoever keeps a recording of the channel, and any relay, can try passphrases at leisure and unseen: a weak one \
-                will be found. A secret that is drawn cannot be guessed.
-                """)
-        }
-        Terminal.say(
-            """
-
-            Hand links on by a way that you trust. A member can be put out only by making the channel anew.
-            """)
+        if passphrase, !PassphraseInput.isAsked { Terminal.say("\n" + PassphraseInput.warning) }
+        Terminal.say("\nHand links on by a way that you trust. A member can be put out only by making the channel anew.")
     }
 
     private static func place(_ text: String) throws(RadioError) -> (host: String, port: UInt16) {

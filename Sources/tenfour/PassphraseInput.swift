@@ -1,17 +1,42 @@
 import Glibc
+import Keys
 import Radio
 
 /// A passphrase from the keyboard, without showing it, or from standard input.
 enum PassphraseInput {
     private static let maximumByteCount = 1_024
 
-    /// The first line. Asks for it twice at a terminal. Throws `.usage` where there is none.
-    static func read() throws(RadioError) -> String {
-        guard isatty(STDIN_FILENO) == 1 else { return try line() }
+    /// The first line. Asks for it twice at a terminal. Throws `.usage` where there is none, or one that is easy to guess.
+    /// `tag` is drawn anew for each channel.
+    static func read(tag: UInt64) throws(RadioError) -> Passphrase {
+        guard isAsked else { return try passphrase(try line(), tag) }
+        Terminal.say(rules)
         let first = try ask("passphrase: ")
+        let passphrase = try passphrase(first, tag)
         guard try ask("again: ") == first else { throw RadioError(.usage, "the two differ: begin anew") }
-        return first
+        return passphrase
     }
+
+    private static func passphrase(_ text: String, _ tag: UInt64) throws(RadioError) -> Passphrase {
+        do throws(PassphraseError) { return try Passphrase(text, tag: tag) } catch {
+            throw RadioError(.usage, error.description)
+        }
+    }
+
+    /// Whether somebody is asked for it at a terminal.
+    static var isAsked: Bool { isatty(STDIN_FILENO) == 1 }
+
+    private static let rules = """
+        Five different words or more, each of three letters at least; or what comes to \(Int(Passphrase.minimumBitCount)) bits \
+        by our estimate.
+        \(warning)
+        """
+
+    /// What a secret of one's own is worth.
+    static let warning = """
+        Whoever keeps a recording of the channel, and any relay, can try passphrases offline,
+        at leisure and unseen: a weak one will be found. A secret that is drawn cannot be guessed.
+        """
 
     private static func ask(_ prompt: String) throws(RadioError) -> String {
         Terminal.draw(prompt)

@@ -102,6 +102,7 @@ extension Discard {
         case .unknownPayloadType: "of another payload type (--payload-type chooses it)"
         case .malformedPayload: "with broken Opus"
         case .oversizedPayload: "with more Opus than one packet is kept of"
+        case .looksEncrypted: "that look encrypted"
         case .stranger: "from strangers"
         case .tooManySources: "of too many senders"
         case .collision: "under a number that is taken"

@@ -12,7 +12,7 @@ struct SRTPOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read that key from the first line of this file, which nobody else may read (mode 0600).",
+            "Read that key from the first line of this file, which nobody else may read (mode 0600); TENFOUR_SRTP_KEY may hold it instead.",
             valueName: "file"))
     var srtpKeyFile: String?
 
@@ -56,8 +56,11 @@ struct SRTPOptions: ParsableArguments {
                     + "This makes one: head -c \(suite.masterByteCount) /dev/urandom | base64")
         }
         guard let key = SRTPMasterKey(suite, base64: text) else {
+            let fitting = SRTPSuite.allCases.first { SRTPMasterKey($0, base64: text) != nil }
             throw RadioError(
-                .usage, "the key of \(suite.name) is \(suite.masterByteCount) bytes in base64, and this is not")
+                .usage,
+                "the key of \(suite.name) is \(suite.masterByteCount) bytes in base64, and this is not"
+                    + (fitting.map { "; it would do for --srtp-suite \($0.name)" } ?? ""))
         }
         return key
     }

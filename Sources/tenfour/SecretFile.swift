@@ -40,6 +40,22 @@ enum SecretFile {
         return text
     }
 
+    /// The path of a file that holds a channel's link, where such a one was written in the place of an address: as it is, or
+    /// behind a @ as other programs have it.
+    static func link(namedBy text: String) -> String? {
+        let path = text.hasPrefix("@") ? String(text.dropFirst()) : text
+        let scheme = Array("tenfour://".utf8)
+        // A pipe would keep us waiting.
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: maximumByteCount)
+        let count = unsafe Glibc.read(file, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        let start = bytes[..<count].drop(while: isBlank).prefix(scheme.count).map { $0 | 0x20 }
+        return start == scheme.map { $0 | 0x20 } ? path : nil
+    }
+
     private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == 9 || byte == 13 }
 
     private static func unreadable(_ path: String, _ what: String) -> RadioError {

@@ -106,7 +106,7 @@ struct Send: ParsableCommand {
             }
             let configuration = try SessionConfiguration.joining(
                 link, as: .talk, station: station, localPort: port == 0 ? nil : port)
-            return (configuration, "sending to channel \(link.name)")
+            return (configuration, "sending to channel \(link.name)\(link.answering)")
         }
         let (stream, key) = try srtp.stream(at: place, quiet: common.quiet)
         var configuration = try SessionConfiguration.sending(

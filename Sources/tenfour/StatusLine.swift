@@ -15,9 +15,12 @@ struct StatusLine {
     private var meters: [SSRC: Meter] = [:]
     private var failureCount = 0
 
-    mutating func draw(_ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch) {
+    mutating func draw(
+        _ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch, _ standing: ChannelStanding
+    ) {
         var fields = StatusFields()
-        if let capture = snapshot.capture { addOwn(capture, snapshot, session, to: &fields) }
+        if !standing.isReached { fields.addPart("not in the channel") }
+        if let capture = snapshot.capture { addOwn(capture, snapshot, session, standing, to: &fields) }
         if let playback = snapshot.playback { addOthers(playback, snapshot.voices, session, names, watch, to: &fields) }
         Terminal.draw("\r\u{1B}[K" + fields.text(width: max(Terminal.width - 1, 20)))
         isDrawn = true
@@ -31,14 +34,15 @@ struct StatusLine {
     /// `ON AIR  -12 dBFS  31.9 kbit/s`, how it arrives, and what keeps it from arriving.
     private mutating func addOwn(
         _ capture: SessionSnapshot.CaptureSnapshot, _ snapshot: SessionSnapshot, _ session: Session,
-        to fields: inout StatusFields
+        _ standing: ChannelStanding, to fields: inout StatusFields
     ) {
         let level = ownMeter.show(capture.level)
         rate.update(snapshot)
         let isSilent = snapshot.playback != nil && !session.isMicrophoneOpen
-        fields.addPart(isSilent ? "mic closed" : snapshot.playback == nil ? "sending" : "ON AIR")
+        let act = standing.isReached ? ("sending", "ON AIR") : ("waiting", "mic open")
+        fields.addPart(isSilent ? "mic closed" : snapshot.playback == nil ? act.0 : act.1)
         fields.add(level, rank: 4)
-        if !isSilent { fields.add("\(decimal(rate.kilobits, places: 1)) kbit/s", rank: 8) }
+        if !isSilent, standing.isReached { fields.add("\(decimal(rate.kilobits, places: 1)) kbit/s", rank: 8) }
         if let view = snapshot.transmission.lastView { addView(view, to: &fields) }
         if snapshot.network.failed > failureCount, let failure = snapshot.network.lastFailure {
             fields.addPart("\(failure)")

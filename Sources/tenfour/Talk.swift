@@ -58,7 +58,8 @@ struct Talk: ParsableCommand {
         if case .channel(let link) = address {
             try srtp.checkUnused()
             return (
-                try .joining(link, as: .talk, station: station, localPort: port), "talking in channel \(link.name)"
+                try .joining(link, as: .talk, station: station, localPort: port),
+                "talking in channel \(link.name)\(link.answering)"
             )
         }
         let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)

@@ -8,9 +8,14 @@ struct Tenfour: ParsableCommand {
         commandName: "tenfour",
         abstract: "Talk between Linux machines the way a walkie-talkie does.",
         discussion: """
-            Sound is Opus in plain RTP, so that ffmpeg, mpv and GStreamer hear it too. What is printed for people goes to \
-            standard error; standard output carries only sound and lists. Every option may also be given in the environment: \
-            TENFOUR_BITRATE=24k is --bitrate 24k.
+            tenfour talk bob.local
+            tenfour channel new family --relay radio.example.org
+            tenfour talk --link-file family.link
+            tenfour relay --config relay.conf
+
+            Sound is Opus in RTP: plain, so that ffmpeg, mpv and GStreamer hear it too, or in a channel, encrypted from member to \
+            member. What is printed for people goes to standard error; standard output carries only sound and lists. Every option \
+            may also be given in the environment: TENFOUR_BITRATE=24k is --bitrate 24k.
 
             \(Console.exitCodes)
             """,
@@ -25,6 +30,7 @@ struct Tenfour: ParsableCommand {
         let typed = Secrets.takeFromArguments()
         Secrets.takeFromEnvironment()
         runAndExit(
-            named: "tenfour", Environment.arguments(for: typed), reminder: Environment.reminder(for: typed))
+            named: "tenfour", Environment.arguments(for: typed), check: { try CommandNames.check(typed) },
+            reminder: Environment.reminder(for: typed))
     }
 }

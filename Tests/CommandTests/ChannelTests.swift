@@ -88,6 +88,8 @@ import Testing
             let before = terminal.localModes
             let program = try Program("tenfour", ["channel", "new", "family", "--passphrase"], terminal: terminal)
             try #require(program.says("passphrase: "))
+            #expect(terminal.shown.contains("Five different words or more"), "\(terminal.shown)")
+            #expect(terminal.shown.contains("a weak one will be found"))
             program.wait(.seconds(5)) { terminal.localModes & UInt32(ECHO) == 0 }
             terminal.type("correct horse battery staple nine\n")
             try #require(program.says("again: "))
@@ -129,15 +131,22 @@ import Testing
         Misuse("recv srtp://:5004", 2, "--srtp-key-file", "head -c 30 /dev/urandom | base64"),
         Misuse("recv srtp://:5004 --srtp-key-file open", 69, "chmod 600 open"),
         Misuse("recv srtp://:5004 --srtp-key-file plain", 2, "30 bytes in base64"),
+        Misuse("recv srtp://:5004 --srtp-key-file gcm", 2, "30 bytes", "would do for --srtp-suite AEAD_AES_128_GCM"),
         Misuse("recv rtp://:5004 --srtp-key-file plain", 2, "srtp://HOST:PORT"),
         Misuse("send --input x --link-file good --sdp x.sdp", 2, "--sdp is for other programs", "link"),
         Misuse("send --input x --link-file good --srtp-key-file plain", 2, "a key is for srtp://HOST:PORT"),
         Misuse("talk --link-file good --srtp-key-file plain", 2, "a key is for srtp://HOST:PORT"),
+        Misuse("talk good", 2, "good is a file", "write --link-file good"),
+        Misuse("listen ./open", 2, "./open is a file", "--link-file ./open"),
+        Misuse("channel keys @good", 2, "good is a file", "--link-file good"),
+        Misuse("send --input x good", 2, "good is a file", "--link-file good"),
+        Misuse("listen tenfour://h/f#talk-able-acid-acre-claud-aim", 2, "word 4", "'claud'", "'cloud' may be meant"),
         Misuse("talk bob.invalid --link-file plain", 2, "write one of them"),
     ])
     func wrongUseIsToldInASentence(misuse: Misuse) throws {
         folder.write("tenfour://host/family#talk-aaaa\n", to: "open")
         unsafe chmod(folder("open"), 0o644)
+        folder.write("dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydA==\n", to: "gcm")
         folder.write("\n", to: "empty")
         folder.write("rtp://127.0.0.1\n", to: "plain")
         folder.write("tenfour://127.0.0.1/family#talk-swvb-ssop-fynh-xtny-shhj-rods-2eep\n", to: "good")

@@ -96,12 +96,37 @@ import Testing
         configure([family.line])
         relay.send(SIGHUP)
         #expect(relay.says("read anew: 1 channel"), "\(relay.errors)")
-        goes.wait(.seconds(10)) { !goes.isRunning || goes.errors.contains("refused") }
-        #expect(goes.errors.contains("refused"), "\(goes.errors)")
+        goes.wait(.seconds(10)) { !goes.isRunning || goes.errors.contains("not carry") }
+        #expect(goes.errors.contains("the relay does not carry this channel any more"), "\(goes.errors)")
         let table = try status()
         #expect(table.firstMatch(of: #/family +1 +1 /#) != nil, "\(table)")
         #expect(!table.contains("\nother "))
         #expect(stays.isRunning && stays.errors.split(separator: "in the channel").count == 2, "\(stays.errors)")
+    }
+
+    /// A script sees it by the exit code.
+    @Test func whoNeverGotInOrWasLetGoHasFailed() throws {
+        let family = try Channel("family", port: port)
+        let alone = try tenfour(
+            ["listen", "-o", "never.wav", "-d", "1"], in: folder, environment: ["TENFOUR_LINK": family.listen])
+        #expect(alone.end == .code(69))
+        #expect(
+            alone.errors.hasSuffix(
+                "tenfour: nobody has answered at 127.0.0.1:\(port): is the relay running, and its UDP port open?\n"),
+            "\(alone.errors)")
+        configure([family.line])
+        let relay = try startRelay()
+        let other = try Channel("other", port: port)
+        let refused = try tenfour(
+            ["listen", "-o", "never.wav", "-d", "20"], in: folder, environment: ["TENFOUR_LINK": other.listen])
+        #expect(refused.end == .code(69) && refused.errors.contains("the secret differs"), "\(refused.errors)")
+        let listener = try Program(
+            "tenfour", ["listen", "-o", "heard.wav", "-d", "4"], in: folder,
+            environment: ["TENFOUR_LINK": family.listen])
+        try #require(listener.says("in the channel"), "\(listener.errors)")
+        relay.send(SIGTERM)
+        #expect(listener.wait() == .code(1), "\(listener.errors)")
+        #expect(listener.errors.hasSuffix("tenfour: the relay is stopping; it is asked again until it is back\n"))
     }
 
     @Test func standardRTPIsPassedOnToWhomItNames() throws {
@@ -168,6 +193,8 @@ import Testing
         Misuse(
             "relay --rtp-in a=192.0.2.1:7000 --rtp-out a=127.0.0.1:9 --bind 127.0.0.1:0", 69,
             "192.0.2.1 is not an address"),
+        Misuse("relay", 2, "--config FILE", "--example", "--rtp-in"),
+        Misuse("relay staus", 2, "no 'tenfour relay staus'", "write tenfour relay status", "tenfour relay --help"),
         Misuse("relay status --socket no.sock", 69, "no relay answers there", "--socket"),
     ])
     func wrongUseIsToldInASentence(misuse: Misuse) throws {
@@ -183,7 +210,7 @@ import Testing
     }
 
     @Test(arguments: [
-        Misuse("relay", 2, "--config <file>", "--rtp-in"), Misuse("relay --config x --workers 65", 2, "1 to 64"),
+        Misuse("relay --config x --workers 65", 2, "1 to 64"),
         Misuse("relay --config x --bind bob:1", 2, "0.0.0.0:5004"),
     ])
     func wrongOptionsAreToldWithTheUsage(misuse: Misuse) throws {

@@ -67,6 +67,15 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("send --input good.wav rtp://host/path", 2, "rtp://host/path", "rtp://HOST:PORT"),
         Misuse("talk rtp://@239.1.2.3", 2, "one partner", "use send and recv"),
         Misuse("talk rtp://:5004", 2, "nobody to talk to", "bob.local"),
+        Misuse("nonsense", 2, "no 'tenfour nonsense'", "tenfour --help"),
+        Misuse("lisen tenfour://host/family", 2, "no 'tenfour lisen'", "write tenfour listen; "),
+        Misuse("tlak bob", 2, "write tenfour talk; "),
+        Misuse("sned --input good.wav", 2, "write tenfour send; "),
+        Misuse("relais", 2, "write tenfour relay; "),
+        Misuse("rtp://127.0.0.1", 2, "'rtp://127.0.0.1' is an address", "before it", "tenfour --help"),
+        Misuse("channel nwe family", 2, "no 'tenfour channel nwe'", "write tenfour channel new; "),
+        Misuse("channel family", 2, "no 'tenfour channel family'", "tenfour channel --help"),
+
         Misuse("recv -o - --report -", 2, "both write to standard output", "name a file"),
         Misuse("talk 127.0.0.1 -o - --report -", 2, "both write to standard output", "name a file"),
     ])
@@ -81,7 +90,6 @@ struct Misuse: CustomTestStringConvertible {
 
     /// The same for options, with a line of help and one of usage behind it.
     @Test(arguments: [
-        Misuse("nonsense", 2, "'nonsense'", "tenfour --help"),
         Misuse("send", 2, "<address>"),
         Misuse("talk", 2, "<host>"),
         Misuse("send --nonsense rtp://127.0.0.1", 2, "'--nonsense'"),

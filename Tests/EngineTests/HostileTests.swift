@@ -23,7 +23,9 @@ struct HostileTests {
         #expect(station.listeners.count == (hearsGroup ? Listeners.maximumCount : 0))
         #expect(station.discards.total > 10_000)
         #expect(
-            Discard.allCases.filter { station.discards[$0] == 0 } == [.oversizedPayload, .stranger, .loop, .collision])
+            Discard.allCases.filter { station.discards[$0] == 0 } == [
+                .oversizedPayload, .looksEncrypted, .stranger, .loop, .collision,
+            ])
         #expect(station.takeEvents().count == EventQueue.maximumCount)
         #expect(station.takeDatagrams().count <= 128)
     }

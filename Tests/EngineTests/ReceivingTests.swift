@@ -98,6 +98,7 @@ struct ReceivingTests {
     @Test func everyReasonHasATest() {
         var tested = Set(Self.discards.map(\.0))
         tested.insert(.tooManySources)  // moreSourcesThanAStationKeepsAreRefused
+        tested.insert(.looksEncrypted)  // PlausibilityTests
         tested.insert(.loop)  // ourOwnPacketsLoopedBackChangeNothing
         #expect(tested == Set(Discard.allCases))
     }

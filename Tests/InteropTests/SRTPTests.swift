@@ -11,6 +11,9 @@ import Testing
     private static let digits = "74656e666f75722074616c6b7320746f206f74686572732c20737274702e"
     private static let counterMode = "AES_CM_128_HMAC_SHA1_80"
     private static let cipher = "aes-128-icm"
+    private static let gcm = "aes-128-gcm"
+    /// The first 28 of them.
+    private static let gcmKey = "dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydA=="
 
     init() {
         folder.write(toneFile, to: "tone.wav")
@@ -65,28 +68,37 @@ import Testing
         #expect(Folder.text(of: folder("theirs.sdp")).contains("a=crypto:1 \(Self.counterMode) inline:\(Self.key)"))
     }
 
+    private static let ffmpegPlaying = Command(
+        "ffmpeg",
+        words: "-hide_banner -loglevel warning -protocol_whitelist file,udp,rtp,srtp -i live.sdp -y heard.wav")
+    private static let mpv = Command(
+        "mpv", words: "--no-config --no-video --no-terminal --ao=pcm --ao-pcm-file=heard.wav live.sdp")
+
     /// From the SDP that we write, which nobody else may read.
-    @Test func ffmpegHearsUs() throws {
+    @Test(arguments: [ffmpegPlaying, mpv]) func playersHearUsFromOurSDP(player: Command) throws {
         try describe("srtp://127.0.0.1:\(port)", ours, in: folder)
-        let player = try Command(
-            "ffmpeg",
-            words: "-hide_banner -loglevel warning -protocol_whitelist file,udp,rtp,srtp -i live.sdp -y heard.wav"
-        ).start(in: folder)
+        let player = try player.start(in: folder)
         try #require(player.takes(port: port), "\(player.errors)")
         try sendTone(to: "srtp://127.0.0.1:\(port)", ours, in: folder)
         end(player)
         try expect(inFile: folder("heard.wav"))
     }
 
+    private func digits(for cipher: String) -> String {
+        cipher == Self.cipher ? Self.digits : String(Self.digits.prefix(56))
+    }
+
+    /// That of AEAD is in the cipher.
+    private func authentication(for cipher: String) -> String { cipher == Self.cipher ? "hmac-sha1-80" : "null" }
+
     private func gstreamer(cipher: String) -> Command {
-        let isCounterMode = cipher == Self.cipher
-        let authentication = isCounterMode ? "hmac-sha1-80" : "null"
+        let authentication = authentication(for: cipher)
         return Command(
             "gst-launch-1.0",
             words: """
                 -q audiotestsrc is-live=true freq=\(Int(Tone.telling)) volume=0.5 samplesperbuffer=960 num-buffers=200 \
                 ! audio/x-raw,rate=48000,channels=1 ! opusenc bitrate=64000 ! rtpopuspay pt=111 \
-                ! srtpenc key=\(isCounterMode ? Self.digits : String(Self.digits.prefix(56))) rtp-cipher=\(cipher) \
+                ! srtpenc key=\(digits(for: cipher)) rtp-cipher=\(cipher) \
                 rtcp-cipher=\(cipher) rtp-auth=\(authentication) rtcp-auth=\(authentication) \
                 ! udpsink host=127.0.0.1 port=\(port)
                 """)
@@ -98,24 +110,28 @@ import Testing
     }
 
     @Test func weHearGStreamerInGCM() throws {
-        folder.write("dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydA==\n", to: "key")
+        folder.write(Self.gcmKey + "\n", to: "key")
         try receive(
-            ["srtp://:\(port)", "--srtp-suite", "AEAD_AES_128_GCM"] + ours, from: gstreamer(cipher: "aes-128-gcm"))
+            ["srtp://:\(port)", "--srtp-suite", "AEAD_AES_128_GCM"] + ours, from: gstreamer(cipher: Self.gcm))
         try expect(inFile: folder("heard.wav"))
     }
 
     /// srtpdec has to be told whose packets it will get: they wait here until it has been.
-    @Test func gstreamerHearsUs() throws {
+    @Test(arguments: [cipher, gcm]) func gstreamerHearsUs(cipher: String) throws {
         let way = PlainSocket()
+        let isGCM = cipher == Self.gcm
+        if isGCM { folder.write(Self.gcmKey + "\n", to: "key") }
+        let suite = isGCM ? ["--srtp-suite", "AEAD_AES_128_GCM"] : []
         let sender = try Program(
-            "tenfour", ["send", "--input", "tone.wav", "srtp://127.0.0.1:\(way.port)"] + ours, in: folder)
+            "tenfour", ["send", "--input", "tone.wav", "srtp://127.0.0.1:\(way.port)"] + ours + suite, in: folder)
         let first = way.receive(within: 10_000)
         var datagrams = [try #require(first, "\(sender.errors)")]
         let ssrc = datagrams[0][8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         let caps = """
             application/x-srtp,media=(string)audio,encoding-name=(string)OPUS,clock-rate=(int)48000,payload=(int)111,\
-            ssrc=(uint)\(ssrc),roc=(uint)0,srtp-key=(buffer)\(Self.digits),srtp-cipher=(string)\(Self.cipher),\
-            srtp-auth=(string)hmac-sha1-80,srtcp-cipher=(string)\(Self.cipher),srtcp-auth=(string)hmac-sha1-80
+            ssrc=(uint)\(ssrc),roc=(uint)0,srtp-key=(buffer)\(digits(for: cipher)),srtp-cipher=(string)\(cipher),\
+            srtp-auth=(string)\(authentication(for: cipher)),srtcp-cipher=(string)\(cipher),\
+            srtcp-auth=(string)\(authentication(for: cipher))
             """
         let player = try Command(
             "gst-launch-1.0",
@@ -143,5 +159,15 @@ import Testing
         let said = try receive(["srtp://:\(port)", "--srtp-key-file", "other"], from: ffmpeg)
         #expect(said.contains("who sends it has another key, or none") && said.contains("not opened  2"), "\(said)")
         #expect(Folder.bytes(of: folder("heard.wav")).isEmpty)
+    }
+
+    /// Who listens for plain RTP is told at once, and not made to hear noise.
+    @Test func whatIsEncryptedIsNotPlayedAsNoise() throws {
+        let said = try receive(["rtp://:\(port)"], from: ffmpeg)
+        #expect(said.contains("sends looks encrypted, and is not played"), "\(said)")
+        #expect(said.contains("that look encrypted"), "\(said)")
+        let heard = try Recording(wav: folder("heard.wav"))
+        let loud = heard.channels[0].count { abs($0) > 0.01 }
+        #expect(loud < heard.rate / 2, "\(loud) samples of noise")
     }
 }

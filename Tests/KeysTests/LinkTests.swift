@@ -75,6 +75,30 @@ struct LinkTests {
         }
     }
 
+    /// Which word, and what may be meant by it.
+    @Test(arguments: [
+        ("claud", ["cloud"]), ("clodu", ["cloud"]), ("Cloudy", ["cloud"]), ("cloth2", ["cloth"]),
+        ("wolf", ["golf"]), ("zzzzzzz", []), ("", []),
+    ])
+    func aMisspeltWordIsNamed(word: String, nearest: [String]) throws {
+        let link = try ChannelLink(SessionInputs.written.link)
+        let front = link.place + "#talk-"
+        var words = link.text(.words).dropFirst(front.count).split(separator: "-").map(String.init)
+        words[4] = word
+        do {
+            _ = try ChannelLink(front + words.joined(separator: "-"))
+            Issue.record("it was taken")
+        } catch {
+            guard case .secretWord(let misspelling) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(misspelling.place == 5 && misspelling.word == word)
+            #expect(misspelling.nearest == nearest)
+            for other in words where other != word { #expect(!error.description.contains(other)) }
+        }
+    }
+
     @Test func aListenLinkOpensTheSameChannelAndCannotTalk() throws {
         let talking = try ChannelKeys(ChannelLink(SessionInputs.written.link))
         let listening = ChannelKeys(name: "family", secret: talking.listenSecret)
@@ -105,6 +129,7 @@ extension ChannelLinkError {
         case .name: "name"
         case .marker: "marker"
         case .secretCharacter: "secretCharacter"
+        case .secretWord: "secretWord"
         case .secretLength: "secretLength"
         case .secretCheck: "secretCheck"
         case .tag: "tag"

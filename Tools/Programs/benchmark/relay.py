@@ -47,7 +47,7 @@ def ours(name, joins):
         file = FILES / f"{streams}x{listeners}{'' if joins else '-plain'}.conf"
         file.touch(mode=0o600)
         file.write_bytes(subprocess.run([str(word) for word in words], check=True, capture_output=True).stdout)
-        return [TENFOUR, "relay", "run", "--config", file, "--status-socket", FILES / "status"]
+        return [TENFOUR, "relay", "--config", file, "--status-socket", FILES / "status"]
     return Relay(name, command, PORT if joins else PLAIN, joins, ready="tenfour: relaying")
 
 

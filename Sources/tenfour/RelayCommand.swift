@@ -6,10 +6,15 @@ import Network
 import Radio
 import RelayService
 
-/// `tenfour relay --config FILE`.
-struct RelayRun: ParsableCommand {
+/// `tenfour relay --config FILE`: passes channels on to their members until it is ended.
+struct RelayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Relay what a configuration names, until it is ended.",
+        commandName: "relay", abstract: "Relay channels to their members.",
+        usage: """
+            tenfour relay --config <file> [<options>]
+            tenfour relay --rtp-in <input> --rtp-out <output> [<options>]
+            tenfour relay status [--json] [--socket <path>]
+            """,
         discussion: """
             tenfour relay --example > relay.conf; chmod 600 relay.conf
             tenfour relay --config relay.conf --check
@@ -17,8 +22,8 @@ struct RelayRun: ParsableCommand {
             tenfour relay --rtp-in studio=0.0.0.0:6000 --rtp-out studio=@listeners.txt
 
             SIGHUP reads the configuration anew: members of channels that stay as they are notice nothing. SIGTERM and Ctrl-C \
-            say good-bye to all.
-            """)
+            say good-bye to all. tenfour relay status tells how it goes.
+            """, subcommands: [RelayStatusCommand.self])
 
     @OptionGroup var source: RelaySource
 
@@ -31,13 +36,14 @@ struct RelayRun: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
     var quiet = false
 
-    func validate() throws {
-        guard !example, source.isEmpty else { return }
-        throw ValidationError("Missing expected option '--config <file>', or --rtp-in and --rtp-out.")
-    }
-
     func run() throws {
         if example { return Terminal.put(RelayFile.example) }
+        guard !source.isEmpty else {
+            throw RadioError(
+                .usage,
+                "nothing says what to relay: write --config FILE (--example prints one), or --rtp-in and --rtp-out; "
+                    + "tenfour relay --help tells the rest")
+        }
         let read = try source.read()
         if !quiet, let warning = read.warning { Terminal.say("tenfour: \(warning)") }
         if check { return Terminal.put(read.summary) }
