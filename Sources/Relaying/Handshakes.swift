@@ -27,6 +27,7 @@ extension Relay {
         }
         usedCookies.turn(to: now)
         guard !usedCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
+        if let refusal = saidRefusals[join] { return refuseAgain(refusal, sender) }
         guard failures.allows(sender.address, at: now) else { return .discarded(.tooManyFailures) }
         let door = doors[join.channelID]
         let key = door?.key ?? dummyKey
@@ -51,14 +52,21 @@ extension Relay {
         _ join: Join, _ reason: Refusal.Reason, _ discard: RelayDiscard, _ key: JoinKey, to sender: Endpoint
     ) -> Reception {
         let refusal = Refusal(of: join, for: reason, key: key)
+        if reason != .unproved { saidRefusals.insert(refusal, of: join) }
         outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
         return .discarded(discard)
+    }
+
+    /// The first may have been lost; or somebody repeats what it overheard.
+    private mutating func refuseAgain(_ refusal: Refusal, _ sender: Endpoint) -> Reception {
+        if hasRoomForStrangers { outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) } }
+        return .discarded(.replayedJoin)
     }
 
     /// Who joins anew from where it was takes its own place.
     private func hasRoom(in channel: Int, for sender: Endpoint) -> Bool {
         let sessionCount = channels[channel]?.sessionCount ?? 0
-        if sessionCount < limits.channelMembers, sessions.count < limits.members { return true }
+        if sessionCount < channels[channel]?.limits.channelMembers ?? 0, sessions.count < limits.members { return true }
         return isHere(sender, in: channel)
     }
 

@@ -71,7 +71,8 @@ extension Relay {
         if isFirst {
             endThose(at: endpoint, in: channel, .joined, but: member, at: now)
             let memberCount = channels[channel]?.status.memberCount ?? 0
-            guard memberCount < limits.channelMembers, sessions.joinedCount < limits.members else {
+            guard memberCount < channels[channel]?.limits.channelMembers ?? 0, sessions.joinedCount < limits.members
+            else {
                 outbox.put(.goodbye(.full), for: member, of: &sessions)
                 end(member, at: now)
                 return false
