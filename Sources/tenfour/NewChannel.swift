@@ -64,7 +64,8 @@ struct NewChannel: ParsableCommand {
                 """)
         }
         if passphrase, !PassphraseInput.isAsked { Terminal.say("\n" + PassphraseInput.warning) }
-        Terminal.say("\nHand links on by a way that you trust. A member can be put out only by making the channel anew.")
+        Terminal.say(
+            "\nHand links on by a way that you trust. A member can be put out only by making the channel anew.")
     }
 
     private static func place(_ text: String) throws(RadioError) -> (host: String, port: UInt16) {
