@@ -226,7 +226,7 @@ internal import Synchronization
         case .ssrcIsTaken: station.takeAnotherSSRC(at: now)
         case .lost: absence = .nobodyAnswers
         case .refused(let reason), .closed(let reason):
-            let trouble = RadioError(reason)
+            let trouble = if case .closed = event { RadioError(closedFor: reason) } else { RadioError(refusedFor: reason) }
             guard !reason.isFinal, hasJoined || reason.mayPass else { return state.fail(trouble) }
             absence = trouble
         }

@@ -36,8 +36,12 @@ extension Refusal.Reason {
 
 extension RadioError {
     /// That was the last that a relay had to say.
-    init(_ reason: Refusal.Reason) {
+    init(refusedFor reason: Refusal.Reason) {
         self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.sentence)
+    }
+
+    init(closedFor reason: Refusal.Reason) {
+        self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.farewell)
     }
 
     /// Where the relay should be, or the station that answers.

@@ -6,14 +6,8 @@ import Radio
 struct ChannelStanding {
     /// Of the relay, or of the station that answers; nil where we answer ourselves, or there is no channel.
     private let place: String?
-    private var state = State.asking
+    private var isInside = false
     private var wasInside = false
-
-    private enum State {
-        case asking, inside, lost
-        case refused(Refusal.Reason)
-        case closed(Refusal.Reason)
-    }
 
     init(_ configuration: SessionConfiguration) {
         guard case .channel(let settings) = configuration.protection, let relay = settings.relay else {
@@ -25,16 +19,12 @@ struct ChannelStanding {
     }
 
     /// Whether what is said goes anywhere, as far as we know.
-    var isReached: Bool {
-        if case .inside = state { true } else { place == nil }
-    }
+    var isReached: Bool { isInside || place == nil }
 
     mutating func take(_ event: ChannelEvent) {
         switch event {
-        case .joined: (state, wasInside) = (.inside, true)
-        case .lost: state = .lost
-        case .refused(let reason): state = .refused(reason)
-        case .closed(let reason): state = .closed(reason)
+        case .joined: (isInside, wasInside) = (true, true)
+        case .lost, .refused, .closed: isInside = false
         case .ssrcIsTaken: break
         }
     }
@@ -50,21 +40,6 @@ struct ChannelStanding {
         case .refused(let reason): reason.sentence
         case .closed(let reason): reason.farewell
         case .ssrcIsTaken: nil
-        }
-    }
-
-    /// Why a session that ended by itself, outside its channel, has not done what it was to do; nil where it has.
-    var failure: RadioError? {
-        guard let place else { return nil }
-        switch state {
-        case .inside: return nil
-        case .asking, .lost:
-            return wasInside
-                ? RadioError(.failure, "nobody answered at \(place) any more")
-                : RadioError(
-                    .unavailable, "nobody has answered at \(place): is the relay running, and its UDP port open?")
-        case .refused(let reason): return RadioError(wasInside ? .failure : .unavailable, reason.sentence)
-        case .closed(let reason): return RadioError(.failure, reason.farewell)
         }
     }
 }

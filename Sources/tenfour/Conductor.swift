@@ -31,7 +31,7 @@ struct Conductor {
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
         var watch = LinkWatch(keepsSeconds: file != nil)
         var standing = ChannelStanding(configuration)
-        let (names, isUnasked) = conduct(session, keyboard, &watch, &standing)
+        let names = conduct(session, keyboard, &watch, &standing)
         session.stop()
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
@@ -41,13 +41,12 @@ struct Conductor {
             try file?.write(watch, names, snapshot)
         }
         try end.get()
-        if isUnasked, let failure = standing.failure { throw failure }
     }
 
-    /// Returns who was heard, and whether it ended though nobody asked for it.
+    /// Returns who was heard.
     private func conduct(
         _ session: Session, _ keyboard: borrowing Keyboard?, _ watch: inout LinkWatch, _ standing: inout ChannelStanding
-    ) -> (Names, isUnasked: Bool) {
+    ) -> Names {
         var names = Names()
         var line = StatusLine()
         var hasToldOfOtherKeys = false
@@ -65,10 +64,9 @@ struct Conductor {
             }
             if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch, standing) }
         }
-        let isUnasked = session.isOver && !Signals.hasEnd
         tellEvents(of: session, &names, &watch, &standing, &line)
         line.clear()
-        return (names, isUnasked)
+        return names
     }
 
     private func microphone(_ session: Session, hasKeyboard: Bool) -> String {
