@@ -114,7 +114,7 @@ let package = Package(
             name: "tenfour",
             dependencies: [
                 "Radio", "Membership", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality",
-                "Relaying", "RelayService", "SoundCard", "SoundFile", "Console", argumentParser,
+                "Relaying", "RelayService", "SoundCard", "SoundFile", "Waveform", "Console", argumentParser,
             ],
             swiftSettings: settings),
 

@@ -139,6 +139,14 @@ package struct Voice: ~Copyable, Sendable {
         _ = append(at: position, wanting: .zero, replacing: madeUp)
     }
 
+    /// Since the talker began.
+    var concealment: Concealment {
+        @_noAllocation @_noLocks get {
+            let late = lane.statistics.concealedInHindsight
+            return Concealment(ahead: lane.statistics.concealed - late, behind: late)
+        }
+    }
+
     @_noAllocation @_noLocks
     mutating func tell(_ report: inout VoiceReport) {
         report.ssrc = ssrc ?? SSRC(0)
@@ -159,4 +167,12 @@ package struct Voice: ~Copyable, Sendable {
             throw RadioError(error)
         }
     }
+}
+
+/// What was made up, in frames at 48 000 Hz.
+struct Concealment: BitwiseCopyable, Sendable {
+    /// From where a pull begins.
+    var ahead = FrameCount(0)
+    /// Up to where a pull begins.
+    var behind = FrameCount(0)
 }

@@ -3,9 +3,9 @@ import Glibc
 /// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed. Links and keys
 /// are not among them: see `Secrets`.
 enum Environment {
-    private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose"]
+    private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose", "levels", "dark", "blocks"]
     private static let common: Set = [
-        "profile", "quiet", "verbose", "name", "rtcp", "interface", "duration", "defence", "report",
+        "profile", "quiet", "verbose", "levels", "name", "rtcp", "interface", "duration", "defence", "report",
     ]
     private static let coding: Set = ["bitrate", "frame", "fec", "expect-loss", "speech", "music", "payload-type"]
     private static let playing: Set = ["jitter", "period-time", "max-latency"]
@@ -18,6 +18,7 @@ enum Environment {
         "recv": common.union(playing).union([
             "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",
         ]),
+        "plot": ["quiet", "bar-width", "spacing", "floor", "size", "dark", "blocks"],
     ]
 
     /// Those that were typed, the first of them a command, with those from the environment before them.

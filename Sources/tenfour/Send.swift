@@ -127,7 +127,7 @@ struct Send: ParsableCommand {
         if let sdp {
             try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
         }
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
+        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report)
             .run(configuration) { _ in title }
     }
 }
