@@ -120,7 +120,9 @@ let package = Package(
 
         .executableTarget(
             name: "badlink",
-            dependencies: ["BadLink", "Console", "Network", "Engine", "Quality", "Radio", "Sound", "CTimerFD", argumentParser],
+            dependencies: [
+                "BadLink", "Console", "Network", "Engine", "Quality", "Radio", "Sound", "CTimerFD", argumentParser,
+            ],
             path: "Tools/Programs/badlink",
             swiftSettings: settings),
 
@@ -141,7 +143,8 @@ let package = Package(
         .executableTarget(
             name: "replay",
             dependencies: [
-                "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile",
+                "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "Playout", "RTP", "Sound",
+                "SoundFile",
                 argumentParser,
             ],
             path: "Tools/Programs/replay",

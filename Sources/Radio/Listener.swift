@@ -45,7 +45,7 @@ struct Listener: ~Copyable, Sendable {
 
         // The first who talks is heard as is, which nearly always is all there is to mix.
         var isSilent = true
-        concealment = Concealment()
+        concealment = Concealment(ahead: 0, behind: 0)
         for index in 0..<usedCount {
             let before = voices[index].concealment
             if isSilent {

@@ -83,7 +83,9 @@ struct Player: ~Copyable, Sendable {
         case .demand(let now):
             Self.pull(&listener, into: &sound, at: now, from: packets)
             untold += output.period.rawValue
-            let concealed = (ahead: atOwnRate(listener.concealment.ahead), behind: atOwnRate(listener.concealment.behind))
+            let concealed = (
+                ahead: atOwnRate(listener.concealment.ahead), behind: atOwnRate(listener.concealment.behind)
+            )
             Self.follow(sound, output.period.rawValue, concealed.ahead + concealed.behind, with: &report.trail)
             record(concealed)
             if isMuted { for index in 0..<sound.count { sound[index] = 0 } }
@@ -133,8 +135,8 @@ struct Player: ~Copyable, Sendable {
     }
 
     @_noAllocation @_noLocks
-    private func atOwnRate(_ frames: FrameCount) -> Int {
-        frames.rawValue * output.format.rate.hertz / SampleRate.opus.hertz
+    private func atOwnRate(_ frames: Int) -> Int {
+        frames * output.format.rate.hertz / SampleRate.opus.hertz
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.

@@ -108,7 +108,8 @@ public struct SessionSnapshot: Sendable {
     mutating func add(_ report: CaptureReport?) {
         guard let report else { return }
         capture = CaptureSnapshot(
-            level: Level(meanSquare: report.meanSquare), trail: report.trail, xrunCount: report.xruns, overrunCount: report.overruns,
+            level: Level(meanSquare: report.meanSquare), trail: report.trail, xrunCount: report.xruns,
+            overrunCount: report.overruns,
             isCardLost: report.isCardLost, realTime: report.priority)
     }
 

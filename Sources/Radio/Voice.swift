@@ -142,8 +142,8 @@ package struct Voice: ~Copyable, Sendable {
     /// Since the talker began.
     var concealment: Concealment {
         @_noAllocation @_noLocks get {
-            let late = lane.statistics.concealedInHindsight
-            return Concealment(ahead: lane.statistics.concealed - late, behind: late)
+            let late = lane.statistics.concealedInHindsight.rawValue
+            return Concealment(ahead: lane.statistics.concealed.rawValue - late, behind: late)
         }
     }
 
@@ -172,7 +172,13 @@ package struct Voice: ~Copyable, Sendable {
 /// What was made up, in frames at 48 000 Hz.
 struct Concealment: BitwiseCopyable, Sendable {
     /// From where a pull begins.
-    var ahead = FrameCount(0)
+    var ahead = 0
     /// Up to where a pull begins.
-    var behind = FrameCount(0)
+    var behind = 0
+
+    @_noAllocation @_noLocks
+    init(ahead: Int = 0, behind: Int = 0) {
+        self.ahead = ahead
+        self.behind = behind
+    }
 }

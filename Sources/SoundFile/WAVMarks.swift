@@ -46,7 +46,8 @@ public struct WAVMarks: Equatable, Sendable {
         for (index, range) in ranges.enumerated() {
             let (start, length) = (range.lowerBound.rawValue, (range.upperBound - range.lowerBound).rawValue)
             let id = Self.little(index + 1)
-            points += id + Self.little(start) + Array("data".utf8) + Self.little(0) + Self.little(0) + Self.little(start)
+            points +=
+                id + Self.little(start) + Array("data".utf8) + Self.little(0) + Self.little(0) + Self.little(start)
             texts += Self.chunk("ltxt", id + Self.little(length) + Array("rgn ".utf8) + Self.little(0) + Self.little(0))
             texts += Self.chunk("labl", id + Array(Self.label.utf8) + [0])
         }
@@ -101,7 +102,9 @@ public struct WAVMarks: Equatable, Sendable {
             let size = Self.number(texts, at: place + 4)
             let body = texts[min(place + 8, texts.count)..<min(place + 8 + size, texts.count)]
             let id = Self.number(texts, at: place + 8)
-            if texts[place...].starts(with: "ltxt".utf8), body.count >= 8 { lengths[id] = Self.number(texts, at: place + 12) }
+            if texts[place...].starts(with: "ltxt".utf8), body.count >= 8 {
+                lengths[id] = Self.number(texts, at: place + 12)
+            }
             if texts[place...].starts(with: "labl".utf8), body.dropFirst(4).starts(with: Self.label.utf8),
                 let start = starts[id], let length = lengths[id]
             {

@@ -153,7 +153,9 @@ public enum PictureFormat: String, Sendable { case png, svg }
 public struct PictureError: Error, Equatable, CustomStringConvertible {
     /// A `cairo_status_t`.
     public var code: UInt32
-    public var description: String { "the picture cannot be drawn: \(unsafe String(cString: cairo_status_to_string(cairo_status_t(code))))" }
+    public var description: String {
+        "the picture cannot be drawn: \(unsafe String(cString: cairo_status_to_string(cairo_status_t(code))))"
+    }
 
     fileprivate init(_ status: cairo_status_t) { code = status.rawValue }
 }

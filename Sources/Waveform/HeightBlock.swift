@@ -75,11 +75,15 @@ struct HeightBlock: ~Copyable {
         switch channelCount {
         case 1: for index in 0..<count { magnitudes[index] = samples[index] }
         case 2:
-            for index in 0..<count { magnitudes[index] = max(samples[2 * index].magnitude, samples[2 * index + 1].magnitude) }
+            for index in 0..<count {
+                magnitudes[index] = max(samples[2 * index].magnitude, samples[2 * index + 1].magnitude)
+            }
         default:
             for index in 0..<count {
                 var magnitude: Float = 0
-                for channel in 0..<channelCount { magnitude = max(magnitude, samples[index * channelCount + channel].magnitude) }
+                for channel in 0..<channelCount {
+                    magnitude = max(magnitude, samples[index * channelCount + channel].magnitude)
+                }
                 magnitudes[index] = magnitude
             }
         }

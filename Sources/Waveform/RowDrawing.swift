@@ -119,7 +119,8 @@ struct RowDrawing {
     /// Neighbours that are alike are drawn as one.
     private func drawBands(_ shares: [Double], _ colour: Colour, _ canvas: borrowing Canvas) {
         var start = 0
-        for index in shares.indices where index + 1 == shares.count || shade(shares[index + 1]) != shade(shares[index]) {
+        for index in shares.indices where index + 1 == shares.count || shade(shares[index + 1]) != shade(shares[index])
+        {
             let shade = shade(shares[index])
             if shade > 0 {
                 let band = Rectangle(
@@ -159,7 +160,11 @@ struct RowDrawing {
         for (moment, delay) in row.delays {
             let x = layout.x(moment).rounded()
             let y = bottom - height * min(max(delay / .milliseconds(1) / most, 0), 1)
-            if points.last?.x == x { points[points.count - 1].y = min(points[points.count - 1].y, y) } else { points.append((x, y)) }
+            if points.last?.x == x {
+                points[points.count - 1].y = min(points[points.count - 1].y, y)
+            } else {
+                points.append((x, y))
+            }
         }
         canvas.stroke(points, width: 1.6, palette.delay)
     }

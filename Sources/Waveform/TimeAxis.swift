@@ -5,7 +5,9 @@ struct TimeAxis {
 
     private static let steps: [Duration] =
         [1, 2, 5, 10, 20, 50, 100, 200, 500].map { .milliseconds($0) }
-        + [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400].map { .seconds($0) }
+        + [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400].map {
+            .seconds($0)
+        }
 
     /// With so many moments at the most.
     init(_ duration: Duration, atMost count: Int) {
@@ -40,5 +42,6 @@ func fixed(_ number: Double, places: Int) -> String {
     let whole = Int((number.magnitude * Double(scale)).rounded())
     let digits = String(whole % scale)
     let sign = number < 0 && whole > 0 ? "−" : ""
-    return "\(sign)\(whole / scale)" + (places > 0 ? "." + String(repeating: "0", count: places - digits.count) + digits : "")
+    return "\(sign)\(whole / scale)"
+        + (places > 0 ? "." + String(repeating: "0", count: places - digits.count) + digits : "")
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Radio
 import Sound
 import SoundFile
@@ -27,7 +28,7 @@ struct BarReading {
     func run() throws(RadioError) -> Result {
         var result = try read(expecting: nil)
         // Where only the end told how long it was, it is read once more. A pipe can be read once.
-        if !result.bars.isExact, path != "-", !Signals.hasEnd {
+        if !result.bars.isExact, isFile, !Signals.hasEnd {
             let second = try read(expecting: result.bars.frameCount)
             if second.bars.isExact { result = second }
         }
@@ -36,6 +37,11 @@ struct BarReading {
             Stretch(range.lowerBound.duration(at: rate)..<range.upperBound.duration(at: rate), .concealed)
         }
         return result
+    }
+
+    private var isFile: Bool {
+        var status = stat()
+        return unsafe path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     private func read(expecting frameCount: FrameCount?) throws(RadioError) -> Result {

@@ -3,7 +3,9 @@ import Glibc
 /// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed. Links and keys
 /// are not among them: see `Secrets`.
 enum Environment {
-    private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose", "levels", "dark", "blocks"]
+    private static let switches: Set = [
+        "speech", "music", "oneshot", "open", "quiet", "verbose", "levels", "dark", "blocks",
+    ]
     private static let common: Set = [
         "profile", "quiet", "verbose", "levels", "name", "rtcp", "interface", "duration", "defence", "report",
     ]

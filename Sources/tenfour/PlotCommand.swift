@@ -151,10 +151,13 @@ struct PlotCommand: ParsableCommand {
         let rate = decimal(Double(sound.format.rate.hertz) / 1_000, places: 2, trimming: true)
         let channels = [1: "mono", 2: "stereo"][sound.format.channelCount] ?? "\(sound.format.channelCount) channels"
         let lost = sound.stretches.reduce(Duration.zero) { $0 + $1.range.upperBound - $1.range.lowerBound }
-        let levels = sound.bars.count == 0 ? [] : [
-            "peak \(decimal(Double(sound.bars.peak), places: 1)) dB",
-            "average \(decimal(Double(sound.bars.average), places: 1)) dB",
-        ]
+        let levels =
+            sound.bars.count == 0
+            ? []
+            : [
+                "peak \(decimal(Double(sound.bars.peak), places: 1)) dB",
+                "average \(decimal(Double(sound.bars.average), places: 1)) dB",
+            ]
         let share = seconds > 0 ? lost / .seconds(1) / seconds * 100 : 0
         let made = lost > .zero ? ["\(decimal(share, places: share < 10 ? 1 : 0)) % made up"] : []
         return ([length, "\(rate) kHz", channels] + levels + made).joined(separator: " · ")
@@ -192,7 +195,10 @@ struct PlotCommand: ParsableCommand {
             ("channels", .integer(sound.format.channelCount)), ("frames", .integer(sound.bars.frameCount.rawValue)),
             ("frames_per_bar", .integer(sound.bars.framesPerBar.rawValue)), ("exact", .boolean(sound.bars.isExact)),
             ("floor_db", .decimal(Double(floor), places: 2)),
-            ("concealed", .list(sound.stretches.map { .list([seconds($0.range.lowerBound), seconds($0.range.upperBound)]) })),
+            (
+                "concealed",
+                .list(sound.stretches.map { .list([seconds($0.range.lowerBound), seconds($0.range.upperBound)]) })
+            ),
             ("average_db", levels(sound.bars.averages)), ("peak_db", levels(sound.bars.peaks)),
         ])
     }
@@ -201,7 +207,9 @@ struct PlotCommand: ParsableCommand {
 extension PictureFormat {
     /// By how a name ends; nil for another.
     fileprivate init?(path: String) {
-        guard let format = path.split(separator: ".").last.flatMap({ Self(rawValue: $0.lowercased()) }) else { return nil }
+        guard let format = path.split(separator: ".").last.flatMap({ Self(rawValue: $0.lowercased()) }) else {
+            return nil
+        }
         self = format
     }
 }

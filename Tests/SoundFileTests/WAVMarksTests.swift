@@ -1,8 +1,9 @@
 import BadLink
 import Sound
-@testable import SoundFile
 import Support
 import Testing
+
+@testable import SoundFile
 
 private func range(_ start: Int, _ end: Int) -> Range<FrameCount> { FrameCount(start)..<FrameCount(end) }
 
@@ -32,7 +33,9 @@ struct WAVMarksTests {
 
     @Test(arguments: [SampleCoding.signed16, .unsigned8]) func whatIsMarkedIsFoundAgain(_ coding: SampleCoding) throws {
         try write(marks(range(100, 200), range(900, 5_000)), frameCount: 1_001, coding: coding, to: "a.wav")
-        #expect(WAVMarks(ofFileAt: folder("a.wav")).ranges == [range(100, 200), range(900, 1_001)], "up to the end of the sound")
+        #expect(
+            WAVMarks(ofFileAt: folder("a.wav")).ranges == [range(100, 200), range(900, 1_001)],
+            "up to the end of the sound")
         // Others take the file for what it is, and the chunks for no sound.
         let count = try Program.run("soxi", ["-s", "a.wav"], in: folder)
         #expect(count.output == "1001\n" && count.errors == "", "\(count)")

@@ -133,7 +133,9 @@ private final class Tape {
         let recovered = { (statistics: PlayoutStatistics) in
             statistics.recovered + statistics.recoveredByCopy + statistics.recoveredByResend
         }
-        note(now.concealed - before.concealed, .concealed, from: start)
+        let late = now.concealedInHindsight - before.concealedInHindsight
+        note(late, .concealed, from: start - late)
+        note(now.concealed - before.concealed - late, .concealed, from: start)
         note(recovered(now) - recovered(before), .recovered, from: start)
         if now.decoded > before.decoded {
             delays.append((start.duration(), now.delay.duration()))
