@@ -28,7 +28,8 @@ struct DotGrid {
         }
         averages = reaches(style.shows == .peak ? bars.peaks : bars.averages)
         peaks = reaches(style.shows == .average ? bars.averages : bars.peaks)
-        columnCount = (bars.count + style.barsPerColumn - 1) / style.barsPerColumn
+        // What does not fit is not shown.
+        columnCount = min((bars.count + style.barsPerColumn - 1) / style.barsPerColumn, style.columnCount)
     }
 
     func holdsAverage(row: Int, column: Int) -> Bool {

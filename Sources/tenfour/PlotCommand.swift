@@ -119,7 +119,11 @@ struct PlotCommand: ParsableCommand {
         return reading
     }
 
-    private var barCount: Int { bars ?? (drawsText ? terminalStyle.barCount : pictureStyle.barCount) }
+    /// In the terminal no more than fit.
+    private var barCount: Int {
+        let fitting = drawsText ? terminalStyle.barCount : pictureStyle.barCount
+        return drawsText ? min(bars ?? fitting, fitting) : bars ?? fitting
+    }
 
     /// Its last part, fit to be shown.
     private var shownName: String {

@@ -39,7 +39,7 @@ struct WAVMarksTests {
         // Others take the file for what it is, and the chunks for no sound.
         let count = try Program.run("soxi", ["-s", "a.wav"], in: folder)
         #expect(count.output == "1001\n" && count.errors == "", "\(count)")
-        let decoded = try Program.run("ffmpeg", ["-v", "warning", "-i", "a.wav", "-f", "u8", "-"], in: folder)
+        let decoded = try Program.run("ffmpeg", ["-v", "error", "-i", "a.wav", "-f", "u8", "-"], in: folder)
         #expect(decoded.end == .code(0) && decoded.errors == "", "\(decoded.errors)")
         var reader = try SoundFileReader(path: folder("a.wav"))
         #expect(reader.frameCount == FrameCount(1_001))

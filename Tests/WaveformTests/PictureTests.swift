@@ -37,8 +37,8 @@ private struct Pixels {
 
     func colour(_ x: Int, _ y: Int) -> [Int] { (0..<3).map { Int(bytes[(y * width + x) * 3 + $0]) } }
 
-    /// How many pixels of a column are like this.
-    func count(x: Int, _ isAsked: ([Int]) -> Bool) -> Int { (0..<height).count { isAsked(colour(x, $0)) } }
+    /// How many pixels of a column are like this, beneath the title and the legend.
+    func count(x: Int, _ isAsked: ([Int]) -> Bool) -> Int { (60..<height).count { isAsked(colour(x, $0)) } }
 }
 
 private func isBlue(_ colour: [Int]) -> Bool { colour[2] > colour[0] + 60 }
