@@ -38,6 +38,13 @@ let package = Package(
         .library(name: "RTP", targets: ["RTP"]),
         .library(name: "Sound", targets: ["Sound"]),
         .library(name: "BadLink", targets: ["BadLink"]),
+        .library(name: "Player", targets: ["Player"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["FFmpeg"]),
+        .trait(
+            name: "FFmpeg",
+            description: "Plays what FFmpeg plays. Debian builds it as GPL: without it, Ogg Opus and WAV are played."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -51,6 +58,13 @@ let package = Package(
         clib("CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
         clib("CSRTP", pkgConfig: "libsrtp2", debian: "libsrtp2-dev"),
         clib("CQRencode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
+
+        clib("CCurl", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
+        clib("CSoundTouch", pkgConfig: "soundtouch", debian: "libsoundtouch-dev"),
+        clib("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
+        .systemLibrary(
+            name: "CAV", pkgConfig: "libavformat",
+            providers: [.apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev"])]),
 
         .systemLibrary(name: "CTimerFD"),
         .systemLibrary(name: "CTimex"),
@@ -82,7 +96,17 @@ let package = Package(
         room(
             "RadioCheck",
             imports: ["Sound", "RTP", "Playout", "OpusCodec", "Quality", "Engine", "Radio", "BadLink", "Simulation"]),
-        room("Waveform", imports: ["Sound"]),
+        room("Waveform", imports: ["Sound", "CCairo"]),
+        room("Feed", imports: ["Sound", "OpusCodec", "Resampling"]),
+        room("HTTPFeed", imports: ["CCurl", "Sound", "Feed", "Network"]),
+        room("FFmpegFeed", imports: ["CAV", "Sound", "Feed"]),
+        room("TimePitch", imports: ["CSoundTouch", "Sound"]),
+        room(
+            "Player",
+            imports: [
+                "Sound", "Feed", "HTTPFeed", "TimePitch", "Handoff", "Network", "SoundCard", "SoundFile",
+                .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])),
+            ]),
         room("QRCode", imports: ["CQRencode"]),
         room("Console", imports: ["BadLink", "Network", "Radio", "Sound", "SoundFile", argumentParser]),
 
@@ -90,13 +114,15 @@ let package = Package(
             name: "tenfour",
             dependencies: [
                 "Radio", "Membership", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality",
-                "Relaying", "RelayService", "SoundCard", "SoundFile", "Console", argumentParser,
+                "Relaying", "RelayService", "SoundCard", "SoundFile", "Waveform", "Console", argumentParser,
             ],
             swiftSettings: settings),
 
         .executableTarget(
             name: "badlink",
-            dependencies: ["BadLink", "Console", "Network", "Engine", "Quality", "Radio", "Sound", "CTimerFD", argumentParser],
+            dependencies: [
+                "BadLink", "Console", "Network", "Engine", "Quality", "Radio", "Sound", "CTimerFD", argumentParser,
+            ],
             path: "Tools/Programs/badlink",
             swiftSettings: settings),
 
@@ -117,7 +143,8 @@ let package = Package(
         .executableTarget(
             name: "replay",
             dependencies: [
-                "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile",
+                "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "Playout", "RTP", "Sound",
+                "SoundFile",
                 argumentParser,
             ],
             path: "Tools/Programs/replay",
@@ -175,6 +202,13 @@ let package = Package(
             imports: ["RadioCheck", "Simulation", "BadLink", "Quality", "Engine", "Radio", "RTP", "Sound"]),
         tests("QRCodeTests", imports: ["QRCode"]),
         tests("WaveformTests", imports: ["Waveform", "Sound"]),
+        tests("FeedTests", imports: ["Feed", "Sound"]),
+        tests("HTTPFeedTests", imports: ["HTTPFeed", "Feed", "Network", "Sound"]),
+        tests(
+            "FFmpegFeedTests",
+            imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "Feed", "Sound"]),
+        tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
+        tests("PlayerTests", imports: ["Player", "Feed", "TimePitch", "SoundFile", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),

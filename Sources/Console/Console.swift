@@ -35,8 +35,11 @@ public enum Console {
 
     /// All of it, or as much as is taken. Returns whether that was all.
     @discardableResult
-    static func write(_ text: String, to file: Int32) -> Bool {
-        var bytes = Array(text.utf8)[...]
+    static func write(_ text: String, to file: Int32) -> Bool { write(Array(text.utf8), to: file) }
+
+    @discardableResult
+    static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }

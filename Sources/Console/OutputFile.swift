@@ -1,7 +1,7 @@
 internal import Glibc
 public import Radio
 
-/// A text file whose place is tried at the start, so that what cannot be written is known then, and which is written whole
+/// A file whose place is tried at the start, so that what cannot be written is known then, and which is written whole
 /// at the end. Until then a file that was there stays as it was. `-` is standard output.
 public final class OutputFile {
     private let path: String
@@ -33,11 +33,13 @@ public final class OutputFile {
     }
 
     /// Replaces what is there. Throws `.failure`, such as for a disk that is full.
-    public func write(_ text: String) throws(RadioError) {
+    public func write(_ text: String) throws(RadioError) { try write(Array(text.utf8)) }
+
+    public func write(_ bytes: [UInt8]) throws(RadioError) {
         isNew = false
         // A pipe has no length to be set.
         if path != "-" { ftruncate(file, 0) }
-        guard Console.write(text, to: file) else {
+        guard Console.write(bytes, to: file) else {
             throw RadioError(.failure, "cannot write \(path): \(unsafe String(cString: strerror(errno)))")
         }
     }

@@ -1,18 +1,36 @@
 public import ArgumentParser
 public import Radio
 
-/// A duration as people write it: `20ms`, `1.5s`, `2500us`; a bare number is in `Unit`.
+/// A duration as people write it: `20ms`, `1.5s`, `2500us`, `1:23`, `1:02:03.5`; a bare number is in `Unit`.
 public struct Time<Unit: BareUnit>: ExpressibleByArgument {
     public var duration: Duration
 
     public init(_ duration: Duration) { self.duration = duration }
 
     public init?(argument: String) {
+        if argument.contains(":") {
+            guard let seconds = Self.seconds(argument) else { return nil }
+            duration = .seconds(seconds)
+            return
+        }
         let units: [(String, Double)] = [("us", 1), ("µs", 1), ("ms", 1_000), ("min", 60_000_000), ("s", 1_000_000)]
         let unit = units.first { argument.hasSuffix($0.0) }
         let number = unit.map { argument.dropLast($0.0.count) } ?? Substring(argument)
         guard let value = Double(number), value >= 0, value < 1e9, value.isFinite else { return nil }
         duration = .microseconds(value * (unit?.1 ?? Unit.microseconds))
+    }
+
+    /// Of minutes and seconds, or hours too, as a player shows them.
+    private static func seconds(_ text: String) -> Double? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), let last = Double(parts[parts.count - 1]), last >= 0, last < 60
+        else { return nil }
+        var minutes = 0
+        for (index, part) in parts.dropLast().enumerated() {
+            guard let number = UInt16(part), index == 0 || number < 60 else { return nil }
+            minutes = minutes * 60 + Int(number)
+        }
+        return Double(minutes * 60) + last
     }
 
     public var defaultValueDescription: String {

@@ -192,7 +192,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
             return
         }
         playing.position += stoodFor
-        statistics.concealed += stoodFor
+        bookInHindsight(stoodFor)
         waited -= stoodFor
     }
 
@@ -236,9 +236,9 @@ public struct PlayoutLane: ~Copyable, Sendable {
         if !followsAtOnce, let lastSequence { missing.miss(lastSequence + 1...packet.sequence - 1, at: now) }
         // Where the talker's time went on without a break it was a stall, however long; else they were silent themselves.
         if followsAtOnce, packet.start <= lastEnd, lastSequence != nil {
-            statistics.concealed += waited + rested
+            bookInHindsight(waited + rested)
         } else if !followsAtOnce {
-            statistics.concealed += waited
+            bookInHindsight(waited)
         }
         (waited, rested) = (.zero, .zero)
         switch packet.origin {
@@ -252,6 +252,11 @@ public struct PlayoutLane: ~Copyable, Sendable {
             missing.miss(packet.sequence...packet.sequence, at: now)
         }
         (lastSequence, lastEnd) = (packet.sequence, packet.end)
+    }
+
+    private mutating func bookInHindsight(_ frames: FrameCount) {
+        statistics.concealed += frames
+        statistics.concealedInHindsight += frames
     }
 
     /// How far playout should lie behind the talker's timestamps.

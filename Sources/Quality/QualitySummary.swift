@@ -130,6 +130,7 @@ extension PlayoutStatistics {
     mutating func add(_ now: Self, since before: Self) {
         decoded += now.decoded - before.decoded
         concealed += now.concealed - before.concealed
+        concealedInHindsight += now.concealedInHindsight - before.concealedInHindsight
         recovered += now.recovered - before.recovered
         recoveredByCopy += now.recoveredByCopy - before.recoveredByCopy
         recoveredByResend += now.recoveredByResend - before.recoveredByResend

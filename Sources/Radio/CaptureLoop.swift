@@ -29,6 +29,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         self.packets = packets
         self.reports = reports
         self.failed = failed
+        report.trail = LevelTrail(rate: self.input.format.rate)
     }
 
     /// Whether `run` may not end for as long as a pipe gives nothing.
@@ -72,8 +73,18 @@ struct CaptureLoop: ~Copyable, Sendable {
         var hasPushed = talker.skip(missed, into: packets)
         if talker.take(input.sound, frameCount: frames, isOpen: isOpen, into: packets) { hasPushed = true }
         report.meanSquare = talker.meanSquare
+        Self.follow(input.sound, frames.rawValue, channelCount: input.format.channelCount, with: &report.trail)
         report.overruns = talker.overrunCount
         return hasPushed
+    }
+
+    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    @_semantics("no_performance_analysis")
+    private static func follow(
+        _ sound: borrowing Preallocated<Float>, _ frameCount: Int, channelCount: Int, with trail: inout LevelTrail
+    ) {
+        guard frameCount > 0 else { return }
+        trail.append(sound.span(in: 0..<frameCount * channelCount), frameCount: frameCount)
     }
 
     /// The stream's time goes on while the card misses sound, so that nothing shifts for those who listen.
@@ -97,4 +108,6 @@ struct CaptureReport: BitwiseCopyable, Sendable {
     var overruns = 0
     var isCardLost = false
     var priority = RealTime.notAsked
+    /// How loud it is, whether the microphone is open or not.
+    var trail = LevelTrail()
 }

@@ -9,6 +9,9 @@ internal import Sound
 struct Listener: ~Copyable, Sendable {
     static let voiceCount = 8
 
+    /// Of the last pull: that of the talker with the most.
+    private(set) var concealment = Concealment()
+
     /// Packets of talkers beyond the number of voices.
     private var crowdedOut = 0
 
@@ -42,12 +45,17 @@ struct Listener: ~Copyable, Sendable {
 
         // The first who talks is heard as is, which nearly always is all there is to mix.
         var isSilent = true
+        concealment = Concealment(ahead: 0, behind: 0)
         for index in 0..<usedCount {
+            let before = voices[index].concealment
             if isSilent {
                 isSilent = !voices[index].pull(into: &sound, at: clock.position)
             } else {
                 Self.mix(&voices[index], through: &scratch, into: &sound, at: clock.position)
             }
+            let after = voices[index].concealment
+            concealment.ahead = max(concealment.ahead, after.ahead - before.ahead)
+            concealment.behind = max(concealment.behind, after.behind - before.behind)
         }
         for index in sound.indices where isSilent { sound[index] = 0 }
         clock.advance(by: scaled(sound.count / format.channelCount))

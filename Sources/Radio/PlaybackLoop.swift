@@ -38,6 +38,8 @@ struct PlaybackReport: BitwiseCopyable, Sendable {
     var priority = RealTime.notAsked
     /// Sound that could not be recorded because its file was too slow.
     var unrecorded = 0
+    /// How loud it is.
+    var trail = LevelTrail()
 
     struct Interruptions: BitwiseCopyable, Sendable {
         var xruns = 0
@@ -70,6 +72,7 @@ struct Player: ~Copyable, Sendable {
         self.listener = listener
         self.packets = packets
         self.tap = tap
+        report.trail = LevelTrail(rate: self.output.format.rate)
     }
 
     @_noAllocation @_noLocks
@@ -80,7 +83,11 @@ struct Player: ~Copyable, Sendable {
         case .demand(let now):
             Self.pull(&listener, into: &sound, at: now, from: packets)
             untold += output.period.rawValue
-            record()
+            let concealed = (
+                ahead: atOwnRate(listener.concealment.ahead), behind: atOwnRate(listener.concealment.behind)
+            )
+            Self.follow(sound, output.period.rawValue, concealed.ahead + concealed.behind, with: &report.trail)
+            record(concealed)
             if isMuted { for index in 0..<sound.count { sound[index] = 0 } }
             output.write(sound)
         }
@@ -114,15 +121,30 @@ struct Player: ~Copyable, Sendable {
 
     /// From the first packet on, so that a recording does not begin with a wait.
     @_noAllocation @_noLocks
-    private mutating func record() {
+    private mutating func record(_ concealed: (ahead: Int, behind: Int)) {
         guard tap != nil, listener.hasHeardAnyone else { return }
+        (recorded.concealedAhead, recorded.concealedBehind) = (concealed.ahead, concealed.behind)
         var start = 0
         while start < sound.count {
             recorded.count = min(sound.count - start, recorded.samples.count)
             for index in 0..<recorded.count { recorded.samples[index] = sound[start + index] }
             start += recorded.count
             if let isTaken = tap?.push(recorded), !isTaken { report.unrecorded += recorded.count }
+            (recorded.concealedAhead, recorded.concealedBehind) = (0, 0)
         }
+    }
+
+    @_noAllocation @_noLocks
+    private func atOwnRate(_ frames: Int) -> Int {
+        frames * output.format.rate.hertz / SampleRate.opus.hertz
+    }
+
+    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    @_semantics("no_performance_analysis")
+    private static func follow(
+        _ sound: borrowing Preallocated<Float>, _ frameCount: Int, _ concealed: Int, with trail: inout LevelTrail
+    ) {
+        trail.append(sound.span, frameCount: frameCount, concealed: concealed)
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.

@@ -6,6 +6,9 @@ internal import SoundFile
 /// A piece of what was heard, on its way to a file.
 struct RecordedSound: BitwiseCopyable, Sendable {
     var count = 0
+    /// So many frames from its beginning on, and right before it, were made up.
+    var concealedAhead = 0
+    var concealedBehind = 0
     var samples = InlineArray<480, Float>(repeating: 0)
 }
 
@@ -23,6 +26,7 @@ struct Recorder: ~Copyable, Sendable {
     private let format: LPCMFormat
     private let pieces: HandoffConsumer<RecordedSound>
     private var piece = RecordedSound()
+    private var position = FrameCount.zero
     private let failed: @Sendable (RadioError) -> Void
 
     private static let interval: UInt32 = 20_000
@@ -59,9 +63,18 @@ struct Recorder: ~Copyable, Sendable {
     private mutating func gather() -> [Float] {
         var samples: [Float] = []
         while pieces.pop(into: &piece) {
+            mark()
             for index in 0..<piece.count { samples.append(piece.samples[index]) }
         }
         return samples
+    }
+
+    /// In the file, what was lost of the sound.
+    private mutating func mark() {
+        let (before, behind) = (FrameCount(piece.concealedBehind), FrameCount(piece.concealedAhead))
+        if before > .zero { file?.marks.add(max(position - before, .zero)..<position) }
+        if behind > .zero { file?.marks.add(position..<position + behind) }
+        position += FrameCount(piece.count / format.channelCount)
     }
 
     private mutating func write(_ samples: [Float], unless isOver: () -> Bool) throws(SoundFileError) {

@@ -79,6 +79,8 @@ public struct SessionSnapshot: Sendable {
     public struct CaptureSnapshot: Sendable {
         /// Of the last frame, whether the microphone was open or not.
         public var level: Level
+        /// Of the last seconds, whether the microphone was open or not.
+        public var trail: LevelTrail
         /// How often the card ran over because we came too late.
         public var xrunCount: Int
         /// Packets that our network thread was too slow to take.
@@ -92,6 +94,8 @@ public struct SessionSnapshot: Sendable {
 
     /// How playing goes.
     public struct PlaybackSnapshot: Sendable {
+        /// Of all that was heard in the last seconds, whether the speaker was silenced or not.
+        public var trail: LevelTrail
         /// How often the card ran dry because we came too late.
         public var xrunCount: Int
         /// What the card did not play, at its own rate.
@@ -117,7 +121,8 @@ public struct SessionSnapshot: Sendable {
     mutating func add(_ report: CaptureReport?) {
         guard let report else { return }
         capture = CaptureSnapshot(
-            level: Level(meanSquare: report.meanSquare), xrunCount: report.xruns, overrunCount: report.overruns,
+            level: Level(meanSquare: report.meanSquare), trail: report.trail, xrunCount: report.xruns,
+            overrunCount: report.overruns,
             isCardLost: report.isCardLost, realTime: report.priority)
     }
 
@@ -135,7 +140,7 @@ public struct SessionSnapshot: Sendable {
             voices.append(voice)
         }
         playback = PlaybackSnapshot(
-            xrunCount: report.interruptions.xruns, missed: report.interruptions.missed,
+            trail: report.trail, xrunCount: report.interruptions.xruns, missed: report.interruptions.missed,
             isCardLost: report.interruptions.isCardLost, realTime: report.priority,
             unrecordedSampleCount: report.unrecorded, crowdedOutCount: report.listener.crowdedOut)
     }

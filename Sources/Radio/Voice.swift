@@ -139,6 +139,14 @@ package struct Voice: ~Copyable, Sendable {
         _ = append(at: position, wanting: .zero, replacing: madeUp)
     }
 
+    /// Since the talker began.
+    var concealment: Concealment {
+        @_noAllocation @_noLocks get {
+            let late = lane.statistics.concealedInHindsight.rawValue
+            return Concealment(ahead: lane.statistics.concealed.rawValue - late, behind: late)
+        }
+    }
+
     @_noAllocation @_noLocks
     mutating func tell(_ report: inout VoiceReport) {
         report.ssrc = ssrc ?? SSRC(0)
@@ -158,5 +166,19 @@ package struct Voice: ~Copyable, Sendable {
         } catch {
             throw RadioError(error)
         }
+    }
+}
+
+/// What was made up, in frames at 48 000 Hz.
+struct Concealment: BitwiseCopyable, Sendable {
+    /// From where a pull begins.
+    var ahead = 0
+    /// Up to where a pull begins.
+    var behind = 0
+
+    @_noAllocation @_noLocks
+    init(ahead: Int = 0, behind: Int = 0) {
+        self.ahead = ahead
+        self.behind = behind
     }
 }

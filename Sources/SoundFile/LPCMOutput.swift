@@ -60,18 +60,25 @@ internal struct LPCMOutput {
             start += count
         }
         header?.byteCount? += byteCount
-        try rewriteHeader()
+        if let header { try rewrite(header) }
     }
 
-    /// Chunks begin at even places, should one follow.
-    func end() throws(SoundFileError) {
-        guard let byteCount = header?.byteCount, byteCount % 2 == 1 else { return }
-        let padding: InlineArray<1, UInt8> = [0]
-        try descriptor.write(1, of: padding.span)
+    /// Chunks begin at even places, should one follow. `marks` are written where the header can tell of them.
+    func end(_ marks: WAVMarks) throws(SoundFileError) {
+        guard var header, let byteCount = header.byteCount else { return }
+        var tail = [UInt8](repeating: 0, count: byteCount % 2)
+        let chunks = marks.chunks(before: FrameCount(byteCount / format.frameByteCount))
+        if headerOffset != nil, byteCount + tail.count + chunks.count <= WAVHeader.maximumByteCount {
+            tail += chunks
+            header.chunkByteCount = chunks.count
+        }
+        guard !tail.isEmpty else { return }
+        try descriptor.write(tail.count, of: tail.span)
+        if header.chunkByteCount > 0 { try rewrite(header) }
     }
 
-    private func rewriteHeader() throws(SoundFileError) {
-        guard let header, let headerOffset else { return }
+    private func rewrite(_ header: WAVHeader) throws(SoundFileError) {
+        guard let headerOffset else { return }
         let bytes = header.bytes
         let result = unsafe bytes.span.withUnsafeBytes {
             unsafe pwrite(descriptor.number, $0.baseAddress, $0.count, headerOffset)

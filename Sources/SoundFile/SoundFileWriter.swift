@@ -5,12 +5,16 @@ public import Sound
 ///
 /// After every `write` the header of a WAV file is true, so that what is there plays even if the process is killed; through a
 /// pipe the header says that the length is unknown. Belongs to one thread at a time. Waits for the disk or the pipe, so not
-/// an audio thread; after `init` it allocates nothing.
+/// an audio thread; after `init` it allocates nothing but what marks take.
 public struct SoundFileWriter: ~Copyable, AudioSink, Sendable {
     public let format: LPCMFormat
 
     /// How much has been written, at `format`'s rate.
     public private(set) var frameCount = FrameCount.zero
+
+    /// What of it is marked in a WAV file that can be written back and forth; elsewhere it is forgotten. They are written at the
+    /// end: the file of a program that was killed has none.
+    public var marks = WAVMarks()
 
     private var output: LPCMOutput
     /// Whether the descriptor is ours to close.
@@ -101,6 +105,6 @@ public struct SoundFileWriter: ~Copyable, AudioSink, Sendable {
 
     private func end() throws(SoundFileError) {
         if let newPath, !output.hasBegun { unsafe unlink(newPath) }
-        try output.end()
+        try output.end(marks)
     }
 }

@@ -5,6 +5,8 @@ internal struct WAVHeader {
     var format: RawFormat
     /// Of the samples; nil where the writer did not know when they would end.
     var byteCount: Int?
+    /// Of the chunks behind them.
+    var chunkByteCount = 0
 
     // MARK: Reading
 
@@ -95,7 +97,7 @@ internal struct WAVHeader {
         InlineArray { index in
             switch index {
             case 0..<4: Self.byte(index, of: "RIFF")
-            case 4..<8: Self.byte(index - 4, of: byteCount.map { 36 + $0 + $0 % 2 } ?? 0xFFFF_FFFF)
+            case 4..<8: Self.byte(index - 4, of: byteCount.map { 36 + $0 + $0 % 2 + chunkByteCount } ?? 0xFFFF_FFFF)
             case 8..<16: Self.byte(index - 8, of: "WAVEfmt ")
             case 16..<20: Self.byte(index - 16, of: 16)
             case 20..<22: Self.byte(index - 20, of: format.coding == .float32 ? 3 : 1)

@@ -11,10 +11,13 @@ struct Conductor {
     var verbose: Bool
     /// Whether keys open the microphone and silence the speaker.
     var keys: Bool
+    /// Whether how loud it is scrolls by above the status line.
+    var levels = false
     /// Where to write how it sounded.
     var report: String?
 
-    private static let interval: Int32 = 200
+    /// In milliseconds.
+    private var interval: Int32 { levels ? 100 : 200 }
     /// So many datagrams that are none of ours may come to any port.
     private static let chance = 10
     private static let help = "space opens and closes the microphone, m silences the speaker, q quits"
@@ -48,11 +51,11 @@ struct Conductor {
         _ session: Session, _ keyboard: borrowing Keyboard?, _ watch: inout LinkWatch, _ standing: inout ChannelStanding
     ) -> Names {
         var names = Names()
-        var line = StatusLine()
+        var line = StatusLine(levels: levels)
         var hasToldOfOtherKeys = false
         while !session.isOver && !Signals.hasEnd {
-            let key = keyboard?.key(within: Self.interval)
-            if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
+            let key = keyboard?.key(within: interval)
+            if keyboard == nil { usleep(UInt32(interval) * 1_000) }
             if let key, press(key, session, &line) { break }
             tellEvents(of: session, &names, &watch, &standing, &line)
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }

@@ -3,11 +3,13 @@ import Glibc
 /// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed. Links and keys
 /// are not among them: see `Secrets`.
 enum Environment {
-    private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose", "json"]
+    private static let switches: Set = [
+        "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks",
+    ]
     /// May be given more than once: with spaces between.
     private static let lists: Set = ["rtp-in", "rtp-out"]
     private static let common: Set = [
-        "profile", "quiet", "verbose", "name", "rtcp", "interface", "duration", "defence", "report",
+        "profile", "quiet", "verbose", "levels", "name", "rtcp", "interface", "duration", "defence", "report",
     ]
     private static let coding: Set = ["bitrate", "frame", "fec", "expect-loss", "speech", "music", "payload-type"]
     private static let playing: Set = ["jitter", "period-time", "max-latency"]
@@ -21,8 +23,9 @@ enum Environment {
         "recv": common.union(playing).union([
             "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",
         ]),
-        "relay": relaying, "relay run": relaying,
+        "relay": relaying,
         "relay status": ["status-socket", "json"],
+        "plot": ["quiet", "bar-width", "spacing", "floor", "size", "dark", "blocks"],
     ]
 
     /// Those that were typed, the first of them a command, with those from the environment before them.

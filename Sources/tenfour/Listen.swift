@@ -32,7 +32,9 @@ struct Listen: ParsableCommand {
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
         hearing.apply(to: &configuration)
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
-            .run(configuration) { _ in "listening to channel \(channel.name)\(channel.answering)" }
+        try Conductor(
+            quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report
+        )
+        .run(configuration) { _ in "listening to channel \(channel.name)\(channel.answering)" }
     }
 }

@@ -42,6 +42,11 @@ struct CommonOptions: ParsableArguments {
             valueName: "file"))
     var report: String?
 
+    @Flag(
+        name: [.customShort("V"), .long], help: "Show live how loud it is, over the last seconds; what was lost is red."
+    )
+    var levels = false
+
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
     var quiet = false
 

@@ -46,11 +46,13 @@ struct Recv: ParsableCommand {
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
         hearing.apply(to: &configuration)
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
-            .run(configuration) { session in
-                let local = session.localEndpoint
-                return "receiving \(title)on \(local.address.isUnspecified ? "port \(local.port)" : "\(local)")"
-            }
+        try Conductor(
+            quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report
+        )
+        .run(configuration) { session in
+            let local = session.localEndpoint
+            return "receiving \(title)on \(local.address.isUnspecified ? "port \(local.port)" : "\(local)")"
+        }
     }
 
     /// What to receive, and what it calls itself.

@@ -102,7 +102,8 @@ struct Send: ParsableCommand {
         if case .channel(let link) = place {
             try srtp.checkUnused()
             guard sdp == nil else {
-                throw RadioError(.usage, "--sdp is for other programs, and they cannot be in a channel: hand its link on")
+                throw RadioError(
+                    .usage, "--sdp is for other programs, and they cannot be in a channel: hand its link on")
             }
             let configuration = try SessionConfiguration.joining(
                 link, as: .talk, station: station, localPort: port == 0 ? nil : port)
@@ -127,8 +128,10 @@ struct Send: ParsableCommand {
         if let sdp {
             try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
         }
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
-            .run(configuration) { _ in title }
+        try Conductor(
+            quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report
+        )
+        .run(configuration) { _ in title }
     }
 }
 

@@ -79,7 +79,9 @@ struct Talk: ParsableCommand {
         configuration.input = input.map { Place($0).input(raw: $0 == "-" ? RawFormat() : nil) } ?? .card(device.name)
         configuration.output = .card(device.name)
         if let output { Place(output).apply(to: &configuration) }
-        try Conductor(quiet: common.quiet, verbose: common.verbose, keys: true, report: common.report).run(
+        try Conductor(
+            quiet: common.quiet, verbose: common.verbose, keys: true, levels: common.levels, report: common.report
+        ).run(
             configuration
         ) { _ in title }
     }

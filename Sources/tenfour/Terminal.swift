@@ -23,10 +23,18 @@ enum Terminal {
     }
 
     /// In columns; 80 where it cannot be told.
-    static var width: Int {
+    static var width: Int { size(of: STDERR_FILENO)?.columns ?? 80 }
+
+    /// In lines; 24 where it cannot be told.
+    static var height: Int { size(of: STDERR_FILENO)?.lines ?? 24 }
+
+    /// Of what data is written to; nil where that is no terminal.
+    static var dataSize: (columns: Int, lines: Int)? { size(of: STDOUT_FILENO) }
+
+    private static func size(of file: Int32) -> (columns: Int, lines: Int)? {
         var size = winsize()
-        guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        guard unsafe ioctl(file, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
     private static func write(_ text: String, to file: Int32) {

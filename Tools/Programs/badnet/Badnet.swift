@@ -29,6 +29,12 @@ import Waveform
     @Option(help: "What chance begins with.") var seed: UInt64 = 1
     @Option(help: ArgumentHelp("The sentence: a sound file, mono at 48 kHz.", valueName: "file")) var speech: String?
 
+    /// A bar for each pixel: a lost packet can be told from its neighbours.
+    private static var style: PictureStyle {
+        var style = PictureStyle()
+        (style.barWidth, style.spacing) = (1, 0)
+        return style
+    }
     private static let usual = "b10 delay=20ms jitter=exponential:3ms"
 
     static func main() { runAndExit(named: "badnet") }
@@ -42,13 +48,15 @@ import Waveform
             Console.say("badnet: with the defence \(name), score \(take.score): \(folder)/\(name).wav")
             Console.say(take.text)
         }
-        let picture = TrackPicture(
+        let picture = WaveformPicture(
             title: "\(network), seed \(seed)",
-            rows: [
-                .init(title: "defence off: \(off.title)", track: off.track, losses: off.losses),
-                .init(title: "defence on: \(on.title)", track: on.track, losses: on.losses),
-            ])
-        try OutputFile(path: "\(folder)/badnet.svg").write(picture.svg)
+            rows: [off.row(titled: "defence off", Self.style), on.row(titled: "defence on", Self.style)],
+            style: Self.style)
+        do {
+            try OutputFile(path: "\(folder)/badnet.svg").write(picture.file(.svg))
+        } catch let error as PictureError {
+            throw RadioError(.failure, error.description)
+        }
         Console.say("badnet: both of them to look at: \(folder)/badnet.svg")
         Console.put("\(off.score) \(on.score)\n")
     }
@@ -57,10 +65,10 @@ import Waveform
 /// The sentence, once through the network.
 private struct Take {
     let samples: [Float]
-    let track: SoundTrack
-    let losses: [Duration]
+    private let tape: Tape
+    private let losses: [Duration]
     let score: String
-    let title: String
+    private let title: String
     let text: String
 
     /// Of 20 ms: ten minutes.
@@ -83,7 +91,7 @@ private struct Take {
             throw RadioError(.unavailable, "nothing comes through \(network)")
         }
         samples = tape.samples
-        track = tape.track
+        self.tape = tape
         losses = check.losses.map { $0 - first }
         score = quality.score.map { decimal($0, places: 2) } ?? "–"
         let share = { (share: Double?) in decimal((share ?? 0) * 100, places: 1) }
@@ -92,34 +100,52 @@ private struct Take {
             + "\(share(quality.recoveredShare)) % brought back"
         text = quality.text
     }
+
+    /// A row of the picture.
+    func row(titled words: String, _ style: PictureStyle) -> WaveformPicture.Row {
+        var reduction = BarReduction(barCount: style.barCount, expecting: FrameCount(samples.count))
+        reduction.append(samples.span)
+        var row = WaveformPicture.Row(title: "\(words): \(title)", bars: reduction.bars())
+        row.stretches = tape.stretches
+        row.losses = losses
+        row.delays = tape.delays
+        return row
+    }
 }
 
 /// What is heard, and what is known of it.
 private final class Tape {
     private(set) var samples: [Float] = []
-    private(set) var track = SoundTrack()
+    private(set) var stretches: [Stretch] = []
+    private(set) var delays: [(at: Duration, delay: Duration)] = []
     private var before = PlayoutStatistics()
-    private var columnCount = 0
+    private var end = 0
 
     /// What follows the last packet: its concealment, and a little silence.
-    private static let tail = Duration.milliseconds(300)
+    private static let tail = FrameCount(.milliseconds(300)).rawValue
 
-    func cut() {
-        let end = min(columnCount + Int(Self.tail / SoundTrack.step), track.columns.count)
-        samples.removeLast(max(samples.count - end * 480, 0))
-        track.cut(to: end)
-    }
+    func cut() { samples.removeLast(max(samples.count - end - Self.tail, 0)) }
 
     func record(_ sound: Span<Float>, _ pull: SimulatedReceiver.Pull) {
+        let start = FrameCount(samples.count)
         for index in sound.indices { samples.append(sound[index]) }
         let now = pull.counts.playout
         let recovered = { (statistics: PlayoutStatistics) in
             statistics.recovered + statistics.recoveredByCopy + statistics.recoveredByResend
         }
-        track.append(
-            sound, concealed: now.concealed - before.concealed, recovered: recovered(now) - recovered(before),
-            delay: now.decoded > before.decoded ? now.delay.duration() : nil)
-        if now.decoded > before.decoded { columnCount = track.columns.count }
+        let late = now.concealedInHindsight - before.concealedInHindsight
+        note(late, .concealed, from: start - late)
+        note(now.concealed - before.concealed - late, .concealed, from: start)
+        note(recovered(now) - recovered(before), .recovered, from: start)
+        if now.decoded > before.decoded {
+            delays.append((start.duration(), now.delay.duration()))
+            end = samples.count
+        }
         before = now
+    }
+
+    private func note(_ frames: FrameCount, _ kind: Stretch.Kind, from start: FrameCount) {
+        guard frames > .zero else { return }
+        stretches.append(Stretch(start.duration()..<(start + frames).duration(), kind))
     }
 }

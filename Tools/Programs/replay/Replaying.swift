@@ -2,6 +2,7 @@ import ArgumentParser
 import Console
 import Engine
 import PacketCapture
+import Playout
 import Quality
 import RTP
 import Radio
@@ -99,10 +100,10 @@ import SoundFile
             of: stream.ssrc, payloadType: stream.payloadType, redPayloadType: stream.redPayloadType, playout: settings)
         var writer = try Recording(output)
         for entry in log.entries {
-            try receiver.play(until: entry.at) { sound, _ in try writer.write(sound) }
+            try receiver.play(until: entry.at) { sound, pull in try writer.write(sound, pull.counts.playout) }
             receiver.receive(log.datagram(entry), from: entry.source, at: entry.at)
         }
-        try receiver.finish { sound, _ in try writer.write(sound) }
+        try receiver.finish { sound, pull in try writer.write(sound, pull.counts.playout) }
         try writer.close()
         return receiver.report()
     }
@@ -143,6 +144,7 @@ extension RTPStream {
 /// What is heard, into a file where there is to be one.
 private struct Recording: ~Copyable {
     private var file: SoundFileWriter?
+    private var before = PlayoutStatistics()
 
     init(_ path: String?) throws(RadioError) {
         guard let path else { return }
@@ -151,7 +153,15 @@ private struct Recording: ~Copyable {
         }
     }
 
-    mutating func write(_ sound: Span<Float>) throws(RadioError) {
+    /// And marks in it what was made up, as far as has been `counted` by now.
+    mutating func write(_ sound: Span<Float>, _ counted: PlayoutStatistics) throws(RadioError) {
+        if let start = file?.frameCount {
+            let behind = counted.concealedInHindsight - before.concealedInHindsight
+            let ahead = counted.concealed - before.concealed - behind
+            if behind > .zero { file?.marks.add(max(start - behind, .zero)..<start) }
+            if ahead > .zero { file?.marks.add(start..<start + ahead) }
+        }
+        before = counted
         do { try file?.write(sound) } catch { throw RadioError(.failure, error.description) }
     }
 

@@ -1,0 +1,1 @@
+// What FFmpeg parses and decodes.

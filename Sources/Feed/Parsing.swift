@@ -1,0 +1,47 @@
+public import Sound
+
+/// The second step: bytes to packets with descriptions, in the order they lie, as they are asked for. Pulls from a `Downloading`.
+///
+/// One thread at a time.
+public protocol Parsing: AnyObject {
+    /// What the sound is. Known from the beginning: whoever makes a parser waits for that.
+    var track: Track { get }
+
+    /// nil where the other side knows no end.
+    var duration: Estimate<Duration>? { get }
+
+    /// Bits a second, calculated from the packets so far; nil before the first.
+    var bitRate: Int? { get }
+
+    /// The next packet: where it lies in the resource and how many frames of the track's rate it holds. nil at the end. Its bytes
+    /// are the reader's until the next call.
+    func nextPacket() throws(ParseError) -> PacketDescription?
+
+    /// Goes to the packet in which `position` lies, or to the beginning or end where it lies before or behind. Returns where the
+    /// next packet begins: exact where there is an index or the bit rate is constant, else a guess that parsing on refines.
+    func seek(to position: Duration) throws(ParseError) -> Estimate<Duration>
+}
+
+/// What a resource sounds like and is called.
+public struct Track: Equatable, Sendable {
+    /// `mp3`, `aac`, `flac`, `opus`, …
+    public var codec: String
+    /// As it is coded.
+    public var format: LPCMFormat
+    /// Control characters are replaced in both.
+    public var title: String?
+    public var artist: String?
+
+    public init(codec: String, format: LPCMFormat, title: String? = nil, artist: String? = nil) {
+        self.codec = codec
+        self.format = format
+        self.title = title
+        self.artist = artist
+    }
+}
+
+public enum ParseError: Error, Equatable, Sendable {
+    case download(DownloadError)
+    /// What is there is not sound, or not any more: a sentence with its remedy.
+    case malformed(String)
+}

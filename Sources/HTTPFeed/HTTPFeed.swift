@@ -1,0 +1,1 @@
+// Bytes over HTTP by libcurl on the loop of the network.

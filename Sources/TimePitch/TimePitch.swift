@@ -1,0 +1,1 @@
+// Rate and pitch, apart from each other, by SoundTouch.

@@ -1,0 +1,71 @@
+/// Bars as dots in characters, mirrored about the middle: a character of braille is two bars wide and four dots high, one of blocks is
+/// one bar wide and two halves high.
+///
+/// The average is solid; between it and the peak every second dot is set.
+struct DotGrid {
+    let columnCount: Int
+
+    private let isOfBlocks: Bool
+    /// Dots in a character, one above the other.
+    private let dots: Int
+    /// Characters and dots above the middle.
+    private let middle: Int
+    private let reach: Int
+    private let averages: [Int]
+    private let peaks: [Int]
+    private let barsPerColumn: Int
+
+    init(_ bars: Bars, _ style: TerminalStyle) {
+        isOfBlocks = style.isOfBlocks
+        barsPerColumn = style.barsPerColumn
+        dots = isOfBlocks ? 2 : 4
+        middle = max(style.height / 2, 1)
+        let reach = middle * (style.isOfBlocks ? 2 : 4)
+        self.reach = reach
+        func reaches(_ levels: [Float]) -> [Int] {
+            // Silence is a line.
+            levels.map { max(Int((Float(reach) * min(max(1 - $0 / bars.floor, 0), 1)).rounded()), 1) }
+        }
+        averages = reaches(style.shows == .peak ? bars.peaks : bars.averages)
+        peaks = reaches(style.shows == .average ? bars.averages : bars.peaks)
+        // What does not fit is not shown.
+        columnCount = min((bars.count + style.barsPerColumn - 1) / style.barsPerColumn, style.columnCount)
+    }
+
+    func holdsAverage(row: Int, column: Int) -> Bool {
+        (0..<barsPerColumn).contains { bar in
+            (0..<dots).contains { isSolid(column * barsPerColumn + bar, row * dots + $0) }
+        }
+    }
+
+    func character(row: Int, column: Int) -> Character { isOfBlocks ? block(row, column) : braille(row, column) }
+
+    /// Unicode's block from U+2800: a bit for each dot.
+    private func braille(_ row: Int, _ column: Int) -> Character {
+        let bits: [[UInt32]] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]]
+        var pattern: UInt32 = 0x2800
+        for bar in 0..<2 {
+            for dot in 0..<4 where isSet(column * 2 + bar, row * 4 + dot) { pattern |= bits[bar][dot] }
+        }
+        return Character(UnicodeScalar(pattern) ?? " ")
+    }
+
+    private func block(_ row: Int, _ column: Int) -> Character {
+        switch (isSolid(column, row * 2), isSolid(column, row * 2 + 1)) {
+        case (true, true): "█"
+        case (true, false): "▀"
+        case (false, true): "▄"
+        case (false, false): distance(row * 2) <= peaks[column] || distance(row * 2 + 1) <= peaks[column] ? "░" : " "
+        }
+    }
+
+    private func isSet(_ bar: Int, _ place: Int) -> Bool {
+        guard bar < peaks.count else { return false }
+        return isSolid(bar, place) || (distance(place) <= peaks[bar] && (bar + distance(place)) % 2 == 0)
+    }
+
+    private func isSolid(_ bar: Int, _ place: Int) -> Bool { bar < averages.count && distance(place) <= averages[bar] }
+
+    /// From the middle, in dots, counted from the top: the nearest on either side is 1.
+    private func distance(_ place: Int) -> Int { place < reach ? reach - place : place - reach + 1 }
+}

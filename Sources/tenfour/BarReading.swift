@@ -1,0 +1,77 @@
+import Glibc
+import Radio
+import Sound
+import SoundFile
+import Waveform
+
+/// Reads a sound to its end, or to Ctrl-C, and reduces it to bars as it comes.
+struct BarReading {
+    var path: String
+    var barCount: Int
+    var floor: Float
+    /// Told now and then how much of it there has been, 0…1; nil where nobody knows how much there is.
+    var tell: (Double?) -> Void = { _ in }
+
+    /// What was read.
+    struct Result {
+        var bars: Bars
+        var format: LPCMFormat
+        var stretches: [Stretch] = []
+        var duration: Duration { bars.frameCount.duration(at: format.rate) }
+    }
+
+    private static let blockFrameCount = 4_096
+    /// In blocks.
+    private static let interval = 512
+
+    /// Throws `.unavailable` for what cannot be read.
+    func run() throws(RadioError) -> Result {
+        var result = try read(expecting: nil)
+        // Where only the end told how long it was, it is read once more. A pipe can be read once.
+        if !result.bars.isExact, isFile, !Signals.hasEnd {
+            let second = try read(expecting: result.bars.frameCount)
+            if second.bars.isExact { result = second }
+        }
+        let rate = result.format.rate
+        result.stretches = WAVMarks(ofFileAt: path).ranges.map { range in
+            Stretch(range.lowerBound.duration(at: rate)..<range.upperBound.duration(at: rate), .concealed)
+        }
+        return result
+    }
+
+    private var isFile: Bool {
+        var status = stat()
+        return unsafe path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    private func read(expecting frameCount: FrameCount?) throws(RadioError) -> Result {
+        do {
+            var file = try SoundFileReader(path: path)
+            return try reduce(&file, frameCount: frameCount ?? file.frameCount)
+        } catch {
+            throw RadioError(.unavailable, error.description)
+        }
+    }
+
+    /// Of any source, and of how many frames it says it has.
+    private func reduce<Source: AudioSource & ~Copyable>(
+        _ source: inout Source, frameCount: FrameCount?
+    ) throws(Source.Failure) -> Result {
+        let format = source.format
+        var reduction = BarReduction(
+            barCount: barCount, channelCount: format.channelCount, expecting: frameCount, floor: floor)
+        var block = Preallocated<Float>(repeating: 0, count: Self.blockFrameCount * format.channelCount)
+        var blockCount = 0
+        while !Signals.hasEnd {
+            var room = block.mutableSpan
+            let count = try source.read(into: &room)
+            guard count > .zero else { break }
+            reduction.append(block.span(in: 0..<count.rawValue * format.channelCount))
+            blockCount += 1
+            if blockCount % Self.interval == 0 {
+                tell(frameCount.map { min(Double(reduction.frameCount) / Double(max($0.rawValue, 1)), 1) })
+            }
+        }
+        return Result(bars: reduction.bars(), format: format)
+    }
+}
