@@ -72,11 +72,19 @@ struct SessionLoops: ~Copyable, Sendable {
         case .clock:
             return PlaybackOutput(clockWithChannelCount: playout.channelCount, period: playout.period)
         case .card(let name):
-            let output = try PlaybackOutput(
-                card: name, channelCount: playout.channelCount, period: playout.period,
-                queuedPeriods: playout.queuedPeriods)
+            let output = try card(name, playout)
             if let granted = output.granted { openings.append("plays on \(granted.summary)") }
             return output
+        }
+    }
+
+    private static func card(_ name: String, _ playout: PlayoutSettings) throws(RadioError) -> PlaybackOutput {
+        do throws(SoundCardError) {
+            return try PlaybackOutput(
+                card: name, channelCount: playout.channelCount, period: playout.period,
+                queuedPeriods: playout.queuedPeriods)
+        } catch {
+            throw RadioError(.unavailable, error.description)
         }
     }
 

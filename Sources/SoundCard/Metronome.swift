@@ -1,8 +1,7 @@
-internal import Glibc
-internal import Sound
+package import Sound
 
 /// Keeps time where no card does: asks for sound, or lets it pass, at the pace of the monotonic clock.
-struct Metronome: BitwiseCopyable, Sendable {
+package struct Metronome: BitwiseCopyable, Sendable {
     private let rate: SampleRate
     private var start: Instant?
     private var frames = 0
@@ -10,18 +9,18 @@ struct Metronome: BitwiseCopyable, Sendable {
     /// So far behind (a stopped process, a pipe that gave nothing) the past is let go: 200 ms.
     private static var longestLag: Int64 { 200_000_000 }
 
-    init(rate: SampleRate) { self.rate = rate }
+    package init(rate: SampleRate) { self.rate = rate }
 
     /// When frames were due, and how many before them were let go because they were too long ago.
-    struct Beat: BitwiseCopyable {
-        var due: Instant
-        var missed = FrameCount.zero
+    package struct Beat: BitwiseCopyable {
+        package var due: Instant
+        package var missed = FrameCount.zero
     }
 
     /// Sleeps until `frameCount` further frames are due. The first are due at once.
     @_noAllocation @_noLocks
-    mutating func wait(for frameCount: Int) -> Beat {
-        let now = monotonicClock()
+    package mutating func wait(for frameCount: Int) -> Beat {
+        let now = Instant(nanoseconds: PCMCalls.now())
         var missed = 0
         var due = now
         if let start {
@@ -35,22 +34,7 @@ struct Metronome: BitwiseCopyable, Sendable {
             due = now
         }
         frames += frameCount
-        if due > now { sleep(until: due) }
+        if due > now { PCMCalls.sleep(until: due.nanoseconds) }
         return Beat(due: due, missed: FrameCount(missed))
     }
-}
-
-// Vetted: neither allocates or takes a lock.
-
-@_semantics("no_performance_analysis")
-private func monotonicClock() -> Instant {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-}
-
-@_semantics("no_performance_analysis")
-private func sleep(until due: Instant) {
-    var time = timespec(tv_sec: Int(due.nanoseconds / 1_000_000_000), tv_nsec: Int(due.nanoseconds % 1_000_000_000))
-    while unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
 }

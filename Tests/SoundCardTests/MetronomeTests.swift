@@ -2,7 +2,7 @@ import Glibc
 import Sound
 import Testing
 
-@testable import Radio
+@testable import SoundCard
 
 /// Only what no slow day can break: the metronome is never early, and lets no time go that it need not.
 @Suite struct MetronomeTests {
