@@ -1,5 +1,8 @@
 internal import Glibc
 
+/// A few milliseconds.
+func rest() { usleep(5_000) }
+
 /// Wakes one thread that waits, from any other. The C functions are `pipe` and `poll`.
 final class Bell: Sendable {
     private let ends: (reading: Int32, writing: Int32)

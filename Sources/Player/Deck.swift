@@ -72,7 +72,10 @@ extension Deck {
     @_noAllocation @_noLocks
     private mutating func follow(_ orders: DeckOrders) {
         if orders.volume.word != self.orders.volume.word { volume.begin(orders.volume, rate: format.rate) }
-        if orders.fade.word != self.orders.fade.word { fade.begin(orders.fade, rate: format.rate) }
+        if orders.fade.word != self.orders.fade.word {
+            if opening <= 0, orders.fade.gain > 0 { fade = Ramp(0) }
+            fade.begin(orders.fade, rate: format.rate)
+        }
         self.orders = orders
     }
 
@@ -160,8 +163,6 @@ extension Deck {
                 generation: block.generation, isExact: block.isExact))
         let channels = format.channelCount
         for frame in frames {
-            volume.advance()
-            fade.advance()
             for channel in 0..<channels {
                 let value = tail[channel] * tailGain
                 last[channel] = value

@@ -32,6 +32,8 @@ final class Director: Sendable {
     /// The card's clock.
     private let now: @Sendable () -> Instant
 
+    private static let longestQueue = 100_000
+
     /// So much has to be in the ring before it is heard: 80 ms.
     private static let leastAhead = Duration.milliseconds(80)
 
@@ -50,7 +52,7 @@ final class Director: Sendable {
     var state: StreamState { contents.withLock { $0.machine.state } }
     var progress: StreamProgress { contents.withLock { progress(&$0) } }
     var track: Track? { contents.withLock { $0.facts[$0.machine.hearing]?.track } }
-    var addresses: [String] { contents.withLock { $0.addresses } }
+    var queue: [QueueItem] { contents.withLock { $0.queue } }
 
     func makeEvents() -> AsyncStream<StreamEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: StreamEvent.self, bufferingPolicy: .bufferingNewest(256))
@@ -77,19 +79,19 @@ final class Director: Sendable {
 
 // What people want.
 extension Director {
-    func open(_ addresses: [String], at position: Duration?) {
+    func open(_ items: [QueueItem], at position: Duration?) {
         contents.withLock { contents in
-            contents.addresses = addresses
+            contents.queue = items
             contents.facts = [:]
             (contents.toldItem, contents.toldTitle) = (nil, nil)
-            apply(.open(itemCount: addresses.count, at: position), to: &contents)
+            apply(.open(itemCount: items.count, at: position), to: &contents)
         }
     }
 
-    func enqueue(_ addresses: [String]) {
+    func enqueue(_ items: [QueueItem]) {
         contents.withLock { contents in
-            contents.addresses += addresses
-            apply(.enqueued(itemCount: addresses.count), to: &contents)
+            contents.queue += items
+            apply(.enqueued(itemCount: items.count), to: &contents)
         }
     }
 
@@ -145,11 +147,23 @@ extension Director {
         }
     }
 
-    var following: (item: Int, address: String)? {
-        contents.withLock { contents in contents.machine.following.map { ($0, contents.addresses[$0]) } }
+    /// What is read now is a playlist: its entries take its place in the queue.
+    func worker(hasFound items: [QueueItem], in item: Int, generation: Int) {
+        contents.withLock { contents in
+            guard generation == contents.machine.generation else { return }
+            guard contents.queue.count + items.count <= Self.longestQueue
+            else { return apply(.failed(.unusable("the queue is too long; open fewer playlists")), to: &contents) }
+            contents.queue.replaceSubrange(item...item, with: items)
+            apply(.expanded(itemCount: items.count), to: &contents)
+        }
     }
 
-    func address(of item: Int) -> String { contents.withLock { $0.addresses[item] } }
+    /// Which comes behind the one that is read.
+    var following: (number: Int, item: QueueItem)? {
+        contents.withLock { contents in contents.machine.following.map { ($0, contents.queue[$0]) } }
+    }
+
+    func item(_ number: Int) -> QueueItem { contents.withLock { $0.queue[number] } }
 
     /// Whether nothing comes behind what the ring holds.
     var isDraining: Bool { contents.withLock { $0.machine.isDraining } }
@@ -234,7 +248,7 @@ extension Director {
 extension Director {
     private struct Contents: ~Copyable, Sendable {
         var machine = StreamMachine()
-        var addresses: [String] = []
+        var queue: [QueueItem] = []
         /// Of those that were opened.
         var facts: [Int: Facts] = [:]
         var report: LatestReader<DeckReport>

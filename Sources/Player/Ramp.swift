@@ -7,6 +7,7 @@ struct Ramp: BitwiseCopyable, Sendable {
     /// A frame.
     private var step: Float = 0
 
+    @_noAllocation @_noLocks
     init(_ value: Float) {
         self.value = value
         target = value

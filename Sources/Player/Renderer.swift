@@ -6,38 +6,30 @@ internal import Synchronization
 
 /// Plays into a file, faster than it sounds.
 struct Renderer: ~Copyable, Sendable {
-    private let path: String
     private let now: @Sendable () -> Instant
-    private var blocks: HandoffConsumer<SoundBlock>?
-    private var deck: Deck?
+    private var deck: Deck
     private var file: SoundFileWriter?
     private var sound: Preallocated<Float>
-    private var channelCount = 1
+    private let channelCount: Int
     private var reports: LatestWriter<DeckReport>
     private var report = DeckReport()
 
     private static let frameCount = 480
 
     init(
-        path: String, blocks: consuming HandoffConsumer<SoundBlock>, reports: consuming LatestWriter<DeckReport>,
-        now: @escaping @Sendable () -> Instant
-    ) {
-        self.path = path
-        self.blocks = consume blocks
-        self.reports = reports
-        self.now = now
-        sound = Preallocated(repeating: 0, count: 2 * Self.frameCount)
-    }
-
-    mutating func begin(_ format: LPCMFormat) throws(StreamError) {
-        guard let blocks = blocks.take() else { return }
-        deck = Deck(format: format, blocks: blocks)
-        channelCount = format.channelCount
+        path: String, format: LPCMFormat, blocks: consuming HandoffConsumer<SoundBlock>,
+        reports: consuming LatestWriter<DeckReport>, now: @escaping @Sendable () -> Instant
+    ) throws(StreamError) {
         do {
             file = try SoundFileWriter(path: path, format: format, beginsWithSound: true)
         } catch {
             throw .unusable(error.description)
         }
+        deck = Deck(format: format, blocks: blocks)
+        channelCount = format.channelCount
+        self.reports = reports
+        self.now = now
+        sound = Preallocated(repeating: 0, count: 2 * Self.frameCount)
     }
 
     /// All that the ring holds, or all but a rest that more will come behind.
@@ -45,13 +37,12 @@ struct Renderer: ~Copyable, Sendable {
         while controls.isOpen.load(ordering: .relaxed) {
             let frameCount = min(controls.waiting, Self.frameCount)
             guard frameCount == Self.frameCount || isLast && frameCount > 0 else { return }
-            let before = deck?.taken ?? 0
-            deck?.pull(frameCount, into: &sound, at: now(), controls.orders)
-            let taken = deck?.taken ?? 0
-            controls.taken.store(taken, ordering: .releasing)
+            let before = deck.taken
+            deck.pull(frameCount, into: &sound, at: now(), controls.orders)
+            controls.taken.store(deck.taken, ordering: .releasing)
             // What was skipped is no sound, and what the deck has not is no silence.
-            guard taken != before else { return }
-            report.timeline = deck?.timeline ?? Timeline()
+            guard deck.taken != before else { return }
+            report.timeline = deck.timeline
             report.meanSquare = meanSquare(of: sound.span(in: 0..<frameCount * channelCount))
             reports.publish(report)
             try Self.write(frameCount * channelCount, of: sound, to: &file)

@@ -10,6 +10,8 @@ struct StreamMachine {
         case play, pause, stop
         case seek(Duration)
         case next, previous
+        /// What is read is a playlist of so many.
+        case expanded(itemCount: Int)
         /// Of the worker, in the generation that it works for.
         case opened, failed(StreamError), readToEnd
         /// As much is ready as is needed to begin, or to go on.
@@ -60,6 +62,8 @@ struct StreamMachine {
     /// Whether anything of the queue could be played since it began, and how many could not since then.
     private var hasSounded = false
     private var failuresInARow = 0
+    /// Where the item is to begin that is being opened.
+    private var start: Duration?
     /// What is told when the rest has been heard.
     private var failure: StreamError?
 
@@ -104,6 +108,10 @@ struct StreamMachine {
             phase = .running
             reading = item
             return [.append(item: item)]
+        case .expanded(let itemCount):
+            self.itemCount += itemCount - 1
+            if hearing > reading { hearing += itemCount - 1 }
+            return phase == .opening ? open(reading, at: start) : [.append(item: reading)]
         case .play: return play()
         case .pause:
             wantsToPlay = false
@@ -143,6 +151,7 @@ extension StreamMachine {
         reading = item
         hearing = item
         failure = nil
+        start = position
         phase = .opening
         return [.begin(generation: generation), .open(item: item, at: position)]
     }

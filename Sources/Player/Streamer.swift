@@ -38,14 +38,16 @@ public final class Streamer: Streaming {
         var renderer: Renderer?
         switch configuration.output {
         case .card(let name): output = try Self.card(name, configuration)
-        case .clock: output = PlaybackOutput(clockWithChannelCount: 2, period: configuration.period)
+        case .clock:
+            output = PlaybackOutput(clockWithChannelCount: configuration.channelCount, period: configuration.period)
         case .file: break
         }
-        let format = output?.format
+        let hasClock = output != nil
+        let format = output?.format ?? LPCMFormat(channelCount: configuration.channelCount)
         openedOutput = output?.granted.map { "\($0.device) (\($0.sampleFormat), \($0.format.rate.hertz) Hz)" }
         director = Director(
             Director.Settings(
-                rate: format?.rate ?? .opus, hasClock: format != nil, startAfter: configuration.startAfter,
+                rate: format.rate, hasClock: hasClock, startAfter: configuration.startAfter,
                 resumeAfter: configuration.resumeAfter, loops: configuration.loops),
             controls, orders, watch: watch, report: reports.reader, now: monotonicNow)
         threads = Threads()
@@ -53,7 +55,8 @@ public final class Streamer: Streaming {
             let loop = PlaybackLoop(output, controls, blocks: blocks.consumer, reports: reports.writer)
             try threads.start("play", priority: Self.priority, loop) { $0.run() }
         } else if case .file(let path) = configuration.output {
-            renderer = Renderer(path: path, blocks: blocks.consumer, reports: reports.writer, now: monotonicNow)
+            renderer = try Renderer(
+                path: path, format: format, blocks: blocks.consumer, reports: reports.writer, now: monotonicNow)
         }
         let director = director
         let work = Work(producer: blocks.producer, renderer: renderer)
@@ -71,7 +74,7 @@ public final class Streamer: Streaming {
     ) throws(StreamError) -> PlaybackOutput {
         do throws(SoundCardError) {
             return try PlaybackOutput(
-                card: name, channelCount: 2, period: configuration.period,
+                card: name, channelCount: configuration.channelCount, period: configuration.period,
                 queuedPeriods: max(configuration.queue / configuration.period, 1.5))
         } catch {
             throw .unusable(error.description)
@@ -97,18 +100,20 @@ public final class Streamer: Streaming {
 // What is played.
 extension Streamer {
     /// Lets go of what was played and makes ready to play `addresses`, one after the other without a gap, the first of them
-    /// from `position` on. URLs, paths, or `-` for standard input.
-    public func open(_ addresses: [String], at position: Duration? = nil) { director.open(addresses, at: position) }
+    /// from `position` on. URLs, paths, or `-` for standard input; of sound, or of playlists (m3u, pls).
+    public func open(_ addresses: [String], at position: Duration? = nil) {
+        director.open(addresses.map { QueueItem($0) }, at: position)
+    }
 
     public func open(_ address: String, at position: Duration? = nil) { open([address], at: position) }
 
     /// Behind what is there.
-    public func enqueue(_ addresses: [String]) { director.enqueue(addresses) }
+    public func enqueue(_ addresses: [String]) { director.enqueue(addresses.map { QueueItem($0) }) }
 
     public func enqueue(_ address: String) { enqueue([address]) }
 
-    /// All that was opened and enqueued.
-    public var queue: [String] { director.addresses }
+    /// All that was opened and enqueued, the entries of playlists in place of these.
+    public var queue: [QueueItem] { director.queue }
 
     /// What sounds; nil until it is known.
     public var track: Track? { director.track }
@@ -179,10 +184,10 @@ extension Streamer {
         }
     }
 
-    /// From silence, or from where an earlier fade has come to.
+    /// From silence where nothing sounds yet; else from where an earlier fade has come to.
     public func fadeIn(over duration: Duration) { fade(to: 1, over: duration) }
 
-    /// Goes on in silence until it fades in again, or is stopped.
+    /// In sound, not in time: it waits where that does. Then it goes on in silence until it fades in again, or is stopped.
     public func fadeOut(over duration: Duration) { fade(to: 0, over: duration) }
 
     private func fade(to gain: Float, over duration: Duration) {

@@ -5,12 +5,13 @@ public struct StreamerConfiguration: Sendable {
         case card(String)
         /// Nothing is heard, at the pace of the clock.
         case clock
-        /// A WAV file, or raw samples on standard output for `-`: written as fast as it can be read, at the rate and with the
-        /// channels of the first of the queue.
+        /// A WAV file, or raw samples on standard output for `-`: written as fast as it can be read.
         case file(String)
     }
 
     public var output = Output.card("default")
+    /// 1 or 2. The rate is the card's, and 48 000 Hz elsewhere.
+    public var channelCount = 2
 
     /// How much the output is given at a time.
     public var period = Duration.milliseconds(20)
@@ -42,6 +43,8 @@ public struct DownloadSettings: Equatable, Sendable {
     public var timeout = Duration.seconds(10)
     /// `http://…`, `socks5h://…`; nil for what the environment says.
     public var proxy: String?
+    /// Lines like `Authorization: Bearer …` that go with every request.
+    public var headers: [String] = []
 
     public init() {}
 }

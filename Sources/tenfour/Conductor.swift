@@ -77,12 +77,12 @@ struct Conductor {
     }
 
     /// Returns whether it was the key to quit.
-    private func press(_ key: Character, _ session: Session, _ line: inout StatusLine) -> Bool {
+    private func press(_ key: Keyboard.Key, _ session: Session, _ line: inout StatusLine) -> Bool {
         switch key {
-        case " ": session.isMicrophoneOpen.toggle()
-        case "m": session.isSpeakerMuted.toggle()
-        case "q", "\u{4}": return true
-        case "?":
+        case .character(" "): session.isMicrophoneOpen.toggle()
+        case .character("m"): session.isSpeakerMuted.toggle()
+        case .character("q"), .character("\u{4}"): return true
+        case .character("?"):
             line.clear()
             say(Self.help)
         default: break

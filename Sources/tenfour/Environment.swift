@@ -3,7 +3,7 @@ import Glibc
 /// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed. Links and keys
 /// are not among them: see `Secrets`.
 enum Environment {
-    private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose"]
+    private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose", "loop", "buffer-all"]
     private static let common: Set = [
         "profile", "quiet", "verbose", "name", "rtcp", "interface", "duration", "defence", "report",
     ]
@@ -18,6 +18,10 @@ enum Environment {
         "recv": common.union(playing).union([
             "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",
         ]),
+        "play": [
+            "device", "output", "quiet", "verbose", "rate", "pitch", "volume", "loop", "fade-in", "fade-out", "duration", "proxy",
+            "timeout", "buffer", "buffer-size", "buffer-all", "start-after",
+        ],
     ]
 
     /// Those that were typed, the first of them a command, with those from the environment before them.

@@ -100,7 +100,7 @@ struct StatusLine {
 }
 
 /// Rises with the sound at once and falls slowly, so that speech can be read.
-private struct Meter {
+struct Meter {
     private var shown = Level.floor
 
     /// In decibels each time it is shown.

@@ -16,7 +16,7 @@ struct Tenfour: ParsableCommand {
             """,
         version: "tenfour 0.1",
         subcommands: [
-            Talk.self, Listen.self, Send.self, Recv.self, ChannelCommand.self, RelayCommand.self, Devices.self,
+            Talk.self, Listen.self, Send.self, Recv.self, Play.self, ChannelCommand.self, RelayCommand.self, Devices.self,
         ])
 
     static func main() {
