@@ -60,7 +60,6 @@ let package = Package(
         clib("CQRencode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
 
         clib("CCurl", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
-        clib("CSoundTouch", pkgConfig: "soundtouch", debian: "libsoundtouch-dev"),
         clib("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
         .systemLibrary(
             name: "CAV", pkgConfig: "libavformat",
@@ -100,7 +99,8 @@ let package = Package(
         room("Feed", imports: ["Sound", "OpusCodec", "Resampling"]),
         room("HTTPFeed", imports: ["CCurl", "Sound", "Feed", "Network"]),
         room("FFmpegFeed", imports: ["CAV", "Sound", "Feed"]),
-        room("TimePitch", imports: ["CSoundTouch", "Sound"]),
+        room("TimePitch", imports: ["Sound"]),
+        room("Effects", imports: ["Sound"]),
         room(
             "Player",
             imports: [

@@ -1,5 +1,3 @@
-public import Sound
-
 /// The first step: bytes at offsets, from a network or a file, with a bounded number of them in memory.
 ///
 /// `read` is for the one thread that parses; the rest is for any thread.
