@@ -1,4 +1,4 @@
-import RTP
+import Sound
 import Testing
 
 struct PeerTextTests {
