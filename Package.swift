@@ -114,7 +114,7 @@ let package = Package(
             name: "tenfour",
             dependencies: [
                 "Radio", "Membership", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality",
-                "Relaying", "RelayService", "SoundCard", "SoundFile", "Console", argumentParser,
+                "Relaying", "RelayService", "SoundCard", "SoundFile", "Console", "Feed", "Handoff", "Player", argumentParser,
             ],
             swiftSettings: settings),
 
@@ -205,7 +205,7 @@ let package = Package(
             "FFmpegFeedTests",
             imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "Feed", "Sound"]),
         tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
-        tests("PlayerTests", imports: ["Player", "Feed", "TimePitch", "SoundFile", "Sound"]),
+        tests("PlayerTests", imports: ["Player", "Feed", "Handoff", "TimePitch", "SoundCard", "SoundFile", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),

@@ -113,22 +113,29 @@ struct RingFiller: ~Copyable {
     private mutating func process(from start: Int, to end: Int) -> Int {
         let channels = format.channelCount
         let progress = Self.process(
-            &timePitch, chunk.span(in: unread.lowerBound * channels..<unread.upperBound * channels), into: &output,
+            &timePitch, chunk, unread.lowerBound * channels..<unread.upperBound * channels, into: &output,
             start * channels..<end * channels)
         unread = unread.lowerBound + progress.consumed.rawValue..<unread.upperBound
         return progress.produced.rawValue
     }
 
-    private static func process(
-        _ timePitch: inout TimePitch, _ input: Span<Float>, into output: inout Preallocated<Float>, _ range: Range<Int>
-    ) -> EffectProgress {
-        var room = output.mutableSpan(in: range)
-        return timePitch.process(input, into: &room)
+    private mutating func finish(from start: Int, to end: Int) -> Int {
+        Self.finish(&timePitch, into: &output, start * format.channelCount..<end * format.channelCount).rawValue
     }
 
-    private mutating func finish(from start: Int, to end: Int) -> Int {
-        var room = output.mutableSpan(in: start * format.channelCount..<end * format.channelCount)
-        return timePitch.finish(into: &room).rawValue
+    private static func process(
+        _ timePitch: inout TimePitch, _ chunk: borrowing Preallocated<Float>, _ input: Range<Int>,
+        into output: inout Preallocated<Float>, _ range: Range<Int>
+    ) -> EffectProgress {
+        var room = output.mutableSpan(in: range)
+        return timePitch.process(chunk.span(in: input), into: &room)
+    }
+
+    private static func finish(
+        _ timePitch: inout TimePitch, into output: inout Preallocated<Float>, _ range: Range<Int>
+    ) -> FrameCount {
+        var room = output.mutableSpan(in: range)
+        return timePitch.finish(into: &room)
     }
 
     /// The ring has more places than its goal needs: only what is stale, and will be gone at once, can fill it.

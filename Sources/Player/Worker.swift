@@ -93,7 +93,7 @@ extension Worker {
     private func open(_ number: Int, at position: Duration?) {
         let item = director.item(number)
         do throws(StreamError) {
-            let download = try prepared(number) ?? opening.begin(item)
+            let download = if let ready = prepared(number) { ready } else { try opening.begin(item) }
             orders.attach(download)
             do throws(StreamError) {
                 switch try opening.open(download, of: item, as: format) {

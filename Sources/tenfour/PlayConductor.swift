@@ -1,8 +1,10 @@
 import Console
 import Feed
 import Glibc
+import Handoff
 import Player
 import Radio
+import Synchronization
 
 /// Plays in the terminal: signals and keys go in, titles and a status line come out.
 struct PlayConductor {
@@ -34,9 +36,12 @@ struct PlayConductor {
             if !quiet, Terminal.showsStatus { line.draw(streamer) }
         }
         fade(streamer)
+        let state = streamer.state
+        streamer.close()
+        events.waitForTheEnd()
         tell(events.take(), streamer, &line, &hasSounded)
         line.clear()
-        if case .failed(let error) = streamer.state {
+        if case .failed(let error) = state {
             throw RadioError(hasSounded ? .failure : .unavailable, error.description)
         }
         if let rendersTo, rendersTo != "-" { say("wrote \(rendersTo)") }
@@ -155,6 +160,7 @@ extension Track {
 /// The events of a streamer for one who looks now and then.
 final class EventQueue: Sendable {
     private let events = Locked<[StreamEvent]>([])
+    private let isOver = Atomic<Bool>(false)
 
     /// What comes from now on.
     init(_ stream: AsyncStream<StreamEvent>) {
@@ -164,7 +170,13 @@ final class EventQueue: Sendable {
                 if case .progress = event { continue }
                 events.withLock { $0.append(event) }
             }
+            self?.isOver.store(true, ordering: .releasing)
         }
+    }
+
+    /// Of a streamer that is closed.
+    func waitForTheEnd() {
+        for _ in 0..<100 where !isOver.load(ordering: .acquiring) { usleep(10_000) }
     }
 
     func take() -> [StreamEvent] {
