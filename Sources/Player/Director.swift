@@ -101,7 +101,7 @@ extension Director {
 
     func seek(by distance: Duration) {
         contents.withLock { contents in
-            seek(to: max(heard(&contents).value + distance, .zero), in: &contents)
+            seek(to: max(place(&contents).value + distance, .zero), in: &contents)
         }
     }
 
@@ -203,13 +203,24 @@ extension Director {
         }
     }
 
-    /// Where it is, or will be at once.
-    private func heard(_ contents: inout Contents) -> Estimate<Duration> {
+    /// Where it is, or where a jump leads that is not heard yet.
+    private func place(_ contents: inout Contents) -> Estimate<Duration> {
         let moment = now()
         guard let stretch = contents.report.read().timeline.stretch(at: moment),
             stretch.generation == contents.machine.generation, stretch.item == contents.machine.hearing
         else { return contents.target }
-        return Estimate(.nanoseconds(stretch.position(at: moment)), isExact: stretch.isExact)
+        return stretch.estimate(at: moment)
+    }
+
+    /// Where that is which is heard now: what was played before a jump, while it still comes out of the card.
+    private func heard(_ contents: inout Contents) -> Estimate<Duration> {
+        let moment = now()
+        if let stretch = contents.report.read().timeline.stretch(at: moment),
+            stretch.generation < contents.machine.generation, stretch.rate > 0
+        {
+            return stretch.estimate(at: moment)
+        }
+        return place(&contents)
     }
 
     private func progress(_ contents: inout Contents) -> StreamProgress {
@@ -267,6 +278,7 @@ extension Director {
         }
     }
 
+    /// Within the lock.
     private func apply(_ input: StreamMachine.Input, to contents: inout Contents) {
         for action in contents.machine.handle(input) { perform(action, &contents) }
         controls.isOpen.store(contents.machine.isOpen, ordering: .releasing)
@@ -314,5 +326,11 @@ extension Director {
 
     private func tell(_ event: StreamEvent, _ contents: borrowing Contents) {
         for listener in contents.listeners.values { listener.yield(event) }
+    }
+}
+
+extension Timeline.Stretch {
+    fileprivate func estimate(at moment: Instant) -> Estimate<Duration> {
+        Estimate(.nanoseconds(position(at: moment)), isExact: isExact)
     }
 }

@@ -77,7 +77,7 @@ struct RingFiller: ~Copyable {
         isAtEnd = isAtEnd && frames < wanted
         block.generation = generation
         block.item = item
-        block.rate = timePitch.rate
+        block.rate = rate(from: block.position, over: frames)
         block.isExact = position.isExact
         block.frameCount = frames
         for index in 0..<frames * format.channelCount { block.samples[index] = output[index] }
@@ -90,6 +90,13 @@ struct RingFiller: ~Copyable {
     private func place(of latency: Double) -> Int64 {
         let behind = (Double(unread.count) + latency) * 1e9 / Double(format.rate.hertz)
         return max(Instant.nanoseconds(in: position.value) - Int64(behind), 0)
+    }
+
+    /// Of the item, in a frame of output, from `start` to here: not as it was told, but as it came out between the splices.
+    private func rate(from start: Int64, over frames: Int) -> Double {
+        guard timePitch.rate != 1, frames > 0 else { return 1 }
+        let passed = Double(place(of: timePitch.latency) - start) * Double(format.rate.hertz) / (1e9 * Double(frames))
+        return min(max(passed, 0.01), 64)
     }
 
     private mutating func set(_ tempo: Tempo) {

@@ -9,7 +9,7 @@ struct SoundBlock: BitwiseCopyable, Sendable {
     var item = 0
     /// Of the first frame, in nanoseconds from the beginning of the item.
     var position: Int64 = 0
-    /// How much of the item passes while this sounds: 1.5 where it is half as fast again.
+    /// How much of the item passes while this sounds, above zero: 1.5 where it is half as fast again.
     var rate = 1.0
     /// Whether the position is no guess.
     var isExact = true

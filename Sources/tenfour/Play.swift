@@ -1,5 +1,6 @@
 import ArgumentParser
 import Console
+import Feed
 import Player
 import Radio
 

@@ -4,6 +4,7 @@ import Glibc
 import Handoff
 import Player
 import Radio
+import Sound
 import Synchronization
 
 /// Plays in the terminal: signals and keys go in, titles and a status line come out.
