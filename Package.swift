@@ -175,7 +175,7 @@ let package = Package(
             name: "Support",
             dependencies: [
                 "Sound", "RTP", "Keys", "Membership", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard",
-                "Relaying", "RelayService",
+                "Relaying", "RelayService", "Feed",
             ],
             path: "Tests/Support",
             swiftSettings: settings),

@@ -43,7 +43,7 @@ public struct BufferLimits: Equatable, Sendable {
         self.behind = max(behind, 0)
     }
 
-    /// All there is, however fast it is read. It is kept in a file without a name, not in memory.
+    /// All there is, however slowly it is read. It is kept in a file without a name, not in memory; of a live stream 8 MiB are.
     public static var all: Self { Self(ahead: .max, behind: .max) }
 
     private static let least = 64 << 10

@@ -58,6 +58,8 @@ public final class FileDownload: Downloading {
 
     /// The C function is `pread`.
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int {
+        // Beyond what the kernel counts to.
+        if offset > Int.max - buffer.count { return 0 }
         while true {
             if isInterrupted.load(ordering: .acquiring) || isStopped.load(ordering: .acquiring) { throw .interrupted }
             let count = unsafe pread(descriptor, buffer.baseAddress, buffer.count, offset)

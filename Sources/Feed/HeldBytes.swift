@@ -19,16 +19,33 @@
         unsafe spare?.deallocate()
     }
 
-    /// Holds nothing, and takes the bytes from `offset` on; in a file from then on where `isInFile`.
-    mutating func restart(at offset: Int, isInFile: Bool = false) throws(DownloadError) {
+    /// Holds nothing, and takes the bytes from `offset` on, into memory.
+    mutating func restart(at offset: Int) {
         for unsafe chunk in unsafe chunks { unsafe chunk.deallocate() }
         unsafe chunks.removeAll()
         held = offset..<offset
         base = offset
-        file = isInFile ? try UnnamedFile() : nil
+        file = nil
     }
 
-    /// Throws where the disk is full.
+    var isInFile: Bool { file != nil }
+
+    /// Holds what it holds in a file from now on, and forgets nothing. Throws where the disk is full.
+    mutating func moveToFile() throws(DownloadError) {
+        let file = try UnnamedFile()
+        var offset = held.lowerBound
+        while offset < held.upperBound {
+            let (index, place) = position(of: offset)
+            let count = min(held.upperBound - offset, Self.chunkByteCount - place)
+            try unsafe file.write(UnsafeRawBufferPointer(start: chunks[index] + place, count: count), at: offset - base)
+            offset += count
+        }
+        for unsafe chunk in unsafe chunks { unsafe chunk.deallocate() }
+        unsafe chunks.removeAll()
+        self.file = consume file
+    }
+
+    /// Throws where it is in a file and the disk is full.
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
         if file != nil {
             try unsafe file?.write(bytes, at: held.upperBound - base)

@@ -22,6 +22,7 @@ internal import Glibc
     /// a line of 10 Mbit/s brings in the time that a new connection takes.
     private static let nearby = 256 << 10
     private static let maximumTitleCount = 64
+    private static let allOfALiveStream = BufferLimits(ahead: 8 << 20, behind: 8 << 20)
 
     package init(_ state: DownloadState, limits: BufferLimits) {
         current = state
@@ -74,7 +75,7 @@ internal import Glibc
     package func stop() {
         withLock {
             isStopped = true
-            try? bytes.restart(at: bytes.held.upperBound)
+            bytes.restart(at: bytes.held.upperBound)
             wakeReader()
         }
     }
@@ -121,7 +122,12 @@ internal import Glibc
 
     private func move(to offset: Int) {
         reader = offset
-        if offset > bounds.behind { bytes.forget(before: offset - bounds.behind) }
+        forget()
+    }
+
+    private func forget() {
+        let behind = memoryBounds.behind
+        if reader > behind { bytes.forget(before: reader - behind) }
     }
 
     /// What is here from the reader on; 0 at the end, nil where that must be waited for.
@@ -168,11 +174,13 @@ internal import Glibc
 
     /// Forgets what is here for what the reader waits for and is not on its way, if anything, and returns from where on bytes
     /// are to come.
-    package func restartWhereWanted() throws(DownloadError) -> Int? {
-        try withLock { () throws(DownloadError) in
+    package func restartWhereWanted() -> Int? {
+        withLock {
             guard let offset = wanted else { return nil }
             wanted = nil
-            try restartWindow(at: offset)
+            current.phase = .connecting
+            titles.removeAll()
+            bytes.restart(at: offset)
             return offset
         }
     }
@@ -184,27 +192,20 @@ internal import Glibc
 
     package var hasRoom: Bool { withLock { hasRoomAgain } }
 
-    private var isFullNow: Bool { bytes.held.upperBound - reader >= bounds.ahead }
+    private var isFullNow: Bool { bytes.held.upperBound - reader >= memoryBounds.ahead }
 
     /// A quarter less, so that it is not stopped and started for each read.
-    private var hasRoomAgain: Bool { bytes.held.upperBound - reader < bounds.ahead / 4 * 3 }
+    private var hasRoomAgain: Bool { bytes.held.upperBound - reader < memoryBounds.ahead / 4 * 3 }
 
-    /// Bytes come from here on.
-    package func begin() throws(DownloadError) {
-        try withLock { () throws(DownloadError) in try restartWindow(at: 0) }
-    }
-
-    private func restartWindow(at offset: Int) throws(DownloadError) {
-        current.phase = .connecting
-        titles.removeAll()
-        try bytes.restart(at: offset, isInFile: bounds == .all)
-    }
+    /// All of what has no end would fill any disk.
+    private var memoryBounds: BufferLimits { current.isLive && bounds == .all ? Self.allOfALiveStream : bounds }
 
     package func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
         try withLock { () throws(DownloadError) in
             if isStopped { return }
+            if bounds == .all, !current.isLive, !self.bytes.isInFile { try self.bytes.moveToFile() }
             try unsafe self.bytes.append(bytes)
-            if reader > bounds.behind { self.bytes.forget(before: reader - bounds.behind) }
+            forget()
             wakeReader()
         }
     }

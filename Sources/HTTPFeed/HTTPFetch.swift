@@ -62,13 +62,10 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     func start(on duty: Duty) {
         loop = duty.loop
         transfer = CurlTransfer(on: duty.multi, for: self)
-        do {
+        do throws(NetworkError) {
             stallTimer = try duty.loop.makeTimer { [weak self] in self?.lookForStall() }
             retryTimer = try duty.loop.makeTimer { [weak self] in self?.retryNow() }
-            try window.begin()
             ask(from: 0)
-        } catch let error as DownloadError {
-            fail(error)
         } catch {
             fail(.failed("\(error)"))
         }
@@ -77,11 +74,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     /// The reader has room again, or wants something else.
     func demanded() {
         guard transfer != nil else { return }
-        do throws(DownloadError) {
-            if let offset = try window.restartWhereWanted() { return ask(from: offset) }
-        } catch {
-            return fail(error)
-        }
+        if let offset = window.restartWhereWanted() { return ask(from: offset) }
         guard request.isHeld, window.hasRoom else { return }
         request.isHeld = false
         window.update { if $0.phase == .full { $0.phase = .receiving } }

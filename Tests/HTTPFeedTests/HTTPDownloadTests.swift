@@ -92,6 +92,14 @@ import Testing
         #expect(server.ranges == ["0-"])
     }
 
+    @Test func aStationIsNotKeptForEver() throws {
+        folder.write([UInt8](repeating: 7, count: 20_000_000), to: "long")
+        let download = try HTTPDownload(server.address("long", "icy=1000000"), limits: .all)
+        #expect(download.wait { $0.phase == .full })
+        #expect(download.state.available.count < 9 << 20)
+        download.stop()
+    }
+
     @Test func anEmptyFileHasNoBytes() throws {
         folder.write([], to: "empty")
         let download = try HTTPDownload(server.address("empty"))
