@@ -205,6 +205,7 @@ let package = Package(
             "FFmpegFeedTests",
             imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "Feed", "Sound"]),
         tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
+        tests("EffectsTests", imports: ["Effects", "TimePitch", "Sound"]),
         tests("PlayerTests", imports: ["Player", "Feed", "TimePitch", "SoundFile", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
