@@ -170,6 +170,7 @@ let package = Package(
         // What README.md shows, as a stranger would build it: without our settings.
         .executableTarget(name: "send-a-file", dependencies: ["Radio"], path: "Tests/ReadmePrograms/send"),
         .executableTarget(name: "hear", dependencies: ["Radio"], path: "Tests/ReadmePrograms/hear"),
+        .executableTarget(name: "play", dependencies: ["Player"], path: "Tests/ReadmePrograms/play"),
 
         .target(
             name: "Support",
@@ -205,6 +206,7 @@ let package = Package(
             "FFmpegFeedTests",
             imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "Feed", "Sound"]),
         tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
+        tests("EffectsTests", imports: ["Effects", "TimePitch", "Sound"]),
         tests("PlayerTests", imports: ["Player", "Feed", "Handoff", "TimePitch", "SoundCard", "SoundFile", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
@@ -222,7 +224,7 @@ let package = Package(
                 "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Network", "OpusCodec",
                 "Playout", "RTP", "Sound", "SoundCard", "SoundFile",
             ]),
-        tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
+        tests("ReadmeTests", imports: ["send-a-file", "hear", "play", "SoundFile", "Sound"]),
         tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
         tests("CommandTests", imports: ["tenfour"]),
         tests("InteropTests", imports: ["tenfour"]),

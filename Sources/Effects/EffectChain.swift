@@ -62,17 +62,33 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
             if waiting.isEmpty {
                 // No more than is wanted: what waits here is late to hear of a new setting.
                 let wanted = min(Self.block * channelCount, output.count - produced * channelCount)
-                var room = between.mutableSpan(in: 0..<wanted)
-                waiting = 0..<more(&first, &room).rawValue
+                waiting = 0..<Self.fill(&between, upTo: wanted, from: &first, more).rawValue
                 if waiting.isEmpty { break }
             }
             let samples = waiting.lowerBound * channelCount..<waiting.upperBound * channelCount
             var rest = output._mutatingExtracting(produced * channelCount..<output.count)
-            let progress = second.process(between.span(in: samples), into: &rest)
+            let progress = Self.pass(between, samples, through: &second, into: &rest)
             waiting = waiting.lowerBound + progress.consumed.rawValue..<waiting.upperBound
             produced += progress.produced.rawValue
         }
         return FrameCount(produced)
+    }
+
+    // Apart from `self`, whose parts would otherwise be taken for one.
+
+    private static func fill(
+        _ between: inout Preallocated<Float>, upTo count: Int, from first: inout First,
+        _ more: (inout First, inout MutableSpan<Float>) -> FrameCount
+    ) -> FrameCount {
+        var room = between.mutableSpan(in: 0..<count)
+        return more(&first, &room)
+    }
+
+    private static func pass(
+        _ between: borrowing Preallocated<Float>, _ samples: Range<Int>, through second: inout Second,
+        into output: inout MutableSpan<Float>
+    ) -> EffectProgress {
+        second.process(between.span(in: samples), into: &output)
     }
 }
 

@@ -21,7 +21,7 @@ public final class FFmpegParser: PacketSource {
     private let file: ContainerFile
     private let handle: UnsafeMutablePointer<AVFormatContext>
     private let streamIndex: Int32
-    /// The timestamp at which the sound begins.
+    /// The timestamp at which the sound begins: not zero in what was cut out of something longer, as radio is.
     private var origin: Int64?
     private let startsAtFirstPacket: Bool
     /// The duration of a packet may be less than what is decoded of it.
@@ -84,7 +84,7 @@ public final class FFmpegParser: PacketSource {
             isPacketRead = false
         } else {
             guard try readPacket() else {
-                if isContiguous { measured = duration(of: parsed.end) }
+                if isContiguous { measure() }
                 return nil
             }
         }
@@ -107,7 +107,7 @@ public final class FFmpegParser: PacketSource {
         let none = tenfour_av_no_timestamp()
         let given = unsafe packet.handle.pointee.pts == none ? packet.handle.pointee.dts : packet.handle.pointee.pts
         if given != none {
-            if origin == nil { origin = startsAtFirstPacket ? given : 0 }
+            if origin == nil { origin = startsAtFirstPacket ? max(given, 0) : 0 }
             unsafe packet.handle.pointee.pts = given.subtractingReportingOverflow(origin ?? 0).partialValue
         }
         unsafe packet.handle.pointee.dts = packet.handle.pointee.pts
@@ -129,11 +129,6 @@ public final class FFmpegParser: PacketSource {
         return unsafe Span(_unsafeStart: data, count: size).littleEndian32(at: 4)
     }
 
-    private var discardedTicks: Int64 {
-        let rate = Int32(clamping: track.format.rate.hertz)
-        return av_rescale_q(Int64(discardedSampleCount), AVRational(num: 1, den: rate), timeBase)
-    }
-
     private func describe() -> PacketDescription {
         let (position, size) = unsafe (packet.handle.pointee.pos, Int(packet.handle.pointee.size))
         let time = unsafe max(packet.handle.pointee.duration, 0)
@@ -143,7 +138,7 @@ public final class FFmpegParser: PacketSource {
         parsed.time = parsed.time.addingReportingOverflow(time).partialValue
         let begin = unsafe packet.handle.pointee.pts
         let from = begin == tenfour_av_no_timestamp() ? parsed.end : begin
-        parsed.end = max(parsed.end, from.addingReportingOverflow(time - discardedTicks).partialValue)
+        parsed.end = max(parsed.end, from.addingReportingOverflow(time).partialValue)
         if parsed.time > 0 {
             let seconds = Double(parsed.time) * Double(timeBase.num) / Double(timeBase.den)
             bitRate = Int(clamping: Int64(min(Double(parsed.byteCount) * 8 / max(seconds, 1e-3), 1e12)))
@@ -168,6 +163,16 @@ public final class FFmpegParser: PacketSource {
         let share = Double(max(byteCount - stream.start - firstByte, 0)) / Double(parsed.byteCount)
         let ticks = min(Double(parsed.time) * share, 1e15)
         return Estimate(duration(of: Int64(ticks)), isExact: track.codec.hasPrefix("pcm"))
+    }
+
+    /// After the last packet. What the file says is right to the sample where the two agree but for the last packet's filling.
+    private func measure() {
+        let parsed = duration(of: parsed.end)
+        if let told = duration, told.isExact, told.value - parsed < .milliseconds(200), parsed - told.value < .milliseconds(200) {
+            measured = told.value
+        } else {
+            measured = parsed
+        }
     }
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {

@@ -14,6 +14,7 @@ public func openFFmpegFeed(_ download: any Downloading, format: LPCMFormat) thro
         container = Container(sniffing: window.bytes)
     } catch { throw .parse(.download(error)) }
     if let refusal = container.refusal { throw .parse(.malformed(refusal)) }
+    if isOwn(container, &window) { return try openOwnFeed(window, container, format: format) }
     let source: any PacketSource
     switch container {
     case .elementary: source = try FrameParser(window, tag: tag)

@@ -10,6 +10,9 @@ public struct ByteWindow: ~Copyable {
     private var count = 0
     private var loaded = 0..<0
 
+    /// So many bytes are asked for at least, as asking has its price.
+    private static let step = 16_384
+
     /// Room for `capacity` bytes, which is the most that can be looked at together.
     public init(of download: any Downloading, capacity: Int = 1 << 17) {
         self.download = download
@@ -54,7 +57,7 @@ public struct ByteWindow: ~Copyable {
             (start, count) = (offset, kept)
         }
         while start + count < offset + wanted {
-            let got = try Self.fill(&memory, from: count, outOf: download, at: start + count)
+            let got = try Self.fill(&memory, in: count..<min(count + max(offset + wanted - start - count, Self.step), memory.count), outOf: download, at: start + count)
             guard got > 0 else { break }
             count += got
         }
@@ -62,10 +65,9 @@ public struct ByteWindow: ~Copyable {
     }
 
     private static func fill(
-        _ memory: inout Preallocated<UInt8>, from first: Int, outOf download: any Downloading, at offset: Int
+        _ memory: inout Preallocated<UInt8>, in free: Range<Int>, outOf download: any Downloading, at offset: Int
     ) throws(DownloadError) -> Int {
-        let limit = memory.count - first
-        var room = memory.mutableSpan(in: first..<memory.count)
+        var room = memory.mutableSpan(in: free)
         var failure: DownloadError?
         let got = unsafe room.withUnsafeMutableBytes { room in
             do throws(DownloadError) {
@@ -77,6 +79,6 @@ public struct ByteWindow: ~Copyable {
         }
         if let failure { throw failure }
         // A download that says it gave more than there was room for must not make us read past it.
-        return min(max(got, 0), limit)
+        return min(max(got, 0), free.count)
     }
 }

@@ -16,13 +16,8 @@ struct FeedOpening: Opening {
 
     func begin(_ item: QueueItem) throws(StreamError) -> any Downloading {
         do throws(DownloadError) {
-            switch try resource(of: item) {
-            case .http(let address):
-                let options = HTTPOptions(proxy: settings.proxy, headers: settings.headers, timeout: settings.timeout)
-                return try HTTPDownload(address, options: options, limits: settings.limits, on: loop)
-            case .file(let path): return try FileDownload.open(path, limits: settings.limits)
-            case .standardInput: return try FileDownload.open("-", limits: settings.limits)
-            }
+            let options = HTTPOptions(proxy: settings.proxy, headers: settings.headers, timeout: settings.timeout)
+            return try resource(of: item).open(options: options, limits: settings.limits, on: loop)
         } catch {
             throw StreamError(error)
         }

@@ -9,19 +9,18 @@ struct Bending: ~Copyable {
     /// Where each frame of `output` came from, at the beginning of the block it was given in.
     private(set) var positions: [(frame: Int, position: Double)] = []
     private let block: Int
-    private var room: [Float]
 
     init(_ format: LPCMFormat = .mono, rate: Double = 1, pitch: Double = 0, block: Int = 480) {
         timePitch = TimePitch(format: format)
         timePitch.rate = rate
         timePitch.pitch = pitch
         self.block = block
-        room = [Float](repeating: 0, count: block * format.channelCount)
     }
 
     /// Gives all of `input`.
     mutating func bend(_ input: [Float]) {
         let channelCount = timePitch.format.channelCount
+        var room = [Float](repeating: 0, count: block * channelCount)
         var taken = 0
         while true {
             note()
@@ -34,6 +33,7 @@ struct Bending: ~Copyable {
     }
 
     mutating func finish() {
+        var room = [Float](repeating: 0, count: block * timePitch.format.channelCount)
         while true {
             note()
             var space = room.mutableSpan

@@ -1,23 +1,23 @@
 @testable import Feed
 import Testing
 
-struct ByteWindowTests {
+struct HeldBytesTests {
     /// Bytes that tell where they lie.
     private func bytes(_ range: Range<Int>) -> [UInt8] { range.map { UInt8(truncatingIfNeeded: $0 % 251) } }
 
-    private func copy(_ window: borrowing ByteWindow, from offset: Int, _ count: Int) throws -> [UInt8] {
+    private func copy(_ window: borrowing HeldBytes, from offset: Int, _ count: Int) throws -> [UInt8] {
         var room = [UInt8](repeating: 0, count: count)
         let got = try unsafe room.withUnsafeMutableBytes { try unsafe window.copy(from: offset, into: $0) }
         return Array(room[..<got])
     }
 
-    private func append(_ range: Range<Int>, to window: inout ByteWindow) throws {
+    private func append(_ range: Range<Int>, to window: inout HeldBytes) throws {
         try unsafe bytes(range).withUnsafeBytes { try unsafe window.append($0) }
     }
 
     @Test(arguments: [false, true])
     func whatIsPutInComesOut(isInFile: Bool) throws {
-        var window = ByteWindow()
+        var window = HeldBytes()
         window.restart(at: 1_000)
         var end = 1_000
         for count in [1, 65_535, 65_536, 65_537, 0, 200_000, 7] {
@@ -34,7 +34,7 @@ struct ByteWindowTests {
     }
 
     @Test func whatIsForgottenIsGoneAndTheRestStays() throws {
-        var window = ByteWindow()
+        var window = HeldBytes()
         window.restart(at: 0)
         try append(0..<300_000, to: &window)
         window.forget(before: 150_000)
@@ -51,7 +51,7 @@ struct ByteWindowTests {
 
     /// Against one that keeps everything.
     @Test func itHoldsAfterManySteps() throws {
-        var window = ByteWindow()
+        var window = HeldBytes()
         var state: UInt64 = 5
         func random(_ bound: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
