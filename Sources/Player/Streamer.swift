@@ -21,6 +21,9 @@ public final class Streamer: Streaming {
     /// What the card granted, in words; nil where there is none.
     public let openedOutput: String?
 
+    /// Where what is played is taken from, by a configuration that says so.
+    public let source: StreamerSource?
+
     /// Opens the output. Throws `.unusable`, with a remedy, where it is not to be had.
     public convenience init(_ configuration: StreamerConfiguration = StreamerConfiguration()) throws(StreamError) {
         try self.init(configuration, opening: FeedOpening(configuration.download))
@@ -40,9 +43,9 @@ public final class Streamer: Streaming {
         case .card(let name): output = try Self.card(name, configuration)
         case .clock:
             output = PlaybackOutput(clockWithChannelCount: configuration.channelCount, period: configuration.period)
-        case .file: break
+        case .file, .source: break
         }
-        let hasClock = output != nil
+        let hasClock = if case .file = configuration.output { false } else { true }
         let format = output?.format ?? LPCMFormat(channelCount: configuration.channelCount)
         openedOutput = output?.granted.map { "\($0.device) (\($0.sampleFormat), \($0.format.rate.hertz) Hz)" }
         director = Director(
@@ -51,14 +54,20 @@ public final class Streamer: Streaming {
                 resumeAfter: configuration.resumeAfter, loops: configuration.loops),
             controls, orders, watch: watch, report: reports.reader, now: monotonicNow)
         threads = Threads()
+        let director = director
         if let output = output.take() {
             let loop = PlaybackLoop(output, controls, blocks: blocks.consumer, reports: reports.writer)
+            source = nil
             try threads.start("play", priority: Self.priority, loop) { $0.run() }
         } else if case .file(let path) = configuration.output {
             renderer = try Renderer(
                 path: path, format: format, blocks: blocks.consumer, reports: reports.writer, now: monotonicNow)
+            source = nil
+        } else {
+            source = StreamerSource(
+                format: format, controls, blocks: blocks.consumer, reports: reports.writer,
+                isOver: { [weak director] in director?.state.isOver ?? true })
         }
-        let director = director
         let work = Work(producer: blocks.producer, renderer: renderer)
         try threads.start("work", priority: nil, work) { work in
             Worker(director, opening, format: format, work).run()

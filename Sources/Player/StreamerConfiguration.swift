@@ -7,6 +7,8 @@ public struct StreamerConfiguration: Sendable {
         case clock
         /// A WAV file, or raw samples on standard output for `-`: written as fast as it can be read.
         case file(String)
+        /// Whoever reads the streamer's `source`, at 48 000 Hz.
+        case source
     }
 
     public var output = Output.card("default")

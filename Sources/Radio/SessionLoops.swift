@@ -100,6 +100,10 @@ struct SessionLoops: ~Copyable, Sendable {
                 file: path, raw: raw, channelCount: coding.channelCount, frame: coding.frame)
             openings.append("sends \(path == "-" ? "standard input" : path), \(input.format.summary)")
             return input
+        case .sound(let sound):
+            let input = CaptureInput(sound, channelCount: coding.channelCount, frame: coding.frame)
+            openings.append("sends what it is given, \(input.format.summary)")
+            return input
         case .card(let name):
             let input = try CaptureInput(card: name, channelCount: coding.channelCount, frame: coding.frame)
             if let granted = input.granted { openings.append("captures from \(granted.summary)") }

@@ -3,6 +3,7 @@ import Engine
 import Glibc
 import Keys
 import Membership
+import Player
 import RTP
 import Radio
 import Synchronization
@@ -15,6 +16,8 @@ struct Conductor {
     var keys: Bool
     /// Where to write how it sounded.
     var report: String?
+    /// What plays that which is sent, and obeys the keys then.
+    var streamer: Streamer?
 
     private static let interval: Int32 = 200
     /// So many datagrams that are none of ours may come to any port.
@@ -27,7 +30,7 @@ struct Conductor {
         let session = try Session(configuration)
         Signals.catchEnd()
         try session.start()
-        let keyboard = keys ? Keyboard() : nil
+        let keyboard = keys || streamer != nil ? Keyboard() : nil
         say("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
         if verbose { for line in session.openings { say(line) } }
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
@@ -60,7 +63,7 @@ struct Conductor {
                 line.clear()
                 say("what comes does not open: who sends it has another key, or none")
             }
-            if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch) }
+            if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch, playing: streamer) }
         }
         tellEvents(of: session, &names, &watch, &line)
         line.clear()
@@ -78,6 +81,16 @@ struct Conductor {
 
     /// Returns whether it was the key to quit.
     private func press(_ key: Keyboard.Key, _ session: Session, _ line: inout StatusLine) -> Bool {
+        if let streamer, let verb = PlayKeys.verb(for: key) {
+            switch verb {
+            case .quit: return true
+            case .help:
+                line.clear()
+                say(PlayKeys.help)
+            default: verb.apply(to: streamer)
+            }
+            return false
+        }
         switch key {
         case .character(" "): session.isMicrophoneOpen.toggle()
         case .character("m"): session.isSpeakerMuted.toggle()

@@ -82,21 +82,13 @@ struct PlayConductor {
 
     /// Returns whether it was the key to quit.
     private func press(_ key: Keyboard.Key, _ streamer: Streamer, _ line: inout PlayLine) -> Bool {
-        guard let verb = PlayKeys.verb(for: key) else { return false }
-        switch verb {
-        case .pause: if streamer.state == .paused { streamer.play() } else { streamer.pause() }
-        case .seek(let distance): streamer.seek(by: distance)
-        case .rate(let factor): streamer.rate = PlayKeys.rounded(streamer.rate * factor)
-        case .pitch(let cents): streamer.pitch += cents
-        case .reset: (streamer.rate, streamer.pitch) = (1, 0)
-        case .volume(let share): streamer.volume += share
-        case .mute: streamer.isMuted.toggle()
-        case .next: streamer.next()
-        case .previous: streamer.previous()
+        switch PlayKeys.verb(for: key) {
         case .quit: return true
         case .help:
             line.clear()
             say(PlayKeys.help)
+        case .none: break
+        case .some(let verb): verb.apply(to: streamer)
         }
         return false
     }
@@ -109,6 +101,21 @@ enum PlayKeys {
     enum Verb {
         case pause, reset, mute, next, previous, quit, help
         case seek(Duration), rate(Double), pitch(Double), volume(Double)
+
+        func apply(to streamer: Streamer) {
+            switch self {
+            case .pause: if streamer.state == .paused { streamer.play() } else { streamer.pause() }
+            case .seek(let distance): streamer.seek(by: distance)
+            case .rate(let factor): streamer.rate = PlayKeys.rounded(streamer.rate * factor)
+            case .pitch(let cents): streamer.pitch += cents
+            case .reset: (streamer.rate, streamer.pitch) = (1, 0)
+            case .volume(let share): streamer.volume += share
+            case .mute: streamer.isMuted.toggle()
+            case .next: streamer.next()
+            case .previous: streamer.previous()
+            case .quit, .help: break
+            }
+        }
     }
 
     static let help = """

@@ -1,6 +1,7 @@
 import Console
 import Engine
 import Network
+import Player
 import Playout
 import Quality
 import RTP
@@ -15,8 +16,10 @@ struct StatusLine {
     private var meters: [SSRC: Meter] = [:]
     private var failureCount = 0
 
-    mutating func draw(_ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch) {
-        var fields = StatusFields()
+    mutating func draw(
+        _ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch, playing streamer: Streamer? = nil
+    ) {
+        var fields = streamer.map { PlayLine.fields($0.state, $0.progress) } ?? StatusFields()
         if let capture = snapshot.capture { addOwn(capture, snapshot, session, to: &fields) }
         if let playback = snapshot.playback { addOthers(playback, snapshot.voices, session, names, watch, to: &fields) }
         Terminal.draw("\r\u{1B}[K" + fields.text(width: max(Terminal.width - 1, 20)))
