@@ -5,8 +5,10 @@ internal import Sound
 ///
 /// They are read as the reader asks for them. What is ahead of it stays with the kernel, whose pipe is made as large as it may be,
 /// and whoever writes into the pipe waits when that is full; so nothing here needs a thread.
-public final class PipeDownload: Downloading {
+@safe public final class PipeDownload: Downloading, @unchecked Sendable {
     private let descriptor: Int32
+    /// The reader's.
+    private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let window: SharedWindow
     /// A byte in it ends a wait.
     private let alarm: (output: Int32, input: Int32)
@@ -45,6 +47,7 @@ public final class PipeDownload: Downloading {
         close(descriptor)
         close(alarm.input)
         close(alarm.output)
+        unsafe room.deallocate()
     }
 
     public var state: DownloadState {
@@ -63,8 +66,6 @@ public final class PipeDownload: Downloading {
 
     /// The C functions are `poll` and `read`.
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int {
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-        defer { unsafe room.deallocate() }
         while true {
             if let count = try unsafe window.readIfHere(at: offset, into: buffer) { return count }
             var waits = [

@@ -12,6 +12,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private let window: SharedWindow
     private let refusal: HTTPRefusal
 
+    private weak var duty: Duty?
     private var loop: EventLoop?
     private var transfer: CurlTransfer?
     private var stallTimer: LoopTimer?
@@ -60,6 +61,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     }
 
     func start(on duty: Duty) {
+        duty.keep(self)
+        self.duty = duty
         loop = duty.loop
         transfer = CurlTransfer(on: duty.multi, for: self)
         do throws(NetworkError) {
@@ -94,6 +97,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         stallTimer?.close()
         retryTimer?.close()
         window.stop()
+        duty?.forget(self)
     }
 
     // MARK: Asking
@@ -193,20 +197,22 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         request.verdict = verdict
         if case .take(let skipping) = verdict {
             request.skipLeft = skipping
-            adopt(Representation(request.head, isPart: status == 206))
+            adopt(isPart: status == 206)
         }
         return verdict
     }
 
-    private func adopt(_ representation: Representation) {
-        if var known, !known.isLive {
-            if request.hasRange, !representation.isSeekable {
-                // It may have been the condition, and the next time there is none.
-                if request.isConditional { (known.entityTag, known.lastModified) = (nil, nil) } else { known.isSeekable = false }
+    private func adopt(isPart: Bool) {
+        if known?.isLive != false {
+            known = Representation(request.head, isPart: isPart)
+        } else if request.hasRange, request.offset > 0, !isPart {
+            // It was sent whole. That may have been the condition, and the next time there is none.
+            if request.isConditional {
+                known?.entityTag = nil
+                known?.lastModified = nil
+            } else {
+                known?.isSeekable = false
             }
-            self.known = known
-        } else {
-            known = representation
         }
         request.demultiplexer = request.head.metadataInterval.flatMap { ICYDemultiplexer(interval: $0) }
         let head = request.head
@@ -245,22 +251,25 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
 
     private func bodyEnded() {
         let end = window.end
-        if known?.isStation == true { return retry() }
-        if let total = known?.byteCount, end < total, request.byteCount > 0 {
+        if known?.isStation == true {
+            retry()
+        } else if let total = known?.byteCount, end < total {
             // A part of the part that was asked for.
-            return ask(from: end)
+            if request.byteCount > 0 { ask(from: end) } else { hungUp() }
+        } else {
+            finish()
         }
-        finish()
     }
 
     private func broke(_ end: CurlTransfer.End) {
         guard hasWorked else { return fail(.failed(refusal.sentence(end))) }
-        if end.code == CURLE_PARTIAL_FILE {
-            let offset = window.end
-            hangUp = (offset, hangUp.offset == offset ? hangUp.count + 1 : 1)
-            if hangUp.count >= Self.hangUpsAtEnd { return finish() }
-        }
-        retry()
+        if case .take = request.verdict, end.code == CURLE_PARTIAL_FILE { hungUp() } else { retry() }
+    }
+
+    private func hungUp() {
+        let offset = window.end
+        hangUp = (offset, hangUp.offset == offset ? hangUp.count + 1 : 1)
+        if hangUp.count >= Self.hangUpsAtEnd { finish() } else { retry() }
     }
 
     private func finish() {

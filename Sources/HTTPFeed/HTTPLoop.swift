@@ -60,6 +60,7 @@ public final class HTTPLoop: Sendable {
 
     let loop: EventLoop
     let multi: CurlMulti
+    private var fetches: [ObjectIdentifier: HTTPFetch] = [:]
 
     fileprivate init() throws(NetworkError) {
         let loop = try EventLoop()
@@ -88,9 +89,14 @@ public final class HTTPLoop: Sendable {
         loop.run()
         // Those who came too late wait no longer.
         for job in jobs.withLock({ $0.take() }) ?? [] { job(self) }
+        for fetch in fetches.values { fetch.stop() }
         multi.close()
         loop.closeAll()
     }
+
+    /// On the thread: those whose readers are told when it ends.
+    func keep(_ fetch: HTTPFetch) { fetches[ObjectIdentifier(fetch)] = fetch }
+    func forget(_ fetch: HTTPFetch) { fetches[ObjectIdentifier(fetch)] = nil }
 
     fileprivate func woken() {
         let due = jobs.withLock { jobs in

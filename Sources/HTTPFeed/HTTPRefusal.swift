@@ -62,12 +62,19 @@ struct HTTPRefusal {
 
     private func refusedConnection(_ end: CurlTransfer.End) -> String {
         // libcurl tries the proxy's address like any other, and only its text says which it was.
-        let who = options.proxy == nil ? host : proxy
+        let who = options.proxy != nil ? proxy : Self.environmentNamesProxy ? "\(host), or at \(proxy)" : host
         return switch end.systemCode {
         case ECONNREFUSED: "nobody answers at \(who); check the port, and that the server runs"
         case ENETUNREACH, EHOSTUNREACH: "no way leads to \(who); check the network"
         default: "no connection to \(who) came about; check the address and the network"
         }
+    }
+
+    private static var environmentNamesProxy: Bool {
+        for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] where unsafe getenv(name) != nil {
+            return true
+        }
+        return false
     }
 
     private func refusedByProxy(_ status: Int) -> String {

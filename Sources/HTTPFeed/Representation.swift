@@ -15,7 +15,8 @@ struct Representation: Equatable {
         byteCount = isStation ? nil : isPart ? head.contentRange?.total : head.bodyByteCount
         entityTag = head.entityTag
         lastModified = head.lastModified
-        isSeekable = isPart && byteCount != nil
+        // Some answer with the whole where all of it is asked for as a part.
+        isSeekable = byteCount != nil && (isPart || head.acceptsRanges == true)
         self.isStation = isStation || (head.isStation && byteCount == nil)
     }
 

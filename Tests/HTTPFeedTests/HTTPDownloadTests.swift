@@ -133,6 +133,20 @@ import Testing
         #expect(throws: DownloadError.interrupted) { try download.bytes(from: 0, 1) }
     }
 
+    @Test func whoeverWaitsForALoopThatStopsIsWoken() throws {
+        let loop = try HTTPLoop()
+        let download = try HTTPDownload(
+            server.address("song", "stall=1000"), options: HTTPOptions(timeout: .seconds(600)), on: loop)
+        _ = try download.bytes(from: 0, 1_000)
+        DispatchQueue(label: "stopper").async {
+            usleep(100_000)
+            loop.stop()
+        }
+        #expect(throws: DownloadError.interrupted) { try download.bytes(from: 1_000, 1) }
+        let late = try HTTPDownload(server.address("song"), on: loop)
+        #expect(throws: DownloadError.interrupted) { try late.all() }
+    }
+
     @Test func requestsSayWhatTheyShould() throws {
         let options = HTTPOptions(headers: ["X-Key: 7", "X-Bad: 1\r\nX-Worse: 2"], userAgent: "test/1")
         let download = try HTTPDownload(server.address("song"), options: options)
