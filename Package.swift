@@ -38,7 +38,7 @@ let package = Package(
         .library(name: "RTP", targets: ["RTP"]),
         .library(name: "Sound", targets: ["Sound"]),
         .library(name: "BadLink", targets: ["BadLink"]),
-        .library(name: "Player", targets: ["Player"]),
+        .library(name: "Player", targets: ["Player", "Feed", "Effects"]),
     ],
     traits: [
         .default(enabledTraits: ["FFmpeg"]),
@@ -104,7 +104,7 @@ let package = Package(
         room(
             "Player",
             imports: [
-                "Sound", "Feed", "HTTPFeed", "TimePitch", "Handoff", "Network", "SoundCard", "SoundFile",
+                "Sound", "Feed", "HTTPFeed", "TimePitch", "Effects", "Handoff", "SoundCard", "SoundFile",
                 .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])),
             ]),
         room("QRCode", imports: ["CQRencode"]),
@@ -207,7 +207,7 @@ let package = Package(
             imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "Feed", "Sound"]),
         tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
         tests("EffectsTests", imports: ["Effects", "TimePitch", "Sound"]),
-        tests("PlayerTests", imports: ["Player", "Feed", "Handoff", "TimePitch", "SoundCard", "SoundFile", "Sound"]),
+        tests("PlayerTests", imports: ["Player", "Feed", "Handoff", "Effects", "SoundCard", "SoundFile", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),

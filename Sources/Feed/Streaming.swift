@@ -70,6 +70,8 @@ public struct StreamProgress: Equatable, Sendable {
     /// Of what is heard, as the root of the mean square in decibels below full scale, −100 at least.
     public var level: Float = -100
     public var isLive = false
+    /// How often a connection that broke was tried again since; nil while it holds.
+    public var reconnections: Int?
 
     public init() {}
 }

@@ -235,6 +235,7 @@ extension Director {
         }
         if let state = orders.downloadState {
             progress.isLive = state.isLive
+            if case .reconnecting(let attempt) = state.phase { progress.reconnections = attempt }
             if let whole = state.byteCount, whole > 0 {
                 let scale = 1 / Double(whole)
                 progress.downloaded =
@@ -251,7 +252,7 @@ extension Director {
         guard let bitRate = contents.facts[contents.machine.reading]?.bitRate, bitRate > 0,
             let byteCount = orders.downloadState?.available.count
         else { return nil }
-        return .seconds(Double(byteCount) * 8 / Double(bitRate) / orders.tempo.rate)
+        return .seconds(Double(byteCount) * 8 / Double(bitRate) / orders.treatment.rate)
     }
 }
 

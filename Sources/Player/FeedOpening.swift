@@ -1,7 +1,10 @@
-internal import FFmpegFeed
 internal import Feed
 internal import HTTPFeed
 internal import Sound
+
+#if FFmpeg
+    internal import FFmpegFeed
+#endif
 
 /// The feeds of this package: HTTP, files and pipes; FFmpeg, or without it Ogg Opus and WAV.
 struct FeedOpening: Opening {
@@ -44,8 +47,10 @@ struct FeedOpening: Opening {
     func limits(atBitRate bitRate: Int) -> BufferLimits? { settings.limits(atBitRate: bitRate) }
 
     private func resource(of item: QueueItem) throws(DownloadError) -> Resource {
-        if let resource = item.resource { return resource }
-        do throws(ResourceError) { return try Resource(item.address) } catch { throw .failed(error.description) }
+        switch item.resource {
+        case .success(let resource): return resource
+        case .failure(let error): throw .failed(error.description)
+        }
     }
 
     private func playlist(in download: any Downloading) throws(StreamError) -> Playlist? {

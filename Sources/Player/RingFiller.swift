@@ -1,3 +1,4 @@
+internal import Effects
 internal import Feed
 internal import Handoff
 internal import Sound
@@ -12,7 +13,8 @@ struct RingFiller: ~Copyable {
     private let format: LPCMFormat
     private let controls: DeckControls
     private let blocks: HandoffProducer<SoundBlock>
-    private var timePitch: TimePitch
+    private var effects: EffectChain<TimePitch, Equalizer>
+    private var bandsVersion = 0
     /// What was read, and which frames of it were not taken yet.
     private var chunk: Preallocated<Float>
     private var unread = 0..<0
@@ -33,7 +35,7 @@ struct RingFiller: ~Copyable {
         self.format = format
         self.controls = controls
         self.blocks = blocks
-        timePitch = TimePitch(format: format)
+        effects = EffectChain(TimePitch(format: format), Equalizer(format: format, bands: []))
         chunk = Preallocated(repeating: 0, count: Self.chunkFrameCount * format.channelCount)
         output = Preallocated(repeating: 0, count: SoundBlock.capacity)
     }
@@ -48,17 +50,17 @@ struct RingFiller: ~Copyable {
         self.generation = generation
         pushed = 0
         unread = 0..<0
-        timePitch.clear()
+        effects.clear()
     }
 
     /// Puts a block in: of all that is left where the reader is at its end, and says so then.
     mutating func fill(
-        from reader: any Reading, item: Int, _ tempo: Tempo
+        from reader: any Reading, item: Int, _ treatment: Treatment
     ) throws(ReadError) -> (FrameCount, isAtEnd: Bool) {
-        set(tempo)
+        follow(treatment)
         let wanted = SoundBlock.capacity / format.channelCount
-        if unread.isEmpty, timePitch.latency <= 0 { position = reader.position }
-        block.position = place(of: timePitch.latency)
+        if unread.isEmpty, effects.latency <= 0 { position = reader.position }
+        block.position = place(of: effects.latency)
         var frames = 0
         var isAtEnd = false
         var failure: ReadError?
@@ -94,14 +96,22 @@ struct RingFiller: ~Copyable {
 
     /// Of the item, in a frame of output, from `start` to here: not as it was told, but as it came out between the splices.
     private func rate(from start: Int64, over frames: Int) -> Double {
-        guard timePitch.rate != 1, frames > 0 else { return 1 }
-        let passed = Double(place(of: timePitch.latency) - start) * Double(format.rate.hertz) / (1e9 * Double(frames))
+        guard effects.rate != 1, frames > 0 else { return 1 }
+        let passed = Double(place(of: effects.latency) - start) * Double(format.rate.hertz) / (1e9 * Double(frames))
         return min(max(passed, 0.01), 64)
     }
 
-    private mutating func set(_ tempo: Tempo) {
-        if timePitch.rate != tempo.rate { timePitch.rate = tempo.rate }
-        if timePitch.pitch != tempo.pitch { timePitch.pitch = tempo.pitch }
+    private mutating func follow(_ treatment: Treatment) {
+        if effects.first.rate != treatment.rate { effects.first.rate = treatment.rate }
+        if effects.first.pitch != treatment.pitch { effects.first.pitch = treatment.pitch }
+        guard bandsVersion != treatment.bandsVersion else { return }
+        bandsVersion = treatment.bandsVersion
+        let bands = treatment.bands
+        if bands.count == effects.second.bandCount {
+            for (index, band) in bands.enumerated() { effects.second[index] = band }
+        } else {
+            effects.second = Equalizer(format: format, bands: bands)
+        }
     }
 
     /// False at the end.
@@ -120,29 +130,29 @@ struct RingFiller: ~Copyable {
     private mutating func process(from start: Int, to end: Int) -> Int {
         let channels = format.channelCount
         let progress = Self.process(
-            &timePitch, chunk, unread.lowerBound * channels..<unread.upperBound * channels, into: &output,
+            &effects, chunk, unread.lowerBound * channels..<unread.upperBound * channels, into: &output,
             start * channels..<end * channels)
         unread = unread.lowerBound + progress.consumed.rawValue..<unread.upperBound
         return progress.produced.rawValue
     }
 
     private mutating func finish(from start: Int, to end: Int) -> Int {
-        Self.finish(&timePitch, into: &output, start * format.channelCount..<end * format.channelCount).rawValue
+        Self.finish(&effects, into: &output, start * format.channelCount..<end * format.channelCount).rawValue
     }
 
     private static func process(
-        _ timePitch: inout TimePitch, _ chunk: borrowing Preallocated<Float>, _ input: Range<Int>,
+        _ effects: inout EffectChain<TimePitch, Equalizer>, _ chunk: borrowing Preallocated<Float>, _ input: Range<Int>,
         into output: inout Preallocated<Float>, _ range: Range<Int>
     ) -> EffectProgress {
         var room = output.mutableSpan(in: range)
-        return timePitch.process(chunk.span(in: input), into: &room)
+        return effects.process(chunk.span(in: input), into: &room)
     }
 
     private static func finish(
-        _ timePitch: inout TimePitch, into output: inout Preallocated<Float>, _ range: Range<Int>
+        _ effects: inout EffectChain<TimePitch, Equalizer>, into output: inout Preallocated<Float>, _ range: Range<Int>
     ) -> FrameCount {
         var room = output.mutableSpan(in: range)
-        return timePitch.finish(into: &room)
+        return effects.finish(into: &room)
     }
 
     /// The ring has more places than its goal needs: only what is stale, and will be gone at once, can fill it.

@@ -1,3 +1,4 @@
+public import Effects
 public import Feed
 internal import Glibc
 internal import Handoff
@@ -163,13 +164,13 @@ extension Streamer {
     public func seek(by distance: Duration) { director.seek(by: distance) }
 
     public var rate: Double {
-        get { director.orders.tempo.rate }
-        set { director.orders.tempo.rate = newValue.isFinite ? min(max(newValue, 0.25), 32) : 1 }
+        get { director.orders.treatment.rate }
+        set { director.orders.treatment.rate = newValue.isFinite ? min(max(newValue, 0.25), 32) : 1 }
     }
 
     public var pitch: Double {
-        get { director.orders.tempo.pitch }
-        set { director.orders.tempo.pitch = newValue.isFinite ? min(max(newValue, -2_400), 2_400) : 0 }
+        get { director.orders.treatment.pitch }
+        set { director.orders.treatment.pitch = newValue.isFinite ? min(max(newValue, -2_400), 2_400) : 0 }
     }
 
     public var volume: Double {
@@ -191,6 +192,12 @@ extension Streamer {
                 $0.apply(to: director.controls)
             }
         }
+    }
+
+    /// What is made louder and softer, on the way to the output. Bands that stay as many change without a click.
+    public var equalizer: [EqualizerBand] {
+        get { director.orders.treatment.bands }
+        set { director.orders.treatment.bands = newValue }
     }
 
     /// From silence where nothing sounds yet; else from where an earlier fade has come to.

@@ -1,6 +1,5 @@
 internal import Feed
 internal import Handoff
-internal import Synchronization
 
 /// What the worker is to do next. A job that makes the one at work pointless comes in between, even where that waits for bytes.
 final class WorkOrders: Sendable {
@@ -27,7 +26,7 @@ final class WorkOrders: Sendable {
     }
 
     let bell: Bell
-    let tempo = Tempo()
+    let treatment = Treatment()
     private let contents = Locked(Contents())
 
     init(bell: Bell) { self.bell = bell }
@@ -74,22 +73,5 @@ final class WorkOrders: Sendable {
             contents.download?.resume()
             return job
         }
-    }
-}
-
-/// How fast and how high it is played, from now on.
-final class Tempo: Sendable {
-    private let rateBits = Atomic<UInt64>((1.0).bitPattern)
-    private let pitchBits = Atomic<UInt64>((0.0).bitPattern)
-
-    var rate: Double {
-        get { Double(bitPattern: rateBits.load(ordering: .relaxed)) }
-        set { rateBits.store(newValue.bitPattern, ordering: .relaxed) }
-    }
-
-    /// In cents.
-    var pitch: Double {
-        get { Double(bitPattern: pitchBits.load(ordering: .relaxed)) }
-        set { pitchBits.store(newValue.bitPattern, ordering: .relaxed) }
     }
 }

@@ -156,7 +156,7 @@ extension Worker {
         defer { director.worker(isAhead: ring.ahead, generation: ring.generation) }
         guard let source, !source.isAtEnd, !ring.isFull else { return false }
         do throws(ReadError) {
-            let (frames, isAtEnd) = try ring.fill(from: source.reader, item: source.number, orders.tempo)
+            let (frames, isAtEnd) = try ring.fill(from: source.reader, item: source.number, orders.treatment)
             untold += frames.rawValue
             if untold * 2 > format.rate.hertz { learn() }
             if isAtEnd { readToEnd() }

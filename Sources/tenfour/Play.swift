@@ -52,8 +52,8 @@ struct Play: ParsableCommand {
         if let channels, !(1...2).contains(channels) {
             throw ValidationError("--channels \(channels) is not played: write 1 or 2.")
         }
-        if loop, writesFile, duration == nil {
-            throw ValidationError("--loop never ends: write --duration with it, or play it on a card.")
+        if loop, writesFile {
+            throw ValidationError("--loop never ends, and a file would not: play it on a card.")
         }
     }
 

@@ -66,7 +66,7 @@ struct PlayConductor {
                 guard queue.indices.contains(number) else { continue }
                 let count = queue.count > 1 ? "\(number + 1)/\(queue.count) " : ""
                 line.clear()
-                say("\(count)\(queue[number].address)\(verbose ? " (\(track.summary))" : "")")
+                say("\(count)\(queue[number].name)\(verbose ? " (\(track.summary))" : "")")
             case .title(let title):
                 line.clear()
                 say("  \(streamer.track?.artist.map { "\($0) – " } ?? "")\(title)")
@@ -74,7 +74,7 @@ struct PlayConductor {
                 let queue = streamer.queue
                 line.clear()
                 // An error, though not the end.
-                Terminal.say("tenfour: skipped \(queue.indices.contains(number) ? queue[number].address : ""): \(error)")
+                Terminal.say("tenfour: skipped \(queue.indices.contains(number) ? queue[number].name : ""): \(error)")
             case .state, .progress: break
             }
         }

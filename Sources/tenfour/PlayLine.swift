@@ -46,6 +46,7 @@ struct PlayLine {
         } else if progress.isLive {
             fields.add("live")
         }
+        if let reconnections = progress.reconnections { fields.add("reconnecting (\(reconnections))", rank: 1) }
         if let buffered = progress.buffered {
             fields.add("\(decimal(buffered / .seconds(1), places: 0)) s ahead", rank: 6)
         }

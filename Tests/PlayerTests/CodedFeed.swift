@@ -110,7 +110,7 @@ final class CodedOpening: Opening {
     var opened: [CodedFeed] { feeds.withLock { $0 } }
 
     func begin(_ item: QueueItem) throws(StreamError) -> any Downloading {
-        guard let seconds = Double(item.address) else { throw .unusable("no number") }
+        guard let seconds = Double(item.name) else { throw .unusable("no number") }
         let feed = CodedFeed(seconds: seconds, format: format)
         if let held { feed.holdBack(after: held) }
         feeds.withLock { $0.append(feed) }

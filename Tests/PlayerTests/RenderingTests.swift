@@ -1,3 +1,4 @@
+import Effects
 import Feed
 import Sound
 import SoundFile
@@ -62,6 +63,12 @@ import Testing
         #expect(abs(sound[12_000] / CodedFeed.value(at: 12_000, rate: 48_000) - 0.5) < 0.01)
         #expect(abs(sound[1_200] / CodedFeed.value(at: 1_200, rate: 48_000) - 0.05) < 0.01)
         #expect(abs(sound[30_000] - CodedFeed.value(at: 30_000, rate: 48_000)) < 0.0001)
+    }
+
+    @Test func anEqualizerIsHeard() throws {
+        let sound = try render(["1"]) { $0.equalizer = [EqualizerBand(.lowShelf, frequency: 2_000, gain: -20)] }
+        #expect(sound.count == 48_000)
+        #expect(abs(sound[24_000] / CodedFeed.value(at: 24_000, rate: 48_000) - 0.1) < 0.01)
     }
 
     @Test func aFileThatCannotBeWrittenIsRefusedAtOnce() {
