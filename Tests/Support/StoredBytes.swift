@@ -18,6 +18,12 @@ public final class StoredBytes: Downloading {
         self.isHere = isHere
     }
 
+    /// All is kept.
+    public var limits: BufferLimits {
+        get { .all }
+        set {}
+    }
+
     public var state: DownloadState {
         let end = readEnd
         return DownloadState(
