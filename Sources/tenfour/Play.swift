@@ -92,7 +92,7 @@ struct PlayedSoundOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How fast: 0.25 to 4, to 32 to skim through.", valueName: "factor"))
     var rate = 1.0
 
-    @Option(help: ArgumentHelp("How much higher, in cents: -2400 to 2400.", valueName: "cents"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("How much higher, in cents: -2400 to 2400.", valueName: "cents"))
     var pitch = 0.0
 
     @Option(help: ArgumentHelp("How loud, in percent of the amplitude: 0 to 100.", valueName: "percent"))

@@ -29,6 +29,14 @@ import Testing
         #expect(file.frameCount == FrameCount(72_000))
     }
 
+    @Test func itStartsLaterSlowerAndLower() throws {
+        let name = try tone("tone.wav", seconds: 2)
+        let options = ["--start", "0:01", "--rate", "0.5", "--pitch", "-300", "--volume", "50", "-o", folder("out.wav")]
+        #expect(try Program.run("tenfour", ["play", name] + options).end == .code(0))
+        let frames = try #require(try SoundFileReader(path: folder("out.wav")).frameCount)
+        #expect(abs(frames.rawValue - 96_000) < 4_800)
+    }
+
     @Test func aPlaylistIsPlayedFromItsFolder() throws {
         _ = try tone("one.wav", seconds: 0.25)
         folder.write("#EXTM3U\n#EXTINF:1,One\none.wav\nnone.wav\none.wav\n", to: "list.m3u")
