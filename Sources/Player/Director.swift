@@ -55,7 +55,8 @@ final class Director: Sendable {
     var queue: [QueueItem] { contents.withLock { $0.queue } }
 
     func makeEvents() -> AsyncStream<StreamEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: StreamEvent.self, bufferingPolicy: .bufferingNewest(256))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: StreamEvent.self, bufferingPolicy: .bufferingNewest(256))
         let number = contents.withLock { contents in
             contents.listenerCount += 1
             contents.listeners[contents.listenerCount] = continuation
@@ -239,7 +240,9 @@ extension Director {
             if let whole = state.byteCount, whole > 0 {
                 let scale = 1 / Double(whole)
                 progress.downloaded =
-                    min(Double(state.available.lowerBound) * scale, 1)..<min(Double(state.available.upperBound) * scale, 1)
+                    min(
+                        Double(state.available.lowerBound) * scale, 1)..<min(
+                        Double(state.available.upperBound) * scale, 1)
             }
         }
         let ring = FrameCount(controls.waiting).duration(at: settings.rate)
@@ -320,7 +323,9 @@ extension Director {
     }
 
     private func tellTitle(_ contents: inout Contents) {
-        guard let title = contents.facts[contents.machine.hearing]?.track.title, title != contents.toldTitle else { return }
+        guard let title = contents.facts[contents.machine.hearing]?.track.title, title != contents.toldTitle else {
+            return
+        }
         contents.toldTitle = title
         tell(.title(title), contents)
     }

@@ -122,7 +122,9 @@ struct RingFiller: ~Copyable {
         return count > 0
     }
 
-    private static func read(_ chunk: inout Preallocated<Float>, from reader: any Reading) throws(ReadError) -> FrameCount {
+    private static func read(_ chunk: inout Preallocated<Float>, from reader: any Reading) throws(ReadError)
+        -> FrameCount
+    {
         var room = chunk.mutableSpan
         return try reader.read(into: &room)
     }

@@ -13,7 +13,9 @@ struct StreamMachine {
         /// What is read is a playlist of so many.
         case expanded(itemCount: Int)
         /// Of the worker, in the generation that it works for.
-        case opened, failed(StreamError), readToEnd
+        case opened
+        case failed(StreamError)
+        case readToEnd
         /// As much is ready as is needed to begin, or to go on.
         case buffered
         /// The ring is empty though it should not be.

@@ -18,7 +18,8 @@ final class Threads: Sendable {
     ) throws(StreamError) {
         do throws(AudioThreadError) {
             let thread = Thread(
-                try AudioThread(name, priority: priority, stackByteCount: 1 << 21, work: work) { work, _ in body(work) })
+                try AudioThread(name, priority: priority, stackByteCount: 1 << 21, work: work) { work, _ in body(work) }
+            )
             threads.withLock { $0.append(thread) }
         } catch {
             throw .unusable(error.description)

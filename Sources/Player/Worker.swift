@@ -179,9 +179,12 @@ extension Worker {
         let parser = source.reader.parser
         var track = parser.track
         let state = source.download.state
-        if let title = source.download.title(at: state.available.lowerBound) { (track.title, track.artist) = (title, nil) }
+        if let title = source.download.title(at: state.available.lowerBound) {
+            (track.title, track.artist) = (title, nil)
+        }
         director.worker(
-            hasLearned: Director.Facts(track: track, duration: parser.duration, bitRate: parser.bitRate), of: source.number)
+            hasLearned: Director.Facts(track: track, duration: parser.duration, bitRate: parser.bitRate),
+            of: source.number)
         if let bitRate = parser.bitRate, let limits = opening.limits(atBitRate: bitRate), limits != source.limits {
             source.download.limits = limits
             self.source?.limits = limits

@@ -20,7 +20,8 @@ enum Environment {
             "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",
         ]),
         "play": downloading.union([
-            "device", "output", "channels", "quiet", "verbose", "rate", "pitch", "volume", "loop", "fade-in", "fade-out", "duration",
+            "device", "output", "channels", "quiet", "verbose", "rate", "pitch", "volume", "loop", "fade-in",
+            "fade-out", "duration",
         ]),
     ]
 

@@ -20,7 +20,8 @@ struct Play: ParsableCommand {
     var addresses: [String]
 
     @Option(
-        name: [.customShort("D"), .long], help: ArgumentHelp("The sound card to play on, by its ALSA name.", valueName: "name"))
+        name: [.customShort("D"), .long],
+        help: ArgumentHelp("The sound card to play on, by its ALSA name.", valueName: "name"))
     var device = CardName("default")
 
     @Option(
@@ -35,7 +36,8 @@ struct Play: ParsableCommand {
     @OptionGroup(title: "Sound") var sound: PlayedSoundOptions
     @OptionGroup(title: "Downloading") var download: DownloadOptions
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("End after so long; a bare number is in seconds.", valueName: "time"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("End after so long; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
     @Flag(help: "Begin again at the end.")
@@ -92,7 +94,8 @@ struct PlayedSoundOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How fast: 0.25 to 4, to 32 to skim through.", valueName: "factor"))
     var rate = 1.0
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("How much higher, in cents: -2400 to 2400.", valueName: "cents"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("How much higher, in cents: -2400 to 2400.", valueName: "cents"))
     var pitch = 0.0
 
     @Option(help: ArgumentHelp("How loud, in percent of the amplitude: 0 to 100.", valueName: "percent"))
@@ -100,7 +103,8 @@ struct PlayedSoundOptions: ParsableArguments {
 
     @Option(
         name: [.customLong("start"), .customLong("seek")],
-        help: ArgumentHelp("Where the first begins: 1:23, 1:02:03, 83s; a bare number is in seconds.", valueName: "time"))
+        help: ArgumentHelp(
+            "Where the first begins: 1:23, 1:02:03, 83s; a bare number is in seconds.", valueName: "time"))
     var start: ClockTime?
 
     @Option(help: ArgumentHelp("Come up from silence over so long; a bare number is in seconds.", valueName: "time"))
@@ -110,11 +114,15 @@ struct PlayedSoundOptions: ParsableArguments {
     var fadeOut = Time<BareSeconds>(.milliseconds(500))
 
     func validate() throws {
-        guard (0.25...32).contains(rate) else { throw ValidationError("--rate \(rate) is out of range: write 0.25 to 32.") }
+        guard (0.25...32).contains(rate) else {
+            throw ValidationError("--rate \(rate) is out of range: write 0.25 to 32.")
+        }
         guard (-2_400...2_400).contains(pitch) else {
             throw ValidationError("--pitch \(pitch) is out of range: write -2400 to 2400.")
         }
-        guard (0...100).contains(volume) else { throw ValidationError("--volume \(volume) is out of range: write 0 to 100.") }
+        guard (0...100).contains(volume) else {
+            throw ValidationError("--volume \(volume) is out of range: write 0 to 100.")
+        }
     }
 
     func apply(to streamer: Streamer) {
@@ -145,12 +153,15 @@ struct DownloadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Begin when so much is here; a bare number is in seconds.", valueName: "time"))
     var startAfter = Time<BareSeconds>(.zero)
 
-    @Option(help: ArgumentHelp("Wait so long for a connection, or for the next byte; a bare number is in seconds.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "Wait so long for a connection, or for the next byte; a bare number is in seconds.", valueName: "time"))
     var timeout = Time<BareSeconds>(.seconds(10))
 
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("A line that goes with every request, such as 'Authorization: Bearer …'.", valueName: "line"))
+        help: ArgumentHelp("A line that goes with every request, such as 'Authorization: Bearer …'.", valueName: "line")
+    )
     var header: [String] = []
 
     func validate() throws {
@@ -182,7 +193,9 @@ struct ClockTime: ExpressibleByArgument {
             duration = time.duration
             return
         }
-        guard parts.count <= 3, let seconds = Double(parts[parts.count - 1]), (0..<60).contains(seconds) else { return nil }
+        guard parts.count <= 3, let seconds = Double(parts[parts.count - 1]), (0..<60).contains(seconds) else {
+            return nil
+        }
         var minutes = 0
         for part in parts.dropLast() {
             guard let number = Int(part), (0..<100_000).contains(number) else { return nil }
@@ -199,7 +212,9 @@ struct ByteCount: ExpressibleByArgument {
     init?(argument: String) {
         let units: [Character: Double] = ["k": 1_024, "K": 1_024, "M": 1_048_576, "G": 1_073_741_824]
         let unit = argument.last.flatMap { units[$0] }
-        guard let number = Double(unit == nil ? argument : String(argument.dropLast())), number > 0, number < 1e9 else { return nil }
+        guard let number = Double(unit == nil ? argument : String(argument.dropLast())), number > 0, number < 1e9 else {
+            return nil
+        }
         byteCount = Int(min(number * (unit ?? 1), 1e12))
     }
 }

@@ -160,7 +160,8 @@ enum PlayKeys {
 extension Track {
     /// `mp3, 44100 Hz, stereo`.
     fileprivate var summary: String {
-        let channels = format.channelCount == 1 ? "mono" : format.channelCount == 2 ? "stereo" : "\(format.channelCount) channels"
+        let channels =
+            format.channelCount == 1 ? "mono" : format.channelCount == 2 ? "stereo" : "\(format.channelCount) channels"
         return "\(codec), \(format.rate.hertz) Hz, \(channels)"
     }
 }

@@ -50,7 +50,9 @@ struct PlayLine {
         if let buffered = progress.buffered {
             fields.add("\(decimal(buffered / .seconds(1), places: 0)) s ahead", rank: 6)
         }
-        if let bitRate = progress.bitRate { fields.add("\(decimal(Double(bitRate) / 1_000, places: 0)) kbit/s", rank: 7) }
+        if let bitRate = progress.bitRate {
+            fields.add("\(decimal(Double(bitRate) / 1_000, places: 0)) kbit/s", rank: 7)
+        }
         return fields
     }
 
@@ -74,7 +76,9 @@ struct PlayLine {
     /// What was played, where it is, what of the rest is here.
     private static func bar(played: Double, downloaded: Range<Double>?) -> String {
         let place = min(max(Int(played * Double(barWidth)), 0), barWidth - 1)
-        let here = downloaded.map { Int($0.lowerBound * Double(barWidth))..<Int(($0.upperBound * Double(barWidth)).rounded(.up)) }
+        let here = downloaded.map {
+            Int($0.lowerBound * Double(barWidth))..<Int(($0.upperBound * Double(barWidth)).rounded(.up))
+        }
         let marks = (0..<barWidth).map { index in
             if index < place { return "━" }
             if index == place { return "●" }

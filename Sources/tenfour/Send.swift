@@ -31,7 +31,8 @@ struct Send: ParsableCommand {
     var device = CardName("default")
 
     @Option(
-        help: ArgumentHelp("Send this instead: a URL, a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
+        help: ArgumentHelp(
+            "Send this instead: a URL, a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
     var input: String?
 
     @Option(
@@ -106,7 +107,8 @@ struct Send: ParsableCommand {
         if case .channel(let link) = place {
             try srtp.checkUnused()
             guard sdp == nil else {
-                throw RadioError(.usage, "--sdp is for other programs, and they cannot be in a channel: hand its link on")
+                throw RadioError(
+                    .usage, "--sdp is for other programs, and they cannot be in a channel: hand its link on")
             }
             let configuration = try SessionConfiguration.joining(
                 link, as: .talk, station: station, localPort: port == 0 ? nil : port)

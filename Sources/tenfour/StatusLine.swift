@@ -17,7 +17,8 @@ struct StatusLine {
     private var failureCount = 0
 
     mutating func draw(
-        _ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch, playing streamer: Streamer? = nil
+        _ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch,
+        playing streamer: Streamer? = nil
     ) {
         var fields = streamer.map { PlayLine.fields($0.state, $0.progress) } ?? StatusFields()
         if let capture = snapshot.capture { addOwn(capture, snapshot, session, to: &fields) }

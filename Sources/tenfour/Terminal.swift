@@ -80,7 +80,9 @@ struct Keyboard: ~Copyable {
 
     /// What an escape begins: `ESC [ A`, `ESC O A`, `ESC [ 5 ~`.
     private func special() -> Key {
-        guard let introducer = byte(), introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O") else { return .other }
+        guard let introducer = byte(), introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O") else {
+            return .other
+        }
         var parameters = 0
         while hasInput(within: Self.patience), let next = byte() {
             switch next {

@@ -31,7 +31,9 @@ import Testing
 
     @Test func itStartsLaterSlowerAndLower() throws {
         let name = try tone("tone.wav", seconds: 2)
-        let options = ["--start", "0:01", "--rate", "0.5", "--pitch", "-300", "--volume", "50", "-o", folder("out.wav")]
+        let options = [
+            "--start", "0:01", "--rate", "0.5", "--pitch", "-300", "--volume", "50", "-o", folder("out.wav"),
+        ]
         #expect(try Program.run("tenfour", ["play", name] + options).end == .code(0))
         let frames = try #require(try SoundFileReader(path: folder("out.wav")).frameCount)
         #expect(abs(frames.rawValue - 96_000) < 4_800)
@@ -46,7 +48,9 @@ import Testing
         #expect(try SoundFileReader(path: folder("out.wav")).frameCount == FrameCount(24_000))
     }
 
-    @Test(arguments: ["/nowhere/song.mp3", "/dev/null", "http://127.0.0.1:1/song.mp3", "gopher://example.org/song", "/etc/passwd"])
+    @Test(arguments: [
+        "/nowhere/song.mp3", "/dev/null", "http://127.0.0.1:1/song.mp3", "gopher://example.org/song", "/etc/passwd",
+    ])
     func whatCannotBePlayedEndsInASentence(address: String) throws {
         let run = try Program.run("tenfour", ["play", address, "-o", folder("out.wav")])
         #expect(run.end == .code(69))
@@ -54,7 +58,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--rate", "0"], ["--rate", "99"], ["--pitch", "9999"], ["--volume", "101"], ["--start", "1:99"], ["--buffer-size", "none"],
+        ["--rate", "0"], ["--rate", "99"], ["--pitch", "9999"], ["--volume", "101"], ["--start", "1:99"],
+        ["--buffer-size", "none"],
         ["--start-after", "90"], ["--loop", "-o", "x.wav"], ["--channels", "3"],
     ])
     func whatNobodyCanMeanIsRefused(options: [String]) throws {

@@ -94,7 +94,8 @@ import Testing
         var table = Table { _ in 1 }
         table.push(frames: 0..<19_200, generation: 1)
         _ = table.pull(4_800, DeckOrders(generation: 1, isOpen: true))
-        let sound = table.pull(9_600, DeckOrders(generation: 1, isOpen: true, fade: Ramp.Wish(0, over: .milliseconds(200))))
+        let sound = table.pull(
+            9_600, DeckOrders(generation: 1, isOpen: true, fade: Ramp.Wish(0, over: .milliseconds(200))))
         #expect(abs(sound[4_800] - 0.5) < 0.01)
         #expect(abs(sound[2_400] - 0.75) < 0.01)
         #expect(abs(sound[9_599]) < 0.01)
@@ -106,7 +107,9 @@ import Testing
         let orders = DeckOrders(generation: 1, isOpen: true)
         for _ in 0..<10 { _ = table.pull(960, orders) }
         // 200 ms were given to a card that plays them later by 60 ms.
-        #expect(table.deck.timeline.stretch(at: .start + .milliseconds(160))?.position(at: .start + .milliseconds(160)) == 100_000_000)
+        #expect(
+            table.deck.timeline.stretch(at: .start + .milliseconds(160))?.position(at: .start + .milliseconds(160))
+                == 100_000_000)
         // What is pulled now is heard from 260 ms on.
         _ = table.pull(960, DeckOrders(generation: 1, isOpen: false))
         let still = table.deck.timeline.stretch(at: .start + .milliseconds(300))

@@ -58,7 +58,9 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
             let heard = ear.finish()
             for (number, moment) in seeks.enumerated() {
                 let target = (number + 1) % 2 == 0 ? 0.1 : 0.6
-                guard let after = heard.fraction(at: moment + .milliseconds(200)) else { return "silence after seek \(number)" }
+                guard let after = heard.fraction(at: moment + .milliseconds(200)) else {
+                    return "silence after seek \(number)"
+                }
                 guard after >= target - 0.002, after < target + 0.2 else { return "heard \(after) for \(target)" }
             }
             return watch.judgement(of: heard, within: 0.020)
@@ -126,10 +128,8 @@ private final class Watch {
             var difference = fraction - note.position.truncatingRemainder(dividingBy: 1)
             difference -= difference.rounded()
             compared += 1
-            if abs(difference) > tolerance { print("at \((note.moment - notes[0].moment) / .seconds(1)): shown \(note.position), heard \(fraction)") }
             worst = max(worst, abs(difference))
         }
-        print("position: \(compared) of \(notes.count) looks compared, worst difference \(worst * 1_000) ms")
         if compared < notes.count / 3 { return "only \(compared) of \(notes.count) looks fell on sound" }
         return worst <= tolerance ? nil : "shown and heard were \(worst) s apart"
     }
@@ -145,11 +145,14 @@ private struct Heard {
     func fraction(at moment: Instant) -> Double? {
         guard let start else { return nil }
         let index = FrameCount(moment - start).rawValue
-        guard index >= 100, index + 100 < samples.count, let fraction = CodedFeed.fraction(of: samples[index]) else { return nil }
+        guard index >= 100, index + 100 < samples.count, let fraction = CodedFeed.fraction(of: samples[index]) else {
+            return nil
+        }
         // Frames that follow each other, as far as one can see.
         for distance in [-96, -48, 48, 96] {
             let expected = Double(distance) / 48_000
-            guard let other = CodedFeed.fraction(of: samples[index + distance]), abs(other - fraction - expected) < 0.0002
+            guard let other = CodedFeed.fraction(of: samples[index + distance]),
+                abs(other - fraction - expected) < 0.0002
             else { return nil }
         }
         return fraction
