@@ -1,5 +1,6 @@
-@testable import Feed
 import Testing
+
+@testable import Feed
 
 struct ByteWindowTests {
     /// Bytes that tell where they lie.
