@@ -17,7 +17,7 @@ func feedICY(_ bytes: Span<UInt8>) {
         let piece = bytes.extracting(place..<min(place + pieceByteCount, bytes.count))
         unsafe piece.withUnsafeBytes { piece in
             unsafe demultiplexer.take(piece) { sound in
-                precondition(!sound.isEmpty)
+                precondition(unsafe !sound.isEmpty)
                 soundCount += sound.count
             } found: { metadata in
                 blockCount += 1
