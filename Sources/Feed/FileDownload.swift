@@ -58,13 +58,17 @@ public final class FileDownload: Downloading {
 
     /// The C function is `pread`.
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int {
-        // Beyond what the kernel counts to.
+        // What a file says of itself may lead anywhere, also beyond what the kernel counts to.
+        if offset < 0 { throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew") }
         if offset > Int.max - buffer.count { return 0 }
         while true {
             if isInterrupted.load(ordering: .acquiring) || isStopped.load(ordering: .acquiring) { throw .interrupted }
             let count = unsafe pread(descriptor, buffer.baseAddress, buffer.count, offset)
             if count < 0 && errno == EINTR { continue }
-            if count < 0 { throw .failed("the file could not be read on (\(text(of: errno))); check the disk or the network it lies on") }
+            if count < 0 {
+                throw .failed(
+                    "the file could not be read on (\(text(of: errno))); check the disk or the network it lies on")
+            }
             place.store(offset + count, ordering: .relaxed)
             return count
         }

@@ -15,13 +15,13 @@
     private static let chunkByteCount = 64 << 10
 
     deinit {
-        for unsafe chunk in unsafe chunks { unsafe chunk.deallocate() }
+        unsafe chunks.forEach { unsafe $0.deallocate() }
         unsafe spare?.deallocate()
     }
 
     /// Holds nothing, and takes the bytes from `offset` on, into memory.
     mutating func restart(at offset: Int) {
-        for unsafe chunk in unsafe chunks { unsafe chunk.deallocate() }
+        unsafe chunks.forEach { unsafe $0.deallocate() }
         unsafe chunks.removeAll()
         held = offset..<offset
         base = offset
@@ -40,7 +40,7 @@
             try unsafe file.write(UnsafeRawBufferPointer(start: chunks[index] + place, count: count), at: offset - base)
             offset += count
         }
-        for unsafe chunk in unsafe chunks { unsafe chunk.deallocate() }
+        unsafe chunks.forEach { unsafe $0.deallocate() }
         unsafe chunks.removeAll()
         self.file = consume file
     }
@@ -87,7 +87,7 @@
         held = first..<held.upperBound
         let count = unsafe min((first - base) / Self.chunkByteCount, chunks.count)
         guard count > 0 else { return }
-        for unsafe chunk in unsafe chunks[..<count] { unsafe giveUp(chunk) }
+        for index in 0..<count { unsafe giveUp(chunks[index]) }
         unsafe chunks.removeFirst(count)
         base += count * Self.chunkByteCount
     }

@@ -30,7 +30,9 @@ public struct ICYMetadata: Equatable, Sendable {
     }
 
     /// `key='value';` The value may hold quotation marks and semicolons: it ends where another field begins, or nothing.
-    private static func field(of bytes: Span<UInt8>, from start: Int) -> (key: Range<Int>, value: Range<Int>, next: Int)? {
+    private static func field(of bytes: Span<UInt8>, from start: Int) -> (
+        key: Range<Int>, value: Range<Int>, next: Int
+    )? {
         var equals = start
         while equals < bytes.count, bytes[equals] != UInt8(ascii: "=") { equals += 1 }
         guard equals + 1 < bytes.count else { return nil }

@@ -3,8 +3,8 @@ internal import Sound
 
 /// Bytes that come once, in their order: a pipe, a terminal, a socket.
 ///
-/// They are read as the reader asks for them. What is ahead of it stays with the kernel, whose pipe is made as large as it may be,
-/// and whoever writes into the pipe waits when that is full; so nothing here needs a thread.
+/// They are read as the reader asks for them. What is ahead of it stays with the kernel, whose pipe is made as large as it may
+/// be, and whoever writes into it waits when it is full; so nothing here needs a thread.
 @safe public final class PipeDownload: Downloading, @unchecked Sendable {
     private let descriptor: Int32
     /// The reader's.

@@ -57,7 +57,8 @@ public struct Playlist: Equatable, Sendable {
     }
 
     private static let contentTypes: Set<String> = [
-        "audio/x-mpegurl", "audio/mpegurl", "application/x-mpegurl", "application/mpegurl", "application/vnd.apple.mpegurl",
+        "audio/x-mpegurl", "audio/mpegurl", "application/x-mpegurl", "application/mpegurl",
+        "application/vnd.apple.mpegurl",
         "audio/x-scpls", "audio/scpls", "application/pls+xml",
     ]
 
@@ -142,7 +143,8 @@ public enum PlaylistError: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .empty: "the playlist names nothing to play; look into it with an editor"
-        case .tooLong: "the playlist is longer than \(Playlist.maximumByteCount >> 20) MiB; play its entries by themselves"
+        case .tooLong:
+            "the playlist is longer than \(Playlist.maximumByteCount >> 20) MiB; play its entries by themselves"
         case .unplayable(let error): error.description
         case .httpLiveStreaming:
             "this is HTTP Live Streaming (HLS), a broadcast cut into files, which is not played; have ffmpeg put it together: `ffmpeg -i ADDRESS -vn -c copy -f mpegts - | tenfour play -`"

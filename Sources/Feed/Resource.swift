@@ -51,7 +51,8 @@ public enum Resource: Hashable, Sendable {
 
     private init(reference: String, scheme: String?) throws(ResourceError) {
         guard reference.utf8.count <= Self.maximumByteCount else {
-            throw ResourceError("an address of \(reference.utf8.count) bytes is too long; \(Self.maximumByteCount) are allowed")
+            throw ResourceError(
+                "an address of \(reference.utf8.count) bytes is too long; \(Self.maximumByteCount) are allowed")
         }
         switch scheme {
         case nil:
@@ -62,15 +63,20 @@ public enum Resource: Hashable, Sendable {
         case "http", "https":
             let rest = reference.dropFirst(scheme?.count ?? 0)
             let address = try Self.cleaned((scheme ?? "") + rest)
-            guard address.hasPrefix("\(scheme ?? "")://"), let host = Resource.http(address: address).host, !host.isEmpty else {
-                throw ResourceError("“\(String(fromPeer: reference, limit: 80))” has no host; write it as https://host/path")
+            guard address.hasPrefix("\(scheme ?? "")://"), let host = Resource.http(address: address).host,
+                !host.isEmpty
+            else {
+                throw ResourceError(
+                    "“\(String(fromPeer: reference, limit: 80))” has no host; write it as https://host/path")
             }
             self = .http(address: String(address.prefix { $0 != "#" }))
         case "file":
             let rest = reference.dropFirst("file:".count)
-            let path = rest.hasPrefix("//localhost/") ? rest.dropFirst(11) : rest.hasPrefix("//") ? rest.dropFirst(2) : rest
+            let path =
+                rest.hasPrefix("//localhost/") ? rest.dropFirst(11) : rest.hasPrefix("//") ? rest.dropFirst(2) : rest
             guard path.hasPrefix("/"), let decoded = Self.percentDecoded(path), !decoded.utf8.contains(0) else {
-                throw ResourceError("“\(String(fromPeer: reference, limit: 80))” names no file; write it as file:///path")
+                throw ResourceError(
+                    "“\(String(fromPeer: reference, limit: 80))” names no file; write it as file:///path")
             }
             self = .file(path: decoded)
         case .some(let other):
@@ -108,7 +114,8 @@ extension Resource {
     private static func scheme(of text: String) -> String? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text[..<colon]
-        let isScheme = scheme.utf8.count > 1 && scheme.utf8.count <= 16 && scheme.utf8.first.map(isLetter) == true
+        let isScheme =
+            scheme.utf8.count > 1 && scheme.utf8.count <= 16 && scheme.utf8.first.map(isLetter) == true
             && scheme.utf8.allSatisfy { isLetter($0) || (48...57).contains($0) || $0 == 43 || $0 == 45 || $0 == 46 }
         guard isScheme else { return nil }
         let name = scheme.lowercased()

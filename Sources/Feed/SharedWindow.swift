@@ -86,7 +86,8 @@ internal import Glibc
     package func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer, demand: () -> Void
     ) throws(DownloadError) -> Int {
-        precondition(offset >= 0, "an offset before the first byte")
+        // What a file says of itself may lead anywhere.
+        if offset < 0 { throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew") }
         if unsafe buffer.isEmpty { return 0 }
         var isDemanding = false
         // Without the lock, since whoever is woken takes it.

@@ -18,7 +18,9 @@ struct UnnamedFile: ~Copyable {
             return descriptor
         }
         if descriptor < 0 {
-            throw .failed("no file could be made in \(place) to keep everything in (\(text(of: errno))); name another folder in TMPDIR, or keep less")
+            throw .failed(
+                "no file could be made in \(place) to keep everything in (\(text(of: errno))); name another folder in TMPDIR, or keep less"
+            )
         }
     }
 
@@ -30,7 +32,9 @@ struct UnnamedFile: ~Copyable {
             let count = unsafe pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, offset + done)
             if count < 0 && errno == EINTR { continue }
             if count <= 0 {
-                throw .failed("everything is to be kept, but the disk does not take it (\(text(of: errno))); make room, or keep less")
+                throw .failed(
+                    "everything is to be kept, but the disk does not take it (\(text(of: errno))); make room, or keep less"
+                )
             }
             done += count
         }
@@ -40,7 +44,9 @@ struct UnnamedFile: ~Copyable {
         while true {
             let count = unsafe pread(descriptor, buffer.baseAddress, buffer.count, offset)
             if count < 0 && errno == EINTR { continue }
-            if count <= 0 { throw .failed("what was kept could not be read again (\(text(of: errno))); check the disk") }
+            if count <= 0 {
+                throw .failed("what was kept could not be read again (\(text(of: errno))); check the disk")
+            }
             return count
         }
     }
@@ -49,7 +55,9 @@ struct UnnamedFile: ~Copyable {
 /// The message that belongs to an `errno`. The C function is `strerror_r`.
 func text(of code: Int32) -> String {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-        guard let start = buffer.baseAddress, unsafe strerror_r(code, start, buffer.count) == 0 else { return "\(code)" }
+        guard let start = buffer.baseAddress, unsafe strerror_r(code, start, buffer.count) == 0 else {
+            return "\(code)"
+        }
         return unsafe String(cString: start)
     }
 }

@@ -35,11 +35,7 @@ internal import Sound
     func close() {
         if isClosed { return }
         isClosed = true
-        for unsafe (easy, transfer) in unsafe transfers {
-            transfer.isRunning = false
-            unsafe curl_multi_remove_handle(multi, easy)
-        }
-        unsafe transfers.removeAll()
+        for transfer in unsafe Array(transfers.values) { transfer.cancel() }
         unsafe curl_multi_cleanup(multi)
         timer?.close()
     }

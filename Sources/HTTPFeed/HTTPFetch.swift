@@ -3,7 +3,7 @@ internal import Feed
 internal import Network
 internal import Sound
 
-/// Fills a window with what lies at an address: asks, goes on where it broke off, asks for another part where the reader has gone.
+/// Fills a window with what lies at an address: asks, goes on where it broke off, asks for what the reader has gone to.
 ///
 /// On the thread of its loop only, but for `init`.
 final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
@@ -22,6 +22,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private var request = Request()
     /// nil before the first response.
     private var known: Representation?
+    /// Where the bytes have ended, whatever was told of their number.
+    private var foundEnd: Int?
     /// Some servers know no ranges but refuse them.
     private var avoidsRanges = false
     /// From then on nothing is given up because of a connection.
@@ -218,9 +220,10 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         let head = request.head
         let address = transfer?.address ?? ""
         guard let known else { return }
+        let foundEnd = foundEnd
         window.update { state in
             state.phase = .receiving
-            state.byteCount = known.byteCount
+            state.byteCount = foundEnd ?? known.byteCount
             state.isSeekable = known.isSeekable
             state.isRepeatable = !known.isLive
             state.isLive = known.isLive
@@ -273,7 +276,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     }
 
     private func finish() {
-        known?.byteCount = window.end
+        foundEnd = window.end
         window.finish()
     }
 

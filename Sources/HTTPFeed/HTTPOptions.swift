@@ -3,7 +3,8 @@ public struct HTTPOptions: Sendable {
     /// `http://`, `https://`, `socks4a://`, `socks5://` or `socks5h://` and a host with its port. nil: as the environment has
     /// it (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
     public var proxy: String?
-    /// Lines like `Authorization: Bearer …` that go with every request.
+    /// Lines like `X-Key: …` that go with every request, also to where a server leads on; `Authorization` and `Cookie` go to
+    /// the first host only.
     public var headers: [String]
     public var userAgent: String
     /// So long a connection may take to come about, and then to bring the next byte that somebody waits for.

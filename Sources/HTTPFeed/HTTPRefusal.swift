@@ -12,7 +12,9 @@ struct HTTPRefusal {
 
     /// Without the password of its user.
     private var proxy: String {
-        guard let proxy = options.proxy else { return "the proxy of the environment (http_proxy, https_proxy or all_proxy)" }
+        guard let proxy = options.proxy else {
+            return "the proxy of the environment (http_proxy, https_proxy or all_proxy)"
+        }
         let end = proxy.firstRange(of: "://")?.upperBound ?? proxy.startIndex
         let place = proxy[end...].split(separator: "@").last ?? ""
         return "the proxy " + String(fromPeer: String(proxy[..<end]) + place, limit: 100)
@@ -71,7 +73,8 @@ struct HTTPRefusal {
     }
 
     private static var environmentNamesProxy: Bool {
-        for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] where unsafe getenv(name) != nil {
+        for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        where unsafe getenv(name) != nil {
             return true
         }
         return false
@@ -86,13 +89,16 @@ struct HTTPRefusal {
     func sentence(status: Int) -> String {
         switch status {
         case 401: "\(host) wants a user and a password; write them into the address as https://user:password@host/"
-        case 403, 451: "\(host) does not let us have this (status \(status)); check the address, or whether it wants a --header"
+        case 403, 451:
+            "\(host) does not let us have this (status \(status)); check the address, or whether it wants a --header"
         case 404, 410: "\(host) has nothing at this address (status \(status)); check its spelling"
         case 407: refusedByProxy(status)
         case 408, 425, 429: "\(host) wants to be left alone for now (status \(status)); try again later"
         case 500...599: "\(host) has a fault of its own (status \(status)); try again later"
-        case 200...299: "\(host) answers with something other than it was asked for (status \(status)); ask whoever runs it"
-        case 300...399: "\(host) leads on without saying where to (status \(status)); ask whoever runs it for another address"
+        case 200...299:
+            "\(host) answers with something other than it was asked for (status \(status)); ask whoever runs it"
+        case 300...399:
+            "\(host) leads on without saying where to (status \(status)); ask whoever runs it for another address"
         default: "\(host) refuses (status \(status)); check the address"
         }
     }

@@ -53,7 +53,9 @@ enum Verdict: Equatable {
     case refused(isLasting: Bool)
 
     /// - `known`: what earlier responses told; nil for the first.
-    static func on(status: Int, _ head: ResponseHead, from offset: Int, hasRange: Bool, known: Representation?) -> Verdict {
+    static func on(status: Int, _ head: ResponseHead, from offset: Int, hasRange: Bool, known: Representation?)
+        -> Verdict
+    {
         switch status {
         case 200, 203:
             if let known, known.isLive { return .take(skipping: 0) }
@@ -69,7 +71,9 @@ enum Verdict: Equatable {
         case 416:
             if offset == 0 { return hasRange ? .askForWhole : .refused(isLasting: true) }
             // Where the length is the one that was told before, or ends here, it is merely shorter than was told.
-            guard let total = head.contentRange?.total, total != offset, total != known?.byteCount else { return .ended }
+            guard let total = head.contentRange?.total, total != offset, total != known?.byteCount else {
+                return .ended
+            }
             return .changed
         case 408, 425, 429, 500...: return .refused(isLasting: false)
         default:

@@ -63,7 +63,9 @@ struct ResponseHead: Equatable {
     }
 
     private static func count(_ text: some StringProtocol) -> Int? {
-        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int(text), count <= 1 << 60 else { return nil }
+        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int(text), count <= 1 << 60 else {
+            return nil
+        }
         return count
     }
 

@@ -48,7 +48,7 @@ public struct Readiness: OptionSet, Sendable {
 }
 
 extension EventLoop {
-    /// Tells when a socket can be read or written, once it is told for which of them to `watch`. The C function is `uv_poll_init`.
+    /// Tells when a socket can be read or written, once it is told what to `watch` for. The C function is `uv_poll_init`.
     public func onReadiness(
         of fileDescriptor: Int32, _ changed: @escaping (Readiness) -> Void
     ) throws(NetworkError) -> ReadinessHandle {

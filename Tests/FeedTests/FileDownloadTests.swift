@@ -49,7 +49,9 @@ import Testing
             let file = unsafe open(path, O_WRONLY | O_CLOEXEC)
             var start = 0
             while start < sound.count {
-                let count = unsafe sound.withUnsafeBytes { unsafe write(file, $0.baseAddress! + start, $0.count - start) }
+                let count = unsafe sound.withUnsafeBytes {
+                    unsafe write(file, $0.baseAddress! + start, $0.count - start)
+                }
                 if count <= 0 { break }
                 start += count
             }

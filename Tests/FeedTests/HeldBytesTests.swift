@@ -1,7 +1,8 @@
-@testable import Feed
 import Testing
 
-struct HeldBytesTests {
+@testable import Feed
+
+struct ByteWindowTests {
     /// Bytes that tell where they lie.
     private func bytes(_ range: Range<Int>) -> [UInt8] { range.map { UInt8(truncatingIfNeeded: $0 % 251) } }
 

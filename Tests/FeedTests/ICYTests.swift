@@ -5,7 +5,8 @@ struct ICYTests {
     private func title(_ text: String) -> String? { ICYMetadata(parsing: Array(text.utf8).span).title }
 
     @Test func aStationNamesItsSong() {
-        let metadata = ICYMetadata(parsing: Array("StreamTitle='Miles Davis - So What';StreamUrl='http://a/b';\0\0\0".utf8).span)
+        let metadata = ICYMetadata(
+            parsing: Array("StreamTitle='Miles Davis - So What';StreamUrl='http://a/b';\0\0\0".utf8).span)
         #expect(metadata.title == "Miles Davis - So What")
         #expect(metadata.url == "http://a/b")
     }
@@ -57,7 +58,11 @@ struct ICYTests {
         for start in stride(from: 0, to: stream.count, by: pieceByteCount) {
             let piece = Array(stream[start..<min(start + pieceByteCount, stream.count)])
             unsafe piece.withUnsafeBytes { bytes in
-                unsafe demultiplexer.take(bytes) { unsafe sound += $0 } found: { titles.append("\(sound.count):\($0.title ?? "")") }
+                unsafe demultiplexer.take(bytes) {
+                    unsafe sound += $0
+                } found: {
+                    titles.append("\(sound.count):\($0.title ?? "")")
+                }
             }
         }
         #expect(sound == expected)

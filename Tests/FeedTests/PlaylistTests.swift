@@ -17,7 +17,8 @@ struct PlaylistTests {
     }
 
     @Test func aPLSListsAddressesByNumber() throws {
-        let text = "[Playlist]\nNumberOfEntries=9\nFile2=b\nTitle1=One\nFile1=http://a/1\nLength1=-1\nFile=x\nFile3=\nfile=4"
+        let text =
+            "[Playlist]\nNumberOfEntries=9\nFile2=b\nTitle1=One\nFile1=http://a/1\nLength1=-1\nFile=x\nFile3=\nfile=4"
         #expect(try entries(text) == ["http://a/1 One", "http://host/radio/b -"])
     }
 

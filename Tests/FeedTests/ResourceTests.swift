@@ -14,7 +14,9 @@ struct ResourceTests {
         #expect(try Resource(text) == meaning)
     }
 
-    @Test(arguments: ["", "http://", "http:///path", "ftp://host/a", "http://host/\u{1B}[2J", "file:relative", "file:///a%0", "a\0b"])
+    @Test(arguments: [
+        "", "http://", "http:///path", "ftp://host/a", "http://host/\u{1B}[2J", "file:relative", "file:///a%0", "a\0b",
+    ])
     func whatIsNothingIsRefused(text: String) {
         #expect(throws: ResourceError.self) { try Resource(text) }
     }

@@ -1,8 +1,9 @@
 import Feed
 import Glibc
-@testable import HTTPFeed
 import Support
 import Testing
+
+@testable import HTTPFeed
 
 /// What has worked once is tried again.
 @Suite(.onItsOwnThread) struct BrokenConnectionTests {
@@ -127,9 +128,11 @@ import Testing
 
     @Test func aLengthThatIsTooLongHoldsNobodyUp() throws {
         for how in ["claim=400000", "claim=400000/norange"] {
-            let download = try HTTPDownload(server.address("song", how))
+            let download = try HTTPDownload(server.address("song", how), limits: BufferLimits(behind: 1_000))
             #expect(try download.all() == file)
             #expect(download.state.phase == .ended && download.state.byteCount == file.count)
+            #expect(try download.bytes(from: 5, 1_000) == Array(file[5..<1_005]))
+            #expect(try download.bytes(from: 300_000, 1).isEmpty)
         }
     }
 

@@ -22,7 +22,9 @@ import Testing
         return refusal
     }
 
-    @Test(arguments: [(404, "check its spelling"), (401, "https://user:password@"), (403, "--header"), (500, "try again later")])
+    @Test(arguments: [
+        (404, "check its spelling"), (401, "https://user:password@"), (403, "--header"), (500, "try again later"),
+    ])
     func theServerRefuses(status: Int, remedy: String) throws {
         let refusal = try refusal(server.address("song", "status=\(status)"))
         #expect(refusal.contains("\(status)") || status == 401)
@@ -36,7 +38,8 @@ import Testing
 
     @Test func nobodyAnswers() throws {
         server.end()
-        #expect(try refusal(server.address("song")).contains("nobody answers at 127.0.0.1:\(server.port); check the port"))
+        #expect(
+            try refusal(server.address("song")).contains("nobody answers at 127.0.0.1:\(server.port); check the port"))
     }
 
     @Test func roundInCircles() throws {

@@ -1,5 +1,6 @@
-@testable import HTTPFeed
 import Testing
+
+@testable import HTTPFeed
 
 struct ResponseHeadTests {
     private func head(_ lines: String...) -> ResponseHead {
@@ -43,7 +44,8 @@ struct ResponseHeadTests {
                 head.take((Array(start.utf8) + noise).span)
             }
             for status in [200, 206, 416] {
-                _ = Verdict.on(status: status, head, from: 100, hasRange: true, known: Representation(head, isPart: true))
+                _ = Verdict.on(
+                    status: status, head, from: 100, hasRange: true, known: Representation(head, isPart: true))
             }
         }
     }
@@ -71,7 +73,8 @@ struct VerdictTests {
     }
 
     @Test func aPartThatWasNotAskedForIsNotTaken() {
-        #expect(verdict(206, from: 500) { $0.contentRange = .init(first: 600, total: 1_000) } == .refused(isLasting: true))
+        #expect(
+            verdict(206, from: 500) { $0.contentRange = .init(first: 600, total: 1_000) } == .refused(isLasting: true))
         #expect(verdict(206, from: 500) { _ in } == .refused(isLasting: true))
     }
 

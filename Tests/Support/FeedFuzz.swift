@@ -17,7 +17,7 @@ func feedICY(_ bytes: Span<UInt8>) {
         let piece = bytes.extracting(place..<min(place + pieceByteCount, bytes.count))
         unsafe piece.withUnsafeBytes { piece in
             unsafe demultiplexer.take(piece) { sound in
-                precondition(!sound.isEmpty)
+                precondition(unsafe !sound.isEmpty)
                 soundCount += sound.count
             } found: { metadata in
                 blockCount += 1
@@ -49,7 +49,8 @@ func feedPlaylist(_ bytes: Span<UInt8>) {
             case .http(let address):
                 precondition(address.hasPrefix("http://") || address.hasPrefix("https://"))
                 precondition(address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && !(entry.resource.host ?? "").isEmpty)
-                precondition((try? Resource(address)) == entry.resource, "an address that reads differently the next time")
+                precondition(
+                    (try? Resource(address)) == entry.resource, "an address that reads differently the next time")
             case .file(let path):
                 precondition(!path.isEmpty && !path.utf8.contains(0))
                 guard case .file = resource else { preconditionFailure("the network names a file of this machine") }
