@@ -38,7 +38,7 @@ let package = Package(
         .library(name: "RTP", targets: ["RTP"]),
         .library(name: "Sound", targets: ["Sound"]),
         .library(name: "BadLink", targets: ["BadLink"]),
-        .library(name: "Player", targets: ["Player"]),
+        .library(name: "Player", targets: ["Player", "Feed", "Effects"]),
     ],
     traits: [
         .default(enabledTraits: ["FFmpeg"]),
@@ -60,7 +60,6 @@ let package = Package(
         clib("CQRencode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
 
         clib("CCurl", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
-        clib("CSoundTouch", pkgConfig: "soundtouch", debian: "libsoundtouch-dev"),
         clib("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
         .systemLibrary(
             name: "CAV", pkgConfig: "libavformat",
@@ -100,11 +99,12 @@ let package = Package(
         room("Feed", imports: ["Sound", "OpusCodec", "Resampling"]),
         room("HTTPFeed", imports: ["CCurl", "Sound", "Feed", "Network"]),
         room("FFmpegFeed", imports: ["CAV", "Sound", "Feed"]),
-        room("TimePitch", imports: ["CSoundTouch", "Sound"]),
+        room("TimePitch", imports: ["Sound"]),
+        room("Effects", imports: ["Sound"]),
         room(
             "Player",
             imports: [
-                "Sound", "Feed", "HTTPFeed", "TimePitch", "Handoff", "Network", "SoundCard", "SoundFile",
+                "Sound", "Feed", "HTTPFeed", "TimePitch", "Effects", "Handoff", "SoundCard", "SoundFile",
                 .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])),
             ]),
         room("QRCode", imports: ["CQRencode"]),
@@ -114,7 +114,8 @@ let package = Package(
             name: "tenfour",
             dependencies: [
                 "Radio", "Membership", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality",
-                "Relaying", "RelayService", "SoundCard", "SoundFile", "Waveform", "Console", argumentParser,
+                "Relaying", "RelayService", "SoundCard", "SoundFile", "Waveform", "Console", "Feed", "Handoff", "Player",
+                argumentParser,
             ],
             swiftSettings: settings),
 
@@ -173,12 +174,13 @@ let package = Package(
         // What README.md shows, as a stranger would build it: without our settings.
         .executableTarget(name: "send-a-file", dependencies: ["Radio"], path: "Tests/ReadmePrograms/send"),
         .executableTarget(name: "hear", dependencies: ["Radio"], path: "Tests/ReadmePrograms/hear"),
+        .executableTarget(name: "play", dependencies: ["Player"], path: "Tests/ReadmePrograms/play"),
 
         .target(
             name: "Support",
             dependencies: [
                 "Sound", "RTP", "Keys", "Membership", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard",
-                "Relaying", "RelayService",
+                "Relaying", "RelayService", "Feed",
             ],
             path: "Tests/Support",
             swiftSettings: settings),
@@ -208,7 +210,8 @@ let package = Package(
             "FFmpegFeedTests",
             imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "Feed", "Sound"]),
         tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
-        tests("PlayerTests", imports: ["Player", "Feed", "TimePitch", "SoundFile", "Sound"]),
+        tests("EffectsTests", imports: ["Effects", "TimePitch", "Sound"]),
+        tests("PlayerTests", imports: ["Player", "Feed", "Handoff", "Effects", "SoundCard", "SoundFile", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
         tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests("HandoffTests", imports: ["Handoff"]),
@@ -225,7 +228,7 @@ let package = Package(
                 "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Network", "OpusCodec",
                 "Playout", "RTP", "Sound", "SoundCard", "SoundFile",
             ]),
-        tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
+        tests("ReadmeTests", imports: ["send-a-file", "hear", "play", "SoundFile", "Sound"]),
         tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
         tests("CommandTests", imports: ["tenfour"]),
         tests("InteropTests", imports: ["tenfour"]),

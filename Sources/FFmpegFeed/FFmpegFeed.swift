@@ -1,1 +1,2 @@
-// What FFmpeg parses and decodes.
+// What FFmpeg plays: its demultiplexers, decoders and converter behind the protocols of Feed, reading through a Downloading only.
+// This room never opens a file or a socket, starts no thread, and has FFmpeg open none: what names further addresses is refused.

@@ -20,6 +20,16 @@ public protocol Parsing: AnyObject {
     /// Goes to the packet in which `position` lies, or to the beginning or end where it lies before or behind. Returns where the
     /// next packet begins: exact where there is an index or the bit rate is constant, else a guess that parsing on refines.
     func seek(to position: Duration) throws(ParseError) -> Estimate<Duration>
+
+    /// Looks ahead for about `time`, apart from what `nextPacket` gives, so that places and the duration become exact where they
+    /// are guesses. For when there is nothing else to do, and the bytes are here: others would be fetched for it. True when
+    /// nothing is left to look at.
+    func scan(for time: Duration) throws(ParseError) -> Bool
+}
+
+extension Parsing {
+    /// For parsers that never guess.
+    public func scan(for time: Duration) throws(ParseError) -> Bool { true }
 }
 
 /// What a resource sounds like and is called.

@@ -1,3 +1,5 @@
+internal import Sound
+
 /// One or more sources leave (RTCP packet type 203, RFC 3550 section 6.6).
 public struct Goodbye: Hashable, Sendable {
     /// The first 31 are written.

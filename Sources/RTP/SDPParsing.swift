@@ -1,3 +1,5 @@
+internal import Sound
+
 extension SessionDescription {
     /// More is refused unread.
     public static let maximumByteCount = 65_536

@@ -1,3 +1,5 @@
+internal import Sound
+
 /// Where one audio stream is sent and how it is coded, as SDP tells it (RFC 8866).
 ///
 /// Of a description with several streams the first audio stream is read. All text in it may be shown as it is: what

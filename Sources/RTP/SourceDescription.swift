@@ -1,3 +1,5 @@
+internal import Sound
+
 /// Who is behind an SSRC, in words of their own (RTCP packet type 202, RFC 3550 section 6.5).
 public struct SourceDescription: Hashable, Sendable {
     /// The first 31 are written.

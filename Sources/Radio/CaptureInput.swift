@@ -22,6 +22,7 @@ struct CaptureInput: ~Copyable, Sendable {
 
     private var card: CaptureCard?
     private var file: SoundFileReader?
+    private let given: SoundInput?
     private var metronome: Metronome
     /// What a file gave, in its own channels.
     private var read: Preallocated<Float>
@@ -41,6 +42,7 @@ struct CaptureInput: ~Copyable, Sendable {
             mayHang = false
             self.card = consume card
             file = nil
+            given = nil
         } catch {
             throw RadioError(.unavailable, error.description)
         }
@@ -61,9 +63,25 @@ struct CaptureInput: ~Copyable, Sendable {
             mayHang = reader.frameCount == nil
             file = consume reader
             card = nil
+            given = nil
         } catch {
             throw RadioError(.unavailable, error.description)
         }
+    }
+
+    /// What a program gives, held to the clock's pace as a file is.
+    init(_ sound: SoundInput, channelCount: Int, frame: Duration) {
+        granted = nil
+        format = LPCMFormat(rate: sound.format.rate, channelCount: channelCount)
+        let frames = FrameCount(min(frame, .milliseconds(20)), at: sound.format.rate)
+        self.sound = Preallocated(repeating: 0, count: frames.rawValue * channelCount)
+        read = Preallocated(repeating: 0, count: frames.rawValue * sound.format.channelCount)
+        readChannelCount = sound.format.channelCount
+        metronome = Metronome(rate: sound.format.rate)
+        mayHang = false
+        card = nil
+        file = nil
+        given = sound
     }
 
     mutating func next() -> Turn {
@@ -73,13 +91,13 @@ struct CaptureInput: ~Copyable, Sendable {
         case .none: break
         }
         do {
-            let frames = try Self.read(&file, into: &read)
+            let frames = try Self.read(given, or: &file, into: &read)
             guard frames > .zero else { return .ended }
             mix(frames.rawValue)
             let beat = metronome.wait(for: frames.rawValue)
             return .captured(frames, after: beat.missed)
         } catch {
-            return .failed(RadioError(.failure, error.description))
+            return .failed(error)
         }
     }
 
@@ -105,9 +123,14 @@ struct CaptureInput: ~Copyable, Sendable {
     }
 
     private static func read(
-        _ file: inout SoundFileReader?, into sound: inout Preallocated<Float>
-    ) throws(SoundFileError) -> FrameCount {
+        _ given: SoundInput?, or file: inout SoundFileReader?, into sound: inout Preallocated<Float>
+    ) throws(RadioError) -> FrameCount {
         var room = sound.mutableSpan
-        return try file?.read(into: &room) ?? .zero
+        if let given { return try given.read(&room) }
+        do throws(SoundFileError) {
+            return try file?.read(into: &room) ?? .zero
+        } catch {
+            throw RadioError(.failure, error.description)
+        }
     }
 }

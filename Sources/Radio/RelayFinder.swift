@@ -1,4 +1,5 @@
 internal import Engine
+internal import Handoff
 internal import Network
 internal import Sound
 internal import SoundCard

@@ -1,5 +1,6 @@
 public import Engine
 public import Membership
+internal import Handoff
 internal import Network
 internal import SoundCard
 internal import Synchronization

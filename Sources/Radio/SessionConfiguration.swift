@@ -55,6 +55,7 @@ public struct SessionConfiguration: Sendable {
         case card(String)
         /// A sound file, or `-` for standard input. `raw` says what sound without a header is; nil refuses it.
         case file(String, raw: RawFormat?)
+        case sound(SoundInput)
     }
 
     /// Who can hear what is sent, and speak to us.

@@ -72,11 +72,19 @@ struct SessionLoops: ~Copyable, Sendable {
         case .clock:
             return PlaybackOutput(clockWithChannelCount: playout.channelCount, period: playout.period)
         case .card(let name):
-            let output = try PlaybackOutput(
-                card: name, channelCount: playout.channelCount, period: playout.period,
-                queuedPeriods: playout.queuedPeriods)
+            let output = try card(name, playout)
             if let granted = output.granted { openings.append("plays on \(granted.summary)") }
             return output
+        }
+    }
+
+    private static func card(_ name: String, _ playout: PlayoutSettings) throws(RadioError) -> PlaybackOutput {
+        do throws(SoundCardError) {
+            return try PlaybackOutput(
+                card: name, channelCount: playout.channelCount, period: playout.period,
+                queuedPeriods: playout.queuedPeriods)
+        } catch {
+            throw RadioError(.unavailable, error.description)
         }
     }
 
@@ -91,6 +99,10 @@ struct SessionLoops: ~Copyable, Sendable {
             let input = try CaptureInput(
                 file: path, raw: raw, channelCount: coding.channelCount, frame: coding.frame)
             openings.append("sends \(path == "-" ? "standard input" : path), \(input.format.summary)")
+            return input
+        case .sound(let sound):
+            let input = CaptureInput(sound, channelCount: coding.channelCount, frame: coding.frame)
+            openings.append("sends what it is given, \(input.format.summary)")
             return input
         case .card(let name):
             let input = try CaptureInput(card: name, channelCount: coding.channelCount, frame: coding.frame)

@@ -1,4 +1,5 @@
 internal import Engine
+internal import Handoff
 internal import Membership
 internal import Sound
 

@@ -1,5 +1,5 @@
 public import Engine
-internal import RTP
+internal import Sound
 
 /// What is wrong with a relay's configuration, where, and what to write instead. Holds nothing of a key.
 public struct RelayFileError: Error, Hashable, Sendable {

@@ -4,7 +4,7 @@ public struct PacketDescription: Hashable, BitwiseCopyable, Sendable {
     /// From the beginning of the bytes.
     public var offset: Int
     public var byteCount: Int
-    /// At 48 000 Hz.
+    /// At 48 000 Hz where no other rate is said.
     public var frameCount: FrameCount
 
     @inlinable public init(offset: Int, byteCount: Int, frameCount: FrameCount) {

@@ -1,6 +1,7 @@
 import Console
 import Engine
 import Glibc
+import Player
 import RTP
 import Radio
 import Synchronization
@@ -15,6 +16,8 @@ struct Conductor {
     var levels = false
     /// Where to write how it sounded.
     var report: String?
+    /// What plays that which is sent, and obeys the keys then.
+    var streamer: Streamer?
 
     /// In milliseconds.
     private var interval: Int32 { levels ? 100 : 200 }
@@ -28,7 +31,7 @@ struct Conductor {
         let session = try Session(configuration)
         Signals.catchEnd()
         try session.start()
-        let keyboard = keys ? Keyboard() : nil
+        let keyboard = keys || streamer != nil ? Keyboard() : nil
         say("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
         if verbose { for line in session.openings { say(line) } }
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
@@ -65,7 +68,7 @@ struct Conductor {
                 line.clear()
                 say("what comes does not open: who sends it has another key, or none")
             }
-            if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch, standing) }
+            if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch, standing, playing: streamer) }
         }
         tellEvents(of: session, &names, &watch, &standing, &line)
         line.clear()
@@ -82,12 +85,22 @@ struct Conductor {
     }
 
     /// Returns whether it was the key to quit.
-    private func press(_ key: Character, _ session: Session, _ line: inout StatusLine) -> Bool {
+    private func press(_ key: Keyboard.Key, _ session: Session, _ line: inout StatusLine) -> Bool {
+        if let streamer, let verb = PlayKeys.verb(for: key) {
+            switch verb {
+            case .quit: return true
+            case .help:
+                line.clear()
+                say(PlayKeys.help)
+            default: verb.apply(to: streamer)
+            }
+            return false
+        }
         switch key {
-        case " ": session.isMicrophoneOpen.toggle()
-        case "m": session.isSpeakerMuted.toggle()
-        case "q", "\u{4}": return true
-        case "?":
+        case .character(" "): session.isMicrophoneOpen.toggle()
+        case .character("m"): session.isSpeakerMuted.toggle()
+        case .character("q"), .character("\u{4}"): return true
+        case .character("?"):
             line.clear()
             say(Self.help)
         default: break

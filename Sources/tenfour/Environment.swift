@@ -4,7 +4,7 @@ import Glibc
 /// are not among them: see `Secrets`.
 enum Environment {
     private static let switches: Set = [
-        "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks",
+        "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop", "buffer-all",
     ]
     /// May be given more than once: with spaces between.
     private static let lists: Set = ["rtp-in", "rtp-out"]
@@ -14,18 +14,23 @@ enum Environment {
     private static let coding: Set = ["bitrate", "frame", "fec", "expect-loss", "speech", "music", "payload-type"]
     private static let playing: Set = ["jitter", "period-time", "max-latency"]
     private static let relaying: Set = ["config", "bind", "workers", "rtp-in", "rtp-out", "status-socket", "quiet"]
+    private static let downloading: Set = ["proxy", "timeout", "buffer", "buffer-size", "buffer-all", "start-after"]
     private static let options: [String: Set<String>] = [
         "talk": common.union(coding).union(playing).union(["device", "input", "output", "port", "open", "srtp-suite"]),
         "listen": common.union(playing).union(["device", "output", "port", "oneshot", "channels"]),
         "send": common.union(coding).union([
             "device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency", "srtp-suite",
-        ]),
+        ]).union(downloading),
         "recv": common.union(playing).union([
             "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",
         ]),
         "relay": relaying,
         "relay status": ["status-socket", "json"],
         "plot": ["quiet", "bar-width", "spacing", "floor", "size", "dark", "blocks"],
+        "play": downloading.union([
+            "device", "output", "channels", "quiet", "verbose", "rate", "pitch", "volume", "loop", "fade-in",
+            "fade-out", "duration",
+        ]),
     ]
 
     /// Those that were typed, the first of them a command, with those from the environment before them.

@@ -1,6 +1,8 @@
 public import ArgumentParser
 import Console
+import Feed
 import Keys
+import Player
 import RTP
 import Radio
 import Sound
@@ -13,6 +15,7 @@ struct Send: ParsableCommand {
             tenfour send -D hw:1 rtp://10.0.0.7:5004 --sdp live.sdp
             tenfour send --input speech.wav rtp://10.0.0.7
             tenfour send --input live.wav --link-file family.link
+            tenfour send --input https://example.org/live.ogg rtp://10.0.0.7
             arecord -f S16_LE -r 48000 | tenfour send --input - rtp://@239.0.1.10:5004
             """)
 
@@ -28,7 +31,8 @@ struct Send: ParsableCommand {
     var device = CardName("default")
 
     @Option(
-        help: ArgumentHelp("Send this instead: a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
+        help: ArgumentHelp(
+            "Send this instead: a URL, a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
     var input: String?
 
     @Option(
@@ -68,6 +72,7 @@ struct Send: ParsableCommand {
     @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
+    @OptionGroup(title: "Downloading") var download: DownloadOptions
 
     func validate() throws {
         try links.checkPresence(of: address, named: "<address>")
@@ -124,14 +129,37 @@ struct Send: ParsableCommand {
         coding.apply(to: &configuration.coding)
         if let channels { configuration.coding.channelCount = channels }
         configuration.input = input.map { Place($0).input(raw: raw(for: $0)) } ?? .card(device.name)
+        let streamer = try feed(channelCount: configuration.coding.channelCount)
+        defer { streamer?.close() }
+        if let source = streamer?.source { configuration.input = .sound(SoundInput(source)) }
         let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
         if let sdp {
             try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
         }
         try Conductor(
-            quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report
-        )
-        .run(configuration) { _ in title }
+            quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report,
+            streamer: streamer
+        ).run(configuration) { _ in
+            streamer?.play()
+            return title
+        }
+        if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
+    }
+
+    /// What plays the address that is to be sent, if it is one.
+    private func feed(channelCount: Int) throws(RadioError) -> Streamer? {
+        guard let input, input.hasPrefix("http://") || input.hasPrefix("https://") else { return nil }
+        var configuration = StreamerConfiguration()
+        configuration.output = .source
+        configuration.channelCount = channelCount
+        download.apply(to: &configuration)
+        do throws(StreamError) {
+            let streamer = try Streamer(configuration)
+            streamer.open(input)
+            return streamer
+        } catch {
+            throw RadioError(.unavailable, error.description)
+        }
     }
 }
 

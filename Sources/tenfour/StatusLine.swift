@@ -1,6 +1,7 @@
 import Console
 import Engine
 import Network
+import Player
 import Playout
 import Quality
 import RTP
@@ -23,9 +24,10 @@ struct StatusLine {
     init(levels: Bool = false) { self.levels = levels }
 
     mutating func draw(
-        _ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch, _ standing: ChannelStanding
+        _ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch, _ standing: ChannelStanding,
+        playing streamer: Streamer? = nil
     ) {
-        var fields = StatusFields()
+        var fields = streamer.map { PlayLine.fields($0.state, $0.progress) } ?? StatusFields()
         if !standing.isReached { fields.addPart("not in the channel") }
         if let capture = snapshot.capture { addOwn(capture, snapshot, session, standing, to: &fields) }
         if let playback = snapshot.playback { addOthers(playback, snapshot.voices, session, names, watch, to: &fields) }
@@ -127,7 +129,7 @@ struct StatusLine {
 }
 
 /// Rises with the sound at once and falls slowly, so that speech can be read.
-private struct Meter {
+struct Meter {
     private var shown = Level.floor
 
     /// In decibels each time it is shown.

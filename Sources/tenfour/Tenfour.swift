@@ -21,8 +21,8 @@ struct Tenfour: ParsableCommand {
             """,
         version: "tenfour 0.1",
         subcommands: [
-            Talk.self, Listen.self, Send.self, Recv.self, PlotCommand.self, ChannelCommand.self, RelayCommand.self,
-            Devices.self,
+            Talk.self, Listen.self, Send.self, Recv.self, Play.self, PlotCommand.self, ChannelCommand.self,
+            RelayCommand.self, Devices.self,
         ])
 
     static func main() {

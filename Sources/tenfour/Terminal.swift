@@ -66,15 +66,52 @@ struct Keyboard: ~Copyable {
     }
 
     /// The next key; nil when none came within `milliseconds`, or a signal did.
-    func key(within milliseconds: Int32) -> Character? {
-        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-        guard unsafe poll(&input, 1, milliseconds) == 1 else { return nil }
-        var byte: UInt8 = 0
-        guard unsafe read(STDIN_FILENO, &byte, 1) == 1 else {
+    func key(within milliseconds: Int32) -> Key? {
+        guard hasInput(within: milliseconds) else { return nil }
+        guard let byte = byte() else {
             // The terminal is gone: wait as if no key came.
             usleep(UInt32(milliseconds) * 1_000)
             return nil
         }
-        return Character(UnicodeScalar(byte))
+        return byte == 0x1B && hasInput(within: Self.patience) ? special() : .character(Character(UnicodeScalar(byte)))
+    }
+
+    enum Key: Equatable {
+        case character(Character)
+        case up, down, left, right
+        /// One that has no meaning here.
+        case other
+    }
+
+    /// The bytes of one key follow each other at once: 25 ms.
+    private static let patience: Int32 = 25
+
+    /// What an escape begins: `ESC [ A`, `ESC O A`, `ESC [ 5 ~`.
+    private func special() -> Key {
+        guard let introducer = byte(), introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O") else {
+            return .other
+        }
+        var parameters = 0
+        while hasInput(within: Self.patience), let next = byte() {
+            switch next {
+            case UInt8(ascii: "A") where parameters == 0: return .up
+            case UInt8(ascii: "B") where parameters == 0: return .down
+            case UInt8(ascii: "C") where parameters == 0: return .right
+            case UInt8(ascii: "D") where parameters == 0: return .left
+            case 0x40...0x7E: return .other
+            default: parameters += 1
+            }
+        }
+        return .other
+    }
+
+    private func hasInput(within milliseconds: Int32) -> Bool {
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&input, 1, milliseconds) == 1
+    }
+
+    private func byte() -> UInt8? {
+        var byte: UInt8 = 0
+        return unsafe read(STDIN_FILENO, &byte, 1) == 1 ? byte : nil
     }
 }

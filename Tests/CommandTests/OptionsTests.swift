@@ -4,7 +4,7 @@ import Testing
 @Suite(.onItsOwnThread) struct OptionsTests {
     private let folder = Folder()
 
-    @Test(arguments: ["talk", "send", "recv", "devices"])
+    @Test(arguments: ["talk", "send", "recv", "play", "devices"])
     func everyCommandHelps(command: String) throws {
         let help = try tenfour([command, "--help"])
         #expect(help.end == .code(0) && help.errors == "")
@@ -15,7 +15,7 @@ import Testing
     @Test func theCommandTellsWhatThereIsAndItsVersion() throws {
         let help = try tenfour(["--help"])
         #expect(help.end == .code(0))
-        for word in ["talk", "send", "recv", "devices", "Exit codes", "TENFOUR_BITRATE"] {
+        for word in ["talk", "send", "recv", "play", "devices", "Exit codes", "TENFOUR_BITRATE"] {
             #expect(help.output.contains(word))
         }
         #expect(try tenfour(["--version"]).output.hasPrefix("tenfour "))

@@ -3,9 +3,9 @@ import SoundFile
 import Support
 import Testing
 
-/// The two programs that README.md shows: the same text, built, and run one against the other.
+/// The programs that README.md shows: the same text, built, and run.
 @Suite(.onItsOwnThread) struct ReadmeTests {
-    @Test(arguments: ["send", "hear"]) func theReadmeShowsTheProgramThatIsBuilt(name: String) throws {
+    @Test(arguments: ["send", "hear", "play"]) func theReadmeShowsTheProgramThatIsBuilt(name: String) throws {
         let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
         let readme = Folder.text(of: "\(root)/README.md")
         let program = Folder.text(of: "\(root)/Tests/ReadmePrograms/\(name)/main.swift")
@@ -35,10 +35,30 @@ import Testing
         #expect(bars.count { (27...33).contains($0.count) } >= 5, "\(bars.map(\.count))")
     }
 
+    @Test func theAddressPlaysToItsEnd() throws {
+        let folder = Folder()
+        var file = try SoundFileWriter(path: folder("tone.wav"), format: .mono)
+        try file.write(Tone.samples(seconds: 1).span)
+        try file.close()
+        folder.write("pcm.!default { type null }", to: "asound.conf")
+        let server = try Program("python3", ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1"], in: folder)
+        #expect(server.wait(.seconds(30)) { server.outputText.contains("port ") })
+        let port = server.outputText.split(separator: "port ")[1].prefix { $0.isNumber }
+        let played = try Program.run(
+            "play", ["http://127.0.0.1:\(port)/tone.wav"], environment: ["ALSA_CONFIG_PATH": folder("asound.conf")])
+        #expect(played.end == .code(0))
+        #expect(played.output == "heard 1.0 seconds\n")
+        server.send(15)
+        server.wait()
+    }
+
     @Test func wrongUseEndsInASentence() throws {
         let unreadable = try Program.run("send-a-file", ["/nowhere.wav", "rtp://127.0.0.1"])
         #expect(unreadable.end == .code(1))
         #expect(unreadable.output.contains("/nowhere.wav") && unreadable.output.count { $0 == "\n" } == 1)
+        let unplayable = try Program.run("play", ["/nowhere.mp3"], environment: ["ALSA_CONFIG_PATH": "/nowhere"])
+        #expect(unplayable.end == .code(1))
+        #expect(unplayable.output.contains("sound card") && unplayable.output.count { $0 == "\n" } == 1)
         let meaningless = try Program.run("hear", ["http://here"])
         #expect(meaningless.end == .code(1))
         #expect(meaningless.output.contains("write rtp://") && meaningless.output.count { $0 == "\n" } == 1)

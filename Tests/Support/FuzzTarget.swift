@@ -6,7 +6,8 @@ import Sound
 /// A parser that strangers feed, or what stands behind it. `Tools/fuzz` searches for bytes that break it; the ordinary tests
 /// feed it what was found before, and noise.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-    case rtp, rtcp, sdp, opus, reception, station, playout, capture, link, control, srtp, configuration, relay, channel
+    case rtp, rtcp, sdp, opus, reception, station, playout, capture, link, control, srtp, configuration, relay, channel,
+        icy, playlist
 
     /// Parses `bytes`. Traps where a parser traps, and where it breaks its word: a range outside the bytes, something
     /// read that does not read the same when written again.
@@ -26,6 +27,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .configuration: feedRelayFile(bytes)
         case .relay: feedRelay(bytes)
         case .channel: feedChannel(bytes)
+        case .icy: feedICY(bytes)
+        case .playlist: feedPlaylist(bytes)
         }
     }
 }

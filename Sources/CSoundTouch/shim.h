@@ -1,1 +1,0 @@
-#include <SoundTouchDLL.h>

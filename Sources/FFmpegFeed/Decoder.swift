@@ -1,0 +1,73 @@
+internal import CAV
+internal import Feed
+internal import Sound
+
+/// A decoder of FFmpeg's and the frame that it decoded last. The C functions are `avcodec_open2`, `avcodec_send_packet`,
+/// `avcodec_receive_frame` and `avcodec_free_context`.
+@safe
+struct Decoder: ~Copyable {
+    private let handle: UnsafeMutablePointer<AVCodecContext>
+    let frame: UnsafeMutablePointer<AVFrame>
+
+    enum Outcome { case frame, needsPacket, ended, damaged }
+
+    init(_ parameters: CodecParameters, timeBase: AVRational) throws(ReadError) {
+        _ = quietFFmpeg
+        let name = parameters.name
+        guard Self.isPlayed(unsafe parameters.handle.pointee.codec_id) else {
+            throw .undecodable("the sound is coded as \(name), which is not played here: convert it with ffmpeg first")
+        }
+        guard let codec = unsafe avcodec_find_decoder(parameters.handle.pointee.codec_id) else {
+            throw .undecodable("this FFmpeg was built without a decoder of \(name)")
+        }
+        var handle = unsafe avcodec_alloc_context3(codec)
+        var frame = unsafe av_frame_alloc()
+        var result = tenfour_av_no_memory()
+        if let handle = unsafe handle, unsafe frame != nil {
+            result = unsafe avcodec_parameters_to_context(handle, parameters.handle)
+            unsafe handle.pointee.pkt_timebase = timeBase
+            unsafe handle.pointee.thread_count = 1
+            // Cutting off what is no sound is the reader's, who knows positions after a seek.
+            unsafe handle.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL
+            if result >= 0 { result = unsafe avcodec_open2(handle, codec, nil) }
+        }
+        guard let opened = unsafe handle, let made = unsafe frame, result >= 0 else {
+            unsafe avcodec_free_context(&handle)
+            unsafe av_frame_free(&frame)
+            throw .undecodable("the decoder of \(name) does not take this file (\(said(by: result)))")
+        }
+        unsafe self.handle = opened
+        unsafe self.frame = made
+    }
+
+    deinit {
+        var handle: UnsafeMutablePointer<AVCodecContext>? = unsafe handle
+        var frame: UnsafeMutablePointer<AVFrame>? = unsafe frame
+        unsafe avcodec_free_context(&handle)
+        unsafe av_frame_free(&frame)
+    }
+
+    /// Gives it a packet, or with nil the end. False when it cannot be decoded.
+    func send(_ packet: Packet?) -> Bool { unsafe avcodec_send_packet(handle, packet?.handle) >= 0 }
+
+    func receive() -> Outcome {
+        let result = unsafe avcodec_receive_frame(handle, frame)
+        if result >= 0 { return .frame }
+        if result == tenfour_av_again() { return .needsPacket }
+        return result == tenfour_av_eof() ? .ended : .damaged
+    }
+
+    /// Forgets the sound so far (`avcodec_flush_buffers`).
+    func reset() { unsafe avcodec_flush_buffers(handle) }
+
+    /// Decoders of sound that people have, and no more: each further one is code that strangers' bytes reach.
+    private static func isPlayed(_ codec: AVCodecID) -> Bool {
+        let played = [
+            AV_CODEC_ID_MP1, AV_CODEC_ID_MP2, AV_CODEC_ID_MP3, AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_FLAC,
+            AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS, AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_SPEEX,
+            AV_CODEC_ID_ADPCM_MS, AV_CODEC_ID_ADPCM_IMA_WAV, AV_CODEC_ID_ADPCM_IMA_QT, AV_CODEC_ID_GSM_MS,
+        ]
+        return AV_CODEC_ID_FIRST_AUDIO.rawValue..<AV_CODEC_ID_ADPCM_IMA_QT.rawValue ~= codec.rawValue
+            || played.contains(codec)
+    }
+}

@@ -1,0 +1,44 @@
+/// A guess of which frame lies at which byte: straight lines between the points that are known.
+struct FrameCourse {
+    typealias Point = (offset: Double, frame: Double)
+
+    private var points: [Point]
+
+    /// Both numbers grow from point to point; those that do not are left out.
+    init(_ given: [Point]) {
+        points = []
+        for point in given where points.last.map({ $0.offset < point.offset && $0.frame < point.frame }) ?? true {
+            points.append(point)
+        }
+    }
+
+    /// From `begin` on to `endOffset`, out of how densely frames lie at some places between: each place speaks for what is
+    /// nearer to it than to any other.
+    init(from begin: FrameIndex.Entry, to endOffset: Int, density: Double, samples: [(offset: Int, density: Double)]) {
+        var points = [(offset: Double(begin.offset), frame: Double(begin.frame))]
+        func extend(to offset: Double, _ density: Double) {
+            let last = points[points.count - 1]
+            guard offset > last.offset else { return }
+            points.append((offset, last.frame + (offset - last.offset) * density))
+        }
+        let places = samples.filter { $0.offset > begin.offset }.sorted { $0.offset < $1.offset }
+        for (index, place) in places.enumerated() {
+            let border = index + 1 < places.count ? Double(place.offset + places[index + 1].offset) / 2 : Double(endOffset)
+            extend(to: border, place.density)
+        }
+        if places.isEmpty { extend(to: Double(endOffset), density) }
+        self.init(points)
+    }
+
+    var end: Point { points.last ?? (0, 0) }
+
+    func offset(of frame: Double) -> Double { Self.look(frame, points.map { ($0.frame, $0.offset) }) }
+    func frame(at offset: Double) -> Double { Self.look(offset, points.map { ($0.offset, $0.frame) }) }
+
+    private static func look(_ place: Double, _ points: [(x: Double, y: Double)]) -> Double {
+        guard let first = points.first, let last = points.last, place > first.x else { return points.first?.y ?? 0 }
+        guard let after = points.firstIndex(where: { $0.x >= place }) else { return last.y }
+        let (one, other) = (points[after - 1], points[after])
+        return one.y + (other.y - one.y) * (place - one.x) / (other.x - one.x)
+    }
+}

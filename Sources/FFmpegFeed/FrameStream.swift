@@ -1,0 +1,230 @@
+internal import Feed
+internal import Sound
+
+/// Frames that follow each other in a download: finds where they begin, and remembers it from the beginning on.
+struct FrameStream: ~Copyable {
+    typealias Found = (offset: Int, header: FrameHeader)
+
+    let download: any Downloading
+    var window: ByteWindow
+    /// Where the first frame lies, be it sound or not.
+    let begin: Int
+    let first: FrameHeader
+    var index: FrameIndex
+    /// How densely frames lie at some places, in frames of sound a byte.
+    private(set) var samples: [(offset: Int, density: Double)] = []
+    /// As long as all frames had the same.
+    private var constantBitRate: Int?
+
+    /// So far is looked for a first frame, and for the next after something that is none.
+    private static let beginningLimit = 1 << 20
+    private static let gapLimit = 1 << 24
+    private static let sampleLimit = 64
+    private static let sampledByteCount = 8_192
+    /// A bit rate that stayed the same for so long is believed to be constant.
+    static let trustedPacketCount = 50
+    /// What one seek may take for getting more exact.
+    static let patience = Duration.milliseconds(100)
+
+    /// Goes on with what `window` holds.
+    init(_ given: consuming ByteWindow, from start: Int) throws(ParseError) {
+        var window = given
+        guard let found = try Self.search(&window, from: start, upTo: start + Self.beginningLimit, like: nil, followers: 2)
+        else { throw .malformed("this is no sound that is known here, or a damaged file") }
+        download = window.download
+        self.window = window
+        begin = found.offset
+        first = found.header
+        constantBitRate = first.bitRate
+        index = FrameIndex(from: begin, spacing: first.rate)
+    }
+
+    /// Reads what an encoder wrote into the first frame, which then is not one of sound.
+    mutating func takeVBRHeader() throws(ParseError) -> VBRHeader? {
+        let header = first
+        try load(at: begin, count: header.byteCount)
+        guard let vbr = VBRHeader(window.bytes, header) else { return nil }
+        index = FrameIndex(from: begin + header.byteCount, spacing: header.rate)
+        if !vbr.isConstantRate { constantBitRate = nil }
+        // Frames of sound need not have the rate of the one that holds the tag.
+        if vbr.isConstantRate, let next = try frame(at: index.end.offset) { constantBitRate = next.header.bitRate }
+        return vbr
+    }
+
+    /// Frames of sound a byte, on average so far.
+    var density: Double {
+        let known = index.end
+        if known.frame > 0, known.offset > begin { return Double(known.frame) / Double(known.offset - index.entries[0].offset) }
+        return Double(first.frameCount) / Double(first.byteCount)
+    }
+
+    /// Has the first guess of how long it is be a fair one, without waiting: by what is here.
+    mutating func lookAround() throws(ParseError) {
+        guard download.state.isSeekable, let byteCount = download.state.byteCount else { return }
+        if isHere(upTo: byteCount) {
+            try sample(until: ContinuousClock.now + .milliseconds(5))
+        } else {
+            let end = index.end.frame + 4 * first.rate
+            while index.end.frame < end, isHere(upTo: index.end.offset + 2 * FrameHeader.longest), !index.isComplete {
+                _ = try scan(to: index.end.frame, until: nil)
+            }
+        }
+    }
+
+    // MARK: Finding frames
+
+    /// The frame at `offset`, or the next one behind what is none; nil at the end.
+    mutating func frame(at offset: Int) throws(ParseError) -> Found? {
+        try load(at: offset, count: FrameHeader.headerByteCount)
+        if window.bytes.isEmpty { return nil }
+        if let header = FrameHeader(window.bytes), header.fits(first) { return (offset, header) }
+        return try synchronize(from: offset + 1, followers: 1)
+    }
+
+    mutating func synchronize(from offset: Int, followers: Int) throws(ParseError) -> Found? {
+        try Self.search(&window, from: offset, upTo: offset + Self.gapLimit, like: first, followers: followers)
+    }
+
+    /// The first place from which on `followers` further frames follow the one there, or the end.
+    private static func search(
+        _ window: inout ByteWindow, from start: Int, upTo limit: Int, like first: FrameHeader?, followers: Int
+    ) throws(ParseError) -> Found? {
+        var offset = start
+        while offset < limit {
+            do { try window.load(at: offset, count: FrameHeader.headerByteCount) } catch { throw .download(error) }
+            guard window.bytes.count == FrameHeader.headerByteCount else { return nil }
+            if let header = FrameHeader(window.bytes), first.map(header.fits) ?? true {
+                var (place, isConfirmed) = (offset + header.byteCount, true)
+                for _ in 0..<followers {
+                    do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch { throw .download(error) }
+                    // The end, or the tag that old programs put there.
+                    if window.bytes.isEmpty || window.bytes.holds("TAG", at: 0) { break }
+                    guard let next = FrameHeader(window.bytes), next.fits(header) else {
+                        isConfirmed = false
+                        break
+                    }
+                    place += next.byteCount
+                }
+                if isConfirmed { return (offset, header) }
+            }
+            offset += 1
+        }
+        return nil
+    }
+
+    mutating func load(at offset: Int, count: Int) throws(ParseError) {
+        do { try window.load(at: offset, count: count) } catch { throw .download(error) }
+    }
+
+    // MARK: Index
+
+    mutating func append(_ found: Found) {
+        index.append(offset: found.offset, byteCount: found.header.byteCount, frameCount: found.header.frameCount)
+        if found.header.bitRate != constantBitRate { constantBitRate = nil }
+    }
+
+    /// Parses from the end of the index on until it holds `frame`, or until `deadline`. True when there is nothing left to parse.
+    mutating func scan(to frame: Int, until deadline: ContinuousClock.Instant?) throws(ParseError) -> Bool {
+        var steps = 0
+        while !index.isComplete, index.end.frame <= frame {
+            steps += 1
+            if steps % 64 == 0, let deadline, ContinuousClock.now > deadline { return false }
+            guard let found = try self.frame(at: index.end.offset) else {
+                index.complete()
+                break
+            }
+            // The last one may be cut off.
+            if let byteCount = download.state.byteCount, found.offset + found.header.byteCount > byteCount {
+                index.complete()
+                break
+            }
+            append(found)
+        }
+        return index.isComplete
+    }
+
+    /// The packet in which `frame` lies, or the end.
+    mutating func indexedPlace(of frame: Int) throws(ParseError) -> FrameIndex.Entry {
+        try walk(from: index.entry(atOrBefore: frame)) { _, end in end.frame > frame }
+    }
+
+    /// The first packet at or behind a byte.
+    mutating func indexedPlace(ofByte offset: Int) throws(ParseError) -> FrameIndex.Entry {
+        try walk(from: index.entry(atOrBeforeByte: offset)) { begin, _ in begin.offset >= offset }
+    }
+
+    private mutating func walk(
+        from entry: FrameIndex.Entry, until isThere: (_ begin: FrameIndex.Entry, _ end: FrameIndex.Entry) -> Bool
+    ) throws(ParseError) -> FrameIndex.Entry {
+        var place = entry
+        while place.offset < index.end.offset, let found = try frame(at: place.offset) {
+            let begin = FrameIndex.Entry(offset: found.offset, frame: place.frame)
+            let end = FrameIndex.Entry(
+                offset: found.offset + found.header.byteCount, frame: place.frame + found.header.frameCount)
+            if isThere(begin, end) { return begin }
+            place = end
+        }
+        return place
+    }
+
+    // MARK: Guessing
+
+    /// Where frames of one bit rate follow each other each place can be calculated; nil where they do not.
+    mutating func constantPlace(of frame: Int) throws(ParseError) -> FrameIndex.Entry? {
+        guard let bitRate = constantBitRate, let byteCount = download.state.byteCount else { return nil }
+        let size = Double(first.frameCount) * Double(bitRate) / 8 / Double(first.rate)
+        let number = frame / first.frameCount
+        let base = index.entries[0].offset
+        // Frames are of whole bytes: encoders fill up now and then, each in its own order.
+        let expected = Double(base) + Double(number) * size
+        if expected > Double(byteCount) {
+            let whole = Int(Double(byteCount - base) / size)
+            return FrameIndex.Entry(offset: byteCount, frame: whole * first.frameCount)
+        }
+        guard let found = try synchronize(from: max(Int(expected) - 2, base), followers: 1) else { return nil }
+        let landed = (Double(found.offset - base) / size).rounded()
+        guard found.header.bitRate == bitRate, abs(Double(found.offset - base) - landed * size) <= 2 else {
+            constantBitRate = nil
+            return nil
+        }
+        return FrameIndex.Entry(offset: found.offset, frame: Int(landed) * first.frameCount)
+    }
+
+    /// Whether the bytes from the end of the index up to `offset` can be had without waiting.
+    func isHere(upTo offset: Int) -> Bool {
+        let state = download.state
+        return state.available.contains(index.end.offset) && state.available.upperBound >= min(offset, state.byteCount ?? offset)
+    }
+
+    /// Looks here and there how densely the frames lie, at more places each time, until `deadline`.
+    mutating func sample(until deadline: ContinuousClock.Instant) throws(ParseError) {
+        guard let byteCount = download.state.byteCount else { return }
+        let span = byteCount - index.end.offset
+        guard span > 4 * Self.sampledByteCount else { return }
+        while samples.count < Self.sampleLimit, ContinuousClock.now < deadline {
+            let place = index.end.offset + Int(Double(span - Self.sampledByteCount) * Self.fraction(samples.count + 1))
+            samples.append((place, try density(at: place)))
+        }
+    }
+
+    private mutating func density(at place: Int) throws(ParseError) -> Double {
+        guard let start = try synchronize(from: place, followers: 2) else { return density }
+        var (offset, frames) = (start.offset, 0)
+        while offset < start.offset + Self.sampledByteCount, let found = try frame(at: offset) {
+            frames += found.header.frameCount
+            offset = found.offset + found.header.byteCount
+        }
+        return offset > start.offset ? Double(frames) / Double(offset - start.offset) : density
+    }
+
+    /// ½, ¼, ¾, ⅛, ⅝, …: places that lie evenly however many there are (van der Corput).
+    private static func fraction(_ number: Int) -> Double {
+        var (rest, place, sum) = (number, 0.5, 0.0)
+        while rest > 0 {
+            if rest & 1 != 0 { sum += place }
+            rest >>= 1
+            place /= 2
+        }
+        return sum
+    }
+}

@@ -1,0 +1,332 @@
+internal import OpusCodec
+public import Sound
+
+/// Packets of Opus in Ogg (RFC 7845), also where other streams lie between, or where one stream follows another as radio has it.
+///
+/// The page of each place is found by bisection and known exactly, except in a chain of streams: there all is read up to the place.
+public final class OggOpusParser: PacketDecoding {
+    public private(set) var track: Track
+
+    let decodedFormat: LPCMFormat
+    private(set) var packetStart = 0
+    private(set) var packetLength = 0
+    let preroll = Duration.milliseconds(80)
+
+    private var pages: OggPages
+    private var decoder: OpusDecoder
+    private var head: OpusHead
+    private var serial: UInt32
+    /// Where the first page with sound lies, and how far the frames of the page before it had come: those of a recording that
+    /// began in the middle do not begin at zero.
+    private let firstPage: Int
+    private var origin: Int?
+    /// Frames of the streams before this one in a chain.
+    private var chained = 0
+    private var isChain = false
+    private let last: (offset: Int, granule: Int)?
+
+    private var nextPage: Int
+    private var sequence: UInt32?
+    /// How far frames have come, in granules of this stream; nil when the next page must tell.
+    private var granule: Int?
+    private var partial = Packet()
+    private var queue: [Packet] = []
+    private var taken = 0
+    private var current = Packet()
+    private var hasEnded = false
+    private var measured: Int?
+    private var isContiguous = true
+    private var parsed = (byteCount: 0, frames: 0)
+
+    private struct Packet {
+        var offset = 0
+        var bytes: [UInt8] = []
+        var frameCount = 0
+        /// In granules.
+        var start = 0
+        var length = 0
+        /// Its beginning is missing.
+        var isTorn = false
+    }
+
+    /// An Opus packet of 120 ms has no more.
+    private static let packetLimit = 61_440
+    /// Between two pages may lie so much that is none.
+    private static let gapLimit = 1 << 22
+    private static let tagLimit = 1 << 16
+
+    init(_ window: consuming ByteWindow, channelCount: Int) throws(ReadError) {
+        do {
+            var pages = OggPages(window)
+            let (head, tags, serial, end) = try Self.readHeaders(&pages, from: 0)
+            self.head = head
+            self.serial = serial
+            firstPage = end
+            nextPage = end
+            last = try Self.lastPage(&pages, of: serial)
+            isChain = last == nil && pages.download.state.isSeekable
+            self.pages = pages
+            track = Track(
+                codec: "opus", format: LPCMFormat(channelCount: head.channelCount), title: tags.title, artist: tags.artist)
+        } catch { throw .parse(error) }
+        decodedFormat = LPCMFormat(channelCount: min(channelCount, 2))
+        do { decoder = try OpusDecoder(channelCount: decodedFormat.channelCount) } catch { throw .undecodable("\(error)") }
+    }
+
+    public var bitRate: Int? { parsed.frames > 0 ? parsed.byteCount * 8 * 48_000 / parsed.frames : nil }
+
+    public var duration: Estimate<Duration>? {
+        if let measured { return Estimate(FrameCount(measured).duration(), isExact: true) }
+        if let last, let origin {
+            return Estimate(FrameCount(max(last.granule - origin - head.preSkip, 0)).duration(), isExact: true)
+        }
+        guard let byteCount = pages.download.state.byteCount, parsed.byteCount > 0 else { return nil }
+        let frames = Double(parsed.frames) * Double(byteCount - firstPage) / Double(parsed.byteCount)
+        return Estimate(FrameCount(Int(min(frames, 1e15))).duration(), isExact: false)
+    }
+
+    // MARK: Packets
+
+    public func nextPacket() throws(ParseError) -> PacketDescription? {
+        while taken == queue.count {
+            guard try takePage() else {
+                if isContiguous { measured = max(chained + (granule ?? 0) - (origin ?? 0) - head.preSkip, 0) }
+                return nil
+            }
+        }
+        current = queue[taken]
+        taken += 1
+        packetStart = chained + current.start - (origin ?? 0) - head.preSkip
+        packetLength = current.length
+        parsed.byteCount += current.bytes.count
+        parsed.frames += current.frameCount
+        return PacketDescription(
+            offset: current.offset, byteCount: current.bytes.count, frameCount: FrameCount(current.frameCount))
+    }
+
+    func decode(into samples: inout MutableSpan<Float>) -> Int? {
+        guard let frames = try? decoder.decode(current.bytes.span, into: &samples).rawValue else { return nil }
+        if head.gain != 1 {
+            for index in 0..<frames * decodedFormat.channelCount { samples[index] *= head.gain }
+        }
+        return frames
+    }
+
+    func resetDecoder() { decoder.reset() }
+
+    /// Fills the queue with the packets of the next page; false at the end.
+    private func takePage() throws(ParseError) -> Bool {
+        while !hasEnded {
+            let page: OggPage?
+            do { page = try pages.page(from: nextPage, before: nextPage + Self.gapLimit) } catch { throw .download(error) }
+            guard let page else { break }
+            if page.isFirst, page.offset > firstPage {
+                guard try takeLink(at: page) else { nextPage = page.end; continue }
+                continue
+            }
+            nextPage = page.end
+            guard page.serial == serial else { continue }
+            take(page)
+            return true
+        }
+        hasEnded = true
+        return false
+    }
+
+    /// The next stream of a chain. False where it is another stream, beside this one or without Opus.
+    private func takeLink(at page: OggPage) throws(ParseError) -> Bool {
+        guard let next = try? Self.readHeaders(&pages, from: page.offset) else { return false }
+        chained += max((granule ?? 0) - (origin ?? 0) - head.preSkip, 0)
+        isChain = true
+        (head, serial, nextPage) = (next.head, next.serial, next.end)
+        (origin, granule, sequence) = (nil, nil, nil)
+        partial = Packet()
+        track.title = next.tags.title
+        track.artist = next.tags.artist
+        decoder.reset()
+        return true
+    }
+
+    private func take(_ page: OggPage) {
+        if let sequence, page.sequence != sequence &+ 1 {
+            partial = Packet()
+            granule = nil
+        }
+        sequence = page.sequence
+        queue.removeAll(keepingCapacity: true)
+        taken = 0
+        split(page)
+        // What an endless row of pages does not finish is no packet.
+        if partial.bytes.count > Self.packetLimit { partial = Packet(isTorn: true) }
+        guard let end = page.granule else {
+            queue.removeAll()
+            return
+        }
+        let sum = queue.reduce(0) { $0 + $1.frameCount }
+        // The last page says where the sound ends, which may be within its packets; every other, where its packets end.
+        let begin: Int
+        if page.isLast {
+            begin = granule ?? max(end - sum, 0)
+        } else {
+            begin = end - sum
+        }
+        if origin == nil { origin = max(begin, 0) }
+        var start = begin
+        for index in queue.indices {
+            queue[index].start = start
+            queue[index].length = max(min(queue[index].frameCount, end - start), 0)
+            start += queue[index].frameCount
+        }
+        granule = end
+    }
+
+    /// Puts the pieces together.
+    private func split(_ page: OggPage) {
+        let bytes = pages.window.copiedBytes
+        var place = page.headerByteCount
+        if !page.isContinuing { partial = Packet() } else if partial.bytes.isEmpty { partial.isTorn = true }
+        for segment in page.segments {
+            if partial.bytes.isEmpty, !partial.isTorn { partial.offset = page.offset + place }
+            if !partial.isTorn, partial.bytes.count <= Self.packetLimit {
+                partial.bytes.append(contentsOf: bytes[place..<place + Int(segment)])
+            }
+            place += Int(segment)
+            guard segment < 255 else { continue }
+            if !partial.isTorn, let count = opusFrameCount(partial.bytes.span) {
+                partial.frameCount = count
+                queue.append(partial)
+            }
+            partial = Packet()
+        }
+    }
+
+    // MARK: Seeking
+
+    public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
+        guard pages.download.state.isSeekable else {
+            throw .malformed("this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
+        }
+        let wanted = FrameCount(max(position, .zero)).rawValue
+        isContiguous = false
+        do {
+            if origin == nil || isChain {
+                try walk(to: wanted)
+            } else {
+                try bisect(to: wanted + (origin ?? 0) + head.preSkip)
+            }
+        } catch let error as DownloadError { throw .download(error) } catch let error as ParseError { throw error } catch {}
+        decoder.reset()
+        let begin = taken < queue.count ? chained + queue[taken].start - (origin ?? 0) - head.preSkip : wanted
+        return Estimate(max(FrameCount(begin).duration(), .zero), isExact: true)
+    }
+
+    private func restart(at offset: Int, granule: Int?) {
+        (nextPage, self.granule, sequence, hasEnded) = (offset, granule, nil, false)
+        partial = Packet()
+        queue.removeAll()
+        taken = 0
+    }
+
+    /// From the beginning on: right in a chain, too, and slow.
+    private func walk(to wanted: Int) throws {
+        let (head, tags, serial, end) = try Self.readHeaders(&pages, from: 0)
+        (self.head, self.serial, chained, origin) = (head, serial, 0, nil)
+        track.title = tags.title
+        track.artist = tags.artist
+        restart(at: end, granule: nil)
+        while try takePage() {
+            guard let end = queue.last, chained + end.start + end.frameCount - (origin ?? 0) - self.head.preSkip <= wanted
+            else { if queue.isEmpty { continue } else { break } }
+            taken = queue.count
+        }
+    }
+
+    /// Finds the last page that ends at `wanted` or before, in granules.
+    private func bisect(to wanted: Int) throws {
+        var low = (offset: firstPage, granule: origin ?? 0)
+        var high = (offset: pages.download.state.byteCount ?? firstPage, granule: last?.granule ?? wanted + 1)
+        var tries = 0
+        while high.offset - low.offset > 2 * OggPage.longest, tries < 64 {
+            // First where it should be if the bit rate were constant, a little before; then, for safety, in the middle.
+            let share = Double(max(wanted - low.granule, 0)) / Double(max(high.granule - low.granule, 1))
+            let distance = high.offset - low.offset
+            let guess = tries % 3 < 2 ? min(max(Int(Double(distance) * share) - OggPage.longest / 2, 0), distance - 1) : distance / 2
+            tries += 1
+            let middle = low.offset + guess
+            if let page = try soundPage(from: middle, before: high.offset), let granule = page.granule {
+                if granule <= wanted { low = (page.end, granule) } else { high = (middle, granule) }
+            } else {
+                high.offset = middle
+            }
+            if guess == 0, high.offset == middle { break }
+        }
+        var place = low
+        while let page = try soundPage(from: place.offset, before: .max), let granule = page.granule, granule <= wanted {
+            place = (page.end, granule)
+            if page.isLast { break }
+        }
+        restart(at: place.offset, granule: place.offset == firstPage ? nil : place.granule)
+    }
+
+    private func soundPage(from offset: Int, before limit: Int) throws -> OggPage? {
+        var place = offset
+        while let page = try pages.page(from: place, before: min(limit, place + Self.gapLimit)) {
+            if page.serial == serial, page.granule != nil { return page }
+            place = page.end
+        }
+        return nil
+    }
+}
+
+// MARK: Headers
+
+extension OggOpusParser {
+    /// From the page at `offset` on, which begins a stream: the heads of all streams that lie side by side come first, the tags
+    /// of each before its sound.
+    private static func readHeaders(
+        _ pages: inout OggPages, from offset: Int
+    ) throws(ParseError) -> (head: OpusHead, tags: OpusTags, serial: UInt32, end: Int) {
+        var head: (OpusHead, serial: UInt32)?
+        var tags: [UInt8] = []
+        var place = offset
+        while true {
+            let page: OggPage?
+            do { page = try pages.page(from: place, before: place + gapLimit) } catch { throw .download(error) }
+            guard let page else { throw .malformed("it ends or is damaged before its first sound") }
+            place = page.end
+            let header = page.headerByteCount
+            let body = pages.window.bytes.extracting(header...)
+            if page.isFirst {
+                if head == nil, body.holds("OpusHead", at: 0) { head = (try OpusHead(body), page.serial) }
+                continue
+            }
+            guard let head else { throw .malformed("there is no Opus in this Ogg file") }
+            guard page.serial == head.serial else { continue }
+            // More of the tags than the title is pictures.
+            for index in body.indices where tags.count < tagLimit { tags.append(body[index]) }
+            guard tags.count < 8 || tags.span.holds("OpusTags", at: 0) else { throw .malformed("its tags are damaged") }
+            if page.segments.contains(where: { $0 < 255 }) { return (head.0, OpusTags(tags.span), head.serial, place) }
+        }
+    }
+
+    /// Where the sound ends; nil where that cannot be looked up, or where another stream lies there.
+    private static func lastPage(
+        _ pages: inout OggPages, of serial: UInt32
+    ) throws(ParseError) -> (offset: Int, granule: Int)? {
+        guard pages.download.state.isSeekable, let byteCount = pages.download.state.byteCount else { return nil }
+        var found: (offset: Int, granule: Int)?
+        do {
+            // Of streams side by side the last page may be another's.
+            for reach in [OggPage.longest, 8 * OggPage.longest] {
+                var place = max(byteCount - reach, 0)
+                while let page = try pages.page(from: place, before: byteCount) {
+                    if page.isFirst, page.serial != serial, page.offset > 0 { return nil }
+                    if page.serial == serial, let granule = page.granule { found = (page.offset, granule) }
+                    place = page.end
+                }
+                if found != nil { break }
+            }
+        } catch { throw .download(error) }
+        return found
+    }
+}

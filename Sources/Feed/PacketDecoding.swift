@@ -1,0 +1,19 @@
+internal import Sound
+
+/// A parser whose packets this room can decode.
+protocol PacketDecoding: Parsing {
+    /// Of what `decode` gives.
+    var decodedFormat: LPCMFormat { get }
+    /// Where the sound of the packet that `nextPacket` gave last begins, in decoded frames from the beginning of the track: below
+    /// zero for what a decoder gives first and nobody shall hear.
+    var packetStart: Int { get }
+    /// How many of its frames are sound, and not there to fill it up.
+    var packetLength: Int { get }
+    /// How much sound before a position a decoder must have had to give the right one there.
+    var preroll: Duration { get }
+
+    /// Decodes the packet that `nextPacket` gave last into the front of `samples`, which has room for `OpusDecoder`'s longest
+    /// packet, and returns how many frames it held; nil where it is damaged.
+    func decode(into samples: inout MutableSpan<Float>) -> Int?
+    func resetDecoder()
+}

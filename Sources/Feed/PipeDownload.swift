@@ -1,0 +1,118 @@
+internal import Glibc
+internal import Sound
+
+/// Bytes that come once, in their order: a pipe, a terminal, a socket.
+///
+/// They are read as the reader asks for them. What is ahead of it stays with the kernel, whose pipe is made as large as it may
+/// be, and whoever writes into it waits when it is full; so nothing here needs a thread.
+@safe public final class PipeDownload: Downloading, @unchecked Sendable {
+    private let descriptor: Int32
+    /// The reader's.
+    private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    private let window: SharedWindow
+    /// A byte in it ends a wait.
+    private let alarm: (output: Int32, input: Int32)
+
+    /// Linux's `F_SETPIPE_SZ`, which is an extension of GNU.
+    private static let setPipeByteCount: Int32 = 1031
+    /// What `/proc/sys/fs/pipe-max-size` allows everybody, unless somebody has changed it.
+    private static let largestPipe = 1 << 20
+
+    /// Takes over `descriptor`.
+    init(_ descriptor: Int32, named path: String, limits: BufferLimits) throws(DownloadError) {
+        var ends: (Int32, Int32) = (-1, -1)
+        let code = unsafe withUnsafeMutableBytes(of: &ends) {
+            unsafe pipe($0.baseAddress!.assumingMemoryBound(to: Int32.self))
+        }
+        guard code == 0 else {
+            let reason = errno
+            close(descriptor)
+            throw .failed("no pipe could be made (\(text(of: reason))); raise the limit of open files with `ulimit -n`")
+        }
+        for end in [ends.0, ends.1] {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        alarm = ends
+        self.descriptor = descriptor
+        // Refused for what is no pipe, which is as it should be.
+        _ = fcntl(descriptor, Self.setPipeByteCount, Int32(min(limits.ahead, Self.largestPipe)))
+        window = SharedWindow(
+            DownloadState(
+                phase: .receiving, isLive: true, resource: path == "-" ? .standardInput : .file(path: path)),
+            limits: limits)
+    }
+
+    deinit {
+        close(descriptor)
+        close(alarm.input)
+        close(alarm.output)
+        unsafe room.deallocate()
+    }
+
+    public var state: DownloadState {
+        var state = window.state
+        var waiting: Int32 = 0
+        if state.phase == .receiving, unsafe ioctl(descriptor, UInt(FIONREAD), &waiting) == 0, waiting > 0 {
+            state.available = state.available.lowerBound..<state.available.upperBound + Int(waiting)
+        }
+        return state
+    }
+
+    public var limits: BufferLimits {
+        get { window.limits }
+        set { window.limits = newValue }
+    }
+
+    /// The C functions are `poll` and `read`.
+    public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int {
+        while true {
+            if let count = try unsafe window.readIfHere(at: offset, into: buffer) { return count }
+            var waits = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: alarm.output, events: Int16(POLLIN), revents: 0),
+            ]
+            let ready = unsafe poll(&waits, nfds_t(waits.count), -1)
+            if ready < 0 && errno != EINTR { throw failure(errno) }
+            // An interrupted reader throws above.
+            guard ready > 0, waits[1].revents == 0, waits[0].revents != 0 else { continue }
+            let count = unsafe Glibc.read(descriptor, room.baseAddress, room.count)
+            if count > 0 {
+                try unsafe window.append(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            } else if count == 0 || errno == EIO {
+                // EIO: the other end of a terminal is gone.
+                window.finish()
+            } else if errno != EINTR && errno != EAGAIN {
+                throw failure(errno)
+            }
+        }
+    }
+
+    public func interrupt() {
+        window.interrupt(true)
+        ring()
+    }
+
+    public func resume() {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        while unsafe Glibc.read(alarm.output, &bytes, 16) > 0 {}
+        window.interrupt(false)
+    }
+
+    /// Whoever writes waits.
+    public func pause(_ isPaused: Bool) {}
+
+    public func stop() {
+        window.stop()
+        ring()
+    }
+
+    private func ring() {
+        var byte: UInt8 = 0
+        _ = unsafe write(alarm.input, &byte, 1)
+    }
+
+    private func failure(_ code: Int32) -> DownloadError {
+        .failed("the input broke off (\(text(of: code))); start whatever writes it again")
+    }
+}

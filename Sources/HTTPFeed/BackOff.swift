@@ -1,0 +1,16 @@
+/// How long to wait before a connection is tried again: for ever, but less and less often.
+struct BackOff {
+    /// Since something came the last time.
+    private(set) var attempt = 0
+
+    static let shortest = Duration.milliseconds(250)
+    static let longest = Duration.seconds(30)
+
+    mutating func next() -> Duration {
+        attempt += 1
+        // 250 ms, 500 ms, … 16 s, 30 s.
+        return attempt > 7 ? Self.longest : min(Self.shortest * (1 << (attempt - 1)), Self.longest)
+    }
+
+    mutating func somethingCame() { attempt = 0 }
+}

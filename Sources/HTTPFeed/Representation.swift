@@ -1,0 +1,84 @@
+/// What a server has told of that which lies at an address, so that another part of it can be told from a part of something else.
+struct Representation: Equatable {
+    var byteCount: Int?
+    var entityTag: String?
+    var lastModified: String?
+    /// A part of it can be asked for.
+    var isSeekable: Bool
+    /// A station: what it sends after its end or a break is what it sends then.
+    var isStation: Bool
+
+    /// Of a response with the whole of it, or with a part.
+    init(_ head: ResponseHead, isPart: Bool) {
+        // Between the metadata of a station there is no such thing as an offset, whatever it says of a length.
+        let isStation = head.metadataInterval != nil
+        byteCount = isStation ? nil : isPart ? head.contentRange?.total : head.bodyByteCount
+        entityTag = head.entityTag
+        lastModified = head.lastModified
+        // Some answer with the whole where all of it is asked for as a part.
+        isSeekable = byteCount != nil && (isPart || head.acceptsRanges == true)
+        self.isStation = isStation || (head.isStation && byteCount == nil)
+    }
+
+    /// Nothing tells that it would be the same when it is asked for again.
+    var isLive: Bool { isStation || (byteCount == nil && entityTag == nil && lastModified == nil) }
+
+    /// Whether an offset means the same in both. Servers that share a name may well give one file different tags; its length and
+    /// time do not differ.
+    func isSame(as other: Self) -> Bool {
+        if let byteCount, let theirs = other.byteCount, byteCount != theirs { return false }
+        if let lastModified, let theirs = other.lastModified { return lastModified == theirs }
+        if let entityTag, let theirs = other.entityTag { return entityTag == theirs }
+        return true
+    }
+
+    /// For `If-Range`: a weak tag may not stand there (RFC 9110, section 13.1.5).
+    var validator: String? {
+        if let entityTag, !entityTag.hasPrefix("W/") { return entityTag }
+        return lastModified
+    }
+}
+
+/// What a response means for one who has asked for the bytes from an offset on.
+enum Verdict: Equatable {
+    /// The body is it, but for its first bytes.
+    case take(skipping: Int)
+    /// There is nothing at that offset or behind it.
+    case ended
+    /// Should be asked for without a range.
+    case askForWhole
+    /// It lies there no longer: something else does.
+    case changed
+    /// Neither the bytes nor a reason to ask again; `isLasting` is no reason to wait, either.
+    case refused(isLasting: Bool)
+
+    /// - `known`: what earlier responses told; nil for the first.
+    static func on(status: Int, _ head: ResponseHead, from offset: Int, hasRange: Bool, known: Representation?)
+        -> Verdict
+    {
+        switch status {
+        case 200, 203:
+            if let known, known.isLive { return .take(skipping: 0) }
+            guard known.map({ $0.isSame(as: Representation(head, isPart: false)) }) ?? true else { return .changed }
+            return .take(skipping: offset)
+        case 206:
+            // Some leave out where a part begins that is the whole.
+            guard let first = head.contentRange?.first ?? (offset == 0 ? 0 : nil), first <= offset, hasRange else {
+                return .refused(isLasting: true)
+            }
+            guard known.map({ $0.isSame(as: Representation(head, isPart: true)) }) ?? true else { return .changed }
+            return .take(skipping: offset - first)
+        case 416:
+            if offset == 0 { return hasRange ? .askForWhole : .refused(isLasting: true) }
+            // Where the length is the one that was told before, or ends here, it is merely shorter than was told.
+            guard let total = head.contentRange?.total, total != offset, total != known?.byteCount else {
+                return .ended
+            }
+            return .changed
+        case 408, 425, 429, 500...: return .refused(isLasting: false)
+        default:
+            // A station is away for a while when whoever speaks there is.
+            return .refused(isLasting: known?.isLive != true)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+internal import Synchronization
+
+/// What other threads tell the deck, and it them, while sound flows.
+final class DeckControls: Sendable {
+    /// What does not belong to it is not to be heard any more.
+    let generation = Atomic<Int>(0)
+    let isOpen = Atomic<Bool>(false)
+    let volume = Atomic<UInt64>(Ramp.Wish(1).word)
+    let fade = Atomic<UInt64>(Ramp.Wish(1).word)
+
+    /// Frames that were ever put into the ring, and that were ever taken out of it. Wrap.
+    let pushed = Atomic<Int>(0)
+    let taken = Atomic<Int>(0)
+
+    let isOver = Atomic<Bool>(false)
+
+    /// Frames that wait in the ring.
+    var waiting: Int { pushed.load(ordering: .acquiring) &- taken.load(ordering: .acquiring) }
+
+    var orders: DeckOrders {
+        DeckOrders(
+            generation: generation.load(ordering: .acquiring), isOpen: isOpen.load(ordering: .acquiring),
+            volume: Ramp.Wish(word: volume.load(ordering: .relaxed)),
+            fade: Ramp.Wish(word: fade.load(ordering: .relaxed)))
+    }
+}
+
+/// What is wanted of the deck.
+struct DeckOrders: BitwiseCopyable, Sendable {
+    var generation = 0
+    var isOpen = false
+    var volume = Ramp.Wish(1)
+    var fade = Ramp.Wish(1)
+}
+
+/// How the deck stands, as its thread last left it.
+struct DeckReport: BitwiseCopyable, Sendable {
+    var timeline = Timeline()
+    /// Of what it gave last: 0…1.
+    var meanSquare: Float = 0
+    /// How often the card ran dry since it was opened.
+    var xruns = 0
+    var isCardLost = false
+}

@@ -1,0 +1,342 @@
+internal import Feed
+internal import Handoff
+internal import Sound
+internal import Synchronization
+
+/// Has done what the machine decides, on whatever thread it is told something, and tells those who listen. Nothing here waits.
+final class Director: Sendable {
+    /// What the worker has learned of an item.
+    struct Facts: Sendable {
+        var track: Track
+        var duration: Estimate<Duration>?
+        var bitRate: Int?
+    }
+
+    struct Settings: Sendable {
+        /// Of what is in the ring, until it is known better.
+        var rate: SampleRate
+        /// Whether sound leaves the ring in its own time, and not as the worker takes it.
+        var hasClock: Bool
+        var startAfter: Duration
+        var resumeAfter: Duration
+        var loops: Bool
+    }
+
+    let controls: DeckControls
+    let orders: WorkOrders
+    /// Rings when it has to be looked at again.
+    let watch: Bell
+    private let contents: Locked<Contents>
+    private let settings: Settings
+
+    /// The card's clock.
+    private let now: @Sendable () -> Instant
+
+    private static let longestQueue = 100_000
+
+    /// So much has to be in the ring before it is heard: 80 ms.
+    private static let leastAhead = Duration.milliseconds(80)
+
+    init(
+        _ settings: Settings, _ controls: DeckControls, _ orders: WorkOrders, watch: Bell,
+        report: consuming LatestReader<DeckReport>, now: @escaping @Sendable () -> Instant
+    ) {
+        self.settings = settings
+        self.controls = controls
+        self.orders = orders
+        self.watch = watch
+        self.now = now
+        contents = Locked(Contents(report: report, loops: settings.loops))
+    }
+
+    var state: StreamState { contents.withLock { $0.machine.state } }
+    var progress: StreamProgress { contents.withLock { progress(&$0) } }
+    var track: Track? { contents.withLock { $0.facts[$0.machine.hearing]?.track } }
+    var queue: [QueueItem] { contents.withLock { $0.queue } }
+
+    func makeEvents() -> AsyncStream<StreamEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: StreamEvent.self, bufferingPolicy: .bufferingNewest(256))
+        let number = contents.withLock { contents in
+            contents.listenerCount += 1
+            contents.listeners[contents.listenerCount] = continuation
+            return contents.listenerCount
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.contents.withLock { $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Nobody is told anything any more. To end a listener calls back, so not within the lock.
+    func dismissListeners() {
+        let listeners = contents.withLock { contents in
+            defer { contents.listeners = [:] }
+            return Array(contents.listeners.values)
+        }
+        for listener in listeners { listener.finish() }
+    }
+}
+
+// What people want.
+extension Director {
+    func open(_ items: [QueueItem], at position: Duration?) {
+        contents.withLock { contents in
+            contents.queue = items
+            contents.facts = [:]
+            (contents.toldItem, contents.toldTitle) = (nil, nil)
+            apply(.open(itemCount: items.count, at: position), to: &contents)
+        }
+    }
+
+    func enqueue(_ items: [QueueItem]) {
+        contents.withLock { contents in
+            contents.queue += items
+            apply(.enqueued(itemCount: items.count), to: &contents)
+        }
+    }
+
+    func apply(_ input: StreamMachine.Input) { contents.withLock { apply(input, to: &$0) } }
+
+    func seek(to position: Duration) { contents.withLock { seek(to: position, in: &$0) } }
+
+    func seek(by distance: Duration) {
+        contents.withLock { contents in
+            seek(to: max(place(&contents).value + distance, .zero), in: &contents)
+        }
+    }
+
+    private func seek(to position: Duration, in contents: inout Contents) {
+        var position = position
+        if let duration = contents.facts[contents.machine.hearing]?.duration, duration.isExact {
+            position = min(position, duration.value)
+        }
+        apply(.seek(position), to: &contents)
+    }
+}
+
+// What the worker tells.
+extension Director {
+    /// Forgotten where it is of a generation that is over.
+    func worker(_ input: StreamMachine.Input, generation: Int) {
+        contents.withLock { contents in
+            guard generation == contents.machine.generation else { return }
+            apply(input, to: &contents)
+        }
+    }
+
+    func worker(hasLearned facts: Facts, of item: Int) {
+        contents.withLock { contents in
+            contents.facts[item] = facts
+            if item == contents.toldItem { tellTitle(&contents) }
+        }
+    }
+
+    /// Where a seek has led.
+    func worker(isAt position: Estimate<Duration>, generation: Int) {
+        contents.withLock { if generation == $0.machine.generation { $0.target = position } }
+    }
+
+    /// The ring holds so much of the present generation.
+    func worker(isAhead duration: Duration, generation: Int) {
+        contents.withLock { contents in
+            guard generation == contents.machine.generation else { return }
+            let (isFilling, isRefill) = contents.machine.isFilling
+            guard isFilling, duration >= Self.leastAhead else { return }
+            let wanted = isRefill ? max(settings.startAfter, settings.resumeAfter) : settings.startAfter
+            if isAllHere || duration + (undecoded(contents) ?? wanted) >= wanted { apply(.buffered, to: &contents) }
+        }
+    }
+
+    /// What is read now is a playlist: its entries take its place in the queue.
+    func worker(hasFound items: [QueueItem], in item: Int, generation: Int) {
+        contents.withLock { contents in
+            guard generation == contents.machine.generation else { return }
+            guard contents.queue.count + items.count <= Self.longestQueue
+            else { return apply(.failed(.unusable("the queue is too long; open fewer playlists")), to: &contents) }
+            contents.queue.replaceSubrange(item...item, with: items)
+            apply(.expanded(itemCount: items.count), to: &contents)
+        }
+    }
+
+    /// Which comes behind the one that is read.
+    var following: (number: Int, item: QueueItem)? {
+        contents.withLock { contents in contents.machine.following.map { ($0, contents.queue[$0]) } }
+    }
+
+    func item(_ number: Int) -> QueueItem { contents.withLock { $0.queue[number] } }
+
+    /// Whether nothing comes behind what the ring holds.
+    var isDraining: Bool { contents.withLock { $0.machine.isDraining } }
+
+    /// Nothing more will come for now that could be waited for.
+    private var isAllHere: Bool {
+        switch orders.downloadState?.phase {
+        case .full, .ended, .failed, nil: true
+        case .connecting, .receiving, .reconnecting: false
+        }
+    }
+}
+
+// What is found out by looking.
+extension Director {
+    /// Twenty times a second. Returns whether it has to be looked at again so soon.
+    @discardableResult
+    func look(tells: Bool) -> Bool {
+        contents.withLock { contents in
+            let report = contents.report.read()
+            let moment = now()
+            let stretch = report.timeline.stretch(at: moment)
+            if let stretch, stretch.generation == contents.machine.generation, stretch.rate > 0 {
+                apply(.hears(item: stretch.item), to: &contents)
+                tellItem(stretch.item, &contents)
+            }
+            if controls.waiting == 0 {
+                if contents.machine.isOpen { apply(.starved, to: &contents) }
+                // The last of it may still lie in the card's queue.
+                let isSilent = report.timeline.last.map { $0.rate == 0 && $0.start <= moment } ?? true
+                if isSilent, settings.hasClock { apply(.heardAll, to: &contents) }
+            }
+            let state = contents.machine.state
+            let isLively = state == .playing || state == .buffering
+            if tells, isLively { tell(.progress(progress(&contents)), contents) }
+            return isLively || contents.machine.isDraining
+        }
+    }
+
+    /// Where it is, or where a jump leads that is not heard yet.
+    private func place(_ contents: inout Contents) -> Estimate<Duration> {
+        let moment = now()
+        guard let stretch = contents.report.read().timeline.stretch(at: moment),
+            stretch.generation == contents.machine.generation, stretch.item == contents.machine.hearing
+        else { return contents.target }
+        return stretch.estimate(at: moment)
+    }
+
+    /// Where that is which is heard now: what was played before a jump, while it still comes out of the card.
+    private func heard(_ contents: inout Contents) -> Estimate<Duration> {
+        let moment = now()
+        if let stretch = contents.report.read().timeline.stretch(at: moment),
+            stretch.generation < contents.machine.generation, stretch.rate > 0
+        {
+            return stretch.estimate(at: moment)
+        }
+        return place(&contents)
+    }
+
+    private func progress(_ contents: inout Contents) -> StreamProgress {
+        var progress = StreamProgress()
+        progress.item = contents.machine.hearing
+        progress.position = heard(&contents)
+        let report = contents.report.read()
+        progress.level = Level(meanSquare: report.meanSquare).decibels
+        if let facts = contents.facts[contents.machine.hearing] {
+            progress.duration = facts.duration
+            progress.bitRate = facts.bitRate
+        }
+        if let state = orders.downloadState {
+            progress.isLive = state.isLive
+            if case .reconnecting(let attempt) = state.phase { progress.reconnections = attempt }
+            if let whole = state.byteCount, whole > 0 {
+                let scale = 1 / Double(whole)
+                progress.downloaded =
+                    min(
+                        Double(state.available.lowerBound) * scale, 1)..<min(
+                        Double(state.available.upperBound) * scale, 1)
+            }
+        }
+        let ring = FrameCount(controls.waiting).duration(at: settings.rate)
+        progress.buffered = undecoded(contents).map { $0 + ring }
+        return progress
+    }
+
+    /// How long the bytes that are here will sound; nil where that cannot be told.
+    private func undecoded(_ contents: borrowing Contents) -> Duration? {
+        guard let bitRate = contents.facts[contents.machine.reading]?.bitRate, bitRate > 0,
+            let byteCount = orders.downloadState?.available.count
+        else { return nil }
+        return .seconds(Double(byteCount) * 8 / Double(bitRate) / orders.treatment.rate)
+    }
+}
+
+// What is done about it.
+extension Director {
+    private struct Contents: ~Copyable, Sendable {
+        var machine = StreamMachine()
+        var queue: [QueueItem] = []
+        /// Of those that were opened.
+        var facts: [Int: Facts] = [:]
+        var report: LatestReader<DeckReport>
+        /// Where it will be when the present generation is heard.
+        var target = Estimate(Duration.zero, isExact: true)
+        /// As they were last told.
+        var toldState = StreamState.idle
+        var toldItem: Int?
+        var toldTitle: String?
+        var listeners: [Int: AsyncStream<StreamEvent>.Continuation] = [:]
+        var listenerCount = 0
+
+        init(report: consuming LatestReader<DeckReport>, loops: Bool) {
+            self.report = report
+            machine.loops = loops
+        }
+    }
+
+    /// Within the lock.
+    private func apply(_ input: StreamMachine.Input, to contents: inout Contents) {
+        for action in contents.machine.handle(input) { perform(action, &contents) }
+        controls.isOpen.store(contents.machine.isOpen, ordering: .releasing)
+        let state = contents.machine.state
+        guard state != contents.toldState else { return }
+        contents.toldState = state
+        orders.pause(state == .paused)
+        tell(.state(state), contents)
+        orders.bell.ring()
+        watch.ring()
+    }
+
+    private func perform(_ action: StreamMachine.Action, _ contents: inout Contents) {
+        let generation = contents.machine.generation
+        switch action {
+        case .begin(let generation):
+            controls.generation.store(generation, ordering: .releasing)
+        case .open(let item, let position):
+            contents.target = Estimate(position ?? .zero, isExact: true)
+            orders.post(.open(item: item, at: position, generation: generation))
+        case .append(let item): orders.post(.append(item: item, generation: generation))
+        case .seek(let position):
+            contents.target = Estimate(position, isExact: true)
+            orders.post(.seek(position, generation: generation))
+        case .close:
+            contents.target = Estimate(.zero, isExact: true)
+            orders.post(.close)
+        case .finish: orders.bell.ring()
+        case .skipped(let item, let error): tell(.skipped(item, error), contents)
+        }
+    }
+
+    private func tellItem(_ item: Int, _ contents: inout Contents) {
+        guard contents.toldItem != item, let facts = contents.facts[item] else { return }
+        contents.toldItem = item
+        tell(.item(item, facts.track), contents)
+        tellTitle(&contents)
+    }
+
+    private func tellTitle(_ contents: inout Contents) {
+        guard let title = contents.facts[contents.machine.hearing]?.track.title, title != contents.toldTitle else {
+            return
+        }
+        contents.toldTitle = title
+        tell(.title(title), contents)
+    }
+
+    private func tell(_ event: StreamEvent, _ contents: borrowing Contents) {
+        for listener in contents.listeners.values { listener.yield(event) }
+    }
+}
+
+extension Timeline.Stretch {
+    fileprivate func estimate(at moment: Instant) -> Estimate<Duration> {
+        Estimate(.nanoseconds(position(at: moment)), isExact: isExact)
+    }
+}

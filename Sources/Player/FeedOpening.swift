@@ -1,0 +1,85 @@
+internal import Feed
+internal import HTTPFeed
+internal import Sound
+
+#if FFmpeg
+    internal import FFmpegFeed
+#endif
+
+/// The feeds of this package: HTTP, files and pipes; FFmpeg, or without it Ogg Opus and WAV.
+struct FeedOpening: Opening {
+    private let settings: DownloadSettings
+    /// Those that follow one another use the same connections.
+    private let loop: HTTPLoop
+
+    init(_ settings: DownloadSettings) throws(StreamError) {
+        self.settings = settings
+        do { loop = try HTTPLoop() } catch { throw StreamError(error) }
+    }
+
+    func begin(_ item: QueueItem) throws(StreamError) -> any Downloading {
+        do throws(DownloadError) {
+            let options = HTTPOptions(proxy: settings.proxy, headers: settings.headers, timeout: settings.timeout)
+            return try resource(of: item).open(options: options, limits: settings.limits, on: loop)
+        } catch {
+            throw StreamError(error)
+        }
+    }
+
+    func open(_ download: any Downloading, of item: QueueItem, as format: LPCMFormat) throws(StreamError) -> Opened {
+        if let playlist = try playlist(in: download) {
+            guard item.depth < Playlist.maximumDepth else {
+                throw .unusable("playlists that name playlists are followed only so far; open the innermost")
+            }
+            return .playlist(playlist.entries.map { QueueItem($0, depth: item.depth + 1) })
+        }
+        do throws(ReadError) {
+            #if FFmpeg
+                return .sound(try openFFmpegFeed(download, format: format))
+            #else
+                return .sound(try openFeed(download, format: format))
+            #endif
+        } catch {
+            throw .read(error)
+        }
+    }
+
+    func limits(atBitRate bitRate: Int) -> BufferLimits? { settings.limits(atBitRate: bitRate) }
+
+    private func resource(of item: QueueItem) throws(DownloadError) -> Resource {
+        switch item.resource {
+        case .success(let resource): return resource
+        case .failure(let error): throw .failed(error.description)
+        }
+    }
+
+    private func playlist(in download: any Downloading) throws(StreamError) -> Playlist? {
+        do throws(PlaylistReadingError) {
+            return try Playlist(reading: download)
+        } catch {
+            switch error {
+            case .download(let error): throw StreamError(error)
+            case .playlist(let error): throw .unusable(error.description)
+            }
+        }
+    }
+}
+
+extension StreamError {
+    init(_ error: DownloadError) { self = .read(.parse(.download(error))) }
+}
+
+extension DownloadSettings {
+    /// Until the bit rate is known: what is enough for most.
+    var limits: BufferLimits {
+        if buffersAll { return .all }
+        return bufferedByteCount.map { BufferLimits(ahead: $0) } ?? BufferLimits()
+    }
+
+    /// How many bytes ahead are as much sound as is wanted; nil where their number is settled.
+    func limits(atBitRate bitRate: Int) -> BufferLimits? {
+        guard !buffersAll, bufferedByteCount == nil else { return nil }
+        let byteCount = min(bufferedDuration / .seconds(1), 86_400) * Double(bitRate) / 8
+        return BufferLimits(ahead: Int(min(byteCount, 1e9)))
+    }
+}

@@ -1,0 +1,67 @@
+internal import Feed
+internal import Handoff
+internal import Sound
+internal import SoundCard
+internal import Synchronization
+
+/// The audio thread: on each demand of the card (or of the clock) it pulls from the deck and writes.
+struct PlaybackLoop: ~Copyable, Sendable {
+    private let controls: DeckControls
+    private var output: PlaybackOutput
+    private var deck: Deck
+    private var sound: Preallocated<Float>
+    private var reports: LatestWriter<DeckReport>
+    private var report = DeckReport()
+
+    init(
+        _ output: consuming PlaybackOutput, _ controls: DeckControls, blocks: consuming HandoffConsumer<SoundBlock>,
+        reports: consuming LatestWriter<DeckReport>
+    ) {
+        self.controls = controls
+        sound = Preallocated(repeating: 0, count: output.period.rawValue * output.format.channelCount)
+        deck = Deck(format: output.format, blocks: blocks)
+        self.output = output
+        self.reports = reports
+    }
+
+    consuming func run() {
+        while !controls.isOver.load(ordering: .relaxed) { turn(isOver: false) }
+        // What sounds fades before the card is let go.
+        for _ in 0..<2 { turn(isOver: true) }
+        output.finish()
+    }
+
+    private mutating func turn(isOver: Bool) {
+        switch output.wait() {
+        case .interrupted(let interruption): note(interruption)
+        case .demand(let due):
+            var orders = controls.orders
+            if isOver { orders.isOpen = false }
+            play(Instant(nanoseconds: due.nanoseconds + output.queue), orders)
+            controls.taken.store(deck.taken, ordering: .releasing)
+        }
+        report.timeline = deck.timeline
+        reports.publish(report)
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func play(_ moment: Instant, _ orders: DeckOrders) {
+        deck.pull(output.period.rawValue, into: &sound, at: moment, orders)
+        report.meanSquare = Self.loudness(of: sound)
+        output.write(sound)
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func note(_ interruption: Interruption) {
+        switch interruption.cause {
+        case .xrun: report.xruns += 1
+        case .suspended, .backlog: break
+        case .lost: report.isCardLost = true
+        case .reopened: report.isCardLost = false
+        }
+    }
+
+    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    @_semantics("no_performance_analysis")
+    private static func loudness(of sound: borrowing Preallocated<Float>) -> Float { meanSquare(of: sound.span) }
+}

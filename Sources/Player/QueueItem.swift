@@ -1,0 +1,28 @@
+internal import Feed
+internal import Sound
+
+/// One of the queue.
+public struct QueueItem: Equatable, Sendable {
+    /// Its address for people: without a password, and without what could disturb a terminal.
+    public let name: String
+    /// As the playlist calls it. Control characters are replaced.
+    public let title: String?
+
+    let resource: Result<Resource, ResourceError>
+    /// How many playlists led to it.
+    let depth: Int
+
+    /// As a person writes it.
+    init(_ address: String) {
+        resource = Result { () throws(ResourceError) in try Resource(address) }
+        name = (try? resource.get().description) ?? String(fromPeer: address)
+        (title, depth) = (nil, 0)
+    }
+
+    init(_ entry: Playlist.Entry, depth: Int) {
+        name = entry.resource.description
+        title = entry.title
+        resource = .success(entry.resource)
+        self.depth = depth
+    }
+}

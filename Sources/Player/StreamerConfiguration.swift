@@ -1,0 +1,52 @@
+/// What a streamer is to be like from the start. What can change while it plays is set on the streamer.
+public struct StreamerConfiguration: Sendable {
+    public enum Output: Equatable, Sendable {
+        /// A sound card by its ALSA name.
+        case card(String)
+        /// Nothing is heard, at the pace of the clock.
+        case clock
+        /// A WAV file, or raw samples on standard output for `-`: written as fast as it can be read.
+        case file(String)
+        /// Whoever reads the streamer's `source`, at 48 000 Hz.
+        case source
+    }
+
+    public var output = Output.card("default")
+    /// 1 or 2. The rate is the card's, and 48 000 Hz elsewhere.
+    public var channelCount = 2
+
+    /// How much the output is given at a time.
+    public var period = Duration.milliseconds(20)
+    /// How much it is given ahead, at least one and a half periods.
+    public var queue = Duration.milliseconds(60)
+
+    /// How much sound is to be here before it begins; half a second of bytes and what the ring holds, when zero.
+    public var startAfter = Duration.zero
+    /// How much is to be here before it goes on after it ran out.
+    public var resumeAfter = Duration.seconds(1)
+
+    public var download = DownloadSettings()
+
+    /// Whether the queue begins again at its end.
+    public var loops = false
+
+    public init() {}
+}
+
+/// How bytes are fetched.
+public struct DownloadSettings: Equatable, Sendable {
+    /// How much sound may be here ahead of what is heard.
+    public var bufferedDuration = Duration.seconds(30)
+    /// And how many bytes; nil for as many as that much sound takes.
+    public var bufferedByteCount: Int?
+    /// Fetches all of it as fast as it comes, onto the disk.
+    public var buffersAll = false
+    /// Nothing that is waited for is waited for longer.
+    public var timeout = Duration.seconds(10)
+    /// `http://…`, `socks5h://…`; nil for what the environment says.
+    public var proxy: String?
+    /// Lines like `Authorization: Bearer …` that go with every request.
+    public var headers: [String] = []
+
+    public init() {}
+}

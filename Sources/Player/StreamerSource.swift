@@ -1,0 +1,51 @@
+internal import Feed
+internal import Handoff
+public import Sound
+internal import SoundCard
+internal import Synchronization
+
+/// What a streamer plays, for whoever asks for it at the pace of the sound: a station that sends it.
+///
+/// Never waits: gives silence while the streamer is paused or buffers, and ends with it. One thread at a time.
+public final class StreamerSource: AudioSource, @unchecked Sendable {
+    public let format: LPCMFormat
+
+    private let controls: DeckControls
+    private var deck: Deck
+    private var sound: Preallocated<Float>
+    private var reports: LatestWriter<DeckReport>
+    private var report = DeckReport()
+    /// Of the streamer, which need not be there any more.
+    private let isOver: @Sendable () -> Bool
+
+    private static let frameCount = 480
+
+    init(
+        format: LPCMFormat, _ controls: DeckControls, blocks: consuming HandoffConsumer<SoundBlock>,
+        reports: consuming LatestWriter<DeckReport>, isOver: @escaping @Sendable () -> Bool
+    ) {
+        self.format = format
+        self.controls = controls
+        self.reports = reports
+        self.isOver = isOver
+        deck = Deck(format: format, blocks: blocks)
+        sound = Preallocated(repeating: 0, count: Self.frameCount * format.channelCount)
+    }
+
+    public func read(into samples: inout MutableSpan<Float>) -> FrameCount {
+        guard !isOver(), !controls.isOver.load(ordering: .relaxed) else { return .zero }
+        let wanted = samples.count / format.channelCount
+        var given = 0
+        while given < wanted {
+            let count = min(wanted - given, Self.frameCount)
+            deck.pull(count, into: &sound, at: monotonicNow(), controls.orders)
+            for index in 0..<count * format.channelCount { samples[given * format.channelCount + index] = sound[index] }
+            given += count
+        }
+        controls.taken.store(deck.taken, ordering: .releasing)
+        report.timeline = deck.timeline
+        report.meanSquare = meanSquare(of: sound.span)
+        reports.publish(report)
+        return FrameCount(given)
+    }
+}

@@ -1,0 +1,77 @@
+internal import Feed
+internal import Handoff
+
+/// What the worker is to do next. A job that makes the one at work pointless comes in between, even where that waits for bytes.
+final class WorkOrders: Sendable {
+    enum Job: Equatable, Sendable {
+        case open(item: Int, at: Duration?, generation: Int)
+        /// Behind what is read now.
+        case append(item: Int, generation: Int)
+        case seek(Duration, generation: Int)
+        case close
+    }
+
+    private struct Contents: Sendable {
+        var job: Job?
+        /// What the worker may be waiting for.
+        var download: (any Downloading)?
+        var isOver = false
+
+        var isReplacing: Bool {
+            switch job {
+            case .none, .append: false
+            case .open, .seek, .close: true
+            }
+        }
+    }
+
+    let bell: Bell
+    let treatment = Treatment()
+    private let contents = Locked(Contents())
+
+    init(bell: Bell) { self.bell = bell }
+
+    /// Any thread. In place of one that was not begun.
+    func post(_ job: Job) {
+        contents.withLock { contents in
+            contents.job = job
+            if case .append = job { return }
+            contents.download?.interrupt()
+        }
+        bell.ring()
+    }
+
+    /// Ends the worker.
+    func end() {
+        contents.withLock { contents in
+            contents.isOver = true
+            contents.download?.interrupt()
+        }
+        bell.ring()
+    }
+
+    func pause(_ isPaused: Bool) { contents.withLock { $0.download }?.pause(isPaused) }
+
+    var downloadState: DownloadState? { contents.withLock { $0.download }?.state }
+
+    // The rest is the worker's.
+
+    /// What it reads from now on.
+    func attach(_ download: (any Downloading)?) {
+        contents.withLock { contents in
+            contents.download = download
+            if contents.isOver || contents.isReplacing { download?.interrupt() }
+        }
+    }
+
+    var isOver: Bool { contents.withLock { $0.isOver } }
+
+    func take() -> Job? {
+        contents.withLock { contents in
+            guard let job = contents.job else { return nil }
+            contents.job = nil
+            contents.download?.resume()
+            return job
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import Console
+import Feed
+import Glibc
+import Handoff
+import Player
+import Radio
+import Sound
+import Synchronization
+
+/// Plays in the terminal: signals and keys go in, titles and a status line come out.
+struct PlayConductor {
+    var quiet: Bool
+    var verbose: Bool
+    /// The file that it is written to, if it is.
+    var rendersTo: String?
+    var fadeOut: Duration
+    var duration: Duration?
+
+    private static let interval: Int32 = 100
+
+    func run(_ streamer: Streamer, _ addresses: [String], at start: Duration?) throws(RadioError) {
+        Signals.catchEnd()
+        let events = EventQueue(streamer.events)
+        streamer.open(addresses, at: start)
+        streamer.play()
+        let keyboard = rendersTo == nil ? Keyboard() : nil
+        if verbose, let output = streamer.openedOutput { say("plays on \(output)") }
+        if keyboard != nil { say("q quits, ? helps") }
+        var line = PlayLine()
+        var hasSounded = false
+        let end = duration.map { ContinuousClock.now + $0 }
+        while !Signals.hasEnd, !streamer.state.isOver, end.map({ ContinuousClock.now < $0 }) ?? true {
+            let key = keyboard?.key(within: Self.interval)
+            if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
+            if let key, press(key, streamer, &line) { break }
+            tell(events.take(), streamer, &line, &hasSounded)
+            if !quiet, Terminal.showsStatus { line.draw(streamer) }
+        }
+        fade(streamer)
+        let state = streamer.state
+        streamer.close()
+        events.waitForTheEnd()
+        tell(events.take(), streamer, &line, &hasSounded)
+        line.clear()
+        if case .failed(let error) = state {
+            throw RadioError(hasSounded ? .failure : .unavailable, error.description)
+        }
+        if let rendersTo, rendersTo != "-" { say("wrote \(rendersTo)") }
+    }
+
+    /// Before it quits, if there is anything to fade.
+    private func fade(_ streamer: Streamer) {
+        guard streamer.state == .playing, rendersTo == nil else { return }
+        streamer.fadeOut(over: fadeOut)
+        // And what the card holds; a second signal ends it at once.
+        usleep(UInt32(min(fadeOut / .microseconds(1), 60e6)) + 100_000)
+        streamer.stop()
+    }
+
+    private func tell(_ events: [StreamEvent], _ streamer: Streamer, _ line: inout PlayLine, _ hasSounded: inout Bool) {
+        for event in events {
+            switch event {
+            case .item(let number, let track):
+                hasSounded = true
+                let queue = streamer.queue
+                guard queue.indices.contains(number) else { continue }
+                let count = queue.count > 1 ? "\(number + 1)/\(queue.count) " : ""
+                line.clear()
+                say("\(count)\(queue[number].name)\(verbose ? " (\(track.summary))" : "")")
+            case .title(let title):
+                line.clear()
+                say("  \(streamer.track?.artist.map { "\($0) – " } ?? "")\(title)")
+            case .skipped(let number, let error):
+                let queue = streamer.queue
+                line.clear()
+                // An error, though not the end.
+                Terminal.say("tenfour: skipped \(queue.indices.contains(number) ? queue[number].name : ""): \(error)")
+            case .state, .progress: break
+            }
+        }
+    }
+
+    /// Returns whether it was the key to quit.
+    private func press(_ key: Keyboard.Key, _ streamer: Streamer, _ line: inout PlayLine) -> Bool {
+        switch PlayKeys.verb(for: key) {
+        case .quit: return true
+        case .help:
+            line.clear()
+            say(PlayKeys.help)
+        case .none: break
+        case .some(let verb): verb.apply(to: streamer)
+        }
+        return false
+    }
+
+    private func say(_ text: String) { if !quiet { Terminal.say("tenfour: \(text)") } }
+}
+
+/// What keys do, as in mpv.
+enum PlayKeys {
+    enum Verb {
+        case pause, reset, mute, next, previous, quit, help
+        case seek(Duration), rate(Double), pitch(Double), volume(Double)
+
+        func apply(to streamer: Streamer) {
+            switch self {
+            case .pause: if streamer.state == .paused { streamer.play() } else { streamer.pause() }
+            case .seek(let distance): streamer.seek(by: distance)
+            case .rate(let factor): streamer.rate = PlayKeys.rounded(streamer.rate * factor)
+            case .pitch(let cents): streamer.pitch += cents
+            case .reset: (streamer.rate, streamer.pitch) = (1, 0)
+            case .volume(let share): streamer.volume += share
+            case .mute: streamer.isMuted.toggle()
+            case .next: streamer.next()
+            case .previous: streamer.previous()
+            case .quit, .help: break
+            }
+        }
+    }
+
+    static let help = """
+        Keys: space or p pauses, arrows seek by 5 s and by a minute, [ and ] slow down and speed up, { and } lower and raise the \
+        pitch, backspace undoes both, 9 and 0 are volume, m mutes, < and > go through the queue, q fades out and quits.
+        """
+
+    static func verb(for key: Keyboard.Key) -> Verb? {
+        switch key {
+        case .left: .seek(.seconds(-5))
+        case .right: .seek(.seconds(5))
+        case .up: .seek(.seconds(60))
+        case .down: .seek(.seconds(-60))
+        case .character(let character): verb(for: character)
+        case .other: nil
+        }
+    }
+
+    private static func verb(for character: Character) -> Verb? {
+        switch character {
+        case " ", "p": .pause
+        case "[": .rate(1 / 1.1)
+        case "]": .rate(1.1)
+        case "{": .pitch(-100)
+        case "}": .pitch(100)
+        case "\u{7F}", "\u{8}": .reset
+        case "9", "/": .volume(-0.05)
+        case "0", "*": .volume(0.05)
+        case "m": .mute
+        case ">": .next
+        case "<": .previous
+        case "q", "\u{4}": .quit
+        case "?": .help
+        default: nil
+        }
+    }
+
+    /// So that as many steps down as up lead to 1 again.
+    static func rounded(_ rate: Double) -> Double { abs(rate - 1) < 0.01 ? 1 : rate }
+}
+
+extension Track {
+    /// `mp3, 44100 Hz, stereo`.
+    fileprivate var summary: String {
+        let channels =
+            format.channelCount == 1 ? "mono" : format.channelCount == 2 ? "stereo" : "\(format.channelCount) channels"
+        return "\(codec), \(format.rate.hertz) Hz, \(channels)"
+    }
+}
+
+/// The events of a streamer for one who looks now and then.
+final class EventQueue: Sendable {
+    private let events = Locked<[StreamEvent]>([])
+    private let isOver = Atomic<Bool>(false)
+
+    /// What comes from now on.
+    init(_ stream: AsyncStream<StreamEvent>) {
+        Task { [weak self] in
+            for await event in stream {
+                guard let self else { return }
+                if case .progress = event { continue }
+                events.withLock { $0.append(event) }
+            }
+            self?.isOver.store(true, ordering: .releasing)
+        }
+    }
+
+    /// Of a streamer that is closed.
+    func waitForTheEnd() {
+        for _ in 0..<100 where !isOver.load(ordering: .acquiring) { usleep(10_000) }
+    }
+
+    func take() -> [StreamEvent] {
+        events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+    }
+}

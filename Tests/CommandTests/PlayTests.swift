@@ -1,0 +1,94 @@
+import Glibc
+import Sound
+import SoundFile
+import Support
+import Testing
+
+/// The player as a person meets it: what it says, writes and answers to keys, on a card that hears nothing.
+@Suite(.onItsOwnThread) struct PlayTests {
+    private let folder = Folder()
+
+    private func tone(_ name: String, seconds: Double) throws -> String {
+        var file = try SoundFileWriter(path: folder(name), format: .mono)
+        try file.write(Tone.samples(seconds: seconds).span)
+        try file.close()
+        return folder(name)
+    }
+
+    private var nullCard: [String: String] {
+        folder.write("pcm.!default { type null }", to: "asound.conf")
+        return ["ALSA_CONFIG_PATH": folder("asound.conf")]
+    }
+
+    @Test func aQueueIsWrittenToAFile() throws {
+        let names = try [tone("one.wav", seconds: 1), tone("two.wav", seconds: 0.5)]
+        let run = try Program.run("tenfour", ["play"] + names + ["-o", folder("both.wav"), "--channels", "1"])
+        #expect(run.end == .code(0))
+        #expect(run.errors.contains("1/2 \(names[0])") && run.errors.contains("2/2 \(names[1])"))
+        let file = try SoundFileReader(path: folder("both.wav"))
+        #expect(file.frameCount == FrameCount(72_000))
+    }
+
+    @Test func itStartsLaterSlowerAndLower() throws {
+        let name = try tone("tone.wav", seconds: 2)
+        let options = [
+            "--start", "0:01", "--rate", "0.5", "--pitch", "-300", "--volume", "50", "-o", folder("out.wav"),
+        ]
+        #expect(try Program.run("tenfour", ["play", name] + options).end == .code(0))
+        let frames = try #require(try SoundFileReader(path: folder("out.wav")).frameCount)
+        #expect(abs(frames.rawValue - 96_000) < 4_800)
+    }
+
+    @Test func aPlaylistIsPlayedFromItsFolder() throws {
+        _ = try tone("one.wav", seconds: 0.25)
+        folder.write("#EXTM3U\n#EXTINF:1,One\none.wav\nnone.wav\none.wav\n", to: "list.m3u")
+        let run = try Program.run("tenfour", ["play", folder("list.m3u"), "-o", folder("out.wav"), "--channels", "1"])
+        #expect(run.end == .code(0))
+        #expect(run.errors.contains("skipped \(folder("none.wav"))"))
+        #expect(try SoundFileReader(path: folder("out.wav")).frameCount == FrameCount(24_000))
+    }
+
+    @Test(arguments: [
+        "/nowhere/song.mp3", "/dev/null", "http://127.0.0.1:1/song.mp3", "gopher://example.org/song", "/etc/passwd",
+    ])
+    func whatCannotBePlayedEndsInASentence(address: String) throws {
+        let run = try Program.run("tenfour", ["play", address, "-o", folder("out.wav")])
+        #expect(run.end == .code(69))
+        #expect(run.errors.hasPrefix("tenfour: ") && run.errors.count { $0 == "\n" } == 1)
+    }
+
+    @Test(arguments: [
+        ["--rate", "0"], ["--rate", "99"], ["--pitch", "9999"], ["--volume", "101"], ["--start", "1:99"],
+        ["--buffer-size", "none"],
+        ["--start-after", "90"], ["--loop", "-o", "x.wav"], ["--channels", "3"],
+    ])
+    func whatNobodyCanMeanIsRefused(options: [String]) throws {
+        #expect(try Program.run("tenfour", ["play", "song.mp3"] + options, in: folder).end == .code(2))
+    }
+
+    @Test func keysDoWhatTheyDoInMPV() throws {
+        let name = try tone("long.wav", seconds: 100)
+        let terminal = Terminal()
+        let player = try Program("tenfour", ["play", name], environment: nullCard, terminal: terminal)
+        #expect(player.says("▶ 00:00 / 01:40"))
+        terminal.type(" ")
+        #expect(player.says("⏸ 00:0"))
+        terminal.type("\u{1B}[A")
+        #expect(player.says("⏸ 01:0"))
+        terminal.type("]}9m")
+        #expect(player.says("×1.10  +100 ct  muted"))
+        terminal.type("?")
+        #expect(player.says("q fades out and quits"))
+        terminal.type(" ")
+        #expect(player.says("▶ 01:0"))
+        terminal.type("q")
+        #expect(player.wait(.seconds(20)) == .code(0))
+    }
+
+    @Test func aSignalEndsItInTime() throws {
+        let player = try Program("tenfour", ["play", tone("long.wav", seconds: 100)], environment: nullCard)
+        #expect(player.says("long.wav"))
+        player.send(SIGINT)
+        #expect(player.wait(.seconds(20)) == .code(0))
+    }
+}

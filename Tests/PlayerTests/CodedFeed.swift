@@ -1,0 +1,126 @@
+import Feed
+import Glibc
+import Sound
+import Synchronization
+
+@testable import Player
+
+/// Sound in which each frame tells where it lies, from bytes that come when the test lets them.
+///
+/// A frame is a byte: what is here is counted in frames. At the output's rate, mono or stereo alike.
+final class CodedFeed: Downloading, Parsing, Reading, @unchecked Sendable {
+    let format: LPCMFormat
+    let frameCount: Int
+    private let lock = Mutex(Contents())
+    private var next = 0
+
+    private struct Contents {
+        var here = Int.max
+        var isInterrupted = false
+        var isStopped = false
+        var isPaused = false
+        var failsAt: Int?
+    }
+
+    init(seconds: Double, format: LPCMFormat) {
+        self.format = format
+        frameCount = Int(seconds * Double(format.rate.hertz))
+    }
+
+    /// The fraction of the second in a frame's value, from 0.1 to 0.9: as much as 16 bits tell is a thirtieth of a millisecond.
+    static func value(at frame: Int, rate: Int) -> Float { 0.1 + 0.8 * Float(frame % rate) / Float(rate) }
+
+    /// Which fraction of a second a value stands for; nil for silence and fades.
+    static func fraction(of value: Float) -> Double? { value < 0.099 ? nil : Double((value - 0.1) / 0.8) }
+
+    /// Only so many seconds have come.
+    func holdBack(after seconds: Double?) {
+        lock.withLock { $0.here = seconds.map { Int($0 * Double(format.rate.hertz)) } ?? .max }
+    }
+
+    func fail(at seconds: Double) { lock.withLock { $0.failsAt = Int(seconds * Double(format.rate.hertz)) } }
+
+    var isStopped: Bool { lock.withLock { $0.isStopped } }
+    var isPaused: Bool { lock.withLock { $0.isPaused } }
+
+    // Downloading
+
+    var limits = BufferLimits()
+
+    var state: DownloadState {
+        let here = lock.withLock { min($0.here, frameCount) }
+        return DownloadState(
+            phase: here == frameCount ? .ended : .receiving, byteCount: frameCount,
+            available: min(next, here)..<max(here, min(next, here)), isSeekable: true)
+    }
+
+    func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int { 0 }
+    func interrupt() { lock.withLock { $0.isInterrupted = true } }
+    func resume() { lock.withLock { $0.isInterrupted = false } }
+    func pause(_ isPaused: Bool) { lock.withLock { $0.isPaused = isPaused } }
+    func stop() { lock.withLock { $0.isStopped = true } }
+
+    // Parsing
+
+    let track = Track(codec: "coded", format: .mono, title: "A title")
+    var duration: Estimate<Duration>? { Estimate(FrameCount(frameCount).duration(at: format.rate), isExact: true) }
+    var bitRate: Int? { 8 * format.rate.hertz }
+    func nextPacket() throws(ParseError) -> PacketDescription? { nil }
+
+    // Both
+
+    func seek(to position: Duration) -> Estimate<Duration> {
+        next = min(FrameCount(position, at: format.rate).rawValue, frameCount)
+        return Estimate(position, isExact: true)
+    }
+
+    // Reading
+
+    var parser: any Parsing { self }
+    var position: Estimate<Duration> { Estimate(FrameCount(next).duration(at: format.rate), isExact: true) }
+
+    func read(into samples: inout MutableSpan<Float>) throws(ReadError) -> FrameCount {
+        let wanted = min(samples.count / format.channelCount, frameCount - next)
+        if let failsAt = lock.withLock({ $0.failsAt }), next >= failsAt { throw .undecodable("it is broken there") }
+        while lock.withLock({ $0.here }) < next + wanted {
+            if lock.withLock({ $0.isInterrupted }) { throw .parse(.download(.interrupted)) }
+            usleep(1_000)
+        }
+        for index in 0..<wanted * format.channelCount {
+            samples[index] = Self.value(at: next + index / format.channelCount, rate: format.rate.hertz)
+        }
+        next += wanted
+        return FrameCount(wanted)
+    }
+}
+
+/// Opens coded feeds by the seconds that they last: `2.5`. What is no number cannot be opened.
+final class CodedOpening: Opening {
+    private let feeds = Mutex<[CodedFeed]>([])
+    private let format: LPCMFormat
+    private let held: Double?
+
+    /// Where `held` is told, only so many seconds come until the test lets more come.
+    init(_ format: LPCMFormat, held: Double? = nil) {
+        self.format = format
+        self.held = held
+    }
+
+    /// In the order in which they were begun.
+    var opened: [CodedFeed] { feeds.withLock { $0 } }
+
+    func begin(_ item: QueueItem) throws(StreamError) -> any Downloading {
+        guard let seconds = Double(item.name) else { throw .unusable("no number") }
+        let feed = CodedFeed(seconds: seconds, format: format)
+        if let held { feed.holdBack(after: held) }
+        feeds.withLock { $0.append(feed) }
+        return feed
+    }
+
+    func open(_ download: any Downloading, of item: QueueItem, as format: LPCMFormat) throws(StreamError) -> Opened {
+        guard let feed = download as? CodedFeed, feed.format == format else { throw .unusable("another format") }
+        return .sound(feed)
+    }
+
+    func limits(atBitRate bitRate: Int) -> BufferLimits? { nil }
+}

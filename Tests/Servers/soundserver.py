@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""A web server for tests, on a loopback port of its own choosing, which it prints. Serves the files of a folder.
+
+usage: soundserver.py FOLDER [--tls CERTIFICATE KEY]
+
+How a file is served stands in front of its name, in parts between slashes:
+
+  norange       knows nothing of ranges
+  chunked       by chunks, without a length; `notag` for without ETag and Last-Modified, too
+  close         until the connection closes, without a length
+  cut=N         hangs up after N bytes of the body of each response, `cutonce=N` of the first one alone
+  stall=N       says nothing more after N bytes, `stallonce=N` in the first response alone
+  slow=N        N bytes a second
+  late=S        S seconds before anything
+  claim=N       says that it is N bytes long
+  redirect=N    leads on N times before; `redirect=-1` for ever; `leads=X` to the address X, in hexadecimal
+  status=N      answers so, `laterstatus=N` to all but the first
+  icy=N         a station: after every N bytes a block of metadata, which counts up
+  html          a page instead
+  changing      another tag with each response
+  type=X        as X, with `+` for a slash
+
+Each request is written to standard error: method, path, Range, the connection that it came over, and what else it said.
+"""
+import os, re, socketserver, ssl, sys, threading, time
+from http.server import BaseHTTPRequestHandler
+
+folder = sys.argv[1]
+seen = {}
+connections = 0
+lock = threading.Lock()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def setup(self):
+        global connections
+        super().setup()
+        with lock:
+            connections += 1
+            self.number = connections
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.close_connection = False
+        sys.stderr.write("%s %s %s %d %s\n" % (
+            self.command, self.path, self.headers.get("Range", "-"), self.number,
+            " ".join("%s=%s" % (k, v) for k, v in self.headers.items() if k not in ("Range", "Host", "Accept"))))
+        sys.stderr.flush()
+        try:
+            self.serve()
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
+            self.close_connection = True
+
+    def serve(self):
+        path = re.sub(r"^https?://[^/]*", "", self.path).split("?")[0]
+        *parts, name = path.lstrip("/").split("/")
+        how = dict((p.split("=", 1) + [""])[:2] for p in parts)
+        with lock:
+            round = seen[path] = seen.get(path, -1) + 1
+        if "late" in how:
+            time.sleep(float(how["late"]))
+        if "leads" in how:
+            return self.lead(bytes.fromhex(how["leads"]).decode())
+        if "redirect" in how:
+            left = int(how["redirect"])
+            if left != 0:
+                rest = "/".join(p for p in parts if not p.startswith("redirect"))
+                return self.lead("/redirect=%d/%s%s" % (left - 1, rest + "/" if rest else "", name))
+        status = how.get("status") or (how.get("laterstatus") if round else None)
+        if status:
+            return self.whole(int(status), b"no", "text/plain")
+        if "html" in how:
+            return self.whole(200, b"<!DOCTYPE html><html><body>Log in first</body></html>", "text/html")
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                self.file(file, size, how, round)
+        except FileNotFoundError:
+            self.whole(404, b"not here", "text/plain")
+
+    def lead(self, to):
+        self.send_response(302)
+        self.send_header("Location", to)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def whole(self, status, body, kind):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def file(self, file, size, how, round):
+        start, end, status = 0, size, 200
+        told = int(how.get("claim", size))
+        tag = '"%d-%s"' % (size, round if "changing" in how else 0)
+        wants = re.match(r"bytes=(\d+)-(\d*)$", self.headers.get("Range", ""))
+        lengthless = "chunked" in how or "close" in how or "icy" in how
+        if wants and not lengthless and "norange" not in how and self.headers.get("If-Range", tag) == tag:
+            start = int(wants[1])
+            end = min(int(wants[2]) + 1, size) if wants[2] else size
+            if start >= size:
+                self.send_response(416)
+                self.send_header("Content-Range", "bytes */%d" % told)
+                self.send_header("Content-Length", "0")
+                return self.end_headers()
+            status = 206
+        self.send_response(status, None)
+        self.send_header("Content-Type", how.get("type", "audio/mpeg").replace("+", "/"))
+        if "notag" not in how and "icy" not in how:
+            self.send_header("ETag", tag)
+        interval = int(how["icy"]) if "icy" in how else None
+        if interval:
+            self.send_header("icy-name", "Test \x07Radio")
+            self.send_header("icy-metaint", str(interval))
+            self.close_connection = True
+        elif "chunked" in how:
+            self.send_header("Transfer-Encoding", "chunked")
+        elif "close" in how:
+            self.close_connection = True
+        else:
+            if status == 206:
+                self.send_header("Content-Range", "bytes %d-%d/%d" % (start, end - 1, told))
+            self.send_header("Content-Length", str(told - start if "claim" in how else end - start))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        file.seek(start)
+        self.body(file, end - start, how, round, interval)
+
+    def body(self, file, left, how, round, interval):
+        cut = int(how["cut"]) if "cut" in how else int(how["cutonce"]) if "cutonce" in how and round == 0 else None
+        stall = int(how["stall"]) if "stall" in how else int(how["stallonce"]) if "stallonce" in how and round == 0 else None
+        rate = int(how.get("slow", 0))
+        done, titles, since = 0, 0, 0
+        while left > 0:
+            count = min(left, 16384, rate // 10 or left)
+            if cut is not None:
+                count = min(count, cut - done)
+            if stall is not None:
+                count = min(count, stall - done)
+            if interval:
+                count = min(count, interval - since)
+            if cut == done:
+                self.wfile.flush()
+                self.close_connection = True
+                self.connection.shutdown(2)
+                return
+            if stall == done:
+                self.wfile.flush()
+                time.sleep(600)
+            piece = file.read(count)
+            if not piece:
+                break
+            if "chunked" in how:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+            else:
+                self.wfile.write(piece)
+            done += len(piece)
+            left -= len(piece)
+            since += len(piece)
+            if interval and since == interval:
+                title = ("StreamTitle='%d-%d';" % (round, titles)).encode()
+                title += b"\0" * (-len(title) % 16)
+                self.wfile.write(bytes([len(title) // 16]) + title)
+                titles, since = titles + 1, 0
+            if rate:
+                time.sleep(len(piece) / rate)
+        if "chunked" in how:
+            self.wfile.write(b"0\r\n\r\n")
+        if "claim" in how:
+            self.close_connection = True
+
+
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 64
+
+    def handle_error(self, *_):
+        pass
+
+
+with Server(("127.0.0.1", 0), Handler) as server:
+    if "--tls" in sys.argv:
+        at = sys.argv.index("--tls")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[at + 1], sys.argv[at + 2])
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    sys.stderr.write("port %d\n" % server.server_address[1])
+    sys.stderr.flush()
+    server.serve_forever()
