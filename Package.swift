@@ -175,7 +175,7 @@ let package = Package(
             name: "Support",
             dependencies: [
                 "Sound", "RTP", "Keys", "Membership", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard",
-                "Relaying", "RelayService",
+                "Relaying", "RelayService", "Feed",
             ],
             path: "Tests/Support",
             swiftSettings: settings),
@@ -199,11 +199,11 @@ let package = Package(
             imports: ["RadioCheck", "Simulation", "BadLink", "Quality", "Engine", "Radio", "RTP", "Sound"]),
         tests("QRCodeTests", imports: ["QRCode"]),
         tests("WaveformTests", imports: ["Waveform", "Sound"]),
-        tests("FeedTests", imports: ["Feed", "Sound"]),
+        tests("FeedTests", imports: ["BadLink", "Feed", "Sound"]),
         tests("HTTPFeedTests", imports: ["HTTPFeed", "Feed", "Network", "Sound"]),
         tests(
             "FFmpegFeedTests",
-            imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "Feed", "Sound"]),
+            imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "BadLink", "Feed", "Sound"]),
         tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
         tests("PlayerTests", imports: ["Player", "Feed", "TimePitch", "SoundFile", "Sound"]),
         tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),

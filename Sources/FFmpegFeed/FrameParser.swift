@@ -180,13 +180,13 @@ public final class FrameParser: PacketSource {
         if wanted < stream.index.end.frame || stream.index.isComplete { return try stream.indexedPlace(of: wanted) }
         guard stream.download.state.isSeekable, stream.download.state.byteCount != nil else {
             // Only by parsing on.
-            _ = try stream.scan(to: wanted, until: nil)
+            _ = try stream.scan(to: wanted)
             return try stream.indexedPlace(of: wanted)
         }
-        _ = try stream.scan(to: min(wanted, FrameStream.trustedPacketCount * packetFrames), until: nil)
+        _ = try stream.scan(to: min(wanted, FrameStream.trustedPacketCount * packetFrames))
         if let found = try stream.constantPlace(of: wanted) { return found }
         if let course, stream.isHere(upTo: Int(course.offset(of: Double(wanted)))) {
-            _ = try stream.scan(to: wanted, until: ContinuousClock.now + FrameStream.patience)
+            _ = try stream.scan(to: wanted, before: stream.index.end.offset + FrameStream.scannedByteCount)
         }
         if wanted < stream.index.end.frame || stream.index.isComplete { return try stream.indexedPlace(of: wanted) }
         if toldPacketCount == nil || vbr?.contents.isEmpty != false { try stream.sample(until: ContinuousClock.now + FrameStream.patience) }

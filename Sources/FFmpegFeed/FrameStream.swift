@@ -23,7 +23,10 @@ struct FrameStream: ~Copyable {
     private static let sampledByteCount = 8_192
     /// A bit rate that stayed the same for so long is believed to be constant.
     static let trustedPacketCount = 50
-    /// What one seek may take for getting more exact.
+    /// So many bytes that are here are looked through for one seek, which takes some tens of milliseconds: an hour of MP3.
+    static let scannedByteCount = 1 << 26
+    /// At so many places at least is looked when they are not here, and at more as long as that takes less than `patience`.
+    private static let leastSampleCount = 16
     static let patience = Duration.milliseconds(100)
 
     /// Goes on with what `window` holds.
@@ -66,7 +69,7 @@ struct FrameStream: ~Copyable {
         } else {
             let end = index.end.frame + 4 * first.rate
             while index.end.frame < end, isHere(upTo: index.end.offset + 2 * FrameHeader.longest), !index.isComplete {
-                _ = try scan(to: index.end.frame, until: nil)
+                _ = try scan(to: index.end.frame)
             }
         }
     }
@@ -123,10 +126,13 @@ struct FrameStream: ~Copyable {
         if found.header.bitRate != constantBitRate { constantBitRate = nil }
     }
 
-    /// Parses from the end of the index on until it holds `frame`, or until `deadline`. True when there is nothing left to parse.
-    mutating func scan(to frame: Int, until deadline: ContinuousClock.Instant?) throws(ParseError) -> Bool {
+    /// Parses from the end of the index on until it holds `frame`, or has come to byte `limit` or to `deadline`. True when there
+    /// is nothing left to parse.
+    mutating func scan(
+        to frame: Int, before limit: Int = .max, until deadline: ContinuousClock.Instant? = nil
+    ) throws(ParseError) -> Bool {
         var steps = 0
-        while !index.isComplete, index.end.frame <= frame {
+        while !index.isComplete, index.end.frame <= frame, index.end.offset < limit {
             steps += 1
             if steps % 64 == 0, let deadline, ContinuousClock.now > deadline { return false }
             guard let found = try self.frame(at: index.end.offset) else {
@@ -201,7 +207,7 @@ struct FrameStream: ~Copyable {
         guard let byteCount = download.state.byteCount else { return }
         let span = byteCount - index.end.offset
         guard span > 4 * Self.sampledByteCount else { return }
-        while samples.count < Self.sampleLimit, ContinuousClock.now < deadline {
+        while samples.count < Self.sampleLimit, samples.count < Self.leastSampleCount || ContinuousClock.now < deadline {
             let place = index.end.offset + Int(Double(span - Self.sampledByteCount) * Self.fraction(samples.count + 1))
             samples.append((place, try density(at: place)))
         }

@@ -9,7 +9,7 @@ public final class OggOpusParser: PacketDecoding {
 
     let decodedFormat: LPCMFormat
     private(set) var packetStart = 0
-    private(set) var packetLength = 0
+    private(set) var packetSound = 0..<0
     let preroll = Duration.milliseconds(80)
 
     private var pages: OggPages
@@ -97,7 +97,8 @@ public final class OggOpusParser: PacketDecoding {
         current = queue[taken]
         taken += 1
         packetStart = chained + current.start - (origin ?? 0) - head.preSkip
-        packetLength = current.length
+        let lead = min(max((origin ?? 0) + head.preSkip - current.start, 0), current.length)
+        packetSound = lead..<current.length
         parsed.byteCount += current.bytes.count
         parsed.frames += current.frameCount
         return PacketDescription(

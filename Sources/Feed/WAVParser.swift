@@ -6,7 +6,7 @@ public final class WAVParser: PacketDecoding {
 
     let decodedFormat: LPCMFormat
     private(set) var packetStart = 0
-    private(set) var packetLength = 0
+    private(set) var packetSound = 0..<0
     let preroll = Duration.zero
 
     private let header: WAVHeader
@@ -48,7 +48,7 @@ public final class WAVParser: PacketDecoding {
             measured = nextFrame
             return nil
         }
-        (packetStart, packetLength) = (nextFrame, count)
+        (packetStart, packetSound) = (nextFrame, 0..<count)
         nextFrame += count
         return PacketDescription(offset: offset, byteCount: count * size, frameCount: FrameCount(count))
     }
@@ -65,8 +65,8 @@ public final class WAVParser: PacketDecoding {
     func resetDecoder() {}
 
     func decode(into samples: inout MutableSpan<Float>) -> Int? {
-        Self.decode(window.bytes, coding, count: packetLength * header.channelCount, into: &samples)
-        return packetLength
+        Self.decode(window.bytes, coding, count: packetSound.count * header.channelCount, into: &samples)
+        return packetSound.count
     }
 
     private static func decode(

