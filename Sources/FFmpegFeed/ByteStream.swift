@@ -105,7 +105,9 @@ final class ByteStream {
 }
 
 @c
-private func readBytes(_ opaque: UnsafeMutableRawPointer?, _ room: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> Int32 {
+private func readBytes(_ opaque: UnsafeMutableRawPointer?, _ room: UnsafeMutablePointer<UInt8>?, _ count: Int32)
+    -> Int32
+{
     guard let opaque = unsafe opaque, count > 0 else { return tenfour_av_not_supported() }
     let stream = unsafe Unmanaged<ByteStream>.fromOpaque(opaque).takeUnretainedValue()
     return unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: room, count: Int(count)))

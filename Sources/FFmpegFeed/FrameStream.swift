@@ -32,7 +32,9 @@ struct FrameStream: ~Copyable {
     /// Goes on with what `window` holds.
     init(_ given: consuming ByteWindow, from start: Int) throws(ParseError) {
         var window = given
-        guard let found = try Self.search(&window, from: start, upTo: start + Self.beginningLimit, like: nil, followers: 2)
+        guard
+            let found = try Self.search(
+                &window, from: start, upTo: start + Self.beginningLimit, like: nil, followers: 2)
         else { throw .malformed("this is no sound that is known here, or a damaged file") }
         download = window.download
         self.window = window
@@ -57,7 +59,9 @@ struct FrameStream: ~Copyable {
     /// Frames of sound a byte, on average so far.
     var density: Double {
         let known = index.end
-        if known.frame > 0, known.offset > begin { return Double(known.frame) / Double(known.offset - index.entries[0].offset) }
+        if known.frame > 0, known.offset > begin {
+            return Double(known.frame) / Double(known.offset - index.entries[0].offset)
+        }
         return Double(first.frameCount) / Double(first.byteCount)
     }
 
@@ -99,7 +103,9 @@ struct FrameStream: ~Copyable {
             if let header = FrameHeader(window.bytes), first.map(header.fits) ?? true {
                 var (place, isConfirmed) = (offset + header.byteCount, true)
                 for _ in 0..<followers {
-                    do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch { throw .download(error) }
+                    do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch {
+                        throw .download(error)
+                    }
                     // The end, or the tag that old programs put there.
                     if window.bytes.isEmpty || window.bytes.holds("TAG", at: 0) { break }
                     guard let next = FrameHeader(window.bytes), next.fits(header) else {
@@ -199,7 +205,8 @@ struct FrameStream: ~Copyable {
     /// Whether the bytes from the end of the index up to `offset` can be had without waiting.
     func isHere(upTo offset: Int) -> Bool {
         let state = download.state
-        return state.available.contains(index.end.offset) && state.available.upperBound >= min(offset, state.byteCount ?? offset)
+        return state.available.contains(index.end.offset)
+            && state.available.upperBound >= min(offset, state.byteCount ?? offset)
     }
 
     /// Looks here and there how densely the frames lie, at more places each time, until `deadline`.
@@ -207,7 +214,8 @@ struct FrameStream: ~Copyable {
         guard let byteCount = download.state.byteCount else { return }
         let span = byteCount - index.end.offset
         guard span > 4 * Self.sampledByteCount else { return }
-        while samples.count < Self.sampleLimit, samples.count < Self.leastSampleCount || ContinuousClock.now < deadline {
+        while samples.count < Self.sampleLimit, samples.count < Self.leastSampleCount || ContinuousClock.now < deadline
+        {
             let place = index.end.offset + Int(Double(span - Self.sampledByteCount) * Self.fraction(samples.count + 1))
             samples.append((place, try density(at: place)))
         }

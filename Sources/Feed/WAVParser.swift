@@ -55,7 +55,8 @@ public final class WAVParser: PacketDecoding {
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
         guard window.download.state.isSeekable else {
-            throw .malformed("this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
+            throw .malformed(
+                "this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
         }
         let frame = FrameCount(max(position, .zero), at: decodedFormat.rate).rawValue
         nextFrame = min(frame, header.byteCount.map { $0 / header.frameByteCount } ?? 1 << 48)

@@ -5,19 +5,21 @@ import Sound
 import Support
 import Testing
 
-@Suite(.onItsOwnThread, .timeLimit(.minutes(5))) struct OggOpusTests {
+@Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct OggOpusTests {
     private static let folder: Folder = {
         let folder = Folder()
         folder.write(CodedSound(seconds: 20).wav, to: "sound.wav")
         func make(_ options: [String], _ name: String) {
             _ = try? Program.run(
-                "ffmpeg", ["-v", "error", "-y", "-i", folder("sound.wav")] + options + [folder(name)], for: .seconds(120))
+                "ffmpeg", ["-v", "error", "-y", "-i", folder("sound.wav")] + options + [folder(name)],
+                for: .seconds(120))
         }
         let opus = ["-c:a", "libopus", "-b:a", "48k"]
         make(opus + ["-metadata", "title=One\u{7}", "-metadata", "artist=Somebody"], "one.opus")
         make(opus + ["-t", "7", "-metadata", "title=Two", "-af", "pan=mono|c0=c0"], "two.opus")
         make(
-            ["-map", "0", "-map", "0", "-c:a:0", "libvorbis", "-c:a:1", "libopus", "-b:a:1", "48k", "-f", "ogg"], "both.ogg")
+            ["-map", "0", "-map", "0", "-c:a:0", "libvorbis", "-c:a:1", "libopus", "-b:a:1", "48k", "-f", "ogg"],
+            "both.ogg")
         make(["-c:a", "libopus", "-b:a", "128k", "-ac", "6", "-t", "1"], "six.opus")
         make(["-c:a", "libopus", "-t", "0.013"], "short.opus")
         return folder
@@ -139,7 +141,10 @@ import Testing
             var chance = SeededGenerator(seed: UInt64(round))
             var bytes = Array(whole.prefix(chance.below(2) == 0 ? 60_000 : chance.below(3_000)))
             if !bytes.isEmpty {
-                for _ in 0..<1 << chance.below(8) { bytes[chance.below(min(bytes.count, round % 2 == 0 ? 1 << 20 : 600))] = UInt8(truncatingIfNeeded: chance.next()) }
+                for _ in 0..<1 << chance.below(8) {
+                    bytes[chance.below(min(bytes.count, round % 2 == 0 ? 1 << 20 : 600))] = UInt8(
+                        truncatingIfNeeded: chance.next())
+                }
             }
             do throws(ReadError) {
                 let reader = try openFeed(StoredBytes(bytes), format: .mono)

@@ -16,7 +16,9 @@ struct TextTests {
 
     @Test func aTagIsReadAndItsPictureSteppedOver() throws {
         func frame(_ name: String, _ text: [UInt8]) -> [UInt8] {
-            Array(name.utf8) + [0, UInt8(text.count >> 16), UInt8(text.count >> 8 & 0xFF), UInt8(text.count & 0xFF), 0, 0] + text
+            Array(name.utf8) + [
+                0, UInt8(text.count >> 16), UInt8(text.count >> 8 & 0xFF), UInt8(text.count & 0xFF), 0, 0,
+            ] + text
         }
         let picture = frame("APIC", [UInt8](repeating: 1, count: 3_000_000))
         let title = frame("TIT2", [1, 0xFF, 0xFE] + "Héllo".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })

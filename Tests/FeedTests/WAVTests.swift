@@ -4,7 +4,7 @@ import Sound
 import Support
 import Testing
 
-@Suite(.onItsOwnThread, .timeLimit(.minutes(5))) struct WAVTests {
+@Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct WAVTests {
     private static let sound = CodedSound(seconds: 4)
 
     private static func made(_ options: [String], _ name: String = "a.wav", toPipe: Bool = false) throws -> [UInt8] {
@@ -64,16 +64,24 @@ import Testing
         let mono = try Self.made(["-ac", "1"])
         let heard = try openFeed(StoredBytes(mono), format: .stereo).readSome(10_000)
         #expect(stride(from: 0, to: heard.count, by: 2).allSatisfy { heard[$0] == heard[$0 + 1] })
-        let both = try openFeed(StoredBytes(Self.sound.wav), format: LPCMFormat(rate: SampleRate(hertz: 44_100), channelCount: 2))
-            .readSome(1_000)
-        let one = try openFeed(StoredBytes(Self.sound.wav), format: LPCMFormat(rate: SampleRate(hertz: 44_100), channelCount: 1))
-            .readSome(1_000)
+        let both = try openFeed(
+            StoredBytes(Self.sound.wav), format: LPCMFormat(rate: SampleRate(hertz: 44_100), channelCount: 2)
+        )
+        .readSome(1_000)
+        let one = try openFeed(
+            StoredBytes(Self.sound.wav), format: LPCMFormat(rate: SampleRate(hertz: 44_100), channelCount: 1)
+        )
+        .readSome(1_000)
         for index in one.indices { #expect(abs(one[index] - (both[2 * index] + both[2 * index + 1]) / 2) < 1e-6) }
     }
 
     @Test func whatThisRoomDoesNotPlayIsASentence() throws {
-        #expect(throws: ReadError.self) { try openFeed(StoredBytes(try Self.made(["-c:a", "adpcm_ms"])), format: .stereo) }
-        #expect(throws: ReadError.self) { try openFeed(StoredBytes(Array("ID3\u{4}\0\0\0\0\0\0".utf8)), format: .stereo) }
+        #expect(throws: ReadError.self) {
+            try openFeed(StoredBytes(try Self.made(["-c:a", "adpcm_ms"])), format: .stereo)
+        }
+        #expect(throws: ReadError.self) {
+            try openFeed(StoredBytes(Array("ID3\u{4}\0\0\0\0\0\0".utf8)), format: .stereo)
+        }
         #expect(throws: ReadError.self) { try openFeed(StoredBytes([]), format: .stereo) }
     }
 
@@ -83,7 +91,9 @@ import Testing
             var chance = SeededGenerator(seed: UInt64(round))
             var bytes = Array(whole.prefix(round % 3 == 0 ? chance.below(200) : 50_000))
             if !bytes.isEmpty {
-                for _ in 0..<1 << chance.below(4) { bytes[chance.below(min(bytes.count, 60))] = UInt8(truncatingIfNeeded: chance.next()) }
+                for _ in 0..<1 << chance.below(4) {
+                    bytes[chance.below(min(bytes.count, 60))] = UInt8(truncatingIfNeeded: chance.next())
+                }
             }
             do throws(ReadError) {
                 let reader = try openFeed(StoredBytes(bytes), format: .mono)

@@ -19,8 +19,12 @@ public struct CodedSound: Sendable {
         var bytes: [UInt8] = []
         let dataByteCount = seconds * Self.rate * 4
         bytes.reserveCapacity(dataByteCount + 44)
-        func append32(_ number: Int) { for shift in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) } }
-        func append16(_ number: Int) { for shift in [0, 8] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) } }
+        func append32(_ number: Int) {
+            for shift in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+        }
+        func append16(_ number: Int) {
+            for shift in [0, 8] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+        }
         bytes += "RIFF".utf8
         append32(dataByteCount + 36)
         bytes += "WAVEfmt ".utf8
