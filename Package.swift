@@ -89,7 +89,7 @@ let package = Package(
             "Radio",
             imports: [
                 "Sound", "RTP", "Keys", "Playout", "Engine", "Membership", "Relaying", "Handoff", "OpusCodec",
-                "Resampling", "SoundFile", "SoundCard", "Network",
+                "Resampling", "SoundFile", "SoundCard", "Network", "TimePitch",
             ]),
         room("Simulation", imports: ["Sound", "RTP", "Playout", "Quality", "Engine", "Radio"]),
         room(
@@ -142,7 +142,7 @@ let package = Package(
             name: "replay",
             dependencies: [
                 "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile",
-                argumentParser,
+                "TimePitch", argumentParser,
             ],
             path: "Tools/Programs/replay",
             swiftSettings: settings),

@@ -43,10 +43,15 @@ struct PlaybackOutput: ~Copyable, Sendable {
 
     /// No card: the clock demands.
     init(clockWithChannelCount channelCount: Int, period: Duration) {
+        self.init(clock: LPCMFormat(channelCount: channelCount), period: FrameCount(period))
+    }
+
+    /// The same in the format and at the pace of a card that others feed.
+    init(clock format: LPCMFormat, period: FrameCount) {
         granted = nil
-        format = LPCMFormat(channelCount: channelCount)
-        self.period = FrameCount(period)
-        metronome = Metronome(rate: .opus)
+        self.format = format
+        self.period = period
+        metronome = Metronome(rate: format.rate)
         queue = 0
         card = nil
     }

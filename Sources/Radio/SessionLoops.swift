@@ -6,11 +6,15 @@ package import Playout
 package import Sound
 internal import SoundCard
 internal import SoundFile
+internal import TimePitch
 
 /// The loops of a session, opened and wired to each other, before each is given to its thread.
 struct SessionLoops: ~Copyable, Sendable {
     var capture: CaptureLoop?
     var playback: PlaybackLoop?
+    /// Between playback, which then keeps the pace of the stream, and what the card plays.
+    var bending: BendingLoop?
+    var card: BentPlaybackLoop?
     var recorder: Recorder?
 
     struct Opened: ~Copyable {
@@ -55,8 +59,24 @@ struct SessionLoops: ~Copyable, Sendable {
                 configuration: configuration.playout.lane(
                     period: output.period, output.format.rate, configuration.stationAsCoded.defence),
                 longestPull: output.period)
-            loops.playback = PlaybackLoop(
-                output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
+            if let timePitch = configuration.playout.timePitch {
+                let (format, period) = (output.format, output.period)
+                let capacity = Recorder.capacity(period: configuration.playout.period, format: format)
+                let heard = Handoff(capacity: capacity, filler: RecordedSound())
+                let bent = Handoff(capacity: capacity, filler: RecordedSound())
+                let news = BentPlaybackNews()
+                let hasCard = output.granted != nil
+                loops.bending = BendingLoop(
+                    LiveTimePitch(format: format, longestLag: timePitch.longestLag), period: period, controls, news,
+                    from: heard.consumer, to: hasCard ? bent.producer : nil, tap: pieces)
+                if hasCard { loops.card = BentPlaybackLoop(output, controls, news, pieces: bent.consumer) }
+                loops.playback = PlaybackLoop(
+                    PlaybackOutput(clock: format, period: period), listener, controls, packets: incoming.consumer,
+                    reports: played.writer, tap: heard.producer, card: hasCard ? news : nil)
+            } else {
+                loops.playback = PlaybackLoop(
+                    output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
+            }
         }
         return Opened(loops: loops, network: network, openings: openings)
     }

@@ -73,7 +73,7 @@ struct StretchInput: ~Copyable, Sendable {
         count += taken
         while (meanCount + 1) * coarseness <= count {
             var sum: Float = 0
-            for index in meanCount * coarseness * channelCount..<(meanCount + 1) * coarseness * channelCount { sum += samples[index] }
+            for frame in meanCount * coarseness..<(meanCount + 1) * coarseness { sum += fold(frame) }
             means[meanCount] = sum
             energies[meanCount + 1] = energies[meanCount] + Double(sum * sum)
             meanCount += 1
@@ -96,6 +96,16 @@ struct StretchInput: ~Copyable, Sendable {
             if likeness > best.likeness { best = (likeness, sign * length) }
         }
         return best.likeness > -.infinity ? Splice(wait: rough.wait, jump: best.jump) : nil
+    }
+
+    /// How much is best left out at `place`, of `jumps`.
+    func bestJump(at place: Int, among jumps: ClosedRange<Int>, _ fade: Int) -> Int {
+        var best = (likeness: -Float.infinity, jump: jumps.upperBound)
+        for jump in stride(from: jumps.lowerBound, through: jumps.upperBound, by: coarseness) {
+            let likeness = likeness(place, place + jump, length: fade)
+            if likeness > best.likeness { best = (likeness, jump) }
+        }
+        return best.jump
     }
 
     /// The same among the means. From one place to the next only the ends of the pieces change, so all places cost little more than one.
@@ -139,15 +149,18 @@ struct StretchInput: ~Copyable, Sendable {
         var oneEnergy: Float = 1e-9
         var otherEnergy: Float = 1e-9
         for frame in 0..<length {
-            var (left, right) = (Float(0), Float(0))
-            for channel in 0..<channelCount {
-                left += samples[(one + frame) * channelCount + channel]
-                right += samples[(other + frame) * channelCount + channel]
-            }
+            let (left, right) = (fold(one + frame), fold(other + frame))
             product += left * right
             oneEnergy += left * left
             otherEnergy += right * right
         }
         return product * abs(product) / (oneEnergy * otherEnergy)
+    }
+
+    /// All channels of a frame as one, the first the loudest: two that are opposites would otherwise be silence.
+    private func fold(_ frame: Int) -> Float {
+        var sum = samples[frame * channelCount]
+        for channel in 1..<max(channelCount, 1) { sum += samples[frame * channelCount + channel] / Float(channel + 1) }
+        return sum
     }
 }

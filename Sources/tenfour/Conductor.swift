@@ -27,12 +27,13 @@ struct Conductor {
         let session = try Session(configuration)
         Signals.catchEnd()
         try session.start()
-        let keyboard = keys ? Keyboard() : nil
+        let isBent = configuration.playout.timePitch != nil
+        let keyboard = keys || isBent ? Keyboard() : nil
         say("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
         if verbose { for line in session.openings { say(line) } }
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
         var watch = LinkWatch(keepsSeconds: file != nil)
-        let names = conduct(session, keyboard, &watch)
+        let names = conduct(session, keyboard, isBent: isBent, &watch)
         session.stop()
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
@@ -44,14 +45,17 @@ struct Conductor {
     }
 
     /// Returns who was heard.
-    private func conduct(_ session: Session, _ keyboard: borrowing Keyboard?, _ watch: inout LinkWatch) -> Names {
+    private func conduct(
+        _ session: Session, _ keyboard: borrowing Keyboard?, isBent: Bool, _ watch: inout LinkWatch
+    ) -> Names {
         var names = Names()
         var line = StatusLine()
+        line.showsTimePitch = isBent
         var hasToldOfOtherKeys = false
         while !session.isOver && !Signals.hasEnd {
             let key = keyboard?.key(within: Self.interval)
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
-            if let key, press(key, session, &line) { break }
+            if let key, press(key, session, isBent: isBent, &line) { break }
             tellEvents(of: session, &names, &watch, &line)
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             watch.look(at: snapshot)
@@ -77,14 +81,15 @@ struct Conductor {
     }
 
     /// Returns whether it was the key to quit.
-    private func press(_ key: Character, _ session: Session, _ line: inout StatusLine) -> Bool {
+    private func press(_ key: Character, _ session: Session, isBent: Bool, _ line: inout StatusLine) -> Bool {
+        if isBent, TimePitchKeys.press(key, session) { return false }
         switch key {
         case " ": session.isMicrophoneOpen.toggle()
         case "m": session.isSpeakerMuted.toggle()
         case "q", "\u{4}": return true
         case "?":
             line.clear()
-            say(Self.help)
+            say(keys ? Self.help : TimePitchKeys.help)
         default: break
         }
         return false
