@@ -58,7 +58,7 @@ struct BendingLoop: ~Copyable, Sendable {
     private mutating func take() {
         while heard.pop(into: &piece) {
             for index in 0..<min(piece.count, sound.count) { sound[index] = piece.samples[index] }
-            live.take(sound.span.extracting(0..<min(piece.count, sound.count)))
+            Self.put(sound, count: min(piece.count, sound.count), in: &live)
         }
     }
 
@@ -77,7 +77,12 @@ struct BendingLoop: ~Copyable, Sendable {
         return true
     }
 
-    /// Apart from `self`, whose parts would otherwise be taken for one.
+    // Apart from `self`, whose parts would otherwise be taken for one.
+
+    private static func put(_ sound: [Float], count: Int, in live: inout LiveTimePitch) {
+        live.take(sound.span.extracting(0..<count))
+    }
+
     private static func fill(_ sound: inout [Float], from live: inout LiveTimePitch, isLast: Bool) -> Int {
         var room = sound.mutableSpan
         return (isLast ? live.finish(into: &room) : live.give(into: &room)).rawValue

@@ -60,25 +60,41 @@ struct SessionLoops: ~Copyable, Sendable {
                     period: output.period, output.format.rate, configuration.stationAsCoded.defence),
                 longestPull: output.period)
             if let timePitch = configuration.playout.timePitch {
-                let (format, period) = (output.format, output.period)
-                let capacity = Recorder.capacity(period: configuration.playout.period, format: format)
-                let heard = Handoff(capacity: capacity, filler: RecordedSound())
-                let bent = Handoff(capacity: capacity, filler: RecordedSound())
-                let news = BentPlaybackNews()
-                let hasCard = output.granted != nil
-                loops.bending = BendingLoop(
-                    LiveTimePitch(format: format, longestLag: timePitch.longestLag), period: period, controls, news,
-                    from: heard.consumer, to: hasCard ? bent.producer : nil, tap: pieces)
-                if hasCard { loops.card = BentPlaybackLoop(output, controls, news, pieces: bent.consumer) }
-                loops.playback = PlaybackLoop(
-                    PlaybackOutput(clock: format, period: period), listener, controls, packets: incoming.consumer,
-                    reports: played.writer, tap: heard.producer, card: hasCard ? news : nil)
+                loops.bend(
+                    output, listener, timePitch, controls, packets: incoming.consumer, reports: played.writer,
+                    tap: pieces)
             } else {
                 loops.playback = PlaybackLoop(
                     output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
             }
         }
         return Opened(loops: loops, network: network, openings: openings)
+    }
+
+    /// Has playback keep the pace of the stream by the clock, and puts a worker between it and the card.
+    private mutating func bend(
+        _ output: consuming PlaybackOutput, _ listener: consuming Listener, _ timePitch: LiveTimePitchSettings,
+        _ controls: Controls, packets: consuming HandoffConsumer<IncomingPacket>,
+        reports: consuming LatestWriter<PlaybackReport>, tap: consuming HandoffProducer<RecordedSound>?
+    ) {
+        let (format, period) = (output.format, output.period)
+        let capacity = Recorder.capacity(period: period.duration(at: format.rate), format: format)
+        let heard = Handoff(capacity: capacity, filler: RecordedSound())
+        let news = BentPlaybackNews()
+        let live = LiveTimePitch(format: format, longestLag: timePitch.longestLag)
+        let clock = PlaybackOutput(clock: format, period: period)
+        if output.granted == nil {
+            bending = BendingLoop(live, period: period, controls, news, from: heard.consumer, to: nil, tap: tap)
+            playback = PlaybackLoop(
+                clock, listener, controls, packets: packets, reports: reports, tap: heard.producer)
+        } else {
+            let bent = Handoff(capacity: capacity, filler: RecordedSound())
+            bending = BendingLoop(
+                live, period: period, controls, news, from: heard.consumer, to: bent.producer, tap: tap)
+            card = BentPlaybackLoop(output, controls, news, pieces: bent.consumer)
+            playback = PlaybackLoop(
+                clock, listener, controls, packets: packets, reports: reports, tap: heard.producer, card: news)
+        }
     }
 
     private static func openOutput(

@@ -1,10 +1,12 @@
 public import Sound
 
-/// Time and pitch of sound that comes at its own pace, such as a live stream: slower than it comes it falls behind, and catches up again.
+/// Time and pitch of sound that comes at its own pace, such as a live stream: slower than it comes it falls behind, and catches
+/// up again.
 ///
-/// It falls behind by `longestLag` at the most, and from there on goes at rate 1. It catches up in pauses, of which 300 ms are left while
-/// it is behind; and as soon as the rate is 1 or more, at no less than 1.25. Faster than it comes a live stream cannot be: without a lag
-/// it goes at rate 1. A tenth of a second always lies in it, as the stretch must look ahead, and makes up for two clocks that differ.
+/// It falls behind by `longestLag` at the most, and from there on goes at rate 1. It catches up in pauses, of which 300 ms are
+/// left while it is behind; and as soon as the rate is 1 or more, at no less than 1.25. Faster than it comes a live stream
+/// cannot be: without a lag it goes at rate 1. A tenth of a second always lies in it, as the stretch must look ahead, and makes
+/// up for two clocks that differ.
 ///
 /// One thread at a time, a worker's; nothing is allocated after `init`.
 public struct LiveTimePitch: ~Copyable, Sendable {
@@ -116,7 +118,9 @@ public struct LiveTimePitch: ~Copyable, Sendable {
         if lag > 2 * reserve { isCatchingUp = true } else if lag <= reserve { isCatchingUp = false }
         if lag >= longest { isFull = true } else if lag < longest - 2 * reserve { isFull = false }
         let due =
-            if rate < 1 { isFull ? 1 : rate } else if isCatchingUp { max(rate, Self.catchingUp) } else if lag < reserve / 2 {
+            if rate < 1 { isFull ? 1 : rate } else if isCatchingUp {
+                max(rate, Self.catchingUp)
+            } else if lag < reserve / 2 {
                 // The other clock is the faster one.
                 0.95
             } else { 1.0 }

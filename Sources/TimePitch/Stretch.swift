@@ -1,10 +1,11 @@
 internal import Sound
 
-/// Makes sound longer or shorter and leaves its pitch: by leaving stretches out or playing them twice, each faded into what follows.
+/// Makes sound longer or shorter and leaves its pitch: by leaving stretches out or playing them twice, each faded into what
+/// follows.
 ///
-/// What is given is a copy of what came, but for the fades; so at tempo 1 it is the very same. A splice is planned as the sound goes:
-/// place and length are chosen together, from all places of the next 20 ms and all lengths that keep time within bounds, so that what
-/// fades into each other is as alike as can be for what the splice gains.
+/// What is given is a copy of what came, but for the fades; so at tempo 1 it is the very same. A splice is planned as the sound
+/// goes: place and length are chosen together, from all places of the next 20 ms and all lengths that keep time within bounds,
+/// so that what fades into each other is as alike as can be for what the splice gains.
 struct Stretch: ~Copyable, Sendable {
     let channelCount: Int
     /// Frames of input that pass in a frame of output: 1⁄16…128.
@@ -68,8 +69,8 @@ struct Stretch: ~Copyable, Sendable {
         return input.append(samples, from: start, atMost: count)
     }
 
-    /// Gives the next frames into `sound` until so many are given or input is missing; `isLast` says that no more comes. Returns how
-    /// many.
+    /// Gives the next frames into `sound` until so many are given or input is missing; `isLast` says that no more comes.
+    /// Returns how many.
     mutating func give(_ count: Int, to sound: inout TransposerInput, isLast: Bool) -> Int {
         var given = 0
         while given < count {

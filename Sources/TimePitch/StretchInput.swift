@@ -15,7 +15,8 @@ struct StretchInput: ~Copyable, Sendable {
     private var energies: Preallocated<Double>
     private var meanCount = 0
 
-    /// What each length of a splice is worth: by the 1.25th power. A long one has fewer after it; but what lies far apart is less alike.
+    /// What each length of a splice is worth: by the 1.25th power. A long one has fewer after it; but what lies far apart is
+    /// less alike.
     private var worths: Preallocated<Float>
 
     /// Where there is a splice, and how much it leaves out, or plays again where that is below zero.
@@ -45,14 +46,17 @@ struct StretchInput: ~Copyable, Sendable {
 
     mutating func removeAll() { (count, meanCount) = (0, 0) }
 
-    /// Forgets what lies further back than the history of `place`, if room is needed. Returns by how many frames all moves to the front.
+    /// Forgets what lies further back than the history of `place`, if room is needed. Returns by how many frames all moves to
+    /// the front.
     mutating func forget(before place: Int) -> Int {
         let means = max(place - history, 0) / coarseness
         // Not for every few frames, since it moves all that follows.
         guard means * coarseness > capacity / 4 || count == capacity, means > 0 else { return 0 }
         let frames = min(means, meanCount) * coarseness
         let forgotten = frames / coarseness
-        for index in frames * channelCount..<count * channelCount { samples[index - frames * channelCount] = samples[index] }
+        for index in frames * channelCount..<count * channelCount {
+            samples[index - frames * channelCount] = samples[index]
+        }
         let behind = energies[forgotten]
         for index in forgotten..<meanCount {
             self.means[index - forgotten] = self.means[index]
@@ -81,8 +85,9 @@ struct StretchInput: ~Copyable, Sendable {
         return taken
     }
 
-    /// Where the sound from `place` on is best spliced, at the `latest` so many frames later. nil where none may be: the sound drifts from
-    /// where it should be, by `drift` at first, and a splice may not bring it further off on the other side than the bound.
+    /// Where the sound from `place` on is best spliced, at the `latest` so many frames later. nil where none may be: the sound
+    /// drifts from where it should be, by `drift` at first, and a splice may not bring it further off on the other side than
+    /// the bound.
     func splice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: StretchLengths) -> Splice? {
         let rough = roughSplice(at: place, latest: latest, drift: drift, tempo: tempo, lengths)
         guard let rough else { return nil }
@@ -108,8 +113,11 @@ struct StretchInput: ~Copyable, Sendable {
         return best.jump
     }
 
-    /// The same among the means. From one place to the next only the ends of the pieces change, so all places cost little more than one.
-    private func roughSplice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: StretchLengths) -> Splice? {
+    /// The same among the means. From one place to the next only the ends of the pieces change, so all places cost little more
+    /// than one.
+    private func roughSplice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: StretchLengths)
+        -> Splice?
+    {
         let sign = tempo > 1 ? 1 : -1
         let (slope, ahead) = (abs(1 - tempo), Double(sign) * drift)
         let bound = Double(lengths.bound(at: tempo))
@@ -124,7 +132,7 @@ struct StretchInput: ~Copyable, Sendable {
             let earliest = (ahead + Double(lag * coarseness) - bound) / slope
             let start = first + max(Int(earliest.rounded(.up)) + coarseness - 1 - offset, 0) / coarseness
             let last = min(first + max(latest - offset, 0) / coarseness, meanCount - pieces - max(sign * lag, 0))
-            guard start <= last, start + sign * lag >= 0, (latest >= offset || start == first) else { continue }
+            guard start <= last, start + sign * lag >= 0, latest >= offset || start == first else { continue }
             var product = 0.0
             for index in start..<start + pieces { product += Double(means[index] * means[index + sign * lag]) }
             let worth = worths[lag]

@@ -30,8 +30,8 @@ struct StretchLengths: Sendable {
         second = frames(milliseconds: 20)
     }
 
-    /// What may be left out or repeated at once at `tempo`. A fade must be through before the next splice is due, so the faster it goes
-    /// the more is left out, and above tempo 16 so much more that words are heard of what is skimmed.
+    /// What may be left out or repeated at once at `tempo`. A fade must be through before the next splice is due, so the faster
+    /// it goes the more is left out, and above tempo 16 so much more that words are heard of what is skimmed.
     func jumps(at tempo: Double) -> ClosedRange<Int> {
         let slope = abs(tempo - 1)
         let fastest = 128.0 - 1

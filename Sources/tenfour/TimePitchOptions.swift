@@ -11,7 +11,8 @@ struct TimePitchOptions: ParsableArguments {
     var rate: Double?
 
     @Option(
-        help: ArgumentHelp("How much higher it sounds, in hundredths of a semitone, -2400 to 2400.", valueName: "cents"))
+        help: ArgumentHelp("How much higher it sounds, in hundredths of a semitone, -2400 to 2400.", valueName: "cents")
+    )
     var pitch: Double?
 
     func validate() throws {

@@ -62,10 +62,12 @@ import TimePitch
 
     @Option(
         help: ArgumentHelp(
-            "Write it so much faster, 0.25 to 4, or in pieces up to 32; what is reported is as it was.", valueName: "factor"))
+            "Write it so much faster, 0.25 to 4, or in pieces up to 32; what is reported is as it was.",
+            valueName: "factor"))
     var rate: Double?
 
-    @Option(help: ArgumentHelp("Write it so much higher, in hundredths of a semitone, -2400 to 2400.", valueName: "cents"))
+    @Option(
+        help: ArgumentHelp("Write it so much higher, in hundredths of a semitone, -2400 to 2400.", valueName: "cents"))
     var pitch: Double?
 
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
