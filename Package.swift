@@ -128,7 +128,7 @@ let package = Package(
             name: "losslab",
             dependencies: [
                 "BadLink", "Engine", "OpusCodec", "Playout", "RTP", "Radio", "Resampling", "Sound", "SoundFile",
-                argumentParser,
+                "TimePitch", argumentParser,
             ],
             path: "Tools/Programs/losslab",
             swiftSettings: settings),
