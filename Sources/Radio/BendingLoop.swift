@@ -49,6 +49,8 @@ struct BendingLoop: ~Copyable, Sendable {
             take()
             while card == nil || (isLast && tap != nil) || given &- news.taken.load(ordering: .acquiring) < ahead {
                 guard give(isLast: isLast) else { break }
+                // However long this takes, what has come does not wait where there is little room.
+                take()
             }
             controls.bentLag.store(Int(live.lag / .microseconds(1)), ordering: .relaxed)
             if !isLast { usleep(Self.interval) }

@@ -10,7 +10,9 @@ struct TimePitchOptions: ParsableArguments {
             valueName: "factor"))
     var rate: Double?
 
+    // A number below zero begins like an option.
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("How much higher it sounds, in hundredths of a semitone, -2400 to 2400.", valueName: "cents")
     )
     var pitch: Double?

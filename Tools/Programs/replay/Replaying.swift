@@ -66,7 +66,9 @@ import TimePitch
             valueName: "factor"))
     var rate: Double?
 
+    // A number below zero begins like an option.
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Write it so much higher, in hundredths of a semitone, -2400 to 2400.", valueName: "cents"))
     var pitch: Double?
 
