@@ -16,12 +16,17 @@ struct StatusLine {
     private let levels: Bool
     private var ownLevel = LevelView(name: "you")
     private var heardLevel = LevelView(name: "heard")
+    /// How fast and how high what is heard goes, and how far behind.
+    private let showsTimePitch: Bool
     private var rate = SentRate()
     private var ownMeter = Meter()
     private var meters: [SSRC: Meter] = [:]
     private var failureCount = 0
 
-    init(levels: Bool = false) { self.levels = levels }
+    init(levels: Bool = false, timePitch: Bool = false) {
+        self.levels = levels
+        showsTimePitch = timePitch
+    }
 
     mutating func draw(
         _ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch, _ standing: ChannelStanding,
@@ -99,6 +104,11 @@ struct StatusLine {
         }
         meters = meters.filter { meter in present.contains { $0.ssrc == meter.key } }
         if present.isEmpty { fields.addPart(names.isEmpty ? "nobody is heard yet" : "nobody is heard") }
+        if showsTimePitch {
+            fields.addPart("rate \(decimal(session.rate, places: 2))")
+            if session.pitch != 0 { fields.add("pitch \(decimal(session.pitch, places: 0))", rank: 3) }
+            fields.add("behind \(decimal(session.lag / .seconds(1), places: 1)) s", rank: 2)
+        }
         if session.isSpeakerMuted { fields.addPart("speaker silenced") }
         if playback.isCardLost { fields.addPart("PLAYBACK CARD LOST") }
     }
