@@ -1,7 +1,7 @@
 import ArgumentParser
 import Keys
-import RTP
 import Radio
+import Sound
 
 /// What was typed in the place of a command.
 enum CommandNames {
