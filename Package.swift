@@ -89,7 +89,7 @@ let package = Package(
             "Radio",
             imports: [
                 "Sound", "RTP", "Keys", "Playout", "Engine", "Membership", "Relaying", "Handoff", "OpusCodec",
-                "Resampling", "SoundFile", "SoundCard", "Network",
+                "Resampling", "SoundFile", "SoundCard", "Network", "TimePitch",
             ]),
         room("Simulation", imports: ["Sound", "RTP", "Playout", "Quality", "Engine", "Radio"]),
         room(
@@ -128,7 +128,7 @@ let package = Package(
             name: "losslab",
             dependencies: [
                 "BadLink", "Engine", "OpusCodec", "Playout", "RTP", "Radio", "Resampling", "Sound", "SoundFile",
-                argumentParser,
+                "TimePitch", argumentParser,
             ],
             path: "Tools/Programs/losslab",
             swiftSettings: settings),
@@ -142,7 +142,7 @@ let package = Package(
             name: "replay",
             dependencies: [
                 "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "RTP", "Sound", "SoundFile",
-                argumentParser,
+                "TimePitch", argumentParser,
             ],
             path: "Tools/Programs/replay",
             swiftSettings: settings),
@@ -222,7 +222,7 @@ let package = Package(
             "RadioTests",
             imports: [
                 "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Network", "OpusCodec",
-                "Playout", "RTP", "Sound", "SoundCard", "SoundFile",
+                "Playout", "RTP", "Sound", "SoundCard", "SoundFile", "TimePitch",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "play", "SoundFile", "Sound"]),
         tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),

@@ -3,8 +3,8 @@
 
 public import Sound
 
-/// An effect that gives a frame for each that it takes, and so can work in place: on an audio thread, too, since nothing of it allocates
-/// or waits.
+/// An effect that gives a frame for each that it takes, and so can work in place: on an audio thread, too, since nothing of it
+/// allocates or waits.
 public protocol InPlaceEffect: AudioEffect, ~Copyable {
     /// Changes the frames of `samples` (interleaved).
     mutating func apply(to samples: inout MutableSpan<Float>)

@@ -99,7 +99,10 @@ public struct Equalizer: ~Copyable, InPlaceEffect, Sendable {
         mutating func advance() {
             guard framesLeft > 0 else { return }
             framesLeft -= 1
-            guard framesLeft > 0 else { return now = target }
+            guard framesLeft > 0 else {
+                now = target
+                return
+            }
             now = Biquad(
                 b0: now.b0 + step.b0, b1: now.b1 + step.b1, b2: now.b2 + step.b2, a1: now.a1 + step.a1,
                 a2: now.a2 + step.a2)

@@ -26,7 +26,8 @@ public struct EqualizerBand: Hashable, BitwiseCopyable, Sendable {
     }
 }
 
-/// y = b0 x + b1 x₋₁ + b2 x₋₂ − a1 y₋₁ − a2 y₋₂, by the Audio EQ Cookbook (Robert Bristow-Johnson; W3C note of 2021), a0 being 1.
+/// y = b0 x + b1 x₋₁ + b2 x₋₂ − a1 y₋₁ − a2 y₋₂, by the Audio EQ Cookbook (Robert Bristow-Johnson; W3C note of 2021), a0 being
+/// 1.
 struct Biquad: BitwiseCopyable, Sendable {
     var b0, b1, b2, a1, a2: Double
 

@@ -13,8 +13,15 @@ final class Controls: Sendable {
     /// What the network asks of the encoder: an `EncoderDemand`, or zero while it asks nothing.
     let encoderDemand = Atomic<UInt64>(0)
 
-    /// Each for the thread that waits for it: the network thread has ended, the playback thread has ended.
+    /// How what is heard is bent: the bits of a Double each, of a rate and of cents.
+    let rate = Atomic<UInt64>((1.0).bitPattern)
+    let pitch = Atomic<UInt64>((0.0).bitPattern)
+    /// How far what is bent lies behind, in microseconds.
+    let bentLag = Atomic<Int>(0)
+
+    /// Each for the thread that waits for it: the network thread has ended, the playback thread has ended, nothing is bent any more.
     let isOver = Atomic<Bool>(false)
+    let isBendingOver = Atomic<Bool>(false)
     let isPlaybackOver = Atomic<Bool>(false)
 
     init(isMicrophoneOpen: Bool, isConnected: Bool) {

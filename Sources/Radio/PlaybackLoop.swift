@@ -7,15 +7,18 @@ internal import Synchronization
 /// The playback thread: on each demand of the card (or of the clock) it pulls from the listener and writes.
 struct PlaybackLoop: ~Copyable, Sendable {
     private let controls: Controls
+    /// How the card fares, where it is another thread's.
+    private let card: BentPlaybackNews?
     private var player: Player
     private var reports: LatestWriter<PlaybackReport>
 
     init(
         _ output: consuming PlaybackOutput, _ listener: consuming Listener, _ controls: Controls,
         packets: consuming HandoffConsumer<IncomingPacket>, reports: consuming LatestWriter<PlaybackReport>,
-        tap: consuming HandoffProducer<RecordedSound>?
+        tap: consuming HandoffProducer<RecordedSound>?, card: BentPlaybackNews? = nil
     ) {
         self.controls = controls
+        self.card = card
         self.reports = reports
         player = Player(output, listener, packets: packets, tap: tap)
     }
@@ -25,6 +28,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
         while !controls.stops {
             player.isMuted = controls.isSpeakerMuted.load(ordering: .relaxed)
             player.turn()
+            if let card { player.report.interruptions = card.interruptions }
             if player.hasNews { reports.publish(player.tell()) }
         }
         player.finish()

@@ -34,6 +34,10 @@ public final class Session: Sendable {
     public init(_ configuration: SessionConfiguration) throws(RadioError) {
         let isPlain = if case .channel = configuration.protection { false } else { true }
         let controls = Controls(isMicrophoneOpen: configuration.beginsOpen, isConnected: isPlain)
+        if let timePitch = configuration.playout.timePitch {
+            controls.rate.store(timePitch.rate.bitPattern, ordering: .relaxed)
+            controls.pitch.store(timePitch.pitch.bitPattern, ordering: .relaxed)
+        }
         let state = SessionState()
         let opened = try SessionLoops.open(configuration, controls, state)
         self.controls = controls
@@ -60,7 +64,8 @@ public final class Session: Sendable {
         let loops = loops.withLock { loops in
             defer { loops = SessionLoops() }
             return SessionLoops(
-                capture: loops.capture.take(), playback: loops.playback.take(), recorder: loops.recorder.take())
+                capture: loops.capture.take(), playback: loops.playback.take(), bending: loops.bending.take(),
+                card: loops.card.take(), recorder: loops.recorder.take())
         }
         do throws(AudioThreadError) {
             try start(loops)
@@ -99,6 +104,21 @@ public final class Session: Sendable {
         set { controls.isSpeakerMuted.store(newValue, ordering: .relaxed) }
     }
 
+    /// How fast what is heard goes, where `PlayoutSettings.timePitch` was asked for: as in `LiveTimePitchSettings`.
+    public var rate: Double {
+        get { Double(bitPattern: controls.rate.load(ordering: .relaxed)) }
+        set { controls.rate.store(newValue.bitPattern, ordering: .relaxed) }
+    }
+
+    /// How much higher it sounds, in cents, ± 2400.
+    public var pitch: Double {
+        get { Double(bitPattern: controls.pitch.load(ordering: .relaxed)) }
+        set { controls.pitch.store(newValue.bitPattern, ordering: .relaxed) }
+    }
+
+    /// How far what is heard lies behind what was received, by its rate.
+    public var lag: Duration { .microseconds(controls.bentLag.load(ordering: .relaxed)) }
+
     /// Whether it has ended, by itself, by trouble or by `stop`, so that `wait` returns soon.
     public var isOver: Bool { controls.isOver.load(ordering: .acquiring) }
 
@@ -136,10 +156,26 @@ extension Session {
                     controls.isPlaybackOver.store(true, ordering: .releasing)
                 })
         }
+        let isBent = loops.bending != nil
+        if let bending = loops.bending.take() {
+            try keep(
+                AudioThread("bend", priority: nil, work: bending) { bending, _ in
+                    bending.run()
+                    controls.isBendingOver.store(true, ordering: .releasing)
+                })
+        }
+        if let card = loops.card.take() {
+            try keep(
+                AudioThread("card", priority: Self.audioPriority, work: card) { card, _ in card.run() })
+        }
         if let recorder = loops.recorder.take() {
             try keep(
                 AudioThread("file", priority: nil, work: recorder) { recorder, _ in
-                    recorder.run { controls.isPlaybackOver.load(ordering: .acquiring) }
+                    recorder.run {
+                        isBent
+                            ? controls.isBendingOver.load(ordering: .acquiring)
+                            : controls.isPlaybackOver.load(ordering: .acquiring)
+                    }
                 })
         }
         if let capture = loops.capture.take() {

@@ -139,6 +139,21 @@ public struct CodingSettings: Hashable, Sendable {
     public static let frames: [Duration] = [2_500, 5_000, 10_000, 20_000, 40_000, 60_000].map { .microseconds($0) }
 }
 
+/// How a live stream is bent before it is heard.
+public struct LiveTimePitchSettings: Hashable, Sendable {
+    /// 0.25…32. Below 1 what is heard falls behind; above, it catches up again, and is never faster than what comes.
+    public var rate = 1.0
+    /// In cents, ± 2400.
+    public var pitch = 0.0
+    /// How far it may fall behind.
+    public var longestLag = Duration.seconds(30)
+
+    public init(rate: Double = 1, pitch: Double = 0) {
+        self.rate = rate
+        self.pitch = pitch
+    }
+}
+
 /// How packets become sound.
 public struct PlayoutSettings: Hashable, Sendable {
     /// How far playout lies behind the fastest packet; nil lets the network decide.
@@ -157,6 +172,8 @@ public struct PlayoutSettings: Hashable, Sendable {
     public var queuedPeriods = 2.0
     /// 1 or 2: what is received with others is mixed.
     public var channelCount = 1
+    /// Whether what is heard may be slowed down and made higher or lower; nil plays it as it comes, a tenth of a second sooner.
+    public var timePitch: LiveTimePitchSettings?
 
     public init() {}
 }

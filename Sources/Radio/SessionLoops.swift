@@ -6,11 +6,15 @@ package import Playout
 package import Sound
 internal import SoundCard
 internal import SoundFile
+internal import TimePitch
 
 /// The loops of a session, opened and wired to each other, before each is given to its thread.
 struct SessionLoops: ~Copyable, Sendable {
     var capture: CaptureLoop?
     var playback: PlaybackLoop?
+    /// Between playback, which then keeps the pace of the stream, and what the card plays.
+    var bending: BendingLoop?
+    var card: BentPlaybackLoop?
     var recorder: Recorder?
 
     struct Opened: ~Copyable {
@@ -55,10 +59,42 @@ struct SessionLoops: ~Copyable, Sendable {
                 configuration: configuration.playout.lane(
                     period: output.period, output.format.rate, configuration.stationAsCoded.defence),
                 longestPull: output.period)
-            loops.playback = PlaybackLoop(
-                output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
+            if let timePitch = configuration.playout.timePitch {
+                loops.bend(
+                    output, listener, timePitch, controls, packets: incoming.consumer, reports: played.writer,
+                    tap: pieces)
+            } else {
+                loops.playback = PlaybackLoop(
+                    output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
+            }
         }
         return Opened(loops: loops, network: network, openings: openings)
+    }
+
+    /// Has playback keep the pace of the stream by the clock, and puts a worker between it and the card.
+    private mutating func bend(
+        _ output: consuming PlaybackOutput, _ listener: consuming Listener, _ timePitch: LiveTimePitchSettings,
+        _ controls: Controls, packets: consuming HandoffConsumer<IncomingPacket>,
+        reports: consuming LatestWriter<PlaybackReport>, tap: consuming HandoffProducer<RecordedSound>?
+    ) {
+        let (format, period) = (output.format, output.period)
+        let capacity = Recorder.capacity(period: period.duration(at: format.rate), format: format)
+        let heard = Handoff(capacity: capacity, filler: RecordedSound())
+        let news = BentPlaybackNews()
+        let live = LiveTimePitch(format: format, longestLag: timePitch.longestLag)
+        let clock = PlaybackOutput(clock: format, period: period)
+        if output.granted == nil {
+            bending = BendingLoop(live, period: period, controls, news, from: heard.consumer, to: nil, tap: tap)
+            playback = PlaybackLoop(
+                clock, listener, controls, packets: packets, reports: reports, tap: heard.producer)
+        } else {
+            let bent = Handoff(capacity: capacity, filler: RecordedSound())
+            bending = BendingLoop(
+                live, period: period, controls, news, from: heard.consumer, to: bent.producer, tap: tap)
+            card = BentPlaybackLoop(output, controls, news, pieces: bent.consumer)
+            playback = PlaybackLoop(
+                clock, listener, controls, packets: packets, reports: reports, tap: heard.producer, card: news)
+        }
     }
 
     private static func openOutput(

@@ -39,10 +39,15 @@ package struct PlaybackOutput: ~Copyable, Sendable {
 
     /// No card: the clock demands.
     package init(clockWithChannelCount channelCount: Int, period: Duration) {
+        self.init(clock: LPCMFormat(channelCount: channelCount), period: FrameCount(period))
+    }
+
+    /// The same in the format and at the pace of a card that others feed.
+    package init(clock format: LPCMFormat, period: FrameCount) {
         granted = nil
-        format = LPCMFormat(channelCount: channelCount)
-        self.period = FrameCount(period)
-        metronome = Metronome(rate: .opus)
+        self.format = format
+        self.period = period
+        metronome = Metronome(rate: format.rate)
         queue = 0
         card = nil
     }

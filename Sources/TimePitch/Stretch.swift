@@ -1,10 +1,11 @@
 internal import Sound
 
-/// Makes sound longer or shorter and leaves its pitch: by leaving stretches out or playing them twice, each faded into what follows.
+/// Makes sound longer or shorter and leaves its pitch: by leaving stretches out or playing them twice, each faded into what
+/// follows.
 ///
-/// What is given is a copy of what came, but for the fades; so at tempo 1 it is the very same. A splice is planned as the sound goes:
-/// place and length are chosen together, from all places of the next 25 ms and all lengths that keep time within bounds, so that what
-/// fades into each other is as alike as can be for what the splice gains.
+/// What is given is a copy of what came, but for the fades; so at tempo 1 it is the very same. A splice is planned as the sound
+/// goes: place and length are chosen together, from all places of the next 20 ms and all lengths that keep time within bounds,
+/// so that what fades into each other is as alike as can be for what the splice gains.
 struct Stretch: ~Copyable, Sendable {
     let channelCount: Int
     /// Frames of input that pass in a frame of output: 1⁄16…128.
@@ -68,8 +69,8 @@ struct Stretch: ~Copyable, Sendable {
         return input.append(samples, from: start, atMost: count)
     }
 
-    /// Gives the next frames into `sound` until so many are given or input is missing; `isLast` says that no more comes. Returns how
-    /// many.
+    /// Gives the next frames into `sound` until so many are given or input is missing; `isLast` says that no more comes.
+    /// Returns how many.
     mutating func give(_ count: Int, to sound: inout TransposerInput, isLast: Bool) -> Int {
         var given = 0
         while given < count {
@@ -129,16 +130,22 @@ struct Stretch: ~Copyable, Sendable {
             return true
         }
         guard isLast || waiting >= lengths.view(at: tempo) else { return false }
-        let slope = 1 - tempo
-        let untilBound = Int((Double(lengths.bound(at: tempo)) + (slope < 0 ? drift : -drift)) / abs(slope))
-        let latest = min(max(untilBound, 0), lengths.look)
+        let slope = abs(1 - tempo)
+        let bound = Double(lengths.bound(at: tempo))
+        let ahead = tempo > 1 ? drift : -drift
+        let early = Int((ahead + Double(lengths.choice(at: tempo)) - bound) / slope)
+        if early > 0 {
+            copyCount = min(early, waiting)
+            return true
+        }
+        let latest = min(max(Int((bound + ahead) / slope), 0), lengths.look)
         if let splice = input.splice(at: place, latest: latest, drift: drift, tempo: tempo, lengths) {
             copyCount = splice.wait
             jump = splice.jump
         } else if isLast, waiting < lengths.view(at: tempo), let last = lastJump(waiting) {
             jump = last
         } else {
-            // None is allowed yet.
+            // There is too little to repeat yet, or to leave out.
             copyCount = min(max(latest, 1), lengths.pace, waiting)
         }
         return true
@@ -146,7 +153,8 @@ struct Stretch: ~Copyable, Sendable {
 
     /// Near its end there is too little sound to choose from: what is too much of it is left out at once.
     private func lastJump(_ waiting: Int) -> Int? {
-        let jump = waiting - max(Int(Double(waiting) / tempo), lengths.fade)
-        return tempo > 1 && jump >= lengths.shortest ? jump : nil
+        let most = waiting - max(Int(Double(waiting) / tempo), lengths.fade + 1)
+        guard tempo > 1, most >= lengths.shortest else { return nil }
+        return input.bestJump(at: place, among: max(most - lengths.longest, lengths.shortest)...most, lengths.fade)
     }
 }

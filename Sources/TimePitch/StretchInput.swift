@@ -15,7 +15,8 @@ struct StretchInput: ~Copyable, Sendable {
     private var energies: Preallocated<Double>
     private var meanCount = 0
 
-    /// What each length of a splice is worth: by the 1.25th power. A long one has fewer after it; but what lies far apart is less alike.
+    /// What each length of a splice is worth: by the 1.25th power. A long one has fewer after it; but what lies far apart is
+    /// less alike.
     private var worths: Preallocated<Float>
 
     /// Where there is a splice, and how much it leaves out, or plays again where that is below zero.
@@ -45,14 +46,17 @@ struct StretchInput: ~Copyable, Sendable {
 
     mutating func removeAll() { (count, meanCount) = (0, 0) }
 
-    /// Forgets what lies further back than the history of `place`, if room is needed. Returns by how many frames all moves to the front.
+    /// Forgets what lies further back than the history of `place`, if room is needed. Returns by how many frames all moves to
+    /// the front.
     mutating func forget(before place: Int) -> Int {
         let means = max(place - history, 0) / coarseness
         // Not for every few frames, since it moves all that follows.
         guard means * coarseness > capacity / 4 || count == capacity, means > 0 else { return 0 }
         let frames = min(means, meanCount) * coarseness
         let forgotten = frames / coarseness
-        for index in frames * channelCount..<count * channelCount { samples[index - frames * channelCount] = samples[index] }
+        for index in frames * channelCount..<count * channelCount {
+            samples[index - frames * channelCount] = samples[index]
+        }
         let behind = energies[forgotten]
         for index in forgotten..<meanCount {
             self.means[index - forgotten] = self.means[index]
@@ -73,7 +77,7 @@ struct StretchInput: ~Copyable, Sendable {
         count += taken
         while (meanCount + 1) * coarseness <= count {
             var sum: Float = 0
-            for index in meanCount * coarseness * channelCount..<(meanCount + 1) * coarseness * channelCount { sum += samples[index] }
+            for frame in meanCount * coarseness..<(meanCount + 1) * coarseness { sum += fold(frame) }
             means[meanCount] = sum
             energies[meanCount + 1] = energies[meanCount] + Double(sum * sum)
             meanCount += 1
@@ -81,8 +85,9 @@ struct StretchInput: ~Copyable, Sendable {
         return taken
     }
 
-    /// Where the sound from `place` on is best spliced, at the `latest` so many frames later. nil where none may be: the sound drifts from
-    /// where it should be, by `drift` at first, and a splice may not bring it further off on the other side than the bound.
+    /// Where the sound from `place` on is best spliced, at the `latest` so many frames later. nil where none may be: the sound
+    /// drifts from where it should be, by `drift` at first, and a splice may not bring it further off on the other side than
+    /// the bound.
     func splice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: StretchLengths) -> Splice? {
         let rough = roughSplice(at: place, latest: latest, drift: drift, tempo: tempo, lengths)
         guard let rough else { return nil }
@@ -98,8 +103,21 @@ struct StretchInput: ~Copyable, Sendable {
         return best.likeness > -.infinity ? Splice(wait: rough.wait, jump: best.jump) : nil
     }
 
-    /// The same among the means. From one place to the next only the ends of the pieces change, so all places cost little more than one.
-    private func roughSplice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: StretchLengths) -> Splice? {
+    /// How much is best left out at `place`, of `jumps`.
+    func bestJump(at place: Int, among jumps: ClosedRange<Int>, _ fade: Int) -> Int {
+        var best = (likeness: -Float.infinity, jump: jumps.upperBound)
+        for jump in stride(from: jumps.lowerBound, through: jumps.upperBound, by: coarseness) {
+            let likeness = likeness(place, place + jump, length: fade)
+            if likeness > best.likeness { best = (likeness, jump) }
+        }
+        return best.jump
+    }
+
+    /// The same among the means. From one place to the next only the ends of the pieces change, so all places cost little more
+    /// than one.
+    private func roughSplice(at place: Int, latest: Int, drift: Double, tempo: Double, _ lengths: StretchLengths)
+        -> Splice?
+    {
         let sign = tempo > 1 ? 1 : -1
         let (slope, ahead) = (abs(1 - tempo), Double(sign) * drift)
         let bound = Double(lengths.bound(at: tempo))
@@ -114,7 +132,7 @@ struct StretchInput: ~Copyable, Sendable {
             let earliest = (ahead + Double(lag * coarseness) - bound) / slope
             let start = first + max(Int(earliest.rounded(.up)) + coarseness - 1 - offset, 0) / coarseness
             let last = min(first + max(latest - offset, 0) / coarseness, meanCount - pieces - max(sign * lag, 0))
-            guard start <= last, start + sign * lag >= 0, (latest >= offset || start == first) else { continue }
+            guard start <= last, start + sign * lag >= 0, latest >= offset || start == first else { continue }
             var product = 0.0
             for index in start..<start + pieces { product += Double(means[index] * means[index + sign * lag]) }
             let worth = worths[lag]
@@ -139,15 +157,18 @@ struct StretchInput: ~Copyable, Sendable {
         var oneEnergy: Float = 1e-9
         var otherEnergy: Float = 1e-9
         for frame in 0..<length {
-            var (left, right) = (Float(0), Float(0))
-            for channel in 0..<channelCount {
-                left += samples[(one + frame) * channelCount + channel]
-                right += samples[(other + frame) * channelCount + channel]
-            }
+            let (left, right) = (fold(one + frame), fold(other + frame))
             product += left * right
             oneEnergy += left * left
             otherEnergy += right * right
         }
         return product * abs(product) / (oneEnergy * otherEnergy)
+    }
+
+    /// All channels of a frame as one, the first the loudest: two that are opposites would otherwise be silence.
+    private func fold(_ frame: Int) -> Float {
+        var sum = samples[frame * channelCount]
+        for channel in 1..<max(channelCount, 1) { sum += samples[frame * channelCount + channel] / Float(channel + 1) }
+        return sum
     }
 }

@@ -4,11 +4,13 @@ internal import Sound
 struct StretchLengths: Sendable {
     /// How long one stretch of sound fades into the other.
     let fade: Int
-    /// The shortest and, up to tempo 2.25, the longest that is left out or repeated at once: periods of 400 down to 40 Hz.
+    /// The shortest and, up to tempo 2, the longest that is left out or repeated at once: periods of 400 down to 50 Hz.
     let shortest: Int
     let longest: Int
     /// How far ahead a place for it is looked for.
     let look: Int
+    /// How far from where it should be the sound may be.
+    private let slack: Int
     /// How long a copy lasts where nothing may be spliced yet.
     let pace: Int
     /// Above that tempo, as much sound passes between two splices.
@@ -21,18 +23,19 @@ struct StretchLengths: Sendable {
         coarseness = max(rate.hertz / 12_000, 1)
         fade = frames(milliseconds: 12)
         shortest = frames(milliseconds: 5) / 2
-        longest = frames(milliseconds: 25)
-        look = frames(milliseconds: 25)
+        longest = frames(milliseconds: 20)
+        slack = frames(milliseconds: 18)
+        look = frames(milliseconds: 20)
         pace = frames(milliseconds: 10)
         second = frames(milliseconds: 20)
     }
 
-    /// What may be left out or repeated at once at `tempo`. A fade must be through before the next splice is due, so the faster it goes
-    /// the more is left out, and between tempo 4 and 12 so much more that words are heard of what is skimmed.
+    /// What may be left out or repeated at once at `tempo`. A fade must be through before the next splice is due, so the faster
+    /// it goes the more is left out, and above tempo 16 so much more that words are heard of what is skimmed.
     func jumps(at tempo: Double) -> ClosedRange<Int> {
         let slope = abs(tempo - 1)
         let fastest = 128.0 - 1
-        let between = Double(second) * min(max(tempo / 4, 1), 3)
+        let between = Double(second) * min(max(tempo / 16, 1), 2)
         let most = tempo > 1 ? Int(min(slope * between, fastest * Double(second))) : 0
         let least = max(shortest, Int(Double(fade) * slope))
         guard most > longest else { return min(least, longest)...longest }
@@ -40,7 +43,16 @@ struct StretchLengths: Sendable {
     }
 
     /// How far from where it should be the sound may be: a jump leads from one side to the other.
-    func bound(at tempo: Double) -> Int { max((jumps(at: tempo).upperBound + longest) / 2, longest) }
+    func bound(at tempo: Double) -> Int {
+        let most = jumps(at: tempo).upperBound
+        return most > longest ? (most + longest) / 2 : slack
+    }
+
+    /// A jump of so many frames must be allowed before any is looked for, so that there is a choice.
+    func choice(at tempo: Double) -> Int {
+        let jumps = jumps(at: tempo)
+        return jumps.lowerBound + jumps.count * 2 / 5
+    }
 
     /// How much sound must be known to plan.
     func view(at tempo: Double) -> Int {

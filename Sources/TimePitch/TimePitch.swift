@@ -1,14 +1,31 @@
+// Rate and pitch, apart from each other: a stretch (waveform similarity, place and length of each splice chosen together)
+// before a transposer (a windowed sinc). This room never knows where sound comes from or goes to, no clock and no thread.
+//
+// Why it is ours. On 30 s of speech of several people, 48 kHz, stretched and stretched back by the same program, PESQ-WB; in
+// brackets the mean log-spectral distance in dB from what was there, one way (less is better). With the programs of Debian 12:
+//
+//     rate            0.5            0.75           1.5            2
+//     this            3.03 (1.10)    3.91 (0.98)    2.21 (1.22)    1.84 (1.51)
+//     scaletempo2     2.99 (1.33)    3.01 (1.17)    1.98 (1.40)    1.64 (2.05)      mpv 0.35
+//     SoundTouch      2.38 (1.09)    3.19 (1.01)    2.29 (1.17)    1.65 (1.37)      2.3.2; 40, 15 and 8 ms, as for speech
+//     SoundTouch      1.68 (1.29)    2.40 (0.95)    1.54 (1.14)    1.22 (1.37)      as it comes
+//     sonic           4.08 (1.54)    3.93 (1.14)    2.83 (1.50)    2.34 (1.88)      0.2.0; one voice only: on music it is the worst
+//     music, this          (1.09)         (1.08)         (1.18)         (1.44)      chords, bass and drums, distance only
+//     scaletempo2          (1.04)         (0.98)         (1.12)         (1.43)
+//     SoundTouch           (1.36)         (1.03)         (1.00)         (1.27)      as it comes
+//     sonic                (1.82)         (1.31)         (1.75)         (2.10)
+//
+// SoundTouch, besides, allocates, gives nothing for 100 ms and then changes it even at rate 1, and does not say where it comes
+// from. Settings here were chosen on the same sound: more slack (25 ms, and splices of up to 25 ms) takes 0.1 dB from the
+// distance on music and 0.5 from PESQ at 1.5, since speech wanders further from its place.
+
 internal import Glibc
 public import Sound
 
-// Rate and pitch, apart from each other. This room never knows where sound comes from or goes to, no clock and no thread.
-//
-// A stretch (WSOLA, with place and length of each splice chosen together) before a transposer (a windowed sinc).
-
 /// Plays sound faster or slower and, apart from that, higher or lower; both may change while it runs, without a click or a gap.
 ///
-/// At rate 1 and pitch 0 every sample passes as it is and without delay. Takes no more input than it needs for what is asked, so that a
-/// new setting is heard at once. One thread at a time; nothing is allocated after `init`.
+/// At rate 1 and pitch 0 every sample passes as it is and without delay. Takes no more input than it needs for what is asked,
+/// so that a new setting is heard at once. One thread at a time; nothing is allocated after `init`.
 public struct TimePitch: ~Copyable, AudioEffect, Sendable {
     public let format: LPCMFormat
 
@@ -55,7 +72,8 @@ public struct TimePitch: ~Copyable, AudioEffect, Sendable {
             if fill(atMost: room - produced, isLast: false) { continue }
             guard consumed < frames else { break }
             // At tempo 1 it needs one frame at a time, and takes what will be needed.
-            let wanted = stretch.tempo == 1 ? max(stretch.need, min(room - produced, TransposerInput.block)) : stretch.need
+            let wanted =
+                stretch.tempo == 1 ? max(stretch.need, min(room - produced, TransposerInput.block)) : stretch.need
             consumed += stretch.take(input, from: consumed, atMost: max(wanted, 1))
         }
         return EffectProgress(consumed: FrameCount(consumed), produced: FrameCount(produced))
@@ -92,5 +110,7 @@ public struct TimePitch: ~Copyable, AudioEffect, Sendable {
 
 extension ClosedRange<Double> {
     /// What is no number is brought to where it begins.
-    fileprivate func nearest(to value: Double) -> Double { value >= lowerBound ? Swift.min(value, upperBound) : lowerBound }
+    fileprivate func nearest(to value: Double) -> Double {
+        value >= lowerBound ? Swift.min(value, upperBound) : lowerBound
+    }
 }

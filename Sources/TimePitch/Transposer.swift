@@ -1,8 +1,9 @@
 internal import Glibc
 internal import Sound
 
-/// Plays sound faster or slower, and so higher or lower, by reading it between its samples: by a windowed sinc of 16 zeros each side,
-/// wide enough for what it leaves to have no frequencies above what it can hold. At ratio 1 it gives what it got, bit by bit.
+/// Plays sound faster or slower, and so higher or lower, by reading it between its samples: by a windowed sinc of 16 zeros each
+/// side, wide enough for what it leaves to have no frequencies above what it can hold. At ratio 1 it gives what it got, bit by
+/// bit.
 struct Transposer: ~Copyable, Sendable {
     var input: TransposerInput
 
@@ -49,8 +50,8 @@ struct Transposer: ~Copyable, Sendable {
     /// How many frames of input are missing before the next frame of output can be given; zero when it can.
     var need: Int { isExact ? max(1 - input.ahead, 0) : max(kernel.reach(at: max(ratio, target)) + 1 - input.ahead, 0) }
 
-    /// Gives the next frames into `output` from the frame `start` on, until it is full or input is missing; `isLast` says that no more
-    /// comes. Returns how many.
+    /// Gives the next frames into `output` from the frame `start` on, until it is full or input is missing; `isLast` says that
+    /// no more comes. Returns how many.
     mutating func give(into output: inout MutableSpan<Float>, from start: Int, isLast: Bool) -> Int {
         let end = output.count / channelCount
         var at = start
@@ -150,7 +151,9 @@ struct TransposerInput: ~Copyable, Sendable {
     mutating func makeRoom() {
         let forgotten = min(place, count) - history
         guard capacity - count < Self.block, forgotten > 0 else { return }
-        for index in forgotten * channelCount..<sampleCount { samples[index - forgotten * channelCount] = samples[index] }
+        for index in forgotten * channelCount..<sampleCount {
+            samples[index - forgotten * channelCount] = samples[index]
+        }
         for index in forgotten..<count { positions[index - forgotten] = positions[index] }
         count -= forgotten
         place -= forgotten
@@ -207,9 +210,10 @@ struct SincKernel: ~Copyable, Sendable {
     /// How many frames each side count where `ratio` frames are read for one.
     func reach(at ratio: Double) -> Int { Int((Double(Self.zeros) * max(ratio, 1)).rounded(.up)) }
 
-    /// What each of `frames`, counted from a frame, counts for the place that lies a `fraction` behind that, where only the share `cut`
-    /// of all frequencies is left.
-    func weigh(_ frames: ClosedRange<Int>, around fraction: Double, cut: Float, into weights: inout Preallocated<Float>) {
+    /// What each of `frames`, counted from a frame, counts for the place that lies a `fraction` behind that, where only the
+    /// share `cut` of all frequencies is left.
+    func weigh(_ frames: ClosedRange<Int>, around fraction: Double, cut: Float, into weights: inout Preallocated<Float>)
+    {
         let end = Float(Self.zeros * Self.places)
         let step = cut * Float(Self.places)
         for index in 0..<frames.count {

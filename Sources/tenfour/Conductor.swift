@@ -30,12 +30,13 @@ struct Conductor {
         let session = try Session(configuration)
         Signals.catchEnd()
         try session.start()
-        let keyboard = keys || streamer != nil ? Keyboard() : nil
+        let isBent = configuration.playout.timePitch != nil
+        let keyboard = keys || isBent || streamer != nil ? Keyboard() : nil
         say("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
         if verbose { for line in session.openings { say(line) } }
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
         var watch = LinkWatch(keepsSeconds: file != nil)
-        let names = conduct(session, keyboard, &watch)
+        let names = conduct(session, keyboard, isBent: isBent, &watch)
         session.stop()
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
@@ -47,14 +48,17 @@ struct Conductor {
     }
 
     /// Returns who was heard.
-    private func conduct(_ session: Session, _ keyboard: borrowing Keyboard?, _ watch: inout LinkWatch) -> Names {
+    private func conduct(
+        _ session: Session, _ keyboard: borrowing Keyboard?, isBent: Bool, _ watch: inout LinkWatch
+    ) -> Names {
         var names = Names()
         var line = StatusLine()
+        line.showsTimePitch = isBent
         var hasToldOfOtherKeys = false
         while !session.isOver && !Signals.hasEnd {
             let key = keyboard?.key(within: Self.interval)
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
-            if let key, press(key, session, &line) { break }
+            if let key, press(key, session, isBent: isBent, &line) { break }
             tellEvents(of: session, &names, &watch, &line)
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             watch.look(at: snapshot)
@@ -80,7 +84,7 @@ struct Conductor {
     }
 
     /// Returns whether it was the key to quit.
-    private func press(_ key: Keyboard.Key, _ session: Session, _ line: inout StatusLine) -> Bool {
+    private func press(_ key: Keyboard.Key, _ session: Session, isBent: Bool, _ line: inout StatusLine) -> Bool {
         if let streamer, let verb = PlayKeys.verb(for: key) {
             switch verb {
             case .quit: return true
@@ -91,13 +95,14 @@ struct Conductor {
             }
             return false
         }
+        if isBent, case .character(let character) = key, TimePitchKeys.press(character, session) { return false }
         switch key {
         case .character(" "): session.isMicrophoneOpen.toggle()
         case .character("m"): session.isSpeakerMuted.toggle()
         case .character("q"), .character("\u{4}"): return true
         case .character("?"):
             line.clear()
-            say(Self.help)
+            say(keys ? Self.help : TimePitchKeys.help)
         default: break
         }
         return false

@@ -13,6 +13,7 @@ struct Recv: ParsableCommand {
             tenfour recv live.sdp -o heard.wav
             tenfour recv rtp://@239.0.1.10:5004 -o - | aplay -f S16_LE -r 48000
             tenfour recv srtp://:5004 --srtp-key-file key
+            tenfour recv rtp://:5004 --rate 0.9 --pitch -300
             """)
 
     @Argument(
@@ -33,6 +34,7 @@ struct Recv: ParsableCommand {
     @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
+    @OptionGroup(title: "Time and pitch") var timePitch: TimePitchOptions
 
     func validate() throws {
         guard (96...127).contains(payloadType) else {
@@ -45,6 +47,7 @@ struct Recv: ParsableCommand {
         var (configuration, title) = try source()
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
+        timePitch.apply(to: &configuration.playout)
         hearing.apply(to: &configuration)
         try Conductor(quiet: common.quiet, verbose: common.verbose, keys: false, report: common.report)
             .run(configuration) { session in

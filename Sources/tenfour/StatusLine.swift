@@ -10,6 +10,9 @@ import Sound
 
 /// One line that tells how it goes, drawn over itself.
 struct StatusLine {
+    /// How fast and how high what is heard goes, and how far behind.
+    var showsTimePitch = false
+
     private var isDrawn = false
     private var rate = SentRate()
     private var ownMeter = Meter()
@@ -74,6 +77,11 @@ struct StatusLine {
         }
         meters = meters.filter { meter in present.contains { $0.ssrc == meter.key } }
         if present.isEmpty { fields.addPart(names.isEmpty ? "nobody is heard yet" : "nobody is heard") }
+        if showsTimePitch {
+            fields.addPart("rate \(decimal(session.rate, places: 2))")
+            if session.pitch != 0 { fields.add("pitch \(decimal(session.pitch, places: 0))", rank: 3) }
+            fields.add("behind \(decimal(session.lag / .seconds(1), places: 1)) s", rank: 2)
+        }
         if session.isSpeakerMuted { fields.addPart("speaker silenced") }
         if playback.isCardLost { fields.addPart("PLAYBACK CARD LOST") }
     }

@@ -60,9 +60,12 @@ func aVolumeIsBetweenNothingAndAll(gain: Float) {
 
 @Test(arguments: [
     (EqualizerBand(frequency: 1_000, gain: 6, q: 1), 1_000.0, 6.0),
-    (EqualizerBand(frequency: 1_000, gain: 6, q: 1), 100, 0), (EqualizerBand(frequency: 1_000, gain: -12, q: 4), 1_000, -12),
-    (EqualizerBand(.lowShelf, frequency: 500, gain: 9), 50, 9), (EqualizerBand(.lowShelf, frequency: 500, gain: 9), 500, 4.5),
-    (EqualizerBand(.lowShelf, frequency: 500, gain: 9), 8_000, 0), (EqualizerBand(.highShelf, frequency: 4_000, gain: -6), 15_000, -6),
+    (EqualizerBand(frequency: 1_000, gain: 6, q: 1), 100, 0),
+    (EqualizerBand(frequency: 1_000, gain: -12, q: 4), 1_000, -12),
+    (EqualizerBand(.lowShelf, frequency: 500, gain: 9), 50, 9),
+    (EqualizerBand(.lowShelf, frequency: 500, gain: 9), 500, 4.5),
+    (EqualizerBand(.lowShelf, frequency: 500, gain: 9), 8_000, 0),
+    (EqualizerBand(.highShelf, frequency: 4_000, gain: -6), 15_000, -6),
     (EqualizerBand(.highShelf, frequency: 4_000, gain: -6), 200, 0),
 ])
 func aBandDoesWhatItSays(band: EqualizerBand, hertz: Double, decibels: Double) {

@@ -16,32 +16,33 @@ private func bend(_ input: [Float], through changes: [(rate: Double, pitch: Doub
 }
 
 @Test func changesOfRateDoNotClick() {
-    let input = tone(330, seconds: 3)
+    let input = tone(330, seconds: 1.5)
     let rates = [1, 1.5, 0.7, 1, 2, 0.25, 4, 1, 8, 1, 32, 1.1, 0.9, 1, 3].map { (rate: $0, pitch: 0.0) }
-    let bending = bend(input, through: rates, every: 9_600)
+    let bending = bend(input, through: rates, every: 4_800)
     let sharpest = sharpness(bending.output[...])
     #expect(sharpest < 1.3 * sharpness(input[...]))
 }
 
 @Test func changesOfPitchDoNotClick() {
-    let input = tone(330, seconds: 3)
+    let input = tone(330, seconds: 1.5)
     let pitches = [0.0, 100, -100, 0, 700, -2_400, 600, 0, 1, -1, 0, 300, -300, 3, 0].map { (rate: 1.0, pitch: $0) }
-    let bending = bend(input, through: pitches, every: 9_600)
-    let sharpest = sharpness(bending.output[...])
+    let bending = bend(input, through: pitches, every: 4_800)
+    let sharpest = sharpness(bending.output.dropLast(32))
     // Seven semitones higher is 2.25 times as sharp.
     #expect(sharpest < 1.3 * 2.25 * sharpness(input[...]))
 }
 
 @Test func aSliderThatNeverRestsDoesNotClickAndMovesTheSound() {
-    let input = tone(330, seconds: 2)
-    let slide = (0..<200).map { (index: Int) -> (rate: Double, pitch: Double) in
+    let input = tone(330, seconds: 0.8)
+    let slide = (0..<80).map { (index: Int) -> (rate: Double, pitch: Double) in
         let time = Double(index)
         return (1.5 + 0.4 * sin(time / 15), 50 * sin(time / 7))
     }
     let bending = bend(input, through: slide, every: 480)
-    let sharpest = sharpness(bending.output[...])
+    // But for its last samples, which are read between what ends there and nothing.
+    let sharpest = sharpness(bending.output.dropLast(32))
     #expect(sharpest < 1.4 * sharpness(input[...]))
-    let average: Double = slide.reduce(0.0) { $0 + 1 / $1.rate } / 200
+    let average: Double = slide.reduce(0.0) { $0 + 1 / $1.rate } / 80
     let error = Double(bending.output.count) / Double(input.count) / average - 1
     #expect(abs(error) < 0.05)
 }
@@ -87,7 +88,7 @@ func theLastSampleOfTheInputIsTheLastOfTheOutput(rate: Double) {
 
 @Test(arguments: [1, 37, 480, 4_096])
 func whatIsHeardDoesNotHangOnTheSizeOfBlocks(block: Int) {
-    let input = tone(200, seconds: 1).enumerated().map { $1 * Float($0 % 7_000) / 7_000 }
+    let input = tone(200, seconds: 0.4).enumerated().map { $1 * Float($0 % 7_000) / 7_000 }
     var bending = Bending(rate: 1.4, pitch: -150, block: block)
     bending.bend(input)
     bending.finish()

@@ -6,7 +6,9 @@ func frequency(of sound: ArraySlice<Float>, near: Double, rate: Double = 48_000)
     var found: [Double] = []
     var start = sound.startIndex
     while start + window + step <= sound.endIndex {
-        let turn = phase(sound[start + step..<start + step + window], near, rate) - phase(sound[start..<start + window], near, rate)
+        let turn =
+            phase(sound[start + step..<start + step + window], near, rate)
+            - phase(sound[start..<start + window], near, rate)
         let expected = 2 * Double.pi * near * Double(step) / rate
         found.append(near + remainder(turn - expected, 2 * Double.pi) * rate / (2 * Double.pi * Double(step)))
         start += step
@@ -30,6 +32,8 @@ func cents(_ one: Double, over other: Double) -> Double { 1_200 * log2(one / oth
 /// The largest second difference: a click is one that is much sharper than the sound.
 func sharpness(_ sound: ArraySlice<Float>) -> Float {
     var most: Float = 0
-    for index in sound.indices.dropFirst(2) { most = max(most, abs(sound[index] - 2 * sound[index - 1] + sound[index - 2])) }
+    for index in sound.indices.dropFirst(2) {
+        most = max(most, abs(sound[index] - 2 * sound[index - 1] + sound[index - 2]))
+    }
     return most
 }

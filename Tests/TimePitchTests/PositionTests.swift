@@ -24,12 +24,12 @@ private func origin(of output: [Float], at place: Int) -> Double {
 }
 
 @Test func thePositionIsRightThroughChangesOfRate() {
-    let input = coded(12)
+    let input = coded(3)
     let rates = [1, 1.5, 0.8, 2, 1, 0.6, 3, 1.2, 0.5, 1, 4, 0.9]
     var bending = Bending()
     for (index, rate) in rates.enumerated() {
         bending.timePitch.rate = rate
-        bending.bend(Array(input[index * 48_000..<(index + 1) * 48_000]))
+        bending.bend(Array(input[index * 12_000..<(index + 1) * 12_000]))
     }
     var worst = 0.0
     for (frame, position) in bending.positions where frame > 480 && frame < bending.output.count - 480 {
@@ -38,7 +38,7 @@ private func origin(of output: [Float], at place: Int) -> Double {
     // Within 20 ms, as precisely as a frequency that slides is to be measured where two places fade into each other.
     #expect(worst < 960)
     let count = bending.positions.count
-    #expect(count > 1_000)
+    #expect(count > 250)
 }
 
 @Test func latencyIsWhatWasTakenAndIsNotYetGiven() {

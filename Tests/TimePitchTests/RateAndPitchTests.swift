@@ -5,55 +5,58 @@ import TimePitch
 
 private let rates = [0.25, 0.5, 0.75, 0.9, 1.1, 1.5, 2, 3, 4]
 
+/// Telephone sound, as what is asked of the figures holds at any sample rate and this is the quickest.
+private let format = LPCMFormat(rate: SampleRate(hertz: 8_000))
+
 @Test(arguments: rates)
 func aToneAtAnotherRateIsAsMuchShorterAndAsHighAsBefore(rate: Double) {
-    let input = tone(441, seconds: 10 * min(rate, 1.5))
-    var bending = Bending(rate: rate)
+    let input = tone(441, seconds: 12 * min(rate, 1), rate: 8_000)
+    var bending = Bending(format, rate: rate)
     bending.bend(input)
     bending.finish()
-    let error = Double(bending.output.count) * rate / Double(input.count) - 1
-    #expect(abs(error) < 0.005)
-    let heard = frequency(of: bending.output[4_800..<min(bending.output.count - 4_800, 96_000)], near: 441)
+    // Sound is never further than 18 ms (at rate 4: 40 ms) from where it should be, and at its end twice that.
+    let error = Double(bending.output.count) * rate - Double(input.count)
+    #expect(abs(error) < 8 * (rate > 2 ? 80 : 25))
+    let heard = frequency(of: bending.output[800..<min(bending.output.count - 800, 32_000)], near: 441, rate: 8_000)
     #expect(abs(cents(heard, over: 441)) < 5)
 }
 
 @Test(arguments: [-2_400.0, -1_200, -700, -100, 3, 100, 500, 1_200, 2_400], [1, 0.8])
 func aToneAtAnotherPitchIsAsMuchHigherAndAsLongAsBefore(pitch: Double, rate: Double) {
-    let input = tone(441, seconds: 8)
-    var bending = Bending(rate: rate, pitch: pitch)
+    let input = tone(441, seconds: 4, rate: 8_000)
+    var bending = Bending(format, rate: rate, pitch: pitch)
     bending.bend(input)
     bending.finish()
-    let error = Double(bending.output.count) * rate / Double(input.count) - 1
-    #expect(abs(error) < 0.005)
+    let error = Double(bending.output.count) * rate - Double(input.count)
+    #expect(abs(error) < 8 * 60)
     let wanted = 441 * exp2(pitch / 1_200)
-    let heard = frequency(of: bending.output[4_800..<96_000], near: wanted)
+    let heard = frequency(of: bending.output[800..<24_000], near: wanted, rate: 8_000)
     #expect(abs(cents(heard, over: wanted)) < 5)
 }
 
 @Test(arguments: [(0.25, 2_400.0), (4, -2_400), (0.25, -2_400), (4, 2_400)])
 func theEndsOfBothRangesGoTogether(rate: Double, pitch: Double) {
-    let input = tone(500, seconds: rate < 1 ? 2 : 20)
-    var bending = Bending(rate: rate, pitch: pitch)
+    let input = tone(300, seconds: rate < 1 ? 1 : 16, rate: 8_000)
+    var bending = Bending(format, rate: rate, pitch: pitch)
     bending.bend(input)
     bending.finish()
-    // A second of input at the most is left out at once: over 20 s that is what remains.
     let error = Double(bending.output.count) * rate / Double(input.count) - 1
     #expect(abs(error) < 0.03)
-    let wanted = 500 * exp2(pitch / 1_200)
-    let heard = frequency(of: bending.output[9_600..<96_000], near: wanted)
+    let wanted = 300 * exp2(pitch / 1_200)
+    let heard = frequency(of: bending.output[1_600..<24_000], near: wanted, rate: 8_000)
     #expect(abs(cents(heard, over: wanted)) < 5)
 }
 
 @Test(arguments: [(8_000, 1), (16_000, 2), (44_100, 2), (96_000, 1)])
 func otherFormatsAreBentAsWell(hertz: Int, channels: Int) {
     let format = LPCMFormat(rate: SampleRate(hertz: hertz), channelCount: channels)
-    let mono = tone(300, seconds: 6, rate: Double(hertz))
+    let mono = tone(300, seconds: 2, rate: Double(hertz))
     let input = mono.flatMap { sample in (0..<channels).map { $0 == 0 ? sample : -sample } }
     var bending = Bending(format, rate: 1.5, pitch: 300)
     bending.bend(input)
     bending.finish()
     let error = Double(bending.output.count) * 1.5 / Double(input.count) - 1
-    #expect(abs(error) < 0.007)
+    #expect(abs(error) < 0.02)
     let left = stride(from: 0, to: bending.output.count, by: channels).map { bending.output[$0] }
     let wanted = 300 * exp2(0.25)
     let heard = frequency(of: left[1_000..<left.count - 1_000], near: wanted, rate: Double(hertz))

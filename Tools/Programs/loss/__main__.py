@@ -12,6 +12,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 sys.path.insert(0, os.path.join(ROOT, "Tools/Programs/benchmark"))
 
 import gstreamer
+import pitch
 import stretch
 from rows import AUTO, JITTER, LOSS
 from speech import SEGMENT, Speech
@@ -154,9 +155,23 @@ def cost(lab, table):
             f"{figure:.2f}", figure <= ask if ask else None, **{part: figure}))
 
 
+
+def rates(lab, table):
+    for rate in pitch.RATES:
+        rows = pitch.run(lab.speech, LOSSLAB, lab.folder, rate)
+        peer = next(row for row in rows if row["maker"] == "scaletempo2")
+        for row in rows:
+            met = None
+            if row["maker"] == "tenfour":
+                met = row["pesq"] >= peer["pesq"] and row["distance_db"] <= peer["distance_db"] and abs(row["tempo_error"]) < 0.005
+            table.add(Row(
+                f"{row['maker']} at {rate:g}", "as scaletempo2" if met is not None else "",
+                f"{row['pesq']:.2f}, {row['distance_db']:.2f} dB, length {row['tempo_error'] * 100:+.2f} %", met, **row))
+
+
 def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark loss")
-    parser.add_argument("what", nargs="*", choices=["loss", "jitter", "stretch", "cost", "auto", []], default=[])
+    parser.add_argument("what", nargs="*", choices=["loss", "jitter", "stretch", "pitch", "cost", "auto", []], default=[])
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--speech", type=int, default=0)
@@ -164,7 +179,7 @@ def main():
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     speech = Speech(os.path.join(ROOT, ".build-tools/speech"), 60, arguments.speech)
-    wanted = arguments.what or ["loss", "auto", "jitter", "stretch", "cost"]
+    wanted = arguments.what or ["loss", "auto", "jitter", "stretch", "pitch", "cost"]
     tables = []
 
     def table(title):
@@ -186,6 +201,8 @@ def main():
                        not arguments.no_score)
             if "stretch" in wanted:
                 tempo(lab, table(f"Tempo {stretch.PERCENT} % up and back"))
+            if "pitch" in wanted:
+                rates(lab, table("Other rates: PESQ-WB there and back, spectral distance there"))
             if "cost" in wanted:
                 cost(lab, table("Processor time on a clean network, as a multiple of bare opus_decode"))
         finally:

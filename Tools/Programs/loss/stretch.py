@@ -34,7 +34,7 @@ def _row(maker, speech, losslab, folder):
         _other(maker, speech.path, between, 1 + PERCENT / 100)
         _other(maker, between, path, 1 / (1 + PERCENT / 100))
     sound = read(path)
-    _align(speech, sound, path)
+    align(speech, sound, path)
     error = pitch_error(to16(speech.samples), to16(read(path)))
     return {"maker": maker, "pesq": speech.score(path, 0), "cents": error[0], "cents_p95": error[1], "seam_db": seam}
 
@@ -47,7 +47,7 @@ def _other(maker, source, target, tempo):
     subprocess.run(command, capture_output=True, check=True)
 
 
-def _align(speech, sound, path):
+def align(speech, sound, path):
     """Moves all of `sound` to where it is most like the speech, so that nobody's own delay counts."""
     own = numpy.abs(to16(speech.samples))[::16]
     other = numpy.abs(to16(sound))[::16]

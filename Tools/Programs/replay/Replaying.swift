@@ -8,6 +8,7 @@ import Radio
 import Simulation
 import Sound
 import SoundFile
+import TimePitch
 
 @main struct Replaying: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -59,6 +60,18 @@ import SoundFile
             "The most that the buffer grows to; a bare number is in milliseconds. Unless told 1 s.", valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write it so much faster, 0.25 to 4, or in pieces up to 32; what is reported is as it was.",
+            valueName: "factor"))
+    var rate: Double?
+
+    // A number below zero begins like an option.
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Write it so much higher, in hundredths of a semitone, -2400 to 2400.", valueName: "cents"))
+    var pitch: Double?
+
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
     var quiet = false
 
@@ -70,6 +83,12 @@ import SoundFile
         }
         if let payloadType, payloadType > 127 {
             throw ValidationError("--payload-type \(payloadType) is none: write a number from 0 to 127.")
+        }
+        if let rate, !TimePitch.rates.contains(rate) {
+            throw ValidationError("--rate \(rate) is out of range: write 0.25 to 32.")
+        }
+        if let pitch, !TimePitch.pitches.contains(pitch) {
+            throw ValidationError("--pitch \(pitch) is out of range: write -2400 to 2400.")
         }
         try checkDepth(jitter?.depth, of: "--jitter")
         try checkDepth(maxLatency?.duration, of: "--max-latency")
@@ -97,7 +116,7 @@ import SoundFile
         if let maxLatency { settings.maximumDepth = maxLatency.duration }
         var receiver = try SimulatedReceiver(
             of: stream.ssrc, payloadType: stream.payloadType, redPayloadType: stream.redPayloadType, playout: settings)
-        var writer = try Recording(output)
+        var writer = try Recording(output, rate: rate ?? 1, pitch: pitch ?? 0)
         for entry in log.entries {
             try receiver.play(until: entry.at) { sound, _ in try writer.write(sound) }
             receiver.receive(log.datagram(entry), from: entry.source, at: entry.at)
@@ -143,8 +162,12 @@ extension RTPStream {
 /// What is heard, into a file where there is to be one.
 private struct Recording: ~Copyable {
     private var file: SoundFileWriter?
+    private var timePitch = TimePitch(format: .mono)
+    private var bent = [Float](repeating: 0, count: 4_800)
 
-    init(_ path: String?) throws(RadioError) {
+    init(_ path: String?, rate: Double, pitch: Double) throws(RadioError) {
+        timePitch.rate = rate
+        timePitch.pitch = pitch
         guard let path else { return }
         do { file = try SoundFileWriter(path: path, format: .mono) } catch {
             throw RadioError(.unavailable, error.description)
@@ -152,10 +175,36 @@ private struct Recording: ~Copyable {
     }
 
     mutating func write(_ sound: Span<Float>) throws(RadioError) {
-        do { try file?.write(sound) } catch { throw RadioError(.failure, error.description) }
+        var start = 0
+        while start < sound.count {
+            let progress = Self.bend(sound.extracting(start..<sound.count), through: &timePitch, into: &bent)
+            start += progress.consumed.rawValue
+            try put(progress.produced)
+        }
     }
 
     mutating func close() throws(RadioError) {
+        while case let count = Self.end(&timePitch, into: &bent), count > .zero { try put(count) }
         do { try file?.close() } catch { throw RadioError(.failure, error.description) }
+    }
+
+    private mutating func put(_ count: FrameCount) throws(RadioError) {
+        do { try file?.write(bent.span.extracting(0..<count.rawValue)) } catch {
+            throw RadioError(.failure, error.description)
+        }
+    }
+
+    // Apart from `self`, whose parts would otherwise be taken for one.
+
+    private static func bend(
+        _ sound: Span<Float>, through timePitch: inout TimePitch, into bent: inout [Float]
+    ) -> EffectProgress {
+        var room = bent.mutableSpan
+        return timePitch.process(sound, into: &room)
+    }
+
+    private static func end(_ timePitch: inout TimePitch, into bent: inout [Float]) -> FrameCount {
+        var room = bent.mutableSpan
+        return timePitch.finish(into: &room)
     }
 }

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Radio
+
+/// How what is heard is bent.
+struct TimePitchOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How fast what is heard goes, 0.25 to 4. Slower than 1 it falls behind, by 30 s at the most, and catches up in pauses "
+                + "or as soon as the rate is 1 again.",
+            valueName: "factor"))
+    var rate: Double?
+
+    // A number below zero begins like an option.
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How much higher it sounds, in hundredths of a semitone, -2400 to 2400.", valueName: "cents")
+    )
+    var pitch: Double?
+
+    func validate() throws {
+        if let rate, !(0.25...4).contains(rate) {
+            throw ValidationError("--rate \(rate) is out of range: write 0.25 to 4.")
+        }
+        if let pitch, !(-2_400...2_400).contains(pitch) {
+            throw ValidationError("--pitch \(pitch) is out of range: write -2400 to 2400.")
+        }
+    }
+
+    func apply(to playout: inout PlayoutSettings) {
+        guard rate != nil || pitch != nil else { return }
+        playout.timePitch = LiveTimePitchSettings(rate: rate ?? 1, pitch: pitch ?? 0)
+    }
+}
+
+/// `[` and `]` for the rate, `{` and `}` for the pitch, as in mpv; backspace sets both back.
+enum TimePitchKeys {
+    static let help = "[ and ] slow down and speed up, { and } lower and raise, backspace sets both back, q quits"
+
+    /// Returns whether it was one of them.
+    static func press(_ key: Character, _ session: Session) -> Bool {
+        switch key {
+        case "[": session.rate = max(session.rate / 1.1, 0.25)
+        case "]": session.rate = min(session.rate * 1.1, 4)
+        case "{": session.pitch = max(session.pitch - 100, -2_400)
+        case "}": session.pitch = min(session.pitch + 100, 2_400)
+        case "\u{7F}", "\u{8}":
+            session.rate = 1
+            session.pitch = 0
+        default: return false
+        }
+        // Ten times slower and ten times faster is as it was.
+        if abs(session.rate - 1) < 0.01 { session.rate = 1 }
+        return true
+    }
+}

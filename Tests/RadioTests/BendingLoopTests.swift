@@ -1,0 +1,61 @@
+import Glibc
+import Handoff
+import Sound
+import Synchronization
+import Testing
+import TimePitch
+
+@testable import Radio
+
+@Suite struct BendingLoopTests {
+    /// Two seconds of a tone through a bending loop that has nothing more to come.
+    private func bent(rate: Double, pitch: Double) -> [Float] {
+        let controls = Controls(isMicrophoneOpen: false, isConnected: true)
+        controls.rate.store(rate.bitPattern, ordering: .relaxed)
+        controls.pitch.store(pitch.bitPattern, ordering: .relaxed)
+        controls.isPlaybackOver.store(true, ordering: .relaxed)
+        let heard = Handoff<RecordedSound>(capacity: 512, filler: RecordedSound())
+        let tap = Handoff<RecordedSound>(capacity: 1_024, filler: RecordedSound())
+        let (producer, written) = (heard.producer, tap.consumer)
+        for piece in 0..<400 {
+            var sound = RecordedSound()
+            sound.count = 240
+            for index in 0..<240 { sound.samples[index] = Float(0.3 * sin(0.05 * Double(piece * 240 + index))) }
+            _ = producer.push(sound)
+        }
+        BendingLoop(
+            LiveTimePitch(format: .mono), period: FrameCount(240), controls, BentPlaybackNews(), from: heard.consumer,
+            to: nil,
+            tap: tap.producer
+        ).run()
+        var samples: [Float] = []
+        var piece = RecordedSound()
+        while written.pop(into: &piece) { for index in 0..<piece.count { samples.append(piece.samples[index]) } }
+        return samples
+    }
+
+    @Test func whatIsRecordedIsAsSlowAsWhatIsHeard() {
+        let sound = bent(rate: 0.5, pitch: 0)
+        #expect(abs(sound.count - 192_000) < 4_000)
+    }
+
+    @Test func atRateOneAndPitchZeroNothingIsChanged() {
+        let sound = bent(rate: 1, pitch: 0)
+        #expect(sound.prefix(90_000) == (0..<90_000).map { Float(0.3 * sin(0.05 * Double($0))) }[...])
+    }
+
+    @Test func whatTheCardFindsMissingIsSilence() {
+        let ring = Handoff<RecordedSound>(capacity: 8, filler: RecordedSound())
+        let producer = ring.producer
+        var source = BentSource(ring.consumer)
+        var piece = RecordedSound()
+        piece.count = 3
+        for index in 0..<3 { piece.samples[index] = 1 }
+        _ = producer.push(piece)
+        var sound = Preallocated<Float>(repeating: 9, count: 5)
+        let count = source.fill(&sound)
+        #expect(count == 3)
+        let heard = (0..<5).map { sound[$0] }
+        #expect(heard == [1, 1, 1, 0, 0])
+    }
+}

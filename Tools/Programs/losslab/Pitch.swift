@@ -1,0 +1,53 @@
+import ArgumentParser
+import Sound
+import SoundFile
+import TimePitch
+
+/// Time and pitch of a sound file, as the player bends them.
+struct Pitch: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Bend the rate and the pitch of a sound, apart from each other.")
+
+    @Argument(help: "A sound file.")
+    var input: String
+
+    @Argument(help: "Where to write the result, a WAV.")
+    var output: String
+
+    @Option(help: "So much faster, 0.25 to 32.")
+    var rate = 1.0
+
+    @Option(help: "So much higher, in cents.")
+    var cents = 0.0
+
+    func run() throws {
+        var reader = try SoundFileReader(path: input)
+        var writer = try SoundFileWriter(path: output, format: reader.format)
+        var timePitch = TimePitch(format: reader.format)
+        timePitch.rate = rate
+        timePitch.pitch = cents
+        let channelCount = reader.format.channelCount
+        var sound = [Float](repeating: 0, count: 4_800 * channelCount)
+        var bent = sound
+        while true {
+            var room = sound.mutableSpan
+            let count = try reader.read(into: &room).rawValue
+            guard count > 0 else { break }
+            var taken = 0
+            while taken < count {
+                var space = bent.mutableSpan
+                let progress = timePitch.process(
+                    sound.span.extracting(taken * channelCount..<count * channelCount), into: &space)
+                taken += progress.consumed.rawValue
+                try writer.write(bent.span.extracting(0..<progress.produced.rawValue * channelCount))
+            }
+        }
+        while true {
+            var space = bent.mutableSpan
+            let count = timePitch.finish(into: &space).rawValue
+            guard count > 0 else { break }
+            try writer.write(bent.span.extracting(0..<count * channelCount))
+        }
+        try writer.close()
+    }
+}
