@@ -200,11 +200,11 @@ let package = Package(
             imports: ["RadioCheck", "Simulation", "BadLink", "Quality", "Engine", "Radio", "RTP", "Sound"]),
         tests("QRCodeTests", imports: ["QRCode"]),
         tests("WaveformTests", imports: ["Waveform", "Sound"]),
-        tests("FeedTests", imports: ["Feed", "Sound"]),
+        tests("FeedTests", imports: ["BadLink", "Feed", "Sound"]),
         tests("HTTPFeedTests", imports: ["HTTPFeed", "Feed", "Network", "Sound"]),
         tests(
             "FFmpegFeedTests",
-            imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "Feed", "Sound"]),
+            imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "BadLink", "Feed", "Sound"]),
         tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
         tests("EffectsTests", imports: ["Effects", "TimePitch", "Sound"]),
         tests("PlayerTests", imports: ["Player", "Feed", "Handoff", "Effects", "SoundCard", "SoundFile", "Sound"]),

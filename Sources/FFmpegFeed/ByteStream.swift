@@ -17,6 +17,8 @@ final class ByteStream {
     /// Read before FFmpeg came: a download may not be able to give it again.
     private let beginning: (offset: Int, bytes: [UInt8])
 
+    private let isSeekable: Bool
+
     private static let bufferSize: Int32 = 32_768
 
     /// Of the download that `window` has looked at.
@@ -24,6 +26,7 @@ final class ByteStream {
         download = window.download
         beginning = window.held
         self.start = start
+        isSeekable = download.state.isSeekable
         guard let buffer = unsafe av_malloc(Int(Self.bufferSize)) else { return nil }
         guard
             let handle = unsafe avio_alloc_context(
@@ -34,7 +37,7 @@ final class ByteStream {
         }
         unsafe self.handle = handle
         unsafe handle.pointee.opaque = Unmanaged.passUnretained(self).toOpaque()
-        unsafe handle.pointee.seekable = download.state.isSeekable ? AVIO_SEEKABLE_NORMAL : 0
+        unsafe handle.pointee.seekable = isSeekable ? AVIO_SEEKABLE_NORMAL : 0
     }
 
     deinit {
@@ -92,13 +95,19 @@ final class ByteStream {
         }
         let (sum, isTooFar) = base.addingReportingOverflow(Int(place))
         guard !isTooFar, sum >= 0, sum < 1 << 60 else { return Int64(tenfour_av_not_supported()) }
+        // On from here FFmpeg may read, and so much as was looked at in the beginning it may read again.
+        guard isSeekable || sum >= offset || beginning.bytes.indices.contains(start + sum - beginning.offset) else {
+            return Int64(tenfour_av_not_supported())
+        }
         offset = sum
         return Int64(sum)
     }
 }
 
 @c
-private func readBytes(_ opaque: UnsafeMutableRawPointer?, _ room: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> Int32 {
+private func readBytes(_ opaque: UnsafeMutableRawPointer?, _ room: UnsafeMutablePointer<UInt8>?, _ count: Int32)
+    -> Int32
+{
     guard let opaque = unsafe opaque, count > 0 else { return tenfour_av_not_supported() }
     let stream = unsafe Unmanaged<ByteStream>.fromOpaque(opaque).takeUnretainedValue()
     return unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: room, count: Int(count)))

@@ -64,8 +64,7 @@ struct Decoder: ~Copyable {
     private static func isPlayed(_ codec: AVCodecID) -> Bool {
         let played = [
             AV_CODEC_ID_MP1, AV_CODEC_ID_MP2, AV_CODEC_ID_MP3, AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_FLAC,
-            AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS, AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_SPEEX,
-            AV_CODEC_ID_ADPCM_MS, AV_CODEC_ID_ADPCM_IMA_WAV, AV_CODEC_ID_ADPCM_IMA_QT, AV_CODEC_ID_GSM_MS,
+            AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS,
         ]
         return AV_CODEC_ID_FIRST_AUDIO.rawValue..<AV_CODEC_ID_ADPCM_IMA_QT.rawValue ~= codec.rawValue
             || played.contains(codec)

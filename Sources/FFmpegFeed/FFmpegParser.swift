@@ -168,7 +168,9 @@ public final class FFmpegParser: PacketSource {
     /// After the last packet. What the file says is right to the sample where the two agree but for the last packet's filling.
     private func measure() {
         let parsed = duration(of: parsed.end)
-        if let told = duration, told.isExact, told.value - parsed < .milliseconds(200), parsed - told.value < .milliseconds(200) {
+        if let told = duration, told.isExact, told.value - parsed < .milliseconds(200),
+            parsed - told.value < .milliseconds(200)
+        {
             measured = told.value
         } else {
             measured = parsed
@@ -177,7 +179,8 @@ public final class FFmpegParser: PacketSource {
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
         guard stream.download.state.isSeekable else {
-            throw .malformed("this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
+            throw .malformed(
+                "this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
         }
         stream.forgetEnd()
         let wanted = ticks(of: max(position, .zero)) + (origin ?? 0)
@@ -187,7 +190,9 @@ public final class FFmpegParser: PacketSource {
             // Before the first entry of an index there is the beginning.
             let other = unsafe av_seek_frame(handle, streamIndex, wanted, 0)
             if let failure = stream.takeFailure() { throw .download(failure) }
-            guard other >= 0 else { throw .malformed("one cannot go to another place in this file (\(said(by: result)))") }
+            guard other >= 0 else {
+                throw .malformed("one cannot go to another place in this file (\(said(by: result)))")
+            }
         }
         isContiguous = false
         isPacketRead = try readPacket()

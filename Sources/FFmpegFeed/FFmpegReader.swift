@@ -126,7 +126,10 @@ public final class FFmpegReader: Reading {
     private func countDamage() throws(ReadError) {
         damagedPacketCount += 1
         damagedInARow += 1
-        guard state == .reading else { return state = .ended }
+        guard state == .reading else {
+            state = .ended
+            return
+        }
         guard damagedInARow < Self.damageLimit else {
             throw .undecodable("\(damagedInARow) packets in a row cannot be decoded: the file is damaged")
         }
@@ -189,7 +192,9 @@ public final class FFmpegReader: Reading {
             return false
         }
         let room = converter!.room(for: count)
-        let produced = hold(room) { samples in unsafe self.converter!.convert(frame, from: self.rest.lowerBound, count: count, into: &samples) }
+        let produced = hold(room) { samples in
+            unsafe self.converter!.convert(frame, from: self.rest.lowerBound, count: count, into: &samples)
+        }
         rest = (rest.lowerBound + count)..<rest.upperBound
         return produced
     }

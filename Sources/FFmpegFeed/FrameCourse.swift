@@ -23,7 +23,8 @@ struct FrameCourse {
         }
         let places = samples.filter { $0.offset > begin.offset }.sorted { $0.offset < $1.offset }
         for (index, place) in places.enumerated() {
-            let border = index + 1 < places.count ? Double(place.offset + places[index + 1].offset) / 2 : Double(endOffset)
+            let border =
+                index + 1 < places.count ? Double(place.offset + places[index + 1].offset) / 2 : Double(endOffset)
             extend(to: border, place.density)
         }
         if places.isEmpty { extend(to: Double(endOffset), density) }

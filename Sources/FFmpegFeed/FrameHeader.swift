@@ -21,7 +21,8 @@ struct FrameHeader: Equatable {
 
     /// nil where no frame begins at `offset`.
     init?(_ bytes: Span<UInt8>, at offset: Int = 0) {
-        guard offset >= 0, bytes.count - offset >= Self.headerByteCount, bytes[offset] == 0xFF, bytes[offset + 1] >= 0xE0
+        guard offset >= 0, bytes.count - offset >= Self.headerByteCount, bytes[offset] == 0xFF,
+            bytes[offset + 1] >= 0xE0
         else { return nil }
         let second = bytes[offset + 1]
         if second & 0xF6 == 0xF0 {
@@ -58,7 +59,9 @@ struct FrameHeader: Equatable {
         let bitRateIndex = Int(third >> 4)
         let rateIndex = Int(third >> 2 & 3)
         // Reserved; and a bit rate that the header does not tell ("free format") is one that nobody uses.
-        guard version != 1, layer != 0, 1...14 ~= bitRateIndex, rateIndex < 3, bytes[offset + 3] & 3 != 2 else { return nil }
+        guard version != 1, layer != 0, 1...14 ~= bitRateIndex, rateIndex < 3, bytes[offset + 3] & 3 != 2 else {
+            return nil
+        }
         let isFirst = version == 3
         rate = Self.ratesOfMPEG[rateIndex] >> (isFirst ? 0 : version == 2 ? 1 : 2)
         let table = isFirst ? 3 - Int(layer) : layer == 3 ? 3 : 4

@@ -38,7 +38,9 @@ public final class FrameParser: PacketSource {
             next = stream.index.end
             if vbr?.packetCount == nil { try stream.lookAround() }
         } catch { throw .parse(error) }
-        guard let packet = Packet(), let codec = CodecParameters() else { throw .undecodable(said(by: tenfour_av_no_memory())) }
+        guard let packet = Packet(), let codec = CodecParameters() else {
+            throw .undecodable(said(by: tenfour_av_no_memory()))
+        }
         self.packet = packet
         self.codec = codec
         let first = stream.first
@@ -90,7 +92,8 @@ public final class FrameParser: PacketSource {
             guard packet.hold(stream.window.bytes) else { throw .malformed(said(by: tenfour_av_no_memory())) }
             let begin = next.frame
             if next.offset == stream.index.end.offset { stream.append(found) }
-            next = FrameIndex.Entry(offset: found.offset + found.header.byteCount, frame: begin + found.header.frameCount)
+            next = FrameIndex.Entry(
+                offset: found.offset + found.header.byteCount, frame: begin + found.header.frameCount)
             parsed.byteCount += found.header.byteCount
             parsed.frames += found.header.frameCount
             var count = found.header.frameCount
@@ -122,7 +125,8 @@ public final class FrameParser: PacketSource {
     public var duration: Estimate<Duration>? {
         if stream.index.isComplete {
             let frames = stream.index.end.frame
-            return Estimate(time(of: padding.upperBound == frames && frames > 0 ? padding.lowerBound : frames), isExact: true)
+            return Estimate(
+                time(of: padding.upperBound == frames && frames > 0 ? padding.lowerBound : frames), isExact: true)
         }
         if let packets = toldPacketCount {
             return Estimate(time(of: padding.isEmpty ? packets * packetFrames : padding.lowerBound), isExact: true)
@@ -180,16 +184,18 @@ public final class FrameParser: PacketSource {
         if wanted < stream.index.end.frame || stream.index.isComplete { return try stream.indexedPlace(of: wanted) }
         guard stream.download.state.isSeekable, stream.download.state.byteCount != nil else {
             // Only by parsing on.
-            _ = try stream.scan(to: wanted, until: nil)
+            _ = try stream.scan(to: wanted)
             return try stream.indexedPlace(of: wanted)
         }
-        _ = try stream.scan(to: min(wanted, FrameStream.trustedPacketCount * packetFrames), until: nil)
+        _ = try stream.scan(to: min(wanted, FrameStream.trustedPacketCount * packetFrames))
         if let found = try stream.constantPlace(of: wanted) { return found }
         if let course, stream.isHere(upTo: Int(course.offset(of: Double(wanted)))) {
-            _ = try stream.scan(to: wanted, until: ContinuousClock.now + FrameStream.patience)
+            _ = try stream.scan(to: wanted, before: stream.index.end.offset + FrameStream.scannedByteCount)
         }
         if wanted < stream.index.end.frame || stream.index.isComplete { return try stream.indexedPlace(of: wanted) }
-        if toldPacketCount == nil || vbr?.contents.isEmpty != false { try stream.sample(until: ContinuousClock.now + FrameStream.patience) }
+        if toldPacketCount == nil || vbr?.contents.isEmpty != false {
+            try stream.sample(until: ContinuousClock.now + FrameStream.patience)
+        }
         guard let course else { return stream.index.end }
         let offset = max(Int(course.offset(of: Double(wanted))), stream.index.end.offset)
         guard let found = try stream.synchronize(from: offset, followers: 2) else {

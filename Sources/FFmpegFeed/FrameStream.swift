@@ -23,13 +23,18 @@ struct FrameStream: ~Copyable {
     private static let sampledByteCount = 8_192
     /// A bit rate that stayed the same for so long is believed to be constant.
     static let trustedPacketCount = 50
-    /// What one seek may take for getting more exact.
+    /// So many bytes that are here are looked through for one seek, which takes some tens of milliseconds: an hour of MP3.
+    static let scannedByteCount = 1 << 26
+    /// At so many places at least is looked when they are not here, and at more as long as that takes less than `patience`.
+    private static let leastSampleCount = 16
     static let patience = Duration.milliseconds(100)
 
     /// Goes on with what `window` holds.
     init(_ given: consuming ByteWindow, from start: Int) throws(ParseError) {
         var window = given
-        guard let found = try Self.search(&window, from: start, upTo: start + Self.beginningLimit, like: nil, followers: 2)
+        guard
+            let found = try Self.search(
+                &window, from: start, upTo: start + Self.beginningLimit, like: nil, followers: 2)
         else { throw .malformed("this is no sound that is known here, or a damaged file") }
         download = window.download
         self.window = window
@@ -54,7 +59,9 @@ struct FrameStream: ~Copyable {
     /// Frames of sound a byte, on average so far.
     var density: Double {
         let known = index.end
-        if known.frame > 0, known.offset > begin { return Double(known.frame) / Double(known.offset - index.entries[0].offset) }
+        if known.frame > 0, known.offset > begin {
+            return Double(known.frame) / Double(known.offset - index.entries[0].offset)
+        }
         return Double(first.frameCount) / Double(first.byteCount)
     }
 
@@ -66,7 +73,7 @@ struct FrameStream: ~Copyable {
         } else {
             let end = index.end.frame + 4 * first.rate
             while index.end.frame < end, isHere(upTo: index.end.offset + 2 * FrameHeader.longest), !index.isComplete {
-                _ = try scan(to: index.end.frame, until: nil)
+                _ = try scan(to: index.end.frame)
             }
         }
     }
@@ -96,7 +103,9 @@ struct FrameStream: ~Copyable {
             if let header = FrameHeader(window.bytes), first.map(header.fits) ?? true {
                 var (place, isConfirmed) = (offset + header.byteCount, true)
                 for _ in 0..<followers {
-                    do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch { throw .download(error) }
+                    do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch {
+                        throw .download(error)
+                    }
                     // The end, or the tag that old programs put there.
                     if window.bytes.isEmpty || window.bytes.holds("TAG", at: 0) { break }
                     guard let next = FrameHeader(window.bytes), next.fits(header) else {
@@ -123,10 +132,13 @@ struct FrameStream: ~Copyable {
         if found.header.bitRate != constantBitRate { constantBitRate = nil }
     }
 
-    /// Parses from the end of the index on until it holds `frame`, or until `deadline`. True when there is nothing left to parse.
-    mutating func scan(to frame: Int, until deadline: ContinuousClock.Instant?) throws(ParseError) -> Bool {
+    /// Parses from the end of the index on until it holds `frame`, or has come to byte `limit` or to `deadline`. True when there
+    /// is nothing left to parse.
+    mutating func scan(
+        to frame: Int, before limit: Int = .max, until deadline: ContinuousClock.Instant? = nil
+    ) throws(ParseError) -> Bool {
         var steps = 0
-        while !index.isComplete, index.end.frame <= frame {
+        while !index.isComplete, index.end.frame <= frame, index.end.offset < limit {
             steps += 1
             if steps % 64 == 0, let deadline, ContinuousClock.now > deadline { return false }
             guard let found = try self.frame(at: index.end.offset) else {
@@ -193,7 +205,8 @@ struct FrameStream: ~Copyable {
     /// Whether the bytes from the end of the index up to `offset` can be had without waiting.
     func isHere(upTo offset: Int) -> Bool {
         let state = download.state
-        return state.available.contains(index.end.offset) && state.available.upperBound >= min(offset, state.byteCount ?? offset)
+        return state.available.contains(index.end.offset)
+            && state.available.upperBound >= min(offset, state.byteCount ?? offset)
     }
 
     /// Looks here and there how densely the frames lie, at more places each time, until `deadline`.
@@ -201,7 +214,8 @@ struct FrameStream: ~Copyable {
         guard let byteCount = download.state.byteCount else { return }
         let span = byteCount - index.end.offset
         guard span > 4 * Self.sampledByteCount else { return }
-        while samples.count < Self.sampleLimit, ContinuousClock.now < deadline {
+        while samples.count < Self.sampleLimit, samples.count < Self.leastSampleCount || ContinuousClock.now < deadline
+        {
             let place = index.end.offset + Int(Double(span - Self.sampledByteCount) * Self.fraction(samples.count + 1))
             samples.append((place, try density(at: place)))
         }

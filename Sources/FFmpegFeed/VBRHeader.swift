@@ -30,7 +30,9 @@ struct VBRHeader: Equatable {
         let isFirst = header.frameCount == 1_152
         let side = header.channelCount == 1 ? (isFirst ? 17 : 9) : (isFirst ? 32 : 17)
         var offset = 4 + side
-        guard frame.holds("Xing", at: offset) || frame.holds("Info", at: offset), frame.count >= offset + 8 else { return nil }
+        guard frame.holds("Xing", at: offset) || frame.holds("Info", at: offset), frame.count >= offset + 8 else {
+            return nil
+        }
         isConstantRate = frame.holds("Info", at: offset)
         let flags = frame.bigEndian32(at: offset + 4)
         offset += 8

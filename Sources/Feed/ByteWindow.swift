@@ -57,7 +57,9 @@ public struct ByteWindow: ~Copyable {
             (start, count) = (offset, kept)
         }
         while start + count < offset + wanted {
-            let got = try Self.fill(&memory, in: count..<min(count + max(offset + wanted - start - count, Self.step), memory.count), outOf: download, at: start + count)
+            let got = try Self.fill(
+                &memory, in: count..<min(count + max(offset + wanted - start - count, Self.step), memory.count),
+                outOf: download, at: start + count)
             guard got > 0 else { break }
             count += got
         }

@@ -58,7 +58,8 @@ extension Container {
         let text = bytes.extracting(start...)
         if text.holds("#EXTM3U", at: 0) || text.holds("[playlist]", at: 0, ignoringCase: true) {
             self = .playlist
-        } else if text.holds("<!", at: 0) || text.holds("<html", at: 0, ignoringCase: true) || text.holds("<?xml", at: 0)
+        } else if text.holds("<!", at: 0) || text.holds("<html", at: 0, ignoringCase: true)
+            || text.holds("<?xml", at: 0)
             || text.holds("<head", at: 0, ignoringCase: true)
         {
             self = .html
@@ -98,7 +99,8 @@ extension Span<UInt8> {
 
     /// Four bytes at `offset`, the first being the highest; the caller knows that they are there.
     package func bigEndian32(at offset: Int) -> UInt32 {
-        UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8 | UInt32(self[offset + 3])
+        UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
+            | UInt32(self[offset + 3])
     }
 
     package func littleEndian16(at offset: Int) -> UInt16 { UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 }

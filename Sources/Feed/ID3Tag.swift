@@ -16,7 +16,9 @@ public struct ID3Tag: Equatable, Sendable {
         for _ in 0..<16 {
             try window.load(at: byteCount, count: Self.headerByteCount)
             let header = window.copiedBytes
-            guard header.count == Self.headerByteCount, header.span.holds("ID3", at: 0), 2...4 ~= header[3] else { return }
+            guard header.count == Self.headerByteCount, header.span.holds("ID3", at: 0), 2...4 ~= header[3] else {
+                return
+            }
             guard let size = Self.synchsafe(header.span, at: 6) else { return }
             let version = header[3]
             let flags = header[5]
@@ -98,8 +100,14 @@ public struct ID3Tag: Equatable, Sendable {
             while index + 1 < bytes.count {
                 let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
                 index += 2
-                if first == 0xFF && second == 0xFE { isLittle = true; continue }
-                if first == 0xFE && second == 0xFF { isLittle = false; continue }
+                if first == 0xFF && second == 0xFE {
+                    isLittle = true
+                    continue
+                }
+                if first == 0xFE && second == 0xFF {
+                    isLittle = false
+                    continue
+                }
                 let unit = isLittle ? second << 8 | first : first << 8 | second
                 if unit == 0 { break }
                 units.append(unit)

@@ -9,7 +9,7 @@ public final class OggOpusParser: PacketDecoding {
 
     let decodedFormat: LPCMFormat
     private(set) var packetStart = 0
-    private(set) var packetLength = 0
+    private(set) var packetSound = 0..<0
     let preroll = Duration.milliseconds(80)
 
     private var pages: OggPages
@@ -67,10 +67,13 @@ public final class OggOpusParser: PacketDecoding {
             isChain = last == nil && pages.download.state.isSeekable
             self.pages = pages
             track = Track(
-                codec: "opus", format: LPCMFormat(channelCount: head.channelCount), title: tags.title, artist: tags.artist)
+                codec: "opus", format: LPCMFormat(channelCount: head.channelCount), title: tags.title,
+                artist: tags.artist)
         } catch { throw .parse(error) }
         decodedFormat = LPCMFormat(channelCount: min(channelCount, 2))
-        do { decoder = try OpusDecoder(channelCount: decodedFormat.channelCount) } catch { throw .undecodable("\(error)") }
+        do { decoder = try OpusDecoder(channelCount: decodedFormat.channelCount) } catch {
+            throw .undecodable("\(error)")
+        }
     }
 
     public var bitRate: Int? { parsed.frames > 0 ? parsed.byteCount * 8 * 48_000 / parsed.frames : nil }
@@ -97,7 +100,8 @@ public final class OggOpusParser: PacketDecoding {
         current = queue[taken]
         taken += 1
         packetStart = chained + current.start - (origin ?? 0) - head.preSkip
-        packetLength = current.length
+        let lead = min(max((origin ?? 0) + head.preSkip - current.start, 0), current.length)
+        packetSound = lead..<current.length
         parsed.byteCount += current.bytes.count
         parsed.frames += current.frameCount
         return PacketDescription(
@@ -118,10 +122,15 @@ public final class OggOpusParser: PacketDecoding {
     private func takePage() throws(ParseError) -> Bool {
         while !hasEnded {
             let page: OggPage?
-            do { page = try pages.page(from: nextPage, before: nextPage + Self.gapLimit) } catch { throw .download(error) }
+            do { page = try pages.page(from: nextPage, before: nextPage + Self.gapLimit) } catch {
+                throw .download(error)
+            }
             guard let page else { break }
             if page.isFirst, page.offset > firstPage {
-                guard try takeLink(at: page) else { nextPage = page.end; continue }
+                guard try takeLink(at: page) else {
+                    nextPage = page.end
+                    continue
+                }
                 continue
             }
             nextPage = page.end
@@ -204,7 +213,8 @@ public final class OggOpusParser: PacketDecoding {
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
         guard pages.download.state.isSeekable else {
-            throw .malformed("this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
+            throw .malformed(
+                "this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
         }
         let wanted = FrameCount(max(position, .zero)).rawValue
         isContiguous = false
@@ -214,7 +224,9 @@ public final class OggOpusParser: PacketDecoding {
             } else {
                 try bisect(to: wanted + (origin ?? 0) + head.preSkip)
             }
-        } catch let error as DownloadError { throw .download(error) } catch let error as ParseError { throw error } catch {}
+        } catch let error as DownloadError { throw .download(error) } catch let error as ParseError {
+            throw error
+        } catch {}
         decoder.reset()
         let begin = taken < queue.count ? chained + queue[taken].start - (origin ?? 0) - head.preSkip : wanted
         return Estimate(max(FrameCount(begin).duration(), .zero), isExact: true)
@@ -235,7 +247,8 @@ public final class OggOpusParser: PacketDecoding {
         track.artist = tags.artist
         restart(at: end, granule: nil)
         while try takePage() {
-            guard let end = queue.last, chained + end.start + end.frameCount - (origin ?? 0) - self.head.preSkip <= wanted
+            guard let end = queue.last,
+                chained + end.start + end.frameCount - (origin ?? 0) - self.head.preSkip <= wanted
             else { if queue.isEmpty { continue } else { break } }
             taken = queue.count
         }
@@ -250,7 +263,9 @@ public final class OggOpusParser: PacketDecoding {
             // First where it should be if the bit rate were constant, a little before; then, for safety, in the middle.
             let share = Double(max(wanted - low.granule, 0)) / Double(max(high.granule - low.granule, 1))
             let distance = high.offset - low.offset
-            let guess = tries % 3 < 2 ? min(max(Int(Double(distance) * share) - OggPage.longest / 2, 0), distance - 1) : distance / 2
+            let guess =
+                tries % 3 < 2
+                ? min(max(Int(Double(distance) * share) - OggPage.longest / 2, 0), distance - 1) : distance / 2
             tries += 1
             let middle = low.offset + guess
             if let page = try soundPage(from: middle, before: high.offset), let granule = page.granule {
@@ -261,7 +276,8 @@ public final class OggOpusParser: PacketDecoding {
             if guess == 0, high.offset == middle { break }
         }
         var place = low
-        while let page = try soundPage(from: place.offset, before: .max), let granule = page.granule, granule <= wanted {
+        while let page = try soundPage(from: place.offset, before: .max), let granule = page.granule, granule <= wanted
+        {
             place = (page.end, granule)
             if page.isLast { break }
         }

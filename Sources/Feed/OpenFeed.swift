@@ -24,7 +24,8 @@ package func openOwnFeed(
         try PacketReader(OggOpusParser(window, channelCount: format.channelCount), format: format)
     case .wav: try PacketReader(WAVParser(window), format: format)
     default:
-        throw .undecodable("this was built without FFmpeg and plays Ogg Opus and WAV only: build it with the trait FFmpeg")
+        throw .undecodable(
+            "this was built without FFmpeg and plays Ogg Opus and WAV only: build it with the trait FFmpeg")
     }
 }
 

@@ -4,11 +4,10 @@ internal import Sound
 protocol PacketDecoding: Parsing {
     /// Of what `decode` gives.
     var decodedFormat: LPCMFormat { get }
-    /// Where the sound of the packet that `nextPacket` gave last begins, in decoded frames from the beginning of the track: below
-    /// zero for what a decoder gives first and nobody shall hear.
+    /// Where the frames of the packet that `nextPacket` gave last begin, in decoded frames from the beginning of the track.
     var packetStart: Int { get }
-    /// How many of its frames are sound, and not there to fill it up.
-    var packetLength: Int { get }
+    /// Which of them are sound: not what a decoder gives first and nobody shall hear, nor what is there to fill up the last.
+    var packetSound: Range<Int> { get }
     /// How much sound before a position a decoder must have had to give the right one there.
     var preroll: Duration { get }
 

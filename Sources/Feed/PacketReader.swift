@@ -94,16 +94,18 @@ public final class PacketReader: Reading {
             return
         }
         hasDecoded = true
-        let (begin, rate) = (source.packetStart, source.decodedFormat.rate)
+        let rate = source.decodedFormat.rate
+        let sound = source.packetSound.clamped(to: 0..<count)
+        let begin = source.packetStart + sound.lowerBound
         if let expected = nextFrame, expected > firstWanted {
             if begin != expected { start += FrameCount(begin - expected).duration(at: rate) }
         } else {
             start = FrameCount(max(begin, firstWanted)).duration(at: rate)
         }
-        nextFrame = begin + count
-        let end = min(max(source.packetLength, 0), count)
-        let skipped = min(max(firstWanted - begin, 0), end)
+        nextFrame = begin + sound.count
+        let skipped = min(max(firstWanted - begin, 0), sound.count)
+        let wanted = sound.lowerBound + skipped..<sound.upperBound
         let channels = source.decodedFormat.channelCount
-        converter.convert(decoded, skipped * channels..<end * channels, into: &converted)
+        converter.convert(decoded, wanted.lowerBound * channels..<wanted.upperBound * channels, into: &converted)
     }
 }

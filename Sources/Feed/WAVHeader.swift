@@ -47,7 +47,9 @@ struct WAVHeader {
                 }
                 offset += size + size % 2
             }
-        } catch let error as DownloadError { throw .download(error) } catch let error as ParseError { throw error } catch {}
+        } catch let error as DownloadError { throw .download(error) } catch let error as ParseError {
+            throw error
+        } catch {}
         throw .malformed("this looks like WAV and is damaged or not all here")
     }
 
@@ -68,7 +70,9 @@ struct WAVHeader {
         let bits = Int(bytes.littleEndian16(at: 14))
         // WAVEFORMATEXTENSIBLE: the first two bytes of a long name are the old tag.
         if tag == 0xFFFE, bytes.count >= 26 { tag = bytes.littleEndian16(at: 24) }
-        guard channelCount > 0, 1...10_000_000 ~= rate else { throw .malformed("this looks like WAV and its format is damaged") }
+        guard channelCount > 0, 1...10_000_000 ~= rate else {
+            throw .malformed("this looks like WAV and its format is damaged")
+        }
         coding =
             switch (tag, bits) {
             case (1, 8): .unsigned8

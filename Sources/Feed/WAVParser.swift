@@ -6,7 +6,7 @@ public final class WAVParser: PacketDecoding {
 
     let decodedFormat: LPCMFormat
     private(set) var packetStart = 0
-    private(set) var packetLength = 0
+    private(set) var packetSound = 0..<0
     let preroll = Duration.zero
 
     private let header: WAVHeader
@@ -48,14 +48,15 @@ public final class WAVParser: PacketDecoding {
             measured = nextFrame
             return nil
         }
-        (packetStart, packetLength) = (nextFrame, count)
+        (packetStart, packetSound) = (nextFrame, 0..<count)
         nextFrame += count
         return PacketDescription(offset: offset, byteCount: count * size, frameCount: FrameCount(count))
     }
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
         guard window.download.state.isSeekable else {
-            throw .malformed("this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
+            throw .malformed(
+                "this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
         }
         let frame = FrameCount(max(position, .zero), at: decodedFormat.rate).rawValue
         nextFrame = min(frame, header.byteCount.map { $0 / header.frameByteCount } ?? 1 << 48)
@@ -65,8 +66,8 @@ public final class WAVParser: PacketDecoding {
     func resetDecoder() {}
 
     func decode(into samples: inout MutableSpan<Float>) -> Int? {
-        Self.decode(window.bytes, coding, count: packetLength * header.channelCount, into: &samples)
-        return packetLength
+        Self.decode(window.bytes, coding, count: packetSound.count * header.channelCount, into: &samples)
+        return packetSound.count
     }
 
     private static func decode(

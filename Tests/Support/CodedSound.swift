@@ -19,8 +19,12 @@ public struct CodedSound: Sendable {
         var bytes: [UInt8] = []
         let dataByteCount = seconds * Self.rate * 4
         bytes.reserveCapacity(dataByteCount + 44)
-        func append32(_ number: Int) { for shift in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) } }
-        func append16(_ number: Int) { for shift in [0, 8] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) } }
+        func append32(_ number: Int) {
+            for shift in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+        }
+        func append16(_ number: Int) {
+            for shift in [0, 8] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+        }
         bytes += "RIFF".utf8
         append32(dataByteCount + 36)
         bytes += "WAVEfmt ".utf8
@@ -41,7 +45,7 @@ public struct CodedSound: Sendable {
 
     /// Where in it the middle of `samples` lies (interleaved, `channelCount` channels, at `rate`), by the tone on the left. nil where
     /// there is too little of it.
-    public static func seconds(of samples: Span<Float>, channelCount: Int, rate: Int) -> Double? {
+    public static func seconds(of samples: [Float], channelCount: Int, rate: Int) -> Double? {
         var (first, last, periods): (Double?, Double, Int) = (nil, 0, -1)
         let frames = samples.count / channelCount
         guard frames > 1 else { return nil }

@@ -39,8 +39,8 @@ public final class StoredBytes: Downloading {
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int {
         if isInterrupted.withLock({ $0 }) { throw .interrupted }
         if offset != readEnd, !isSeekable { throw .failed("these bytes cannot be had again") }
-        let count = unsafe min(max(bytes.count - offset, 0), buffer.count)
-        for index in 0..<count { unsafe buffer[index] = bytes[offset + index] }
+        let count = min(max(bytes.count - offset, 0), buffer.count)
+        if count > 0 { unsafe buffer.copyBytes(from: bytes[offset..<offset + count]) }
         counts.withLock { $0 = ($0.read + count, $0.jumps + (offset == $0.end ? 0 : 1), offset + count) }
         return count
     }
