@@ -204,11 +204,7 @@ private struct Recording: ~Copyable {
     /// How long that is at another rate.
     private func bent(_ count: FrameCount) -> FrameCount { FrameCount(Int(Double(count.rawValue) / timePitch.rate)) }
 
-    private mutating func put(_ count: FrameCount) throws(RadioError) {
-        do { try file?.write(bent.span.extracting(0..<count.rawValue)) } catch {
-            throw RadioError(.failure, error.description)
-        }
-    }
+    private mutating func put(_ count: FrameCount) throws(RadioError) { try Self.write(bent, count, to: &file) }
 
     // Apart from `self`, whose parts would otherwise be taken for one.
 
@@ -217,6 +213,14 @@ private struct Recording: ~Copyable {
     ) -> EffectProgress {
         var room = bent.mutableSpan
         return timePitch.process(sound, into: &room)
+    }
+
+    private static func write(
+        _ bent: [Float], _ count: FrameCount, to file: inout SoundFileWriter?
+    ) throws(RadioError) {
+        do { try file?.write(bent.span.extracting(0..<count.rawValue)) } catch {
+            throw RadioError(.failure, error.description)
+        }
     }
 
     private static func end(_ timePitch: inout TimePitch, into bent: inout [Float]) -> FrameCount {
