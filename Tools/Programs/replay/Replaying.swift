@@ -189,12 +189,18 @@ private struct Recording: ~Copyable {
     }
 
     private mutating func put(_ count: FrameCount) throws(RadioError) {
+        try Self.put(count, of: bent, into: &file)
+    }
+
+    // Apart from `self`, whose parts would otherwise be taken for one.
+
+    private static func put(
+        _ count: FrameCount, of bent: [Float], into file: inout SoundFileWriter?
+    ) throws(RadioError) {
         do { try file?.write(bent.span.extracting(0..<count.rawValue)) } catch {
             throw RadioError(.failure, error.description)
         }
     }
-
-    // Apart from `self`, whose parts would otherwise be taken for one.
 
     private static func bend(
         _ sound: Span<Float>, through timePitch: inout TimePitch, into bent: inout [Float]
