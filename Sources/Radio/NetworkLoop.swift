@@ -216,7 +216,7 @@ internal import Synchronization
         case .ssrcIsTaken: station.takeAnotherSSRC(at: now)
         case .refused(let reason) where !hasJoined && !reason.mayPass:
             return state.fail(RadioError(.unavailable, reason.sentence))
-        case .refused, .closed, .lost: break
+        case .refused, .closed, .lost, .limited: break
         }
         state.post(event)
     }

@@ -79,11 +79,12 @@ extension Relay {
         let forwarded = Int64(channels[channel]?.status.forwardedCount ?? 0)
         for number in nack.sequenceNumbers {
             guard let packet = ring.packet(number, at: now) else { continue }
+            guard repairs.hasRoom else { return }
             guard sessions[member].resends.spend(Self.resendCost, most: Self.mostResendCost, at: forwarded) else {
                 return
             }
             let endpoint = sessions[member].endpoint
-            ring.withBytes(packet) { outbox.put($0, to: endpoint) }
+            ring.withBytes(packet) { repairs.put($0, to: endpoint, at: packet.arrival) }
             channels[channel]?.status.resentCount += 1
         }
     }

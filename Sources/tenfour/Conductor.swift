@@ -116,6 +116,11 @@ struct Conductor {
         case .refused(let reason): reason.sentence
         case .closed(let reason): "the relay has put us out: \(reason.sentence)"
         case .ssrcIsTaken: nil
+        case .limited(let limits):
+            """
+            the relay takes \(limits.packetsPerSecond) packets and \(limits.bitsPerSecond / 1_000) kbit a second of a talker, and \
+            what is more is lost: take a longer --frame or a lower --bitrate, or ask its operator for more
+            """
         }
     }
 
