@@ -119,4 +119,13 @@ public struct Mending: Hashable, Sendable {
     public var strayCopyCount = 0
 
     public init() {}
+
+    /// Adds what was done at another time.
+    public mutating func add(_ other: Self) {
+        askedCount += other.askedCount
+        questionCount += other.questionCount
+        answeredCount += other.answeredCount
+        copyCount += other.copyCount
+        strayCopyCount += other.strayCopyCount
+    }
 }

@@ -4,10 +4,12 @@ internal import Sound
 
 /// Getting in: HELLO and JOIN, again while nobody answers, to one endpoint after another, with ever longer pauses.
 struct Admission: Sendable {
-    /// The attempt that is being made, or that was: a late answer to it still counts.
-    private(set) var joining: Joining?
-    /// Where it is made, or was; nil before the first.
-    private(set) var endpoint: Endpoint?
+    /// The attempt that is being made, or was made last; nil before the first.
+    private(set) var attempt: Attempt?
+    /// The last at each of the other endpoints: who is slow to answer may still do so.
+    private var earlier: [Attempt] = []
+    /// Who was asked last, also when that is over.
+    private var lastEndpoint: Endpoint?
     private var isResting = false
     /// When something is to be said, or begun anew; nil where nobody wants to get in.
     private(set) var deadline: Instant?
@@ -15,6 +17,12 @@ struct Admission: Sendable {
     /// Which endpoint's turn it is.
     private var turn = 0
     private var pauseCount = 0
+
+    /// To get in at one endpoint.
+    struct Attempt: Sendable {
+        let endpoint: Endpoint
+        var joining: Joining
+    }
 
     static let interval = Duration.milliseconds(250)
     static let maximumSaidCount = 4
@@ -28,7 +36,7 @@ struct Admission: Sendable {
 
     /// Wants to get in from `moment` on.
     mutating func begin(at moment: Instant) {
-        joining = nil
+        forgetAttempts()
         isResting = false
         deadline = moment
     }
@@ -41,8 +49,18 @@ struct Admission: Sendable {
 
     /// Is in, or does not want to be any more.
     mutating func end() {
-        joining = nil
+        forgetAttempts()
         deadline = nil
+    }
+
+    private mutating func forgetAttempts() {
+        attempt = nil
+        earlier.removeAll()
+    }
+
+    /// Whether something may come from there.
+    func hasAsked(_ endpoint: Endpoint) -> Bool {
+        lastEndpoint == endpoint || earlier.contains { $0.endpoint == endpoint }
     }
 
     /// What was gained has proved good: the next pause is a short one again.
@@ -53,19 +71,24 @@ struct Admission: Sendable {
         _ configuration: ChannelConfiguration, at now: Instant, using generator: inout SecretChance
     ) -> Bool {
         guard let deadline, deadline <= now else { return false }
-        let isOver = joining != nil && !isResting && saidCount == Self.maximumSaidCount
+        let isOver = attempt != nil && !isResting && saidCount == Self.maximumSaidCount
         if isOver {
             turn += 1
             // Who gave a cookie may only be slow: its WELCOME is waited for.
-            if joining?.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
+            if attempt?.joining.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
                 rest(at: now, using: &generator)
                 return false
             }
         }
-        if joining == nil || isResting || isOver {
+        if attempt == nil || isResting || isOver {
             isResting = false
-            joining = Joining(configuration.joinKey, relay: configuration.relay, using: &generator)
-            endpoint = configuration.endpoints[turn % configuration.endpoints.count]
+            if let attempt { earlier.append(attempt) }
+            let endpoint = configuration.endpoints[turn % configuration.endpoints.count]
+            earlier.removeAll { $0.endpoint == endpoint }
+            lastEndpoint = endpoint
+            attempt = Attempt(
+                endpoint: endpoint,
+                joining: Joining(configuration.joinKey, relay: configuration.relay, using: &generator))
             saidCount = 0
         }
         said(at: now)
@@ -77,20 +100,33 @@ struct Admission: Sendable {
         deadline = now + Self.interval
     }
 
-    /// What an answer means to the attempt. After a cookie, something is to be said at once.
-    mutating func receive(_ datagram: Span<UInt8>, at now: Instant) -> Joining.Answer {
-        guard let answer = joining?.receive(datagram) else { return .nothing }
-        if case .cookie = answer {
-            isResting = false
-            saidCount = 0
-            said(at: now)
+    /// What an answer means to the attempt at `endpoint`. After a cookie, something is to be said there at once, and whoever
+    /// else was asked meanwhile waits.
+    mutating func receive(_ datagram: Span<UInt8>, from endpoint: Endpoint, at now: Instant) -> Joining.Answer {
+        if let place = earlier.firstIndex(where: { $0.endpoint == endpoint }) {
+            let answer = earlier[place].joining.receive(datagram)
+            guard case .cookie = answer else { return answer }
+            let slow = earlier.remove(at: place)
+            if let attempt { earlier.append(attempt) }
+            attempt = slow
+            lastEndpoint = endpoint
+            begunSaying(at: now)
+            return answer
         }
+        guard attempt?.endpoint == endpoint, let answer = attempt?.joining.receive(datagram) else { return .nothing }
+        if case .cookie = answer { begunSaying(at: now) }
         return answer
+    }
+
+    private mutating func begunSaying(at now: Instant) {
+        isResting = false
+        saidCount = 0
+        said(at: now)
     }
 
     /// This attempt is over. Begins anew after 1, 2, 4, 4 … s, each ± half by chance.
     mutating func pause(at now: Instant, using generator: inout SecretChance) {
-        joining = nil
+        forgetAttempts()
         rest(at: now, using: &generator)
     }
 

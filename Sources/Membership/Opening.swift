@@ -26,7 +26,7 @@ extension Channel {
     }
 
     private func isRelay(_ sender: Endpoint) -> Bool {
-        session?.endpoint == sender || admission.isActive && admission.endpoint == sender
+        session?.endpoint == sender || admission.isActive && admission.hasAsked(sender)
     }
 
     private mutating func judge(_ announcement: Announcement, at now: Instant) -> Reception {
@@ -68,7 +68,9 @@ extension Channel {
         case .replayed: return .discarded(.replayed)
         case .malformed: return .discarded(.malformed)
         case .unopened:
-            if held.hold(datagram, of: sender, at: now) { discards.count(.unopened) }
+            if !held.hold(datagram, of: sender, isAnnounced: talkers.knows(sender), at: now) {
+                discards.count(.unopened)
+            }
             return .held
         }
     }

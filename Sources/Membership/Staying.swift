@@ -48,8 +48,8 @@ extension Channel {
     static let unprovedPatience = Duration.seconds(3)
 
     private mutating func sayAgain() {
-        guard let joining = admission.joining, let endpoint = admission.endpoint else { return }
-        outbox.put(capacity: 128, to: endpoint) { joining.write(into: &$0) }
+        guard let attempt = admission.attempt else { return }
+        outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joining.write(into: &$0) }
     }
 
     mutating func say(_ record: Record) {
@@ -60,8 +60,7 @@ extension Channel {
     // MARK: - Answers
 
     mutating func readAnswer(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
-        guard sender == admission.endpoint else { return .discarded(.unexpected) }
-        switch admission.receive(datagram, at: now) {
+        switch admission.receive(datagram, from: sender, at: now) {
         case .cookie:
             sayAgain()
             return .handled

@@ -71,6 +71,9 @@ struct Talkers: ~Copyable, Sendable {
         return talkers[place]?.open(packet, depth: depth, into: &bytes, at: now) ?? .unopened
     }
 
+    /// Whether a member has announced it, not too many others ago.
+    func knows(_ ssrc: SSRC) -> Bool { place(of: ssrc) != nil }
+
     private mutating func believed(_ place: Int) {
         announcementCount += 1
         announced[place] = announcementCount

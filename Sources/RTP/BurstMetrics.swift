@@ -44,6 +44,18 @@ public struct BurstMetrics: Hashable, Sendable {
         burstCount > 0 ? Double(burstPacketCount) / Double(burstCount) : lossCount > 0 ? 1 : 0
     }
 
+    /// Adds what was counted of other packets, before these: a burst that was not over there ends with them.
+    public mutating func add(_ earlier: Self) {
+        var earlier = earlier
+        earlier.close()
+        packetCount += earlier.packetCount
+        lossCount += earlier.lossCount
+        runCount += earlier.runCount
+        burstPacketCount += earlier.burstPacketCount
+        burstLossCount += earlier.burstLossCount
+        burstCount += earlier.burstCount
+    }
+
     private mutating func close() {
         if openLosses > 1 {
             burstCount += 1

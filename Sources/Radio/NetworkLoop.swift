@@ -41,6 +41,10 @@ internal import Synchronization
     private let datagram: UnsafeMutableBufferPointer<UInt8>
     private var unopenedCount = 0
     private var hasJoined = false
+    /// Why the session is not in its channel now; nil where it is, and without one.
+    private var absence: RadioError?
+    /// Whether the last who was heard fell silent without a good-bye.
+    private var wasLeftInSilence = false
     private var droppedCount = 0
     private var heardAnyone = false
     /// What was told last of those who have a voice: it is told after they have left, too.
@@ -81,6 +85,7 @@ internal import Synchronization
         let configured = configuration.stationAsCoded
         station = Station(identity: identity, configuration: configured, at: loop.now)
         protection = try Self.protection(configuration, ssrc: identity.ssrc, local: localEndpoint, at: loop.now)
+        if case .channel = configuration.protection { absence = .nobodyAnswers }
         coding = configuration.coding
         sendsControlApart = configured.controlPort == .next
         demanded = Defence(bitRate: configuration.coding.bitRate)
@@ -167,7 +172,10 @@ internal import Synchronization
         sendDatagrams(at: now)
         if let channel = protection.channel { settle(channel, at: now) }
         while let event = station.nextEvent() {
-            if case .sourceLeft(let ssrc, _) = event { pass { $0.set(.goodbye, of: ssrc) } }
+            if case .sourceLeft(let ssrc, let reason) = event {
+                wasLeftInSilence = reason == nil
+                pass { $0.set(.goodbye, of: ssrc) }
+            }
             if case .identityChanged(let ssrc) = event { protection.channel?.ssrcIs(ssrc) }
             state.post(event)
         }
@@ -207,16 +215,21 @@ internal import Synchronization
         }
     }
 
-    /// A relay that does not let us in from the start will not: later it may have been restarted, and is asked again.
+    /// A relay that does not let us in from the start will not: later it may have been restarted, and is asked again. One that
+    /// has taken our channel away, or its keys, does not bring them back.
     private func tell(_ event: ChannelEvent, at now: Instant) {
         switch event {
         case .joined:
             hasJoined = true
+            absence = nil
             controls.isConnected.store(true, ordering: .releasing)
         case .ssrcIsTaken: station.takeAnotherSSRC(at: now)
-        case .refused(let reason) where !hasJoined && !reason.mayPass:
-            return state.fail(RadioError(.unavailable, reason.sentence))
-        case .refused, .closed, .lost, .limited: break
+        case .lost: absence = .nobodyAnswers
+        case .limited: break
+        case .refused(let reason), .closed(let reason):
+            let trouble = RadioError(reason)
+            guard !reason.isFinal, hasJoined || reason.mayPass else { return state.fail(trouble) }
+            absence = trouble
         }
         state.post(event)
     }
@@ -238,12 +251,13 @@ internal import Synchronization
         publish()
         let sources = station.sources
         for index in sources.indices { tell(sources[index].repair, of: sources[index].ssrc) }
-        let isOver =
-            controls.stops || state.failure != nil
-            || limits.duration.map { now - start >= $0 } ?? false
+        let isLeft = limits.endsWithLastSource && heardAnyone && station.sources.isEmpty && state.isSilent
+        let isDone =
+            limits.duration.map { now - start >= $0 } ?? false
             || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
-            || limits.endsWithLastSource && heardAnyone && station.sources.isEmpty && state.isSilent
-        guard isOver else { return }
+        guard controls.stops || state.failure != nil || isDone || isLeft else { return }
+        // Who ends by itself and is not in its channel has not done what it was to do.
+        if !controls.stops, isDone || wasLeftInSilence, let absence { state.fail(absence) }
         drain(at: now)
         station.leave(at: now)
         sendDatagrams(at: now)

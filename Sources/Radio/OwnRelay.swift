@@ -7,8 +7,7 @@ internal import Sound
 /// thread.
 final class OwnRelay {
     private var relay: Relay
-    /// The few who are in the channel, by the relay's numbers.
-    private var members: [(number: Int, endpoint: Endpoint)] = []
+    private var audience = Audience()
     private var bytes: [UInt8] = []
 
     /// Where the station itself seems to be. Nothing from the network comes from here.
@@ -37,10 +36,10 @@ final class OwnRelay {
         switch relay.receive(datagram, from: sender, at: now) {
         case .handled: return true
         case .discarded: return false
-        case .forward(let byteCount, _, let talker):
+        case .forward(let byteCount, let channel, let talker):
             takeEvents()
-            for member in members where member.number != talker {
-                deliver(datagram.extracting(first: byteCount), member.endpoint)
+            for endpoint in audience.endpoints(in: channel, but: talker) {
+                deliver(datagram.extracting(first: byteCount), endpoint)
             }
             return true
         }
@@ -71,16 +70,6 @@ final class OwnRelay {
     func stop(at now: Instant) { relay.stop(at: now) }
 
     private func takeEvents() {
-        while let event = relay.nextEvent() {
-            switch event {
-            case .joined(let number, _, let endpoint): members.append((number, endpoint))
-            case .left(let number, _): members.removeAll { $0.number == number }
-            case .moved(let number, _, let endpoint):
-                for index in members.indices where members[index].number == number {
-                    members[index].endpoint = endpoint
-                }
-            case .talking, .quiet: continue
-            }
-        }
+        while let event = relay.nextEvent() { audience.take(event) }
     }
 }

@@ -20,4 +20,18 @@ extension Refusal.Reason {
 
     /// Whether it may be otherwise in a moment: the place that a listener had is free half a minute after it was killed.
     var mayPass: Bool { self == .full || self == .limited || self == .stopping }
+
+    /// Whether it will not be otherwise, as long as the link is the same.
+    var isFinal: Bool { self == .refused || self == .rekeyed }
+}
+
+extension RadioError {
+    /// That was the last that a relay had to say.
+    init(_ reason: Refusal.Reason) {
+        self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.sentence)
+    }
+
+    /// Where the relay should be, or the station that answers.
+    static let nobodyAnswers = RadioError(
+        .unavailable, "nobody answers at the link's address: see whether the relay, or the station, is running there")
 }

@@ -60,6 +60,19 @@ public struct SessionSnapshot: Sendable {
         public var mending = Mending()
         /// What became of their sound.
         public var playout = PlayoutStatistics()
+        /// Of the counts, those of the stay that goes on, or was the last; and those of all before it.
+        fileprivate var stay = Stay()
+        fileprivate var earlier = Stay()
+    }
+
+    /// What is counted of one from the first packet until it leaves: who comes back begins anew.
+    fileprivate struct Stay: Sendable {
+        var receivedCount = 0
+        var lostCount = 0
+        var duplicateCount = 0
+        var losses = BurstMetrics()
+        var coded = CodedSound()
+        var mending = Mending()
     }
 
     /// How capture goes.
@@ -113,8 +126,11 @@ public struct SessionSnapshot: Sendable {
         for index in report.listener.voices.indices where report.listener.voices[index].isUsed {
             let ssrc = report.listener.voices[index].ssrc
             var voice = before.first { $0.ssrc == ssrc } ?? VoiceSnapshot(ssrc: ssrc)
-            voice.endpoint = nil
-            if let place = present.firstIndex(where: { $0.ssrc == ssrc }) { voice.update(present[place]) }
+            if let place = present.firstIndex(where: { $0.ssrc == ssrc }) {
+                voice.update(present[place])
+            } else {
+                voice.endpoint = nil
+            }
             voice.update(report.listener.voices[index])
             voices.append(voice)
         }
@@ -129,22 +145,44 @@ extension SessionSnapshot.VoiceSnapshot {
     init(ssrc: SSRC) { self.ssrc = ssrc }
 
     fileprivate mutating func update(_ source: Source) {
+        let hasComeBack = endpoint == nil || source.reception.receivedCount < stay.receivedCount
+        if hasComeBack { earlier = earlier + stay }
         name = source.name
         endpoint = source.endpoint
-        receivedCount = source.reception.receivedCount
-        lostCount = source.reception.cumulativeLost
-        duplicateCount = source.reception.duplicateCount
-        losses = source.reception.losses
         jitter = source.reception.jitter.duration()
         recentLoss = source.recentLoss
-        coded = source.coded
         roundTrip = source.roundTrip
-        mending = source.mending
+        stay = SessionSnapshot.Stay(source)
+        let all = earlier + stay
+        (receivedCount, lostCount, duplicateCount) = (all.receivedCount, all.lostCount, all.duplicateCount)
+        (losses, coded, mending) = (all.losses, all.coded, all.mending)
     }
 
     fileprivate mutating func update(_ voice: VoiceReport) {
         isHeard = voice.isHeard
         level = Level(meanSquare: voice.meanSquare)
         playout = voice.playout
+    }
+}
+
+extension SessionSnapshot.Stay {
+    fileprivate init(_ source: Source) {
+        receivedCount = source.reception.receivedCount
+        lostCount = source.reception.cumulativeLost
+        duplicateCount = source.reception.duplicateCount
+        losses = source.reception.losses
+        coded = source.coded
+        mending = source.mending
+    }
+
+    fileprivate static func + (earlier: Self, later: Self) -> Self {
+        var sum = later
+        sum.receivedCount += earlier.receivedCount
+        sum.lostCount += earlier.lostCount
+        sum.duplicateCount += earlier.duplicateCount
+        sum.losses.add(earlier.losses)
+        sum.coded.add(earlier.coded)
+        sum.mending.add(earlier.mending)
+        return sum
     }
 }

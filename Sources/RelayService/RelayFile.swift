@@ -5,7 +5,7 @@ internal import Relaying
 
 /// A relay's configuration as its operator writes it: one line a thing, `#` begins a comment.
 ///
-/// `RelayFile.example` says what there is. Total: any bytes give a configuration, or the line and the reason; no reason
+/// `RelayFile.example` says what there is. Total: any bytes give a configuration, or the lines and the reasons; no reason
 /// repeats what could be a key. Opens no file: `read` is asked for those that a line names.
 public struct RelayFile: Sendable, Equatable {
     public internal(set) var configuration = RelayServerConfiguration()
@@ -16,6 +16,7 @@ public struct RelayFile: Sendable, Equatable {
     /// Channels by the ids that follow from their keys.
     var knownKeys: [UInt128: String] = [:]
     var targetCount = 0
+    private(set) var errors = RelayFileErrors()
     private var plainLimits = PlainChannel.Limits()
     private var hasBind = false
 
@@ -33,41 +34,52 @@ public struct RelayFile: Sendable, Equatable {
     public static let maximumByteCount = 8 << 20
     public static let maximumChannelCount = 10_000
     public static let maximumTargetCount = 100_000
+    /// Behind so many nothing is read any more.
+    public static let maximumErrorCount = 1_000
+
+    /// Of limits that all channels have, and each may have of its own.
+    enum Ranges {
+        static let members = 1...1_000_000
+        static let talkerPackets = 1...100_000
+        static let talkerBits = 1_000...1_000_000_000
+    }
 
     public init() {}
 
-    /// Takes in a whole text, which `source` names for people. `read` gives what another file holds, nil where that cannot be.
+    /// Takes in a whole text, which `source` names for people. `read` gives what another file holds, nil where that cannot
+    /// be. What is wrong is passed over, and told by `finished`.
     public mutating func add(
         _ text: Span<UInt8>, of source: String, read: (String) -> [UInt8]? = { _ in nil }
-    ) throws(RelayFileError) {
-        try Self.forEachLine(of: text, source) { (words, place) throws(RelayFileError) in
-            try add(words, at: place, read)
+    ) {
+        addLines(of: text, source) { (file, words, place) throws(RelayFileError) in
+            try file.add(words, at: place, read)
         }
     }
 
     /// One thing from the command line: `rtp-in` and what would stand behind it in a line, said to come from `--rtp-in`.
-    public mutating func add(
-        _ keyword: String, _ value: String, read: (String) -> [UInt8]? = { _ in nil }
-    ) throws(RelayFileError) {
-        try add([keyword, value], at: .option("--\(keyword)"), read)
+    public mutating func add(_ keyword: String, _ value: String, read: (String) -> [UInt8]? = { _ in nil }) {
+        do throws(RelayFileError) { try add([keyword, value], at: .option("--\(keyword)"), read) } catch { note(error) }
     }
 
-    /// What the lines come to, once all are there.
-    public func finished() throws(RelayFileError) -> RelayServerConfiguration {
+    /// What the lines come to, once all are there; or everything that is wrong with them.
+    public func finished() throws(RelayFileErrors) -> RelayServerConfiguration {
         var finished = configuration
-        try refuseCircles()
+        var errors = errors
+        noteCircles(in: &errors)
         for (name, lines) in plain.sorted(by: { $0.key < $1.key }) {
-            guard !configuration.relay.channels.contains(where: { $0.name == name }) else {
-                throw RelayFileError(lines.place, .plainAndEncrypted(name))
+            if configuration.relay.channels.contains(where: { $0.name == name }) {
+                errors.note(RelayFileError(lines.place, .plainAndEncrypted(name)))
             }
-            guard !lines.targets.isEmpty else { throw RelayFileError(lines.place, .noTarget(name)) }
-            guard !lines.inputs.isEmpty else { throw RelayFileError(lines.place, .noInput(name)) }
+            // What is missing may stand in a line that is wrong.
+            if lines.targets.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noTarget(name))) }
+            if lines.inputs.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noInput(name))) }
             finished.plain.append(
                 PlainChannel(name: name, inputs: lines.inputs, targets: lines.targets, limits: plainLimits))
         }
-        guard !finished.plain.isEmpty || !finished.relay.channels.isEmpty else {
-            throw RelayFileError(.whole, .noChannel)
+        if finished.plain.isEmpty, finished.relay.channels.isEmpty, self.errors.isEmpty {
+            errors.note(RelayFileError(.whole, .noChannel))
         }
+        guard errors.isEmpty else { throw errors }
         return finished
     }
 }
@@ -75,37 +87,55 @@ public struct RelayFile: Sendable, Equatable {
 // MARK: Lines
 
 extension RelayFile {
-    static func forEachLine(
+    mutating func note(_ error: RelayFileError) { errors.note(error) }
+
+    /// Gives `add` the words of each line that has some.
+    mutating func addLines(
         of text: Span<UInt8>, _ source: String,
-        _ body: ([String], RelayFileError.Place) throws(RelayFileError) -> Void
-    ) throws(RelayFileError) {
-        guard text.count <= maximumByteCount else { throw RelayFileError(.file(source), .tooLarge) }
+        _ add: (inout RelayFile, [String], RelayFileError.Place) throws(RelayFileError) -> Void
+    ) {
+        guard text.count <= Self.maximumByteCount else { return note(RelayFileError(.file(source), .tooLarge)) }
         var (start, number) = (0, 1)
-        while start < text.count {
+        while start < text.count, errors.count < Self.maximumErrorCount {
             var end = start
             while end < text.count, text[end] != UInt8(ascii: "\n") { end += 1 }
-            var words: [[UInt8]] = [[]]
-            for index in start..<end {
-                if text[index] == UInt8(ascii: "#") { break }
-                switch text[index] {
-                case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): words.append([])
-                default: words[words.count - 1].append(text[index])
-                }
-            }
-            words.removeAll(where: \.isEmpty)
             let place = RelayFileError.Place.line(number, of: source)
-            if !words.isEmpty {
-                var texts: [String] = []
-                for word in words {
-                    guard let text = String(validating: word, as: UTF8.self) else {
-                        throw RelayFileError(place, .notUTF8)
-                    }
-                    texts.append(text)
-                }
-                try body(texts, place)
+            do throws(RelayFileError) {
+                let words = try Self.words(of: text.extracting(start..<end), place)
+                if !words.isEmpty { try add(&self, words, place) }
+            } catch {
+                note(error)
             }
             (start, number) = (end + 1, number + 1)
         }
+    }
+
+    private static func words(
+        of line: Span<UInt8>, _ place: RelayFileError.Place
+    ) throws(RelayFileError) -> [String] {
+        var words: [[UInt8]] = [[]]
+        for index in line.indices {
+            if line[index] == UInt8(ascii: "#") { break }
+            switch line[index] {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): words.append([])
+            default: words[words.count - 1].append(line[index])
+            }
+        }
+        var texts: [String] = []
+        for word in words where !word.isEmpty {
+            guard let text = String(validating: word, as: UTF8.self) else { throw RelayFileError(place, .notUTF8) }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// `20` or `20k`, within a range; nil for what is none.
+    static func number(_ text: some StringProtocol, in range: ClosedRange<Int>) -> Int? {
+        let isThousands = text.hasSuffix("k")
+        guard let number = Int(isThousands ? String(text.dropLast()) : String(text)), number >= 0,
+            number <= Int.max / 1_000, range ~= (isThousands ? number * 1_000 : number)
+        else { return nil }
+        return isThousands ? number * 1_000 : number
     }
 
     private mutating func add(
@@ -116,12 +146,10 @@ extension RelayFile {
             return words[1]
         }
         func number(_ range: ClosedRange<Int>) throws(RelayFileError) -> Int {
-            let text = try value(.number(range))
-            let isThousands = text.hasSuffix("k")
-            guard let number = Int(isThousands ? text.dropLast() : text[...]), number >= 0, number <= Int.max / 1_000,
-                range ~= (isThousands ? number * 1_000 : number)
-            else { throw RelayFileError(place, .value(words[0], .number(range))) }
-            return isThousands ? number * 1_000 : number
+            guard let number = Self.number(try value(.number(range)), in: range) else {
+                throw RelayFileError(place, .value(words[0], .number(range)))
+            }
+            return number
         }
         switch words[0] {
         case "bind":
@@ -145,10 +173,10 @@ extension RelayFile {
                 throw RelayFileError(place, .value("name", .host))
             }
         case "channel": try addChannel(words, place)
-        case "members": configuration.relay.limits.members = try number(1...1_000_000)
-        case "channel-members": configuration.relay.limits.channelMembers = try number(1...1_000_000)
-        case "talker-packets": configuration.relay.limits.talkerPacketsPerSecond = try number(1...100_000)
-        case "talker-bits": configuration.relay.limits.talkerBitsPerSecond = try number(1_000...1_000_000_000)
+        case "members": configuration.relay.limits.members = try number(Ranges.members)
+        case "channel-members": configuration.relay.limits.channelMembers = try number(Ranges.members)
+        case "talker-packets": configuration.relay.limits.talkerPacketsPerSecond = try number(Ranges.talkerPackets)
+        case "talker-bits": configuration.relay.limits.talkerBitsPerSecond = try number(Ranges.talkerBits)
         case "plain-packets": plainLimits.packetsPerSecond = try number(1...1_000_000)
         case "plain-bits": plainLimits.bitsPerSecond = try number(1_000...10_000_000_000)
         case "rtp-in": try addInput(try value(.input), place)

@@ -4,21 +4,24 @@ internal import Relaying
 
 /// The lines that say who hears whom.
 extension RelayFile {
-    /// `channel NAME talk=KEY listen=KEY`. Nothing of the line is repeated: a key may stand anywhere in it.
+    /// `channel NAME talk=KEY listen=KEY`, and limits of its own behind that. Nothing of the line is repeated: a key may stand
+    /// anywhere in it.
     mutating func addChannel(_ words: [String], _ place: RelayFileError.Place) throws(RelayFileError) {
-        guard words.count == 4 else { throw RelayFileError(place, .channelForm) }
+        guard words.count >= 4 else { throw RelayFileError(place, .channelForm) }
         let name = try channelName(words[1], place)
         var keys: [Role: JoinKey] = [:]
+        var limits = ChannelLimits()
         for word in words[2...] {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let role = ["talk": Role.talk, "listen": .listen][parts[0]], keys[role] == nil
-            else {
-                throw RelayFileError(place, .channelForm)
+            guard parts.count == 2 else { throw RelayFileError(place, .channelForm) }
+            if let role = ["talk": Role.talk, "listen": .listen][parts[0]], keys[role] == nil {
+                guard let key = JoinKey(role, configurationText: String(parts[1])) else {
+                    throw RelayFileError(place, .key(String(parts[0])))
+                }
+                keys[role] = key
+            } else {
+                try limits.set(parts[0], parts[1], place)
             }
-            guard let key = JoinKey(role, configurationText: String(parts[1])) else {
-                throw RelayFileError(place, .key(String(parts[0])))
-            }
-            keys[role] = key
         }
         guard let talk = keys[.talk], let listen = keys[.listen] else { throw RelayFileError(place, .channelForm) }
         let channels = configuration.relay.channels
@@ -32,7 +35,7 @@ extension RelayFile {
             knownKeys[id] = name
         }
         if let other { throw RelayFileError(place, .keyAgain(other)) }
-        configuration.relay.channels.append(.init(name: name, talkJoin: talk, listenJoin: listen))
+        configuration.relay.channels.append(.init(name: name, talkJoin: talk, listenJoin: listen, limits: limits))
     }
 
     /// `NAME=BIND:PORT[,from=ADDRESS]`
@@ -63,9 +66,9 @@ extension RelayFile {
         guard value.hasPrefix("@") else { return try addTarget(value, to: name, place, place) }
         let path = String(value.dropFirst())
         guard !path.isEmpty, let bytes = read(path) else { throw RelayFileError(place, .unreadable(path)) }
-        try Self.forEachLine(of: bytes.span, path) { (words, line) throws(RelayFileError) in
+        addLines(of: bytes.span, path) { (file, words, line) throws(RelayFileError) in
             guard words.count == 1 else { throw RelayFileError(line, .target) }
-            try addTarget(words[0][...], to: name, place, line)
+            try file.addTarget(words[0][...], to: name, place, line)
         }
     }
 
@@ -85,12 +88,12 @@ extension RelayFile {
     }
 
     /// What goes out to where it comes in, here, would go round for ever.
-    func refuseCircles() throws(RelayFileError) {
+    func noteCircles(in errors: inout RelayFileErrors) {
         let inputs = Dictionary(grouping: plain.values.flatMap(\.inputs), by: \.bind.port)
         for (name, lines) in plain.sorted(by: { $0.key < $1.key }) {
             for (target, place) in zip(lines.targets, lines.targetPlaces) {
                 guard inputs[target.port]?.contains(where: { $0.takes(target) }) ?? false else { continue }
-                throw RelayFileError(place, .circle(name, target))
+                errors.note(RelayFileError(place, .circle(name, target)))
             }
         }
     }
@@ -107,6 +110,26 @@ extension RelayFile {
         do throws(ChannelLinkError) { return try ChannelLink.channelName(text) } catch {
             throw RelayFileError(place, .name)
         }
+    }
+}
+
+extension ChannelLimits {
+    /// One that stands in a channel's line, once.
+    fileprivate mutating func set(
+        _ word: Substring, _ text: Substring, _ place: RelayFileError.Place
+    ) throws(RelayFileError) {
+        let limits: [Substring: (place: WritableKeyPath<ChannelLimits, Int?>, range: ClosedRange<Int>)] = [
+            "members": (\.members, RelayFile.Ranges.members),
+            "talker-packets": (\.talkerPacketsPerSecond, RelayFile.Ranges.talkerPackets),
+            "talker-bits": (\.talkerBitsPerSecond, RelayFile.Ranges.talkerBits),
+        ]
+        guard let limit = limits[word], self[keyPath: limit.place] == nil else {
+            throw RelayFileError(place, .channelForm)
+        }
+        guard let number = RelayFile.number(text, in: limit.range) else {
+            throw RelayFileError(place, .value(String(word), .number(limit.range)))
+        }
+        self[keyPath: limit.place] = number
     }
 }
 

@@ -14,8 +14,7 @@ public struct RelayFileError: Error, Hashable, Sendable {
     /// For whoever reads the file itself.
     public init(unreadable path: String) { self.init(.whole, .unreadable(path)) }
 
-    /// Nothing is wrong with what was read, but something could not be.
-    public var isMissingFile: Bool {
+    fileprivate var isMissingFile: Bool {
         if case .unreadable = reason { true } else { false }
     }
 
@@ -63,6 +62,39 @@ public struct RelayFileError: Error, Hashable, Sendable {
     }
 }
 
+/// All that is wrong with a relay's configuration: the first that were found, and how many there are.
+public struct RelayFileErrors: Error, Hashable, Sendable {
+    public private(set) var first: [RelayFileError] = []
+    public private(set) var count = 0
+
+    /// A file that is no configuration at all has an error in every line.
+    public static let maximumCount = 20
+
+    /// None yet.
+    init() {}
+
+    /// For whoever reads the file itself.
+    public init(_ error: RelayFileError) { note(error) }
+
+    public var isEmpty: Bool { count == 0 }
+
+    /// Nothing is wrong with what was read, but something could not be.
+    public var isMissingFile: Bool { first.allSatisfy(\.isMissingFile) }
+
+    mutating func note(_ error: RelayFileError) {
+        count += 1
+        if first.count < Self.maximumCount { first.append(error) }
+    }
+}
+
+extension RelayFileErrors: CustomStringConvertible {
+    /// A line each, the further ones behind two spaces.
+    public var description: String {
+        let more = count > first.count ? ["and \(count - first.count) more"] : []
+        return (first.map(\.description) + more).joined(separator: "\n  ")
+    }
+}
+
 extension RelayFileError: CustomStringConvertible {
     public var description: String { "\(place): \(reason)" }
 }
@@ -87,7 +119,10 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .value(let word, let value): "\(word) wants \(value)"
         case .again(let what): "\(what) stands here a second time; keep one"
         case .channelForm:
-            "write: channel NAME talk=KEY listen=KEY, as tenfour channel new and tenfour channel keys print it"
+            """
+            write: channel NAME talk=KEY listen=KEY, as tenfour channel new and tenfour channel keys print it, and behind that \
+            members=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER where the channel has its own
+            """
         case .name: "a channel's name is 1 to 32 of a-z, 0-9, '-', '.' and '_', of which the first is a letter or digit"
         case .key(let role): "what follows \(role)= is no join key: those have 52 letters and digits"
         case .keyAgain(let name): "channel \(name) has this key already; each channel has two keys of its own"

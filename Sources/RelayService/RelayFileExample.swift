@@ -22,7 +22,10 @@ extension RelayFile {
         # open nothing that they say.
         #channel family talk=KEY listen=KEY
 
-        # Members in all channels together, and in one of them.
+        # A channel that is to have other limits than those below has them in its line.
+        #channel concert talk=KEY listen=KEY members=5000 talker-packets=200 talker-bits=256k
+
+        # Members in all channels together, and in one of them: one more is told that it is full.
         #members \(RelayLimits().members)
         #channel-members \(RelayLimits().channelMembers)
 

@@ -65,7 +65,9 @@ internal import Synchronization
         var workers: [Worker] = []
         for _ in 1..<configuration.workers { workers.append(try Worker(joining: localEndpoint, options: options)) }
         var spread = Spread(try Shard(sending: socket, on: loop), workers)
-        talkerSockets = try TalkerSockets(joining: localEndpoint, on: loop) { woken.server?.receive($0, from: $1, at: $2) }
+        talkerSockets = try TalkerSockets(joining: localEndpoint, on: loop) {
+            woken.server?.receive($0, from: $1, at: $2)
+        }
         plain = PlainChannels(on: loop)
         openings = plain.set(configuration.plain, spread: &spread) { packet, stream, channel in
             woken.server?.spread.send(packet, channel: channel, stream: stream, except: nil)

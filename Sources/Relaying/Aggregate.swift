@@ -41,7 +41,7 @@ extension Relay {
 
     private mutating func tellTalker(_ place: Int, at now: Instant) {
         guard let member = talkers[place]?.member, let ssrc = talkers[place]?.voice?.ssrc,
-            let line = talkers[place]?.voice?.reception.reportBlock(at: now)
+            let line = talkers[place]?.voice?.tally.reception.reportBlock(at: now)
         else {
             talkers[place]?.voice?.nextReport = now + Self.interval
             return
@@ -54,8 +54,10 @@ extension Relay {
         let others = heard(by: member)
         for other in others { reports.append(ReceiverReport(ssrc: other.ssrc, blocks: [line])) }
         if let verdict {
+            let missed = talkers[place]?.voice?.tally.listenersMiss(
+                verdict.fractionLost, upTo: line.extendedHighestSequenceNumber)
             let block = ReportBlock(
-                ssrc: ssrc, fractionLost: verdict.fractionLost, cumulativeLost: 0,
+                ssrc: ssrc, fractionLost: verdict.fractionLost, cumulativeLost: missed ?? 0,
                 extendedHighestSequenceNumber: line.extendedHighestSequenceNumber, jitter: line.jitter,
                 lastSenderReport: nil, delaySinceLastSenderReport: .zero)
             reports.append(ReceiverReport(ssrc: reporters.listeners, blocks: [block]))

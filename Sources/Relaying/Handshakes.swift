@@ -28,6 +28,7 @@ extension Relay {
         guard hasRoomForStrangers else { return .discarded(.tooManyHandshakes) }
         usedCookies.turn(to: now)
         guard !usedCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
+        if let refusal = saidRefusals[join] { return refuseAgain(refusal, sender) }
         guard failures.allows(sender.address, at: now) else { return .discarded(.tooManyFailures) }
         let door = doors[join.channelID]
         let key = door?.key ?? dummyKey
@@ -55,8 +56,15 @@ extension Relay {
         _ join: Join, _ reason: Refusal.Reason, _ discard: RelayDiscard, _ key: JoinKey, to sender: Endpoint
     ) -> Reception {
         let refusal = Refusal(of: join, for: reason, key: key)
+        if reason != .unproved { saidRefusals.insert(refusal, of: join) }
         outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
         return .discarded(discard)
+    }
+
+    /// The first may have been lost; or somebody repeats what it overheard.
+    private mutating func refuseAgain(_ refusal: Refusal, _ sender: Endpoint) -> Reception {
+        outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
+        return .discarded(.replayedJoin)
     }
 
     /// Of sessions whose first record has not come: who never means to send one takes nobody's place but its neighbours'.
@@ -64,9 +72,13 @@ extension Relay {
 
     /// Who joins anew from where it was takes its own place. Whose first record has not come takes none.
     private func hasRoom(in channel: Int, for sender: Endpoint) -> Bool {
-        let memberCount = channels[channel]?.status.memberCount ?? 0
-        if memberCount < limits.channelMembers, sessions.joinedCount < limits.members { return true }
+        if hasRoom(in: channel) { return true }
         return isHere(sender, in: channel)
+    }
+
+    func hasRoom(in channel: Int) -> Bool {
+        guard let channel = channels[channel] else { return false }
+        return channel.status.memberCount < channel.limits.channelMembers && sessions.joinedCount < limits.members
     }
 
     private func isHere(_ sender: Endpoint, in channel: Int) -> Bool {

@@ -25,7 +25,7 @@ extension Relay {
         }
         guard let member = talkers[place]?.member else { return .discarded(.strangerMedia) }
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
-        if let reason = excess(place, datagram.count, at: now) { return .discarded(reason) }
+        if let reason = excess(place, of: member, datagram.count, at: now) { return .discarded(reason) }
         guard talkers[place]?.claim == ssrc else { return .discarded(.unannounced) }
         guard hear(place, member, datagram.extracting(..<byteCount), at: now) else { return .handled }
         return forward(byteCount, of: member)
@@ -42,7 +42,7 @@ extension Relay {
         }
         guard let member = talkers[place]?.member else { return .discarded(.strangerMedia) }
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
-        if let reason = excess(place, datagram.count, at: now) { return .discarded(reason) }
+        if let reason = excess(place, of: member, datagram.count, at: now) { return .discarded(reason) }
         if talkers[place]?.claim != announcement.ssrc {
             if let reason = claim(announcement.ssrc, place, member, at: now) { return .discarded(reason) }
         }
@@ -99,7 +99,8 @@ extension Relay {
     }
 
     /// Whether it is more than a talker may send. What is dropped for that counts as lost in what the talker is told.
-    private mutating func excess(_ place: Int, _ byteCount: Int, at now: Instant) -> RelayDiscard? {
+    private mutating func excess(_ place: Int, of member: Int, _ byteCount: Int, at now: Instant) -> RelayDiscard? {
+        let limits = channels[Int(sessions[member].channel)]?.limits ?? limits
         let packetCost = 1_000_000_000 / Int64(max(limits.talkerPacketsPerSecond, 1))
         let bitCost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.talkerBitsPerSecond, 1))
         let most = max(Self.saved, packetCost)

@@ -88,8 +88,7 @@ extension Relay {
         // Any number of listeners may live behind one address, and come back together.
         strangers.giveBack(endpoint.address)
         takePlace(of: endpoint, in: channel, by: member, at: now)
-        let memberCount = channels[channel]?.status.memberCount ?? 0
-        guard memberCount < limits.channelMembers, sessions.joinedCount < limits.members else {
+        guard hasRoom(in: channel) else {
             outbox.put(.goodbye(.full), for: member, of: &sessions)
             end(member, at: now)
             return false

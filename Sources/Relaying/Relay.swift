@@ -8,6 +8,7 @@ public import Sound
 /// Opens no socket, reads no clock, and cannot open what it passes on. After each input, take datagrams until nil, then
 /// events until nil, then sleep until `nextDeadline`. What a member says is in Protocol/control.md.
 public struct Relay: ~Copyable, Sendable {
+    /// Of all channels together, and of each that has none of its own.
     var limits: RelayLimits
     var names: [RelayID]
     let address: PeerAddress
@@ -18,6 +19,7 @@ public struct Relay: ~Copyable, Sendable {
     /// Of the cookies that it gives, and of the receipts for what it has sent to members.
     var cookies: Cookies
     var usedCookies = UsedCookies()
+    var saidRefusals = SaidRefusals()
     /// For JOINs of unknown channels, so that they are as much work as others.
     let dummyKey: JoinKey
     var doors = Doors()
@@ -90,7 +92,7 @@ public struct Relay: ~Copyable, Sendable {
         unknownSessions = AddressLimits(Self.failurePrice, seed: chance.next())
         hostJoins = AddressLimits(Self.hostJoinPrice, seed: chance.next())
         opened = [UInt8](repeating: 0, count: ControlPacket.maximumByteCount)
-        channels = configuration.channels.map { RelayedChannel($0) }
+        channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits) }
         doors.open(channels)
     }
 
@@ -200,15 +202,23 @@ public struct Relay: ~Copyable, Sendable {
 
 /// One channel while it is carried.
 struct RelayedChannel: Sendable {
-    let configuration: RelayConfiguration.Channel
+    private(set) var configuration: RelayConfiguration.Channel
+    private(set) var limits: RelayLimits
     var status: RelayStatus.Channel
     /// Members that have claimed an SSRC.
     var claimants: [Int] = []
     /// Good-byes of talkers, each told to all.
     var goodbyes = Allowance()
 
-    init(_ configuration: RelayConfiguration.Channel) {
+    init(_ configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
         self.configuration = configuration
+        self.limits = limits.limited(by: configuration.limits)
         status = RelayStatus.Channel(name: configuration.name)
+    }
+
+    /// The same channel has other limits: whoever is in it stays.
+    mutating func change(to configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
+        self.configuration = configuration
+        self.limits = limits.limited(by: configuration.limits)
     }
 }

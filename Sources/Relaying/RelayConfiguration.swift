@@ -12,11 +12,18 @@ public struct RelayConfiguration: Sendable, Equatable {
         public var name: String
         public var talkJoin: JoinKey
         public var listenJoin: JoinKey
+        public var limits: ChannelLimits
 
-        public init(name: String, talkJoin: JoinKey, listenJoin: JoinKey) {
+        public init(name: String, talkJoin: JoinKey, listenJoin: JoinKey, limits: ChannelLimits = ChannelLimits()) {
             self.name = name
             self.talkJoin = talkJoin
             self.listenJoin = listenJoin
+            self.limits = limits
+        }
+
+        /// Whether whoever may join one of them may join the other, and in no other role.
+        func hasKeys(of other: Channel) -> Bool {
+            name == other.name && talkJoin == other.talkJoin && listenJoin == other.listenJoin
         }
     }
 
@@ -39,4 +46,27 @@ public struct RelayLimits: Sendable, Equatable {
     public var members = 10_000
 
     public init() {}
+
+    /// As they are for a channel that has some of its own.
+    func limited(by own: ChannelLimits) -> RelayLimits {
+        var limits = self
+        limits.channelMembers = own.members ?? channelMembers
+        limits.talkerPacketsPerSecond = own.talkerPacketsPerSecond ?? talkerPacketsPerSecond
+        limits.talkerBitsPerSecond = own.talkerBitsPerSecond ?? talkerBitsPerSecond
+        return limits
+    }
+}
+
+/// What one channel has in the place of what all have; nil where it has nothing of its own.
+public struct ChannelLimits: Sendable, Equatable {
+    /// Talkers and listeners together.
+    public var members: Int?
+    public var talkerPacketsPerSecond: Int?
+    public var talkerBitsPerSecond: Int?
+
+    public init(members: Int? = nil, talkerPacketsPerSecond: Int? = nil, talkerBitsPerSecond: Int? = nil) {
+        self.members = members
+        self.talkerPacketsPerSecond = talkerPacketsPerSecond
+        self.talkerBitsPerSecond = talkerBitsPerSecond
+    }
 }

@@ -4,8 +4,8 @@ public import Sound
 
 /// A configuration that changes, and an end.
 extension Relay {
-    /// Those in a channel that stays as it is notice nothing. Others are told why theirs ends: it has other keys now, or is
-    /// gone.
+    /// Those in a channel that keeps its keys notice nothing: other limits are for those who come. Others are told why
+    /// theirs ends: it has other keys now, or is gone.
     public mutating func reload(_ configuration: RelayConfiguration, at now: Instant) {
         limits = configuration.limits
         names = configuration.names
@@ -16,20 +16,20 @@ extension Relay {
                 free.append(index)
                 continue
             }
-            if let same = wanted.firstIndex(of: channel) {
-                wanted.remove(at: same)
+            if let same = wanted.firstIndex(where: { $0.hasKeys(of: channel) }) {
+                channels[index]?.change(to: wanted.remove(at: same), within: limits)
                 continue
             }
             let isRekeyed = wanted.contains { $0.name == channel.name }
             if isRekeyed { doors.retire(channel) }
-            sayGoodbye(isRekeyed ? .rekeyed : .refused, at: now) { $0.channel == index }
+            sayGoodbye(isRekeyed ? .rekeyed : .refused, to: index, at: now)
             channels[index] = nil
         }
         for channel in wanted {
             if free.isEmpty {
-                channels.append(RelayedChannel(channel))
+                channels.append(RelayedChannel(channel, within: limits))
             } else {
-                channels[free.removeFirst()] = RelayedChannel(channel)
+                channels[free.removeFirst()] = RelayedChannel(channel, within: limits)
             }
         }
         doors.open(channels)
@@ -38,13 +38,11 @@ extension Relay {
     /// Says good-bye to all; who wants to join from now on is refused.
     public mutating func stop(at now: Instant) {
         isStopping = true
-        sayGoodbye(.stopping, at: now) { _ in true }
+        for channel in channels.indices { sayGoodbye(.stopping, to: channel, at: now) }
     }
 
-    private mutating func sayGoodbye(
-        _ reason: Refusal.Reason, at now: Instant, to isMeant: (Session) -> Bool
-    ) {
-        for member in sessions.indices where sessions[member].state != .free && isMeant(sessions[member]) {
+    private mutating func sayGoodbye(_ reason: Refusal.Reason, to channel: Int, at now: Instant) {
+        while let member = sessions.first(in: channel) {
             // A talker's end is no news to those who are told that all ends.
             if sessions[member].talker >= 0 { silenceTalker(Int(sessions[member].talker)) }
             outbox.put(.goodbye(reason), for: member, of: &sessions)

@@ -31,7 +31,7 @@ extension Relay {
         switch packet {
         case .senderReport(let report):
             if let place = ownVoice(of: member, report.ssrc) {
-                talkers[place]?.voice?.reception.senderReportArrived(report, at: now)
+                talkers[place]?.voice?.tally.reception.senderReportArrived(report, at: now)
             }
             view(report.blocks, abilities, from: member, at: now)
         case .receiverReport(let report): view(report.blocks, abilities, from: member, at: now)

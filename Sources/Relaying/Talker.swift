@@ -22,6 +22,8 @@ struct Talker: Sendable {
     var name: String?
     /// While it talks.
     var voice: Voice?
+    /// Of what it said under its SSRC before it fell silent.
+    var tally: Tally?
 
     init(_ member: Int, _ checker: HopTagChecker) {
         self.member = member
@@ -38,6 +40,7 @@ struct Talker: Sendable {
 
     mutating func forgetClaim() {
         claim = nil
+        tally = nil
         announcement.removeAll()
     }
 }
@@ -94,8 +97,10 @@ extension Relay {
         if channels[channel]?.goodbyes.spend(Self.goodbyePrice, at: now) ?? false {
             let goodbye = Goodbye(sources: [ssrc])
             let report = [UInt8](capacity: goodbye.byteCount) { goodbye.write(into: &$0) }
-            for member in sessions.indices
-            where member != talker.member && sessions[member].state == .joined && sessions[member].channel == channel {
+            var next = sessions.first(in: channel)
+            while let member = next {
+                next = sessions.next(behind: member)
+                guard member != talker.member, sessions[member].state == .joined else { continue }
                 outbox.put(report: report.span, for: member, of: &sessions)
             }
         }
@@ -115,7 +120,9 @@ extension Relay {
     mutating func hear(_ place: Int, _ member: Int, _ datagram: Span<UInt8>, at now: Instant) -> Bool {
         if talkers[place]?.voice == nil {
             guard let ssrc = talkers[place]?.claim else { return false }
-            talkers[place]?.voice = Voice(ssrc, limits, at: now)
+            let limits = channels[Int(sessions[member].channel)]?.limits ?? limits
+            let tally = talkers[place]?.tally
+            talkers[place]?.voice = Voice(ssrc, limits, tally, at: now)
             talking.append(place)
             attend(by: now + Voice.firstReport)
             channels[Int(sessions[member].channel)]?.status.talkerCount += 1
@@ -132,6 +139,7 @@ extension Relay {
     /// It does not talk any more.
     mutating func hush(_ place: Int) {
         guard let talker = talkers[place], talker.voice != nil else { return }
+        talkers[place]?.tally = talker.voice?.tally
         talkers[place]?.voice = nil
         talking.removeAll { $0 == place }
         channels[Int(sessions[talker.member].channel)]?.status.talkerCount -= 1

@@ -1,10 +1,30 @@
 internal import RTP
 internal import Sound
 
+/// What is counted of a talker's stream from its beginning on, over all pauses.
+struct Tally: Sendable {
+    var reception: ReceptionStatistics
+    /// Packets that listeners miss, added up from the shares that they told.
+    private var unmended = 0.0
+    /// The highest number when that was done last.
+    private var highest: UInt32?
+
+    init(_ ssrc: SSRC) { reception = ReceptionStatistics(ssrc: ssrc) }
+
+    /// The share of what came since this was told last, up to packet `highest`, that listeners miss, in 1/256. Returns how
+    /// many they miss in all.
+    mutating func listenersMiss(_ share: UInt8, upTo highest: UInt32) -> Int {
+        let count = Int32(bitPattern: highest &- (self.highest ?? highest))
+        unmended += Double(max(count, 0)) * Double(share) / 256
+        self.highest = highest
+        return Int(unmended.rounded())
+    }
+}
+
 /// What a talker sends, as it arrives: kept for those who miss some of it, and reported on to the talker.
 struct Voice: Sendable {
     let ssrc: SSRC
-    var reception: ReceptionStatistics
+    var tally: Tally
     private(set) var ring: PacketRing
     var gaps = Gaps()
     private(set) var lastPacket: Instant
@@ -15,9 +35,10 @@ struct Voice: Sendable {
     /// Time for the talker's own first report, which this one answers.
     static let firstReport = Duration.milliseconds(200)
 
-    init(_ ssrc: SSRC, _ limits: RelayLimits, at now: Instant) {
+    /// `tally` is that of the same SSRC before a pause, where there was one.
+    init(_ ssrc: SSRC, _ limits: RelayLimits, _ tally: Tally?, at now: Instant) {
         self.ssrc = ssrc
-        reception = ReceptionStatistics(ssrc: ssrc)
+        self.tally = tally ?? Tally(ssrc)
         ring = PacketRing(limits)
         lastPacket = now
         nextReport = now + Self.firstReport
@@ -26,7 +47,7 @@ struct Voice: Sendable {
     /// SRTP, of at least twelve bytes.
     mutating func packetArrived(_ datagram: Span<UInt8>, at now: Instant) -> ReceptionStatistics.Reception {
         let number = SequenceNumber(rawValue: datagram.uint16(at: 2))
-        let reception = reception.packetArrived(
+        let reception = tally.reception.packetArrived(
             number, timestamp: RTPTimestamp(rawValue: datagram.uint32(at: 4)), isResent: gaps.isAsked(number), at: now)
         switch reception {
         case .ahead(let lost): gaps.skipped(lost, before: number, at: now)

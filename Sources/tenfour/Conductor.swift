@@ -37,7 +37,8 @@ struct Conductor {
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
             watch.look(at: snapshot)
-            if !quiet, case .success = end { Terminal.say(Report(snapshot, names, watch).text) }
+            let hasWorked = !snapshot.voices.isEmpty || snapshot.transmission.packetCount > 0
+            if !quiet, hasWorked || (try? end.get()) != nil { Terminal.say(Report(snapshot, names, watch).text) }
             try file?.write(watch, names, snapshot)
         }
         try end.get()

@@ -3,12 +3,15 @@ import Glibc
 /// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed. Links and keys
 /// are not among them: see `Secrets`.
 enum Environment {
-    private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose"]
+    private static let switches: Set = ["speech", "music", "oneshot", "open", "quiet", "verbose", "json"]
+    /// May be given more than once: with spaces between.
+    private static let lists: Set = ["rtp-in", "rtp-out"]
     private static let common: Set = [
         "profile", "quiet", "verbose", "name", "rtcp", "interface", "duration", "defence", "report",
     ]
     private static let coding: Set = ["bitrate", "frame", "fec", "expect-loss", "speech", "music", "payload-type"]
     private static let playing: Set = ["jitter", "period-time", "max-latency"]
+    private static let relaying: Set = ["config", "bind", "workers", "rtp-in", "rtp-out", "status-socket", "quiet"]
     private static let options: [String: Set<String>] = [
         "talk": common.union(coding).union(playing).union(["device", "input", "output", "port", "open", "srtp-suite"]),
         "listen": common.union(playing).union(["device", "output", "port", "oneshot", "channels"]),
@@ -18,22 +21,32 @@ enum Environment {
         "recv": common.union(playing).union([
             "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",
         ]),
+        "relay": relaying, "relay run": relaying,
+        "relay status": ["status-socket", "json"],
     ]
 
     /// Those that were typed, the first of them a command, with those from the environment before them.
     static func arguments(for typed: [String]) -> [String] {
-        guard let command = typed.first else { return typed }
-        var settings = settings(for: command)
+        let command = command(in: typed)
+        var settings = settings(for: command.joined(separator: " "))
         // A card that is named leaves no room for what the environment would have in its place.
         if typed.contains(where: { $0.hasPrefix("-D") || $0.hasPrefix("--device") }) {
             settings.removeAll { $0.option == "input" || $0.option == "output" }
         }
-        return [command] + settings.compactMap(\.argument) + typed.dropFirst()
+        return command + settings.flatMap(\.arguments) + typed.dropFirst(command.count)
+    }
+
+    /// Of one word, or two where that has options of its own.
+    private static func command(in typed: [String]) -> [String] {
+        let isLonger = options[typed.prefix(2).joined(separator: " ")] != nil
+        return Array(typed.prefix(isLonger ? 2 : 1))
     }
 
     /// For one who wonders about an option that was never typed: a line for each that was found, or nothing.
     static func reminder(for typed: [String]) -> String {
-        settings(for: typed.first ?? "").map { "\n  In the environment: \($0.variable)=\($0.value)" }.joined()
+        settings(for: command(in: typed).joined(separator: " ")).map {
+            "\n  In the environment: \($0.variable)=\($0.value)"
+        }.joined()
     }
 
     private struct Setting {
@@ -41,10 +54,11 @@ enum Environment {
         var variable: String
         var value: String
 
-        /// Nil for a switch that is off.
-        var argument: String? {
-            guard switches.contains(option) else { return "--\(option)=\(value)" }
-            return value == "0" ? nil : "--\(option)"
+        /// None for a switch that is off.
+        var arguments: [String] {
+            if switches.contains(option) { return value == "0" ? [] : ["--\(option)"] }
+            let values = lists.contains(option) ? value.split(separator: " ").map(String.init) : [value]
+            return values.map { "--\(option)=\($0)" }
         }
     }
 

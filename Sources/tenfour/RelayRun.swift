@@ -18,6 +18,9 @@ struct RelayRun: ParsableCommand {
 
             SIGHUP reads the configuration anew: members of channels that stay as they are notice nothing. SIGTERM and Ctrl-C \
             say good-bye to all.
+
+            From the environment: TENFOUR_CONFIG=relay.conf is --config relay.conf, and so with the others that have a value; \
+            several of TENFOUR_RTP_IN and TENFOUR_RTP_OUT have spaces between them.
             """)
 
     @OptionGroup var source: RelaySource

@@ -56,10 +56,10 @@ struct RelaySource: ParsableArguments {
     func read() throws(RadioError) -> Read {
         var file = RelayFile()
         var warning: String?
-        do throws(RelayFileError) {
+        do throws(RelayFileErrors) {
             if let config {
                 guard let bytes = WholeFile.bytes(of: config) else {
-                    throw RelayFileError(unreadable: config)
+                    throw RelayFileErrors(RelayFileError(unreadable: config))
                 }
                 if let mode = WholeFile.modeForOthers(of: config) {
                     warning =
@@ -67,12 +67,12 @@ struct RelaySource: ParsableArguments {
                 }
                 let folder = config.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
                     separator: "/")
-                try file.add(bytes.span, of: config) { path in
+                file.add(bytes.span, of: config) { path in
                     WholeFile.bytes(of: path.hasPrefix("/") || folder.isEmpty ? path : "\(folder)/\(path)")
                 }
             }
-            for text in rtpIn { try file.add("rtp-in", text) }
-            for text in rtpOut { try file.add("rtp-out", text) { WholeFile.bytes(of: $0) } }
+            for text in rtpIn { file.add("rtp-in", text) }
+            for text in rtpOut { file.add("rtp-out", text) { WholeFile.bytes(of: $0) } }
             var configuration = try file.finished()
             if let bind, let endpoint = Endpoint(bind) { configuration.bind = endpoint }
             if let workers { configuration.workers = workers }
@@ -108,7 +108,7 @@ extension RelaySource.Read {
                 "takes \(limits.members) members, \(limits.channelMembers) in a channel; \(limits.talkerPacketsPerSecond) packets "
                     + "and \(limits.talkerBitsPerSecond) bits a second of a talker")
         }
-        for channel in configuration.relay.channels { lines.append("channel \(channel.name)") }
+        for channel in configuration.relay.channels { lines.append("channel \(channel.name)\(channel.limits.text)") }
         for channel in configuration.plain {
             let inputs = channel.inputs.map { "\($0.bind)" + ($0.from.map { " from \($0)" } ?? "") }
             lines.append(
@@ -116,6 +116,17 @@ extension RelaySource.Read {
                     + (channel.targets.count == 1 ? "address" : "addresses"))
         }
         return lines.map { $0 + "\n" }.joined()
+    }
+}
+
+extension ChannelLimits {
+    /// Behind a channel's name.
+    fileprivate var text: String {
+        let limits = [
+            members.map { "\($0) members" }, talkerPacketsPerSecond.map { "\($0) packets a second of a talker" },
+            talkerBitsPerSecond.map { "\($0) bits a second of a talker" },
+        ].compactMap { $0 }
+        return limits.isEmpty ? "" : ": takes \(limits.joined(separator: ", "))"
     }
 }
 

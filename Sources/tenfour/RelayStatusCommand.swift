@@ -6,12 +6,14 @@ import Radio
 /// `tenfour relay status`.
 struct RelayStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Ask a relay of this machine how it goes.")
+        commandName: "status", abstract: "Ask a relay of this machine how it goes.",
+        discussion: "From the environment: TENFOUR_STATUS_SOCKET, which the relay itself takes, too.")
 
     @Flag(help: "Print it as JSON.")
     var json = false
 
     @Option(
+        name: [.customLong("socket"), .customLong("status-socket")],
         help: ArgumentHelp("The relay's status socket, where the configuration names another place.", valueName: "path")
     )
     var socket: String?

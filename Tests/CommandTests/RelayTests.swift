@@ -96,12 +96,41 @@ import Testing
         configure([family.line])
         relay.send(SIGHUP)
         #expect(relay.says("read anew: 1 channel"), "\(relay.errors)")
-        goes.wait(.seconds(10)) { !goes.isRunning || goes.errors.contains("refused") }
-        #expect(goes.errors.contains("refused"), "\(goes.errors)")
+        #expect(goes.wait() == .code(69), "\(goes.errors)")
+        #expect(goes.errors.contains("refused") && goes.errors.contains("ask for a new link"), "\(goes.errors)")
         let table = try status()
         #expect(table.firstMatch(of: #/family +1 +1 /#) != nil, "\(table)")
         #expect(!table.contains("\nother "))
         #expect(stays.isRunning && stays.errors.split(separator: "in the channel").count == 2, "\(stays.errors)")
+    }
+
+    @Test func everyErrorOfAConfigurationIsTold() throws {
+        configure(["workers 0", "nonsense", "channel family talk=x listen=y"])
+        let result = try tenfour(["relay", "--config", "relay.conf", "--check"], in: folder)
+        #expect(result.end == .code(78) && result.output == "")
+        let lines = result.errors.split(separator: "\n")
+        #expect(lines.count == 3 && lines[0].hasPrefix("tenfour: relay.conf, line 2: workers"), "\(result.errors)")
+        #expect(lines[1].hasPrefix("  relay.conf, line 3: ") && lines[2].hasPrefix("  relay.conf, line 4: "))
+    }
+
+    @Test func itsOptionsMayComeFromTheEnvironment() throws {
+        let family = try Channel("family", port: port)
+        configure([family.line + " members=7"])
+        let environment = [
+            "TENFOUR_CONFIG": "relay.conf", "TENFOUR_WORKERS": "3", "TENFOUR_BIND": "127.0.0.1:\(port + 1)",
+            "TENFOUR_RTP_IN": "studio=127.0.0.1:7000", "TENFOUR_STATUS_SOCKET": "other.sock",
+            "TENFOUR_RTP_OUT": "studio=10.0.0.7:5004 studio=10.0.0.8:5004",
+        ]
+        for run in [["relay", "--check"], ["relay", "run", "--check"]] {
+            let result = try tenfour(run + ["--workers", "2"], in: folder, environment: environment)
+            #expect(result.end == .code(0), "\(result.errors)")
+            for words in [
+                "listens on 127.0.0.1:\(port + 1), sends from 2 threads", "other.sock", "to 2 addresses",
+                "channel family: takes 7 members\n",
+            ] { #expect(result.output.contains(words), "\(result.output)") }
+        }
+        let status = try tenfour(["relay", "status"], in: folder, environment: environment)
+        #expect(status.end == .code(69) && status.errors.contains("no status from other.sock"), "\(status.errors)")
     }
 
     @Test func standardRTPIsPassedOnToWhomItNames() throws {

@@ -72,21 +72,27 @@ struct HandshakeTests {
 
     private func recordsAreTheOnesWrittenDown(_ keys: SessionKeys, _ terms: Welcome.Terms) throws {
         let token = UInt64(Self.inputs.token, radix: 16)!
+        let receipt = UInt64(Self.inputs.receipt, radix: 16)!
         let challenge = number(Self.inputs.challenge)
         let sides: [(SessionKeys.Side, SessionKeys.Side, [(String, Record)])] = [
             (
                 .member, .relay,
                 [
-                    ("renewal", .renewal(token: token)), ("path-answer", .pathAnswer(challenge)),
+                    ("renewal", .renewal(token: token, receipt: receipt)), ("path-answer", .pathAnswer(challenge)),
                     ("member-report", .report(21..<29)), ("leave", .leave),
                 ]
             ),
             (
                 .relay, .member,
                 [
-                    ("renewed", .renewed(token: token, terms)), ("path-challenge", .pathChallenge(challenge)),
+                    ("renewed", .renewed(token: token, receipt: receipt, terms)), ("path-challenge", .pathChallenge(challenge)),
                     ("goodbye", .goodbye(.stopping)), ("ssrc-refused", .ssrcRefused(SSRC(Self.inputs.ssrc))),
                     ("relay-report", .report(21..<29)),
+                    (
+                        "limited",
+                        .limited(
+                            packetsPerSecond: Self.inputs.packetsPerSecond, bitsPerSecond: Self.inputs.bitsPerSecond)
+                    ),
                 ]
             ),
         ]

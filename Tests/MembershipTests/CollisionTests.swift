@@ -11,11 +11,12 @@ import Testing
 struct CollisionTests {
     private let relay = TinyRelay(Family.talk)
 
-    @Test func theNewcomerOfTwoTalkersTakesAnotherNumberAndBothAreHeard() {
+    @Test(arguments: RelayKind.allCases)
+    func theNewcomerOfTwoTalkersTakesAnotherNumberAndBothAreHeard(kind: RelayKind) {
         let first = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(), seed: 1)
         let second = Member(1, Family.configuration(.talk), ssrc: 9, seed: 2)
         let listener = Member(2, Family.configuration(.listen), ssrc: 5)
-        let air = Airwaves([first, second, listener], relay)
+        let air = Airwaves([first, second, listener], kind.relay())
         air.run(seconds: 3)
         second.speech = Speech(beginning: air.now)
         air.run(seconds: 3)

@@ -171,12 +171,17 @@ struct JoiningTests {
         #expect(relay.helloCount == 1 && member.events.count == 1)
     }
 
-    @Test func aSlowRelayIsLetAnswerThoughItsNameHasTwoAddresses() {
+    /// Where it answers when the other one is being asked, too.
+    @Test(arguments: [false, true], [600, 900])
+    func aSlowRelayIsLetAnswerThoughItsNameHasTwoAddresses(isFirst: Bool, delay: Int) {
         let wrong = Endpoint(.v4(0xC633_6409), port: 5_004)
-        let member = Member(0, Family.configuration(.listen, endpoints: [wrong, Airwaves.relay]), ssrc: 9)
-        let air = Airwaves([member], relay, network: NetworkModel(delay: .milliseconds(600)))
-        air.run(seconds: 60)
+        let endpoints = isFirst ? [Airwaves.relay, wrong] : [wrong, Airwaves.relay]
+        let member = Member(0, Family.configuration(.listen, endpoints: endpoints), ssrc: 9)
+        let air = Airwaves([member], relay, network: NetworkModel(delay: .milliseconds(delay)))
+        air.run(seconds: 15)
         #expect(member.isJoined)
+        air.run(seconds: 60)
+        #expect(member.isJoined && member.eventsOnly.last == .joined(.listen, seenAt: member.endpoint))
     }
 
     @Test func whatARefusalSaidIsForgottenWhenTheRelayAnswersAfterAll() throws {
@@ -192,7 +197,7 @@ struct JoiningTests {
         air.loses = nil
         relay.say(
             .renewed(
-                token: 1,
+                token: 1, receipt: 1,
                 Welcome.Terms(lease: 30, clock: Airwaves.clock(at: air.now), address: PeerAddress(member.endpoint))))
         air.settleRelay()
         air.run(seconds: 5)

@@ -6,11 +6,23 @@ import RTP
 import Relaying
 import Sound
 
+/// Whom members may have to do with.
+enum RelayKind: CaseIterable {
+    case tiny, real
+
+    func relay() -> any RelayEnd {
+        switch self {
+        case .tiny: TinyRelay(Family.talk)
+        case .real: RealRelay()
+        }
+    }
+}
+
 /// The relay that decides, on the simulated network: what it forwards goes to the members that it has told of.
 final class RealRelay: RelayEnd {
     let endpoint: Endpoint
     private var relay: Relay
-    private var members: [(number: Int, endpoint: Endpoint)] = []
+    private var audience = Audience()
     private var output: [(bytes: [UInt8], to: Endpoint)] = []
     private var takenCount = 0
 
@@ -30,9 +42,9 @@ final class RealRelay: RelayEnd {
 
     func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {
         if datagram.starts(with: [99, 1, 1]) { hellos.append(now) }
-        if case .forward(let byteCount, _, let talker) = relay.receive(datagram.span, from: sender, at: now) {
+        if case .forward(let byteCount, let channel, let talker) = relay.receive(datagram.span, from: sender, at: now) {
             let bytes = Array(datagram[..<byteCount])
-            for member in members where member.number != talker { output.append((bytes, member.endpoint)) }
+            for endpoint in audience.endpoints(in: channel, but: talker) { output.append((bytes, endpoint)) }
         }
         settle()
     }
@@ -66,16 +78,6 @@ final class RealRelay: RelayEnd {
             guard let to else { break }
             output.append((datagram, to))
         }
-        while let event = relay.nextEvent() {
-            switch event {
-            case .joined(let number, _, let endpoint): members.append((number, endpoint))
-            case .left(let number, _): members.removeAll { $0.number == number }
-            case .moved(let number, _, let endpoint):
-                for index in members.indices where members[index].number == number {
-                    members[index].endpoint = endpoint
-                }
-            case .talking, .quiet: break
-            }
-        }
+        while let event = relay.nextEvent() { audience.take(event) }
     }
 }

@@ -11,11 +11,11 @@ import Testing
 struct RestartTests {
     private let relay = TinyRelay(Family.talk)
 
-    @Test(arguments: [9, 10] as [UInt32])
-    func aTalkerThatStartsAgainHearsAndIsHeardAtOnce(ssrc: UInt32) {
+    @Test(arguments: RelayKind.allCases, [9, 10] as [UInt32])
+    func aTalkerThatStartsAgainHearsAndIsHeardAtOnce(kind: RelayKind, ssrc: UInt32) {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
         let other = Member(1, Family.configuration(.talk), ssrc: 5, speech: Speech())
-        let air = Airwaves([talker, other], relay)
+        let air = Airwaves([talker, other], kind.relay())
         air.run(seconds: 5)
         let restarted = air.now
         air.replace(

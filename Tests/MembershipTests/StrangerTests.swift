@@ -130,6 +130,66 @@ struct StrangerTests {
         #expect(listener.discards[.unopened] == real.count - 25)
     }
 
+    private static func madeUp(_ ssrc: UInt32, _ number: UInt16) -> [UInt8] {
+        [UInt8](capacity: 100) {
+            RTPHeader(
+                marker: false, payloadType: 111, sequenceNumber: SequenceNumber(rawValue: number),
+                timestamp: RTPTimestamp(rawValue: UInt32(number) &* 960), ssrc: SSRC(ssrc)
+            ).write(into: &$0)
+            while $0.count < 100 { $0.append(0x5A) }
+        }
+    }
+
+    /// Whoever can send in the relay's name can make up as many others as there is room for.
+    @Test func madeUpPacketsDoNotPushOutThoseOfOneWhomAMemberHasAnnounced() {
+        let speech = Speech(isSpoken: { !(100..<100 + 3_050).contains($0) })
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: speech)
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([talker, listener], relay)
+        air.run(seconds: 62)
+        // The first announcements of the epoch after the silence are lost, and meanwhile others pour in.
+        var lostCount = 0
+        air.loses = { datagram, member in
+            guard member == 1, datagram[0] == 99, datagram[2] == 8, lostCount < 3 else { return false }
+            lostCount += 1
+            return true
+        }
+        var ssrc: UInt32 = 1_000
+        for _ in 0..<500 {
+            air.run(seconds: 0.01)
+            for _ in 0..<10 {
+                ssrc += 1
+                air.inject(Self.madeUp(ssrc, 7), to: 1)
+            }
+        }
+        #expect(lostCount == 3)
+        #expect(listener.heard.count == relay.media.count)
+    }
+
+    @Test func oneMadeUpTalkerDoesNotPushOutWhoIsStillToBeAnnounced() {
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([talker, listener], relay)
+        var lostCount = 0
+        air.loses = { datagram, member in
+            guard member == 1, datagram[0] == 99, datagram[2] == 8, lostCount < 3 else { return false }
+            lostCount += 1
+            return true
+        }
+        var number: UInt16 = 0
+        while air.now < .start + .seconds(2) {
+            air.run(seconds: 0.01)
+            for _ in 0..<10 where listener.isJoined {
+                number += 1
+                air.inject(Self.madeUp(77, number), to: 1)
+            }
+        }
+        #expect(lostCount == 3)
+        let numbers = listener.heard.map(\.number)
+        let isWhole = numbers == Array(numbers[0]...98)
+        #expect(isWhole && numbers[0] <= 4)
+    }
+
     @Test func aHeldPacketIsHeardWhenItsAnnouncementComes() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)

@@ -81,6 +81,41 @@ extension RealTimeTests {
             #expect(heard.samples.allSatisfy { $0 == 0 })
         }
 
+        private func listening(_ link: ChannelLink, for duration: Duration) throws -> Session {
+            var configuration = try SessionConfiguration.joining(link, as: .listen)
+            configuration.recording = .closure { _, _ in }
+            configuration.duration = duration
+            return try Session(configuration)
+        }
+
+        @Test func whoEndsWithoutHavingFoundItsChannelSaysSo() throws {
+            let session = try listening(link("127.0.0.1", port: UDPPort.free()), for: .seconds(1))
+            let error = #expect(throws: RadioError.self) { try session.run() }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.description.hasPrefix("nobody answers at the link's address") == true)
+        }
+
+        @Test func whoEndsWhenItsChannelIsGoneSaysSo() throws {
+            let port = UDPPort.free()
+            let answering = try answering(on: port, Heard())
+            try answering.start()
+            let session = try listening(link("127.0.0.1", port: port), for: .seconds(4))
+            try session.start()
+            #expect(waiting { !session.takeChannelEvents().isEmpty })
+            answering.stop()
+            try answering.wait()
+            let error = #expect(throws: RadioError.self) { try session.wait() }
+            #expect(error?.kind == .unavailable)
+        }
+
+        @Test func whoIsStoppedHasDoneWhatItWasToDo() throws {
+            let session = try listening(link("127.0.0.1", port: UDPPort.free()), for: .seconds(60))
+            try session.start()
+            #expect(waiting { !session.takeChannelEvents().isEmpty })
+            session.stop()
+            try session.wait()
+        }
+
         @Test func aListenLinkDoesNotTalk() throws {
             let keys = try ChannelKeys(link("127.0.0.1", port: 5_004))
             let listen = try link("127.0.0.1", port: 5_004, keys.listenSecret)

@@ -11,23 +11,8 @@ struct SnapshotTests {
     /// The last voice may leave before anybody asks how it was.
     @Test func whatWasKnownOfAVoiceIsToldAfterItHasLeft() throws {
         let partner = Endpoint(.loopbackV4, port: 6_000)
-        var station = Station(
-            identity: Identity(ssrc: SSRC(1)), configuration: StationConfiguration(), at: .start)
-        for number in [0, 1, 3] as [UInt16] {
-            let datagram = [UInt8](capacity: 100) { datagram in
-                RTPHeader(
-                    marker: number == 0, payloadType: 111, sequenceNumber: SequenceNumber(rawValue: number),
-                    timestamp: RTPTimestamp(rawValue: UInt32(number) * 960), ssrc: SSRC(9)
-                ).write(into: &datagram)
-                for byte in [0xF8, 1, 2] as [UInt8] { datagram.append(byte) }
-            }
-            _ = station.receive(datagram.span, from: partner, at: .start + .milliseconds(20 * Int(number)))
-        }
-        var report = PlaybackReport()
-        report.listener.voices[0].ssrc = SSRC(9)
-        report.listener.voices[0].isUsed = true
-        report.listener.voices[0].isHeard = true
-
+        let station = station(hearing: [0, 1, 3], from: partner)
+        var report = report()
         var snapshot = SessionSnapshot(station: station, elapsed: .seconds(1))
         snapshot.add(report, present: station.sources, before: [])
         var voice = try #require(snapshot.voices.first)
@@ -41,5 +26,49 @@ struct SnapshotTests {
         #expect(voice.endpoint == nil && !voice.isHeard, "it has left")
         #expect(voice.receivedCount == 3 && voice.lostCount == 1, "and is not forgotten")
         #expect(voice.playout.decoded == FrameCount(2_880), "what was still to be heard counts")
+    }
+
+    /// To the station it is somebody new; to people it is not.
+    @Test func whoComesBackIsCountedFromTheBeginning() throws {
+        let partner = Endpoint(.loopbackV4, port: 6_000)
+        let stays = [[0, 1, 3], [], [20], [20, 21, 22, 25], [], [40]] as [[UInt16]]
+        var before: [SessionSnapshot.VoiceSnapshot] = []
+        var counts: [[Int]] = []
+        for stay in stays {
+            let station = station(hearing: stay, from: partner)
+            var snapshot = SessionSnapshot(station: station, elapsed: .seconds(1))
+            snapshot.add(report(), present: station.sources, before: before)
+            before = snapshot.voices
+            let voice = try #require(before.first)
+            #expect(voice.coded.frameCount == FrameCount(960 * voice.receivedCount))
+            counts.append([voice.receivedCount, voice.lostCount, voice.losses.packetCount])
+        }
+        #expect(counts.map { $0[0] } == [3, 3, 4, 7, 7, 8])
+        #expect(counts.map { $0[1] } == [1, 1, 1, 3, 3, 3])
+        #expect(zip(counts, counts.dropFirst()).allSatisfy { $0[2] <= $1[2] })
+    }
+
+    private func station(hearing numbers: [UInt16], from partner: Endpoint) -> Station {
+        var station = Station(
+            identity: Identity(ssrc: SSRC(1)), configuration: StationConfiguration(), at: .start)
+        for number in numbers {
+            let datagram = [UInt8](capacity: 100) { datagram in
+                RTPHeader(
+                    marker: number == 0, payloadType: 111, sequenceNumber: SequenceNumber(rawValue: number),
+                    timestamp: RTPTimestamp(rawValue: UInt32(number) * 960), ssrc: SSRC(9)
+                ).write(into: &datagram)
+                for byte in [0xF8, 1, 2] as [UInt8] { datagram.append(byte) }
+            }
+            _ = station.receive(datagram.span, from: partner, at: .start + .milliseconds(20 * Int(number)))
+        }
+        return station
+    }
+
+    private func report() -> PlaybackReport {
+        var report = PlaybackReport()
+        report.listener.voices[0].ssrc = SSRC(9)
+        report.listener.voices[0].isUsed = true
+        report.listener.voices[0].isHeard = true
+        return report
     }
 }

@@ -18,10 +18,10 @@ struct RelayFileTests {
 
     private func read(
         _ text: String, files: [String: String] = [:]
-    ) throws(RelayFileError) -> (RelayFile, RelayServerConfiguration) {
+    ) throws(RelayFileErrors) -> (RelayFile, RelayServerConfiguration) {
         var file = RelayFile()
         let bytes = Array(text.utf8)
-        try file.add(bytes.span, of: "relay.conf") { files[$0].map { Array($0.utf8) } }
+        file.add(bytes.span, of: "relay.conf") { files[$0].map { Array($0.utf8) } }
         return (file, try file.finished())
     }
 
@@ -75,29 +75,37 @@ struct RelayFileTests {
         #expect(configuration.relay.limits == RelayLimits() && file.statusSocket == nil)
         // Each setting of the example, switched on, is understood, and changes nothing but what must be filled in.
         let settings = RelayFile.example.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }
-        #expect(settings.count == 15)
-        let text = settings.map { $0.dropFirst() }.joined(separator: "\n")
-            .replacing("talk=KEY", with: "talk=\(Self.talk)").replacing("listen=KEY", with: "listen=\(Self.listen)")
+        #expect(settings.count == 16)
+        let text = settings.map { line in
+            let (talk, listen) = line.contains("concert") ? Self.keys(2) : (Self.talk, Self.listen)
+            return line.dropFirst().replacing("talk=KEY", with: "talk=\(talk)").replacing(
+                "listen=KEY", with: "listen=\(listen)")
+        }.joined(separator: "\n")
         var (_, other) = try read(text, files: ["listeners.txt": "10.0.1.21:5004"])
+        let concert = other.relay.channels.removeLast()
+        #expect(
+            concert.limits
+                == ChannelLimits(members: 5_000, talkerPacketsPerSecond: 200, talkerBitsPerSecond: 256_000))
         #expect(other.relay.names.count == 1 && other.plain[0].targets.count == 3)
         #expect(other.plain[0].limits == PlainChannel.Limits())
         (other.relay.names, other.plain) = ([], [])
         #expect(other == configuration)
         var empty = RelayFile()
         let example = Array(RelayFile.example.utf8)
-        try empty.add(example.span, of: "example")
+        empty.add(example.span, of: "example")
         #expect(empty == RelayFile())
     }
 
     @Test func theCommandLineAddsToTheFile() throws {
         var file = RelayFile()
         let text = Array(Self.family.utf8)
-        try file.add(text.span, of: "relay.conf")
-        try file.add("rtp-in", "studio=0.0.0.0:7000")
-        try file.add("rtp-out", "studio=10.0.1.20:5004")
+        file.add(text.span, of: "relay.conf")
+        file.add("rtp-in", "studio=0.0.0.0:7000")
+        file.add("rtp-out", "studio=10.0.1.20:5004")
         #expect(try file.finished().plain.map(\.name) == ["studio"])
-        do throws(RelayFileError) {
-            try file.add("rtp-out", "studio")
+        file.add("rtp-out", "studio")
+        do throws(RelayFileErrors) {
+            _ = try file.finished()
             Issue.record("taken")
         } catch {
             #expect(error.description.hasPrefix("--rtp-out: rtp-out wants CHANNEL=ADDRESS:PORT"), "\(error)")
@@ -122,6 +130,11 @@ struct RelayFileTests {
         ("channel x talk=\(talk)a listen=\(listen)", "what follows talk= is no join key", "52"),
         ("channel x talk=\(talk) talk=\(listen)", "write: channel NAME", "KEY"),
         ("channel x \(talk) \(listen)", "write: channel NAME", "KEY"),
+        ("channel x talk=\(talk) listen=\(listen) more=7", "write: channel NAME", "members=NUMBER"),
+        ("channel x talk=\(talk) listen=\(listen) members=7 members=8", "write: channel NAME", "members=NUMBER"),
+        ("channel x talk=\(talk) members=7", "write: channel NAME", "KEY"),
+        ("channel x talk=\(talk) listen=\(listen) members=0", "line 1: members wants a number", "1 to 1000000"),
+        ("channel x talk=\(talk) talker-bits=1 listen=\(listen)", "talker-bits wants a number", "1000 to 1000000000"),
         ("channel x talk=\(talk) listen=\(talk)", "channel x has this key already", "of its own"),
         (family + family, "line 2: channel family stands here a second time", "keep one"),
         (
@@ -145,7 +158,10 @@ struct RelayFileTests {
         ("rtp-out studio=@missing", "line 1: missing cannot be read", "name a file"),
         ("rtp-out studio=@broken", "broken, line 2: write one ADDRESS:PORT", "10.0.0.7:5004"),
         ("rtp-out a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: rtp-out a=10.0.0.7:5 stands here a second", "keep one"),
-        ("rtp-in a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: a goes to 10.0.0.7:5, where this relay", "another place"),
+        (
+            "rtp-in a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: a goes to 10.0.0.7:5, where this relay",
+            "another place"
+        ),
         (
             "rtp-out a=10.0.0.9:5\nrtp-out a=127.0.0.1:5\nrtp-in a=[::1]:7\nrtp-out b=[::1]:6\nrtp-in b=0.0.0.0:5",
             "line 2: a goes to 127.0.0.1:5", "another place"
@@ -161,27 +177,76 @@ struct RelayFileTests {
         ("# nothing", "there is no channel in it", "tenfour channel new"),
     ])
     func anErrorSaysWhereWhatAndWhatHelps(text: String, what: String, remedy: String) {
-        do throws(RelayFileError) {
+        do throws(RelayFileErrors) {
             _ = try read(text, files: ["broken": "10.0.0.7:5004\n10.0.0.7\n"])
             Issue.record("taken")
         } catch {
             #expect(error.description.contains(what) && error.description.contains(remedy), "\(error)")
+            #expect(error.count == 1, "\(error)")
             for key in [Self.talk, Self.listen] { #expect(!error.description.contains(key.prefix(10)), "\(error)") }
+        }
+    }
+
+    @Test func everythingThatIsWrongIsToldWithItsLine() {
+        let text = """
+            workers 0
+            \(Self.family)nonsense
+            rtp-in studio=0.0.0.0:7000
+            rtp-out studio=@broken
+            channel family talk=x listen=y
+            rtp-in family=0.0.0.0:7002
+            rtp-out studio=127.0.0.1:7000
+            """
+        do throws(RelayFileErrors) {
+            _ = try read(text, files: ["broken": "10.0.0.7\n10.0.0.8:5004\n10.0.0.8:5004\n"])
+            Issue.record("taken")
+        } catch {
+            let lines = error.description.split(separator: "\n")
+            let places = [
+                "relay.conf, line 1: workers", "  relay.conf, line 3: 'nonsense'", "  broken, line 1: write one",
+                "  broken, line 3: rtp-out studio=10.0.0.8:5004 stands", "  relay.conf, line 6: what follows talk=",
+                "  relay.conf, line 8: studio goes to 127.0.0.1:7000", "  relay.conf, line 7: family is an encrypted",
+            ]
+            #expect(lines.count == places.count && error.count == places.count, "\(error)")
+            for (line, place) in zip(lines, places) { #expect(line.hasPrefix(place), "\(error)") }
+            #expect(!error.isMissingFile)
+        }
+    }
+
+    @Test func ofVeryManyErrorsTheFirstAreTold() {
+        do throws(RelayFileErrors) {
+            _ = try read(String(repeating: "nonsense\n", count: 5_000))
+            Issue.record("taken")
+        } catch {
+            #expect(error.count == 1_000 && error.first.count == 20)
+            #expect(error.description.split(separator: "\n").count == 21)
+            #expect(error.description.hasSuffix("\n  and 980 more"))
+        }
+    }
+
+    /// What one that is wrong might have brought is not missed as well.
+    @Test func oneErrorIsNotToldTwice() {
+        for text in ["channel family talk=x listen=y", "rtp-in studio=bob\nrtp-out studio=10.0.0.7:5004"] {
+            do throws(RelayFileErrors) {
+                _ = try read(text)
+                Issue.record("taken")
+            } catch { #expect(error.count == 1, "\(error)") }
         }
     }
 
     @Test func bytesThatAreNoTextAreRefused() throws {
         var file = RelayFile()
         let bytes: [UInt8] = Array("# \u{FC} is fine\nname ".utf8) + [0xFF, 0xFE]
-        do throws(RelayFileError) {
-            try file.add(bytes.span, of: "relay.conf")
-            Issue.record("taken")
-        } catch { #expect(error.description == "relay.conf, line 2: this is not UTF-8") }
+        file.add(bytes.span, of: "relay.conf")
         let huge = [UInt8](repeating: UInt8(ascii: "\n"), count: RelayFile.maximumByteCount + 1)
-        do throws(RelayFileError) {
-            try file.add(huge.span, of: "relay.conf")
+        file.add(huge.span, of: "huge.conf")
+        do throws(RelayFileErrors) {
+            _ = try file.finished()
             Issue.record("taken")
-        } catch { #expect(error.reason == .tooLarge) }
+        } catch {
+            #expect(error.first.map(\.reason) == [.notUTF8, .tooLarge])
+            #expect(error.description.hasPrefix("relay.conf, line 2: this is not UTF-8\n  huge.conf: this is larger"))
+        }
     }
 
     @Test func thousandsOfTargetsAreTakenAndNoMoreThanThereMayBe() throws {
@@ -190,9 +255,9 @@ struct RelayFileTests {
         }
         let text = "rtp-in studio=0.0.0.0:7000\nrtp-out studio=@all"
         #expect(try read(text, files: ["all": list(5_000)]).1.plain[0].targets.count == 5_000)
-        do throws(RelayFileError) {
+        do throws(RelayFileErrors) {
             _ = try read(text, files: ["all": list(RelayFile.maximumTargetCount + 1)])
             Issue.record("taken")
-        } catch { #expect(error.reason == .tooMany("addresses")) }
+        } catch { #expect(error.first.map(\.reason) == [.tooMany("addresses")]) }
     }
 }

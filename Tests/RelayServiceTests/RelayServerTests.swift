@@ -124,7 +124,7 @@ struct TestMember {
             opener = session.opener(for: .member)
             tagger = session.hopTagger(for: .member)
             held.socket.send([UInt8](capacity: 128) { sealer.seal(.renewal(token: 1), into: &$0) }, toPort: port)
-            guard held.socket.receive(within: 5_000)?.count == 74 else { throw NotLetIn() }
+            guard held.socket.receive(within: 5_000)?.count == 82 else { throw NotLetIn() }
             return
         }
         throw NotLetIn()

@@ -36,7 +36,7 @@ struct JoiningTests {
         let terms = try #require(listener.terms)
         #expect(terms.lease == 30 && terms.clock.sinceEpoch == RelayRoom.clock.sinceEpoch + 3_000)
         #expect(terms.address == PeerAddress(v4: 0x0A00_0201, port: 40_000))
-        #expect(listener.records(room).records == [.renewed(token: 5, terms)])
+        #expect(listener.records(room).records == [.renewed(token: 5, receipt: listener.receipt, terms)])
     }
 
     @Test func anUnknownChannelAndAWrongSecretLookAlike() throws {
@@ -154,6 +154,33 @@ struct JoiningTests {
         #expect(members[2].join(room))
     }
 
+    @Test func aChannelMayHaveRoomForMoreOrFewerThanTheOthers() {
+        let small = ChannelKeys.drawn("small", seed: 10)
+        var configuration = RelayConfiguration([family, small])
+        configuration.limits.channelMembers = 3
+        configuration.channels[1].limits.members = 1
+        let room = RelayRoom(configuration)
+        #expect(SimulatedMember(small, .listen, at: .host(1)).join(room))
+        for number in 2..<5 { #expect(SimulatedMember(family, .listen, at: .host(number)).join(room)) }
+        for keys in [small, family] {
+            guard case .refusal(.full) = SimulatedMember(keys, .listen, at: .host(9)).knock(room) else {
+                Issue.record("one too many was let in")
+                return
+            }
+        }
+        // More room for the one changes nothing for those who are in, and nothing for the other.
+        configuration.channels[1].limits.members = 2
+        _ = room.takeEvents()
+        room.reload(configuration)
+        #expect(room.takeEvents().isEmpty)
+        #expect(SimulatedMember(small, .listen, at: .host(7)).join(room))
+        #expect(room.relay.status.channels.map(\.memberCount) == [3, 2])
+        guard case .refusal(.full) = SimulatedMember(family, .listen, at: .host(8)).knock(room) else {
+            Issue.record("one too many was let in")
+            return
+        }
+    }
+
     @Test func whoTookAPlaceThatItsMemberStillHasIsTurnedAway() throws {
         var limits = RelayLimits()
         limits.channelMembers = 2
@@ -213,11 +240,35 @@ struct JoiningTests {
     }
 
     @Test func joinsThatAreRefusedAreSpentToo() {
-        let lost = SimulatedMember(family, .talk, at: .host(1))
-        lost.knock(room, relay: RelayID(host: "elsewhere", port: 5004))
-        for _ in 1..<5_000 { room.receive(lost.joinDatagram, from: lost.endpoint) }
+        let elsewhere = RelayID(host: "elsewhere", port: 5004)
+        for number in 0..<5_000 { SimulatedMember(family, .talk, at: .host(number)).knock(room, relay: elsewhere) }
         #expect(room.relay.status.discards[.refused] == 5_000)
-        #expect(room.receive(lost.joinDatagram, from: lost.endpoint) == .discarded(.tooManyJoins))
+        SimulatedMember(family, .talk, at: .host(5_000)).knock(room, relay: elsewhere)
+        #expect(room.relay.status.discards[.tooManyJoins] == 1)
+    }
+
+    /// Proving it again would be work, and would take the place of others among those that are proved in a second.
+    @Test func aJoinThatWasRefusedIsAnsweredAgainAndNotProvedAgain() throws {
+        let lost = SimulatedMember(family, .talk, at: .host(1))
+        guard case .refusal(.refused) = lost.knock(room, relay: RelayID(host: "elsewhere", port: 5004)) else {
+            Issue.record("let in")
+            return
+        }
+        let first = try #require(lost.refusals(room).first)
+        for _ in 0..<10_000 {
+            #expect(room.receive(lost.joinDatagram, from: lost.endpoint) == .discarded(.replayedJoin))
+        }
+        let answers = room.take(lost.endpoint)
+        #expect(answers.count == 10_000 && answers.allSatisfy { $0 == first })
+        #expect(room.relay.status.discards[.refused] == 1 && room.relay.status.discards[.tooManyJoins] == 0)
+        // Another with the same cookie is another matter, and so is the same from elsewhere.
+        var other = lost.joinDatagram
+        other[127] ^= 1
+        #expect(room.receive(other, from: lost.endpoint) == .discarded(.unproved))
+        #expect(room.receive(lost.joinDatagram, from: .host(2)) == .discarded(.cookie))
+        #expect(SimulatedMember(family, .talk, at: .host(3)).join(room))
+        room.now = room.now + .seconds(121)
+        #expect(room.receive(lost.joinDatagram, from: lost.endpoint) == .discarded(.cookie))
     }
 
     @Test func whatChangesAJoinThatWasHonouredIsNotLookedAt() {

@@ -193,6 +193,47 @@ struct ReportTests {
         #expect(verdict(members.enumerated().map { ($1, $0 < 3 ? 90 : 13) }) == 90)
     }
 
+    @Test func whatListenersMissIsAddedUp() throws {
+        speak(60)
+        var counts: [Int] = []
+        for _ in 0..<4 {
+            // A quarter of it.
+            _ = verdict([(listener, 64)])
+            speak(60)
+            let report = try #require(talker.reports(room).last)
+            counts.append(try #require(report.receiverReports.last?.blocks.first).cumulativeLost)
+        }
+        // Of 120 packets each time.
+        for (count, next) in zip(counts, counts.dropFirst()) { #expect((25...35).contains(next - count), "\(counts)") }
+    }
+
+    private var lastOfItsLine: ReportBlock? {
+        talker.reports(room).compactMap { $0.blocks(about: talker.ssrc).first }.last
+    }
+
+    @Test func countsGoOnWhenATalkerComesBackAfterAPause() throws {
+        speak(500) { $0 % 10 == 5 }
+        let before = try #require(lastOfItsLine)
+        #expect((40...50).contains(before.cumulativeLost))
+        for _ in 0..<2 {
+            room.run(.seconds(8))
+            for member in [talker, listener] { member.renew(room) }
+        }
+        #expect(room.relay.status.channels[0].talkerCount == 0)
+        _ = talker.reports(room)
+        talker.announce(room)
+        speak(100)
+        let after = try #require(lastOfItsLine)
+        #expect(after.cumulativeLost >= before.cumulativeLost && after.cumulativeLost <= 51, "\(after.cumulativeLost)")
+        #expect(after.fractionLost == 0)
+        // Under another SSRC it is another stream.
+        talker.ssrc = SSRC(talker.ssrc.rawValue ^ 1)
+        talker.announce(room)
+        speak(100)
+        let other = try #require(lastOfItsLine)
+        #expect(other.cumulativeLost == 0)
+    }
+
     @Test func aHundredOnOneLineHaveOneVoice() {
         speak(10)
         let many = join(100) { Endpoint(.v4(0x0B00_0001 + UInt32($0)), port: 40_000) }

@@ -1,3 +1,4 @@
+import BadLink
 import Engine
 import Keys
 import RTP
@@ -170,6 +171,38 @@ struct StayingTests {
             return
         }
         #expect(SimulatedMember(rekeyed, .listen, at: .host(7)).join(room))
+    }
+
+    /// In whatever order they come and go.
+    @Test func aGoodbyeReachesAllInItsChannelAndNobodyElse() {
+        var dice = SeededGenerator(seed: 5)
+        let room = RelayRoom([family, other], limits: .wide)
+        let talker = SimulatedMember(family, .talk, at: .host(1_000))
+        #expect(talker.join(room))
+        var members: [SimulatedMember] = []
+        for number in 0..<300 {
+            if number % 3 == 2, let leaver = members.indices.randomElement(using: &dice) {
+                members.remove(at: leaver).say(.leave, room)
+            }
+            let member = SimulatedMember(number % 2 == 0 ? family : other, .listen, at: .host(number))
+            #expect(member.join(room))
+            members.append(member)
+        }
+        #expect(members.count == 200)
+        talker.announce(room)
+        room.inbox = [:]
+        talker.say(.leave, room)
+        for member in members {
+            #expect(member.goodbyes(room) == (member.keys.name == "family" ? [talker.ssrc] : []))
+        }
+        #expect(room.inbox.isEmpty)
+        room.reload(RelayConfiguration([family]))
+        for member in members {
+            #expect(member.records(room).records == (member.keys.name == "family" ? [] : [.goodbye(.refused)]))
+        }
+        room.stop()
+        #expect(room.inbox.count == members.count { $0.keys.name == "family" })
+        #expect(room.relay.status.channels[0].memberCount == 0)
     }
 
     @Test func whoStopsSaysGoodbyeToAll() {

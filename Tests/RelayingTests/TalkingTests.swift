@@ -118,6 +118,22 @@ struct TalkingTests {
         #expect(talker.say(.leave, room) == .handled)
     }
 
+    @Test func aChannelMayLetItsTalkersSendMoreThanTheOthers() {
+        let concert = ChannelKeys.drawn("concert", seed: 10)
+        var configuration = RelayConfiguration([family, concert])
+        configuration.channels[1].limits = ChannelLimits(talkerPacketsPerSecond: 400, talkerBitsPerSecond: 1_000_000)
+        let room = RelayRoom(configuration)
+        let members = [family, concert].enumerated().map { SimulatedMember($1, .talk, at: .host($0)) }
+        var counts = [0, 0]
+        for (index, member) in members.enumerated() {
+            #expect(member.join(room))
+            member.announce(room)
+            // A second's, and all at once what was saved in two.
+            for _ in 0..<1_000 { if case .forward = member.talk(room) { counts[index] += 1 } }
+        }
+        #expect(counts[0] < 200 && (790...800).contains(counts[1]), "\(counts)")
+    }
+
     @Test func bitsAreLimitedToo() {
         talker.announce(room)
         var byteCount = 0

@@ -130,7 +130,9 @@ private struct ChannelTrial: ~Copyable {
             do {
                 try talker?.protect(&output)
                 isSealed = true
-            } catch {}
+            } catch {
+                // Not everything is RTP: what cannot be protected is not sent.
+            }
         }
         if isSealed { take(datagram.span, mayOpen: true) }
     }

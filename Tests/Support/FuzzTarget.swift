@@ -45,7 +45,9 @@ private func feedRTCP(_ bytes: Span<UInt8>) {
         do {
             guard let packet = try packets.next() else { return }
             check(packet, within: bytes.count)
-        } catch {}
+        } catch {
+            // The one is broken, and those behind it may be whole.
+        }
     }
     preconditionFailure("more packets than there can be headers")
 }

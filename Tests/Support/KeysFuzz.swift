@@ -101,7 +101,9 @@ func feedSRTP(_ bytes: Span<UInt8>) {
             do {
                 try sender.protect(&output)
                 isProtected = true
-            } catch {}
+            } catch {
+                // Not everything is RTP: what cannot be protected cannot be opened.
+            }
         }
         guard isProtected else { continue }
         precondition(protected.count == packet.count + suite.tagByteCount)

@@ -7,14 +7,10 @@ import Relaying
 func feedRelayFile(_ bytes: Span<UInt8>) {
     let copied = [UInt8](capacity: bytes.count) { for index in bytes.indices { $0.append(bytes[index]) } }
     var file = RelayFile()
-    do throws(RelayFileError) {
-        try file.add(bytes, of: "relay.conf") { $0.isEmpty ? nil : copied }
-    } catch {
-        return check(error)
-    }
+    file.add(bytes, of: "relay.conf") { $0.isEmpty ? nil : copied }
     if let path = file.statusSocket { precondition((1...107).contains(path.utf8.count)) }
     let finished: RelayServerConfiguration
-    do throws(RelayFileError) { finished = try file.finished() } catch { return check(error) }
+    do throws(RelayFileErrors) { finished = try file.finished() } catch { return check(error) }
     precondition((1...64).contains(finished.workers) && !finished.bind.address.isMulticast)
     precondition(Endpoint(finished.bind.description) == finished.bind)
     let names = finished.relay.channels.map(\.name) + finished.plain.map(\.name)
@@ -34,7 +30,10 @@ func feedRelayFile(_ bytes: Span<UInt8>) {
     }
 }
 
-private func check(_ error: RelayFileError) {
-    checkShown(error.description)
-    if case .line(let number, _) = error.place { precondition(number > 0) }
+private func check(_ errors: RelayFileErrors) {
+    precondition(!errors.isEmpty && errors.first.count == min(errors.count, RelayFileErrors.maximumCount))
+    for error in errors.first {
+        checkShown(error.description)
+        if case .line(let number, _) = error.place { precondition(number > 0) }
+    }
 }
