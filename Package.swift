@@ -189,7 +189,7 @@ let package = Package(
             "RadioTests",
             imports: [
                 "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Network", "OpusCodec",
-                "Playout", "RTP", "Sound", "SoundCard", "SoundFile",
+                "Playout", "RTP", "Relaying", "Sound", "SoundCard", "SoundFile",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "SoundFile", "Sound"]),
         tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),

@@ -85,4 +85,26 @@ final class SessionKeyTableTests {
         #expect(Set(numbers).count == 1_000)
         #expect(Set(numbers).isDisjoint(with: (0..<1_000).map { _ in three.next() }))
     }
+
+    @Test func nothingIsLeftOfChanceThatWasGiven() {
+        var dice = SeededGenerator(seed: 1)
+        var chance = SecretChance(using: &dice)
+        for count in 1...130 {
+            let number = chance.next()
+            let held = chance.held.array
+            // What stands before the place is its key of 32 bytes, and what was given.
+            let place = 32 + (count - 1) % 60 * 8
+            #expect(held[..<(place + 8)].allSatisfy { $0 == 0 }, "\(count)")
+            #expect(number != 0 && !held[(place + 8)...].allSatisfy { $0 == 0 } || place + 8 == held.count)
+        }
+    }
+
+    @Test func aCopyOfChanceGivesTheSame() {
+        var dice = SeededGenerator(seed: 1)
+        var one = SecretChance(using: &dice)
+        for _ in 0..<7 { _ = one.next() }
+        var other = one
+        let numbers = (0..<100).map { _ in one.next() }
+        #expect(numbers == (0..<100).map { _ in other.next() })
+    }
 }

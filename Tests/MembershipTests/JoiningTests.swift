@@ -260,4 +260,15 @@ struct JoiningTests {
         #expect(relay.helloCount < 20 && relay.renewalCount >= 60)
         #expect(member.events.count <= 5)
     }
+
+    /// As when an earlier run was killed, and its place is not free yet.
+    @Test func whoFindsNoRoomGoesOnTrying() {
+        let member = Member(0, Family.configuration(.listen), ssrc: 9)
+        let air = Airwaves([member], relay)
+        relay.refusal = .full
+        air.run(seconds: 10)
+        relay.refusal = nil
+        air.run(seconds: 7)
+        #expect(member.eventsOnly == [.refused(.full), .joined(.listen, seenAt: member.endpoint)])
+    }
 }

@@ -12,6 +12,8 @@ final class RelayRoom {
     var events: [RelayEvent] = []
     /// What was sent and nobody has taken, by address.
     var inbox: [Endpoint: [[UInt8]]] = [:]
+    /// Nobody takes what the relay has to say.
+    var isBlocked = false
     var bytesIn = 0
     var bytesOut = 0
     var dice: SeededGenerator
@@ -66,7 +68,8 @@ final class RelayRoom {
         return events
     }
 
-    private func settle() {
+    func settle() {
+        if isBlocked { return }
         while true {
             var endpoint: Endpoint?
             let datagram = [UInt8](capacity: 1_600) { endpoint = relay.nextDatagram(into: &$0) }
