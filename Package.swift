@@ -167,7 +167,8 @@ let package = Package(
         tests("RelayingTests", imports: ["CAllocations", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
         tests(
             "RelayServiceTests",
-            imports: ["RelayService", "Relaying", "Membership", "Network", "Keys", "Engine", "RTP", "Sound"]),
+            imports: [
+                "CAllocations", "RelayService", "Relaying", "Membership", "Network", "Keys", "Engine", "RTP", "Sound"]),
         tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),
         tests("SimulationTests", imports: ["Simulation", "Quality", "Engine", "Playout", "Radio", "RTP", "Sound"]),
         tests(

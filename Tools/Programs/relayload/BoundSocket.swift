@@ -45,7 +45,7 @@ final class BoundSocket {
     /// Nil when nothing comes within 250 ms, or is there, where it does not wait.
     func receive(waits: Bool = true) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 1_500)
-        let count = unsafe recv(descriptor, &bytes, bytes.count, waits ? 0 : Int32(MSG_DONTWAIT.rawValue))
+        let count = unsafe recv(descriptor, &bytes, bytes.count, waits ? 0 : Int32(MSG_DONTWAIT))
         return count < 0 ? nil : Array(bytes[..<count])
     }
 }
