@@ -84,7 +84,7 @@ extension Relay {
     private func isHere(_ sender: Endpoint, in channel: Int) -> Bool {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
-            if sessions[member].channel == channel { return true }
+            if sessions[member].channel == channel, sessions[member].state == .joined { return true }
         }
         return false
     }

@@ -149,7 +149,7 @@ public struct Relay: ~Copyable, Sendable {
     /// Appends a datagram, at most 1269 bytes or the longest that was forwarded, and says where it goes.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
         if let endpoint = outbox.next(into: &buffer) { return endpoint }
-        repairs.forget(before: latest + (.zero - PacketRing.memory))
+        repairs.forget(before: latest - PacketRing.memory)
         return repairs.next(into: &buffer)
     }
 

@@ -77,6 +77,7 @@ extension Relay {
         guard let place = voice(of: nack.media, heardBy: member), let ring = talkers[place]?.voice?.ring else { return }
         let channel = Int(sessions[member].channel)
         let forwarded = Int64(channels[channel]?.status.forwardedCount ?? 0)
+        repairs.forget(before: now - PacketRing.memory)
         for number in nack.sequenceNumbers {
             guard let packet = ring.packet(number, at: now) else { continue }
             guard repairs.hasRoom else { return }

@@ -9,9 +9,10 @@ import Testing
 @Suite struct RelayLimitTests {
     @Test(arguments: Profile.allCases, CodingSettings.frames)
     func whatAProfileSendsPassesARelay(profile: Profile, frame: Duration) {
-        var configuration = SessionConfiguration()
-        profile.apply(to: &configuration)
-        let nominal = Int(Double(configuration.coding.bitRate) / 8 * (frame / .seconds(1)))
+        var coding = CodingSettings()
+        var playout = PlayoutSettings()
+        profile.apply(to: &coding, &playout)
+        let nominal = Int(Double(coding.bitRate) / 8 * (frame / .seconds(1)))
         let sizes = PaddedSizes(nominal: nominal)
         // Every packet of the third size: loud onsets all the time. With what is around it, and announcements.
         let byteCount = min(sizes.size(of: nominal * 5 / 2), 1_424) + 12 + 16 + HopTag.byteCount

@@ -21,7 +21,7 @@ struct HostTests {
         for ghost in members(200) { ghost.knock(room) }
         for number in 2..<6 { #expect(SimulatedMember(family, .listen, at: .host(number)).join(room)) }
         // When the room is taken, they come too late.
-        let late = members(1)[0]
+        let late = members(201)[200]
         guard case .refusal(.full) = late.knock(room) else {
             Issue.record("let in")
             return

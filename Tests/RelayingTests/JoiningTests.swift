@@ -235,7 +235,7 @@ struct JoiningTests {
     @Test func anyNumberOfListenersLivesBehindOneAddress() {
         let room = RelayRoom([family], limits: .wide)
         for port: UInt16 in 1...2_500 {
-            room.now = room.now + .milliseconds(1)
+            room.now = room.now + .milliseconds(2)
             #expect(SimulatedMember(family, .listen, at: .host(1, port: port)).join(room))
         }
     }
