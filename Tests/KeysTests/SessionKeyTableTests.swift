@@ -44,7 +44,7 @@ final class SessionKeyTableTests {
             #expect(session == keys[number].session)
             var member = (keys[number].sealer(for: .member), keys[number].opener(for: .member))
             for token in 1...3 as ClosedRange<UInt64> {
-                var up = [UInt8](capacity: 80) { member.0.seal(.renewal(token: token), into: &$0) }
+                var up = [UInt8](capacity: 90) { member.0.seal(.renewal(token: token), into: &$0) }
                 let again = up
                 #expect(try open(&up, number) == .renewal(token: token))
                 var replayed = again
