@@ -195,7 +195,8 @@ let package = Package(
         tests("RelayingTests", imports: ["CAllocations", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
         tests(
             "RelayServiceTests",
-            imports: ["RelayService", "Relaying", "Membership", "Network", "Keys", "Engine", "RTP", "Sound"]),
+            imports: [
+                "CAllocations", "RelayService", "Relaying", "Membership", "Network", "Keys", "Engine", "RTP", "Sound"]),
         tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),
         tests("SimulationTests", imports: ["Simulation", "Quality", "Engine", "Playout", "Radio", "RTP", "Sound"]),
         tests(
@@ -225,7 +226,7 @@ let package = Package(
             "RadioTests",
             imports: [
                 "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Network", "OpusCodec",
-                "Playout", "RTP", "Sound", "SoundCard", "SoundFile", "TimePitch",
+                "Playout", "RTP", "Relaying", "Sound", "SoundCard", "SoundFile", "TimePitch",
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "play", "SoundFile", "Sound"]),
         tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),

@@ -63,6 +63,22 @@ public struct Cookies: Sendable {
         return cookie.generation == given.generation && tag ^ cookie.tag == 0
     }
 
+    /// A number for who has a session at `address`, which only who receives there can say back.
+    public mutating func receipt(for session: UInt64, at address: PeerAddress, _ now: Instant) -> UInt64 {
+        cookie(for: UInt128(session), from: address, to: .nowhere, at: now).mark
+    }
+
+    /// Whether we gave it for this session at this address, in this generation or the one before.
+    public mutating func accepts(
+        receipt: UInt64, for session: UInt64, at address: PeerAddress, _ now: Instant
+    ) -> Bool {
+        turn(to: now)
+        return [latest, earlier].contains {
+            UInt64(truncatingIfNeeded: Self.tag($0.generation, UInt128(session), address, .nowhere, key: $0.key))
+                ^ receipt == 0
+        }
+    }
+
     private mutating func turn(to now: Instant) {
         let generation = UInt32(truncatingIfNeeded: now.nanoseconds / 60_000_000_000)
         guard generation != latest.generation else { return }
@@ -100,6 +116,11 @@ public struct Cookies: Sendable {
         }
         return tag.span.number(at: 0)
     }
+}
+
+extension PeerAddress {
+    /// No relay is there: receipts are no cookies.
+    fileprivate static let nowhere = PeerAddress(v4: 0, port: 0)
 }
 
 /// Writes all of `bytes` without allocating.

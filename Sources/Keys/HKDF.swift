@@ -4,7 +4,8 @@ private import CSodium
 public enum HKDF {
     /// Section 2.2: what is random in `secret`, evenly spread over 32 bytes.
     public static func extract(salt: Span<UInt8>, secret: Span<UInt8>) -> SecretBytes {
-        let key = hmac(key: salt) { $0.update(secret) }
+        var key = hmac(key: salt) { $0.update(secret) }
+        defer { zero(&key) }
         return SecretBytes(count: 32) { for index in 0..<32 { $0[index] = key[index] } }
     }
 

@@ -1,3 +1,5 @@
+internal import Engine
+
 /// JOIN: the cookie said back, who wants what, a share, and the proof of the join key over all of it.
 public struct Join: Hashable, Sendable {
     public let nonce: UInt128
@@ -68,8 +70,9 @@ public struct RelayID: Hashable, Sendable {
 
     init(rawValue: UInt128) { self.rawValue = rawValue }
 
-    /// `host` as in a link: capitals count as small letters, an IPv6 address has no brackets.
+    /// `host` as in a link: capitals count as small letters, an IPv6 address has no brackets and is one however it is written.
     public init(host: String, port: UInt16) {
+        let host = host.contains(":") ? IPAddress(host).map { "\($0)" } ?? host : host
         let text = Array("tenfour 1 relay \(host.lowercased()):\(port)".utf8)
         rawValue = sha256(text.span).span.number(at: 0)
     }

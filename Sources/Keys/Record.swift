@@ -2,9 +2,10 @@ public import RTP
 
 /// What a session's two sides say to each other once they have keys.
 public enum Record: Hashable, Sendable {
-    /// The member stays; out of turn, it asks whether the relay is there. The token comes back.
-    case renewal(token: UInt64)
-    case renewed(token: UInt64, Welcome.Terms)
+    /// The member stays; out of turn, it asks whether the relay is there. The token comes back. `receipt` is that of the last
+    /// renewed, zero before there was one: the member still receives where it is.
+    case renewal(token: UInt64, receipt: UInt64 = 0)
+    case renewed(token: UInt64, receipt: UInt64, Welcome.Terms)
     case leave
     /// To an address that the member seems to have moved to.
     case pathChallenge(UInt128)
@@ -13,6 +14,8 @@ public enum Record: Hashable, Sendable {
     case goodbye(Refusal.Reason)
     /// Another member has claimed this SSRC.
     case ssrcRefused(SSRC)
+    /// The member sends more than the relay takes of a talker in a second; what is beyond is lost.
+    case limited(packetsPerSecond: UInt32, bitsPerSecond: UInt32)
     /// RTCP, in these bytes of the datagram.
     case report(Range<Int>)
 
@@ -25,12 +28,13 @@ public enum Record: Hashable, Sendable {
         case goodbye = 6
         case ssrcRefused = 7
         case report = 8
+        case limited = 9
     }
 
     /// Inside, of a report.
     static let maximumByteCount = 1 + maximumReportByteCount
     public static let maximumReportByteCount = 1232
-    static let renewalByteCount = 9 + Welcome.Terms.byteCount
+    static let renewalByteCount = 17 + Welcome.Terms.byteCount
 
     /// Reads what was opened, from `start` on in its datagram.
     init(parsing body: Span<UInt8>, at start: Int) throws(ControlParseError) {
@@ -44,13 +48,16 @@ public enum Record: Hashable, Sendable {
             case .goodbye: 2...2
             case .ssrcRefused: 5...5
             case .report: 9...Self.maximumByteCount
+            case .limited: 9...9
             }
         guard lengths.contains(body.count) else { throw .length(body.count) }
         switch what {
         case .renewal:
-            guard body.isZero(in: 9..<Self.renewalByteCount) else { throw .value }
-            self = .renewal(token: body.number(at: 1))
-        case .renewed: self = .renewed(token: body.number(at: 1), try Welcome.Terms(parsing: body, at: 9))
+            guard body.isZero(in: 17..<Self.renewalByteCount) else { throw .value }
+            self = .renewal(token: body.number(at: 1), receipt: body.number(at: 9))
+        case .renewed:
+            self = .renewed(
+                token: body.number(at: 1), receipt: body.number(at: 9), try Welcome.Terms(parsing: body, at: 17))
         case .leave: self = .leave
         case .pathChallenge: self = .pathChallenge(body.number(at: 1))
         case .pathAnswer: self = .pathAnswer(body.number(at: 1))
@@ -58,6 +65,7 @@ public enum Record: Hashable, Sendable {
             guard let reason = Refusal.Reason(rawValue: body[1]) else { throw .value }
             self = .goodbye(reason)
         case .ssrcRefused: self = .ssrcRefused(SSRC(body.number(at: 1)))
+        case .limited: self = .limited(packetsPerSecond: body.number(at: 1), bitsPerSecond: body.number(at: 5))
         case .report: self = .report(start + 1..<start + body.count)
         }
     }
@@ -65,13 +73,15 @@ public enum Record: Hashable, Sendable {
     /// `report` is what a report holds.
     func write(report: Span<UInt8>, into body: inout OutputSpan<UInt8>) {
         switch self {
-        case .renewal(let token):
+        case .renewal(let token, let receipt):
             body.append(What.renewal.rawValue)
             body.append(number: token)
+            body.append(number: receipt)
             body.append(zeros: Welcome.Terms.byteCount)
-        case .renewed(let token, let terms):
+        case .renewed(let token, let receipt, let terms):
             body.append(What.renewed.rawValue)
             body.append(number: token)
+            body.append(number: receipt)
             terms.write(into: &body)
         case .leave: body.append(What.leave.rawValue)
         case .pathChallenge(let number):
@@ -86,6 +96,10 @@ public enum Record: Hashable, Sendable {
         case .ssrcRefused(let ssrc):
             body.append(What.ssrcRefused.rawValue)
             body.append(number: ssrc.rawValue)
+        case .limited(let packets, let bits):
+            body.append(What.limited.rawValue)
+            body.append(number: packets)
+            body.append(number: bits)
         case .report:
             body.append(What.report.rawValue)
             body.append(report)

@@ -2,7 +2,7 @@ private import CSodium
 
 /// Bytes that nobody else may know: zeroed when they are let go, never shown, compared in constant time.
 ///
-/// Shared, not copied, so that they are in one place of memory. Any thread; they never change.
+/// Shared, not copied, so that they are in one place of memory. Any thread; they never change, but for what their only owner takes.
 @safe
 public final class SecretBytes: @unchecked Sendable {
     private let memory: UnsafeMutableBufferPointer<UInt8>
@@ -42,6 +42,12 @@ public final class SecretBytes: @unchecked Sendable {
     ) throws(Failure) -> Result {
         let span = unsafe Span(_unsafeElements: memory)
         return try body(span)
+    }
+
+    /// Eight of the bytes, of which nothing is left. Nobody else may have these.
+    func take(at place: Int) -> UInt64 {
+        defer { unsafe sodium_memzero(memory.baseAddress! + place, 8) }
+        return withBytes { $0.number(at: place) }
     }
 
     /// `range` of the bytes, on its own.

@@ -2,8 +2,8 @@ private import CSodium
 
 /// Chance that nobody can foretell, from 32 bytes that are drawn once.
 ///
-/// ChaCha20 (`crypto_stream_chacha20_ietf`) whose key is replaced by its own first bytes each time: who learns what it holds
-/// now does not learn what it gave before.
+/// ChaCha20 (`crypto_stream_chacha20_ietf`) whose key is replaced by its own first bytes each time, and whose numbers are
+/// zeroed as they are given: who learns what it holds now does not learn what it gave before.
 public struct SecretChance: RandomNumberGenerator, Sendable {
     private var key: SecretBytes
     private var numbers: SecretBytes
@@ -28,9 +28,14 @@ public struct SecretChance: RandomNumberGenerator, Sendable {
 
     public mutating func next() -> UInt64 {
         if place + 8 > numbers.count { refill() }
+        // A copy of ours is to give the same.
+        if !isKnownUniquelyReferenced(&numbers) { numbers = numbers.part(0..<numbers.count) }
         defer { place += 8 }
-        return numbers.withBytes { $0.number(at: place) }
+        return numbers.take(at: place)
     }
+
+    /// What it may give yet, or has given: for tests.
+    package var held: SecretBytes { numbers }
 
     private mutating func refill() {
         let nonce = InlineArray<12, UInt8>(repeating: 0)
@@ -47,6 +52,7 @@ public struct SecretChance: RandomNumberGenerator, Sendable {
             }
         }
         key = numbers.part(0..<Self.keyByteCount)
+        for place in stride(from: 0, to: Self.keyByteCount, by: 8) { _ = numbers.take(at: place) }
         place = Self.keyByteCount
     }
 }

@@ -14,6 +14,21 @@ public enum ChannelEvent: Hashable, Sendable {
     /// Another talks under our SSRC: the station is to take another one (`Station.takeAnotherSSRC`), and the channel to
     /// be told (`Channel.ssrc`).
     case ssrcIsTaken
+    /// The relay takes no more than this of us, and what is beyond is lost. Told once while we are in.
+    case limited(TalkerLimits)
+}
+
+/// What a relay takes of a talker.
+public struct TalkerLimits: Hashable, Sendable {
+    /// Datagrams a second.
+    public var packetsPerSecond: Int
+    /// Bits of those a second.
+    public var bitsPerSecond: Int
+
+    public init(packetsPerSecond: Int, bitsPerSecond: Int) {
+        self.packetsPerSecond = packetsPerSecond
+        self.bitsPerSecond = bitsPerSecond
+    }
 }
 
 /// Events that wait to be taken. When nobody takes them the oldest are forgotten.

@@ -12,6 +12,10 @@ struct Session: Sendable {
     var opener: RecordOpener
     var tagger: HopTagger
     var presence: Presence
+    /// What the relay said last that only we have received.
+    var receipt: UInt64 = 0
+    /// What was told of how much the relay takes.
+    var limits: TalkerLimits?
 
     init(_ keys: SessionKeys, _ terms: Welcome.Terms, endpoint: Endpoint, token: UInt64, at now: Instant) {
         number = keys.session

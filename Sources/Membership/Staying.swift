@@ -21,7 +21,7 @@ extension Channel {
         while let step = session?.presence.step(at: now, using: &generator) {
             switch step {
             case .nothing: return
-            case .renew(let token): say(.renewal(token: token))
+            case .renew(let token): say(.renewal(token: token, receipt: session?.receipt ?? 0))
             case .lost:
                 tell(.lost)
                 joinAnew(at: now)
@@ -82,8 +82,9 @@ extension Channel {
     private mutating func enter(
         _ keys: SessionKeys, _ terms: Welcome.Terms, at endpoint: Endpoint, _ now: Instant
     ) {
-        // The session before this one, if there is any, holds our place and our SSRC.
-        say(.leave)
+        // The session before this one, if there is any, holds our place and our SSRC: the relay hands them to the new one where
+        // it sees that both are ours.
+        if session?.endpoint != endpoint || session?.seen != terms.address { say(.leave) }
         session = Session(
             keys, terms, endpoint: endpoint, token: .random(in: 0 ... .max, using: &generator), at: now)
         admission.end()
@@ -128,7 +129,8 @@ extension Channel {
 
     private mutating func take(_ record: Record, at now: Instant) -> Reception {
         switch record {
-        case .renewed(let token, let terms):
+        case .renewed(let token, let receipt, let terms):
+            session?.receipt = receipt
             let lease = Duration.seconds(Int(terms.lease))
             // Until its first record a relay passes nothing on: what was announced since WELCOME may have been lost on it.
             if !(session?.presence.hasAnswered ?? true) { talk.announceAgain() }
@@ -150,6 +152,11 @@ extension Channel {
             pause(for: reason, at: now)
         case .ssrcRefused(let refused):
             if refused == ssrc { tellOfCollision() }
+        case .limited(let packets, let bits):
+            let limits = TalkerLimits(packetsPerSecond: Int(packets), bitsPerSecond: Int(bits))
+            guard session?.limits != limits else { return .handled }
+            session?.limits = limits
+            events.post(.limited(limits))
         case .report(let range):
             guard RTCPCompound.isRTCP(secondByte: bytes[range.lowerBound + 1]) else { return .discarded(.malformed) }
             opened = (.control, range)

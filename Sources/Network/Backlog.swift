@@ -60,11 +60,20 @@ import Sound
         if let obstacle { wait(for: obstacle) }
     }
 
-    /// A member left, and its place with it.
-    func shrink(_ fanOut: FanOut, to count: Int) {
+    /// A member left, and those behind move up. False where nothing of theirs waits.
+    func moveUp(_ fanOut: FanOut, from place: Int) -> Bool {
+        var isWaiting = false
         for index in waiting.indices where waiting[index].fanOut === fanOut {
-            waiting[index].rest.end = min(waiting[index].rest.end, count)
-            waiting[index].rest.wrap = min(waiting[index].rest.wrap, count)
+            waiting[index].rest.moveUp(from: place)
+            isWaiting = true
+        }
+        return isWaiting
+    }
+
+    /// All members left.
+    func removeAll(of fanOut: FanOut) {
+        for index in waiting.indices where waiting[index].fanOut === fanOut {
+            (waiting[index].rest.next, waiting[index].rest.end, waiting[index].rest.wrap) = (0, 0, 0)
         }
     }
 

@@ -70,23 +70,30 @@ import Glibc
         if let place = places[Int32(member)] { setAddress(of: Int(place), endpoint) }
     }
 
-    /// Sends nothing more to this member; the last one takes the place. Does nothing for who is not there.
+    /// Sends nothing more to this member; the last one takes the place. But while a packet waits all behind move up, so that it
+    /// stays known by its places who has had it. Does nothing for who is not there.
     public func remove(_ member: Int) {
         guard let place = places.removeValue(forKey: Int32(member)).map(Int.init) else { return }
         count -= 1
-        backlog.shrink(self, to: count)
-        if place == count { return }
-        unsafe members[place] = members[count]
+        if backlog.moveUp(self, from: place) {
+            for place in place..<count { fill(place, from: place + 1) }
+        } else if place < count {
+            fill(place, from: count)
+        }
+    }
+
+    private func fill(_ place: Int, from other: Int) {
+        unsafe members[place] = members[other]
         unsafe places[members[place]] = Int32(place)
         unsafe (addresses + place * addressByteCount)
-            .copyMemory(from: addresses + count * addressByteCount, byteCount: addressByteCount)
+            .copyMemory(from: addresses + other * addressByteCount, byteCount: addressByteCount)
     }
 
     /// Sends nothing more to anybody.
     public func removeAll() {
         count = 0
         places = [:]
-        backlog.shrink(self, to: 0)
+        backlog.removeAll(of: self)
     }
 
     /// Sends `datagram` to all members but `except`. What cannot be sent at once waits until it can, or until the next datagram
@@ -122,6 +129,14 @@ import Glibc
         mutating func begin(at place: Int) {
             guard next == 0, place < end else { return }
             (next, wrap) = (place, place)
+        }
+
+        /// Whoever was there has gone, and those behind have moved up.
+        mutating func moveUp(from place: Int) {
+            if place < next { next -= 1 }
+            if place < end { end -= 1 }
+            if place < wrap { wrap -= 1 }
+            refused = place < refused ? refused - 1 : place == refused ? -1 : refused
         }
 
         /// Goes on with those before; false where there are none.

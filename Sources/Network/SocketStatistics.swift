@@ -39,6 +39,14 @@ public struct SocketStatistics: Equatable, Sendable {
         }
     }
 
+    /// Adds what another socket could not do: what it lost or refused, not what it sent or received.
+    public mutating func merge(_ other: SocketStatistics) {
+        dropped += other.dropped
+        truncated += other.truncated
+        failures.merge(other.failures, uniquingKeysWith: +)
+        lastFailure = lastFailure ?? other.lastFailure
+    }
+
     mutating func countFailure(_ code: Int32, to destination: Endpoint?) {
         failures[code, default: 0] += 1
         lastFailure = Failure(destination: destination, code: code)

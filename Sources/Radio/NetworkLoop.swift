@@ -225,6 +225,7 @@ internal import Synchronization
             controls.isConnected.store(true, ordering: .releasing)
         case .ssrcIsTaken: station.takeAnotherSSRC(at: now)
         case .lost: absence = .nobodyAnswers
+        case .limited: break
         case .refused(let reason), .closed(let reason):
             let trouble = if case .closed = event { RadioError(closedFor: reason) } else { RadioError(refusedFor: reason) }
             guard !reason.isFinal, hasJoined || reason.mayPass else { return state.fail(trouble) }

@@ -26,8 +26,6 @@ final class OwnRelay {
         var configuration = RelayConfiguration(
             channels: [.init(name: keys.name, talkJoin: talkJoin, listenJoin: keys.listenJoin)])
         configuration.limits.channelMembers = Self.memberCount
-        configuration.limits.talkerPacketsPerSecond = 500
-        configuration.limits.talkerBitsPerSecond = 1_000_000
         relay = Relay(
             configuration, address: PeerAddress(v4: 0, port: local.port), at: now, clock: clock, using: &generator)
         bytes.reserveCapacity(Station.maximumDatagramByteCount)

@@ -20,15 +20,15 @@ extension Refusal.Reason {
             """
             : compare the link with the one that others use, and the relay's configuration with tenfour channel keys
             """
-        case .full: ": try later, or ask its operator for more room"
+        case .full: "; this goes on trying, and its operator can make more room"
         case .limited, .stopping: "; this goes on trying"
         case .refused: ": ask for a link with its name, or its operator to add this one (name in relay.conf)"
         case .rekeyed: ": ask for the new link"
         }
     }
 
-    /// Whether it may be otherwise in a moment.
-    var mayPass: Bool { self == .limited || self == .stopping }
+    /// Whether it may be otherwise in a moment: the place that a listener had is free half a minute after it was killed.
+    var mayPass: Bool { self == .full || self == .limited || self == .stopping }
 
     /// Whether it will not be otherwise, as long as the link is the same.
     var isFinal: Bool { self == .refused || self == .rekeyed }

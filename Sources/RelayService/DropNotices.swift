@@ -35,6 +35,8 @@ struct DropNotices {
             for (reason, count) in channel.discards { counts[.plain(reason, channel: channel.name)] = count }
             counts[.congestion(channel: channel.name)] = channel.fanOut.dropped
         }
+        counts[.tooLong] = status.socket.truncated
+        counts[.queue] = status.socket.dropped
         for (code, count) in status.socket.failures { counts[.network(code)] = count }
         return counts
     }

@@ -11,6 +11,8 @@ final class PlainChannels {
     /// In the order of the configuration; nil where one could not be opened.
     private var inputs: [[PlainInput?]] = []
     private var nextNumber = -1
+    /// Of inputs that are closed.
+    private var closed = SocketStatistics()
 
     init(on loop: EventLoop) { self.loop = loop }
 
@@ -22,21 +24,25 @@ final class PlainChannels {
         forward: @escaping (Span<UInt8>, _ stream: Int, _ channel: Int) -> Void
     ) -> [RelayNotice] {
         var notices: [RelayNotice] = []
-        var kept: [(PlainChannel, Int, [PlainInput?])] = []
+        let wantedByName = Dictionary(wanted.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var kept: [String: (number: Int, inputs: [PlainInput?])] = [:]
         for index in channels.indices {
-            if wanted.contains(channels[index]) {
-                kept.append((channels[index], numbers[index], inputs[index]))
+            if wantedByName[channels[index].name] == channels[index] {
+                kept[channels[index].name] = (numbers[index], inputs[index])
             } else {
-                for input in inputs[index] { input?.close() }
+                for case let input? in inputs[index] {
+                    closed.merge(input.statistics)
+                    input.close()
+                }
                 spread.end(numbers[index])
             }
         }
         (channels, numbers, inputs) = ([], [], [])
         for channel in wanted {
             channels.append(channel)
-            if let old = kept.first(where: { $0.0 == channel }) {
-                numbers.append(old.1)
-                inputs.append(old.2)
+            if let old = kept.removeValue(forKey: channel.name) {
+                numbers.append(old.number)
+                inputs.append(old.inputs)
             } else {
                 numbers.append(nextNumber)
                 inputs.append(channel.inputs.map { _ in nil })
@@ -67,6 +73,11 @@ final class PlainChannels {
             status.fanOut = spread.statistics(of: numbers[index])
             return status
         }
+    }
+
+    /// What their sockets could not do.
+    var statistics: SocketStatistics {
+        inputs.joined().reduce(into: closed) { sum, input in if let input { sum.merge(input.statistics) } }
     }
 
     func close() {

@@ -1,6 +1,8 @@
 internal import Engine
+internal import Keys
 internal import Network
 internal import RTP
+internal import Relaying
 internal import Sound
 
 /// A port at which RTP comes in for a plain channel.
@@ -8,6 +10,7 @@ final class PlainInput {
     let localEndpoint: Endpoint
     private(set) var received = 0
     private(set) var discards: [PlainDiscard: Int] = [:]
+    var statistics: SocketStatistics { socket.statistics }
 
     private let socket: UDPSocket
     private let from: IPAddress?
@@ -21,7 +24,7 @@ final class PlainInput {
     ) throws(NetworkError) {
         var options = SocketOptions()
         options.receiveBufferSize = relayBufferByteCount
-        options.longestDatagram = longestDatagram
+        options.longestDatagram = Relay.maximumMediaByteCount
         options.sendQueueCapacity = 1
         socket =
             input.bind.address.isMulticast
@@ -56,5 +59,5 @@ final class PlainInput {
 /// What the relay's sockets ask the kernel to hold for them. It grants what `net.core.rmem_max` and `wmem_max` allow.
 let relayBufferByteCount = 4 << 20
 
-/// What fits an Ethernet frame.
-let longestDatagram = 1_500
+/// What fits an Ethernet frame, and what a talker puts behind it for the relay alone.
+let longestDatagram = Relay.maximumMediaByteCount + HopTag.byteCount

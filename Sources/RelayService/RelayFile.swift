@@ -15,6 +15,9 @@ public struct RelayFile: Sendable, Equatable {
     var plain: [String: Lines] = [:]
     /// Channels by the ids that follow from their keys.
     var knownKeys: [UInt128: String] = [:]
+    var knownChannels: Set<String> = []
+    /// Where RTP comes in, where a port is named.
+    var knownInputs: Set<Endpoint> = []
     var targetCount = 0
     private(set) var errors = RelayFileErrors()
     private var plainLimits = PlainChannel.Limits()
@@ -67,7 +70,7 @@ public struct RelayFile: Sendable, Equatable {
         var errors = errors
         noteCircles(in: &errors)
         for (name, lines) in plain.sorted(by: { $0.key < $1.key }) {
-            if configuration.relay.channels.contains(where: { $0.name == name }) {
+            if knownChannels.contains(name) {
                 errors.note(RelayFileError(lines.place, .plainAndEncrypted(name)))
             }
             // What is missing may stand in a line that is wrong.

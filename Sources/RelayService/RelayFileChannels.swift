@@ -24,9 +24,10 @@ extension RelayFile {
             }
         }
         guard let talk = keys[.talk], let listen = keys[.listen] else { throw RelayFileError(place, .channelForm) }
-        let channels = configuration.relay.channels
-        guard channels.count < Self.maximumChannelCount else { throw RelayFileError(place, .tooMany("channels")) }
-        guard !channels.contains(where: { $0.name == name }) else {
+        guard configuration.relay.channels.count < Self.maximumChannelCount else {
+            throw RelayFileError(place, .tooMany("channels"))
+        }
+        guard !knownChannels.contains(name) else {
             throw RelayFileError(place, .again("channel \(name)"))
         }
         var other: String? = talk.channelID == listen.channelID ? name : nil
@@ -35,6 +36,7 @@ extension RelayFile {
             knownKeys[id] = name
         }
         if let other { throw RelayFileError(place, .keyAgain(other)) }
+        knownChannels.insert(name)
         configuration.relay.channels.append(.init(name: name, talkJoin: talk, listenJoin: listen, limits: limits))
     }
 
@@ -52,7 +54,7 @@ extension RelayFile {
             else { throw RelayFileError(place, .value("rtp-in", .input)) }
             from = address
         }
-        guard !plain.values.contains(where: { $0.inputs.contains { $0.bind == bind && bind.port != 0 } }) else {
+        guard bind.port == 0 || knownInputs.insert(bind).inserted else {
             throw RelayFileError(place, .again("rtp-in at \(bind)"))
         }
         plain[name, default: Lines(place: place)].inputs.append(PlainChannel.Input(bind: bind, from: from))

@@ -32,6 +32,10 @@ public enum RelayNotice: Sendable, Equatable {
         case plain(PlainDiscard, channel: String)
         /// Was to go out in the channel of this name, and the network took no more.
         case congestion(channel: String)
+        /// Came in, and was longer than anything that is passed on.
+        case tooLong
+        /// Was to go out to one member, and gave way to newer ones, as the network took no more.
+        case queue
         /// Was to go out, and this machine or the network refused it (`errno`).
         case network(Int32)
     }
@@ -48,6 +52,8 @@ extension RelayNotice.Reason: CustomStringConvertible {
         case .relay(let reason): "\(reason)"
         case .plain(let reason, let channel): "\(reason), for \(channel)"
         case .congestion(let channel): "the network took no more, from \(channel)"
+        case .tooLong: "longer than anything that is passed on"
+        case .queue: "the network took no more, to single members"
         case .network(let code): NetworkError.text(for: code)
         }
     }

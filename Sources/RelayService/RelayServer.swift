@@ -20,7 +20,8 @@ internal import Synchronization
     private let plain: PlainChannels
     private var spread: Spread
     private var relay: Relay
-    private var configuration: RelayServerConfiguration
+    /// What a change of waits until the relay is started anew.
+    private let fixed: (bind: Endpoint, workers: Int)
     private let notices: (RelayNotice) -> Void
     private let openings: [RelayNotice]
     private var drops = DropNotices()
@@ -39,6 +40,9 @@ internal import Synchronization
     private struct Shared {
         var stops = false
         var reload: RelayServerConfiguration?
+        /// A thread is reading one, and what it is to ask next.
+        var isReading = false
+        var nextReading: Reading?
         var status: RelayServerStatus
         /// While it runs.
         var thread: pthread_t?
@@ -53,7 +57,7 @@ internal import Synchronization
         let loop = try EventLoop()
         let woken = Woken()
         self.loop = loop
-        self.configuration = configuration
+        fixed = (configuration.bind, configuration.workers)
         self.notices = notices
         start = loop.now
         var options = Self.options
@@ -129,6 +133,31 @@ internal import Synchronization
     public func reload(_ configuration: RelayServerConfiguration) {
         shared.withLock { $0.reload = configuration }
         wakeup.signal()
+    }
+
+    /// Gives a configuration, or nil where that cannot be. Called on a thread of its own.
+    public typealias Reading = @Sendable () -> RelayServerConfiguration?
+
+    /// Changes to what `read` gives, and to nothing where it gives nil. Does not wait for it: a file may be long, and its disk
+    /// slow. One is read at a time; of those that come meanwhile, the last.
+    public func reload(reading read: @escaping Reading) {
+        let isReading = shared.withLock { shared in
+            if shared.isReading { shared.nextReading = read } else { shared.isReading = true }
+            return shared.nextReading != nil
+        }
+        if !isReading { ReadingThread.run { [self] in readAll(from: read) } }
+    }
+
+    private func readAll(from first: @escaping Reading) {
+        var next: Reading? = first
+        while let read = next {
+            if let configuration = read() { reload(configuration) }
+            next = shared.withLock { shared in
+                defer { shared.nextReading = nil }
+                shared.isReading = shared.nextReading != nil
+                return shared.nextReading
+            }
+        }
     }
 
     /// As of now when asked on the thread of the loop, and not older than a second elsewhere.
@@ -223,15 +252,12 @@ extension RelayServer {
 
     private func change(to new: RelayServerConfiguration) {
         let now = loop.now
-        if new.bind != configuration.bind || new.workers != configuration.workers { notices(.waitsForRestart) }
-        configuration = new
+        if (new.bind, new.workers) != fixed { notices(.waitsForRestart) }
         let before = relay.status.channels
         relay.reload(new.relay, at: now)
         settle(at: now)
-        let after = relay.status.channels
-        for old in before where !after.contains(where: { $0.number == old.number && $0.name == old.name }) {
-            spread.end(old.number)
-        }
+        let after = Dictionary(uniqueKeysWithValues: relay.status.channels.map { ($0.number, $0.name) })
+        for old in before where after[old.number] != old.name { spread.end(old.number) }
         let openings = plain.set(new.plain, spread: &spread) { [unowned self] packet, stream, channel in
             spread.send(packet, channel: channel, stream: stream, except: nil)
         }
@@ -265,6 +291,8 @@ extension RelayServer {
         status.plain = plain.status(spread)
         status.socket = socket.statistics
         status.socket.failures.merge(spread.failures, uniquingKeysWith: +)
+        status.socket.merge(talkerSockets.statistics)
+        status.socket.merge(plain.statistics)
         return status
     }
 

@@ -15,7 +15,7 @@ public struct RelayServerStatus: Sendable, Equatable {
     /// What was sent to each of those, in the same order.
     public var fanOuts: [FanOutStatistics] = []
     public var plain: [Plain] = []
-    /// What was sent to single members: answers, repairs, good-byes; and what could not be sent to anybody, by `errno`.
+    /// What was sent to single members: answers, repairs, good-byes; and what no socket could take in or send, by `errno`.
     public var socket = SocketStatistics()
 
     /// A channel without encryption.

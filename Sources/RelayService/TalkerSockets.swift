@@ -14,6 +14,8 @@ final class TalkerSockets {
     /// Of those who talk no more, until what they said last has come.
     private var leaving: [UDPSocket] = []
     private var timer: LoopTimer?
+    /// Of those that are closed.
+    private var closed = SocketStatistics()
 
     /// Each costs a descriptor and a look by the kernel for every datagram that comes: beyond these the shared socket does.
     private static let most = 256
@@ -59,15 +61,26 @@ final class TalkerSockets {
         leaving.append(socket)
     }
 
+    /// What they could not do.
+    var statistics: SocketStatistics {
+        (leaving + Array(sockets.values)).reduce(into: closed) { $0.merge($1.statistics) }
+    }
+
     func closeAll() {
-        for socket in sockets.values { socket.close() }
+        for socket in sockets.values {
+            closed.merge(socket.statistics)
+            socket.close()
+        }
         sockets = [:]
         closeLeaving()
         timer?.close()
     }
 
     private func closeLeaving() {
-        for socket in leaving { socket.close() }
+        for socket in leaving {
+            closed.merge(socket.statistics)
+            socket.close()
+        }
         leaving = []
     }
 }

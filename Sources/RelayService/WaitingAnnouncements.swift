@@ -4,11 +4,14 @@ internal import Keys
 /// behind them. Epochs that were not announced before do not wait.
 struct WaitingAnnouncements {
     private var waiting: [Waiting] = []
+    /// Theirs, one behind the other. Both keep their memory.
+    private var bytes: [UInt8] = []
     /// The last two of each talker: while one comes to its end, the next is announced beside it.
     private var known: [Int: (Epoch, Epoch?)] = [:]
 
     private struct Waiting {
-        var bytes: [UInt8]
+        var start: Int
+        var end: Int
         var channel: Int
         var talker: Int
     }
@@ -26,14 +29,16 @@ struct WaitingAnnouncements {
             known[talker] = (epoch, known[talker]?.0)
             return false
         }
-        let bytes = [UInt8](capacity: datagram.count) { for index in datagram.indices { $0.append(datagram[index]) } }
-        waiting.append(Waiting(bytes: bytes, channel: channel, talker: talker))
+        let start = bytes.count
+        for index in datagram.indices { bytes.append(datagram[index]) }
+        waiting.append(Waiting(start: start, end: bytes.count, channel: channel, talker: talker))
         return true
     }
 
     mutating func takeAll(_ send: (Span<UInt8>, _ channel: Int, _ talker: Int) -> Void) {
-        for entry in waiting { send(entry.bytes.span, entry.channel, entry.talker) }
+        for entry in waiting { send(bytes.span.extracting(entry.start..<entry.end), entry.channel, entry.talker) }
         waiting.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
     }
 
     /// The talker's number may be another's from now on.

@@ -4,6 +4,8 @@ internal import Keys
 struct Doors: Sendable {
     private var current: [UInt128: Door] = [:]
     private var former: [UInt128: JoinKey] = [:]
+    /// Of those, in the order in which they became so; each once.
+    private var formerIDs: [UInt128] = []
 
     struct Door: Sendable {
         var key: JoinKey
@@ -11,8 +13,8 @@ struct Doors: Sendable {
         var channel: Int?
     }
 
-    /// As many as anybody changes while a relay runs.
-    private static let maximumFormerCount = 1_024
+    /// Who had an older one learns no more than a stranger.
+    static let maximumFormerCount = 1_024
 
     subscript(_ channelID: UInt128) -> Door? {
         current[channelID] ?? former[channelID].map { Door(key: $0, channel: nil) }
@@ -32,8 +34,10 @@ struct Doors: Sendable {
 
     /// The channel has others now: who still has these shall know.
     mutating func retire(_ channel: RelayConfiguration.Channel) {
-        for key in [channel.talkJoin, channel.listenJoin] where former.count < Self.maximumFormerCount {
-            former[key.channelID] = key
+        for key in [channel.talkJoin, channel.listenJoin] {
+            if former.updateValue(key, forKey: key.channelID) != nil { formerIDs.removeAll { $0 == key.channelID } }
+            formerIDs.append(key.channelID)
+            if formerIDs.count > Self.maximumFormerCount { former[formerIDs.removeFirst()] = nil }
         }
     }
 }

@@ -25,6 +25,7 @@ extension Relay {
         guard cookies.accepts(join.cookie, for: join.nonce, from: source, to: address, at: now) else {
             return .discarded(strangers.spend(sender.address, at: now) ? .cookie : .tooManyHandshakes)
         }
+        guard hasRoomForStrangers else { return .discarded(.tooManyHandshakes) }
         usedCookies.turn(to: now)
         guard !usedCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
         if let refusal = saidRefusals[join] { return refuseAgain(refusal, sender) }
@@ -36,7 +37,7 @@ extension Relay {
             _ = failures.spend(sender.address, at: now)
             return refuse(join, .unproved, .unproved, key, to: sender)
         }
-        guard joins.spend(Self.joinPrice, at: now) else {
+        guard hostJoins.spend(sender.address, at: now), joins.spend(Self.joinPrice, at: now) else {
             return refuse(join, .limited, .tooManyJoins, key, to: sender)
         }
         guard names.isEmpty || names.contains(join.relay), join.role == key.role else {
@@ -45,6 +46,9 @@ extension Relay {
         guard let channel = door.channel else { return refuse(join, .rekeyed, .rekeyed, key, to: sender) }
         guard !isStopping else { return refuse(join, .stopping, .stopping, key, to: sender) }
         guard hasRoom(in: channel, for: sender) else { return refuse(join, .full, .full, key, to: sender) }
+        guard sessions.waitingCount(at: sender.address) < Self.mostWaitingOfHost else {
+            return refuse(join, .limited, .tooManyJoins, key, to: sender)
+        }
         return welcome(join, key, to: channel, from: sender, at: now)
     }
 
@@ -59,21 +63,28 @@ extension Relay {
 
     /// The first may have been lost; or somebody repeats what it overheard.
     private mutating func refuseAgain(_ refusal: Refusal, _ sender: Endpoint) -> Reception {
-        if hasRoomForStrangers { outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) } }
+        outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
         return .discarded(.replayedJoin)
     }
 
-    /// Who joins anew from where it was takes its own place.
+    /// Of sessions whose first record has not come: who never means to send one takes nobody's place but its neighbours'.
+    static let mostWaitingOfHost = 1_000
+
+    /// Who joins anew from where it was takes its own place. Whose first record has not come takes none.
     private func hasRoom(in channel: Int, for sender: Endpoint) -> Bool {
-        let sessionCount = channels[channel]?.sessionCount ?? 0
-        if sessionCount < channels[channel]?.limits.channelMembers ?? 0, sessions.count < limits.members { return true }
+        if hasRoom(in: channel) { return true }
         return isHere(sender, in: channel)
+    }
+
+    func hasRoom(in channel: Int) -> Bool {
+        guard let channel = channels[channel] else { return false }
+        return channel.status.memberCount < channel.limits.channelMembers && sessions.joinedCount < limits.members
     }
 
     private func isHere(_ sender: Endpoint, in channel: Int) -> Bool {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
-            if sessions[member].channel == channel { return true }
+            if sessions[member].channel == channel, sessions[member].state == .joined { return true }
         }
         return false
     }
@@ -105,8 +116,6 @@ extension Relay {
         }
         guard let keys else { return .discarded(.weakShare) }
         usedCookies.insert(join.cookie)
-        // Any number of listeners may live behind one address, and come back together.
-        strangers.giveBack(sender.address)
         let member = admit(keys, as: key.role, to: channel, at: sender, now)
         welcomes[member] = SaidWelcome(join: join, datagram: datagram)
         outbox.put(datagram.span, to: sender)
@@ -120,12 +129,21 @@ extension Relay {
         let member = sessions.insert(
             Session(endpoint: endpoint, channel: channel, role: role, deadline: now + Self.patience), keys)
         if role == .talk { sessions[member].talker = Int32(addTalker(member, keys.hopTagChecker(for: .relay))) }
-        channels[channel]?.sessionCount += 1
         return member
     }
 
     func terms(for endpoint: Endpoint, at now: Instant) -> Welcome.Terms {
         Welcome.Terms(lease: Self.lease, clock: wallClock(at: now), address: PeerAddress(endpoint))
+    }
+
+    /// A member that joins anew from where it is goes on where it was.
+    mutating func takePlace(of endpoint: Endpoint, in channel: Int, by member: Int, at now: Instant) {
+        var search = sessions.search(endpoint)
+        while let old = sessions.next(&search, at: endpoint) {
+            guard old != member, sessions[old].channel == channel, sessions[old].state == .joined else { continue }
+            handOver(from: old, to: member)
+        }
+        endThose(at: endpoint, in: channel, .joined, but: member, at: now)
     }
 
     /// A member that joins anew from where it is has forgotten what it had: it shall not hear everything twice.

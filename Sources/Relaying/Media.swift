@@ -103,12 +103,28 @@ extension Relay {
         let limits = channels[Int(sessions[member].channel)]?.limits ?? limits
         let packetCost = 1_000_000_000 / Int64(max(limits.talkerPacketsPerSecond, 1))
         let bitCost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.talkerBitsPerSecond, 1))
-        let now = now.nanoseconds
-        guard talkers[place]?.packets.spend(packetCost, most: max(Self.saved, packetCost), at: now) ?? false else {
+        let most = max(Self.saved, packetCost)
+        guard talkers[place]?.packets.spend(packetCost, most: most, at: now.nanoseconds) ?? false else {
+            tellLimits(to: place, limits, at: now)
             return .tooManyPackets
         }
-        guard talkers[place]?.bits.spend(bitCost, most: Self.saved, at: now) ?? false else { return .tooManyBits }
+        guard talkers[place]?.bits.spend(bitCost, most: Self.saved, at: now.nanoseconds) ?? false else {
+            tellLimits(to: place, limits, at: now)
+            return .tooManyBits
+        }
         return nil
+    }
+
+    private static let noticePrice = Allowance.Price(perSecond: 0.1, most: 1)
+
+    private mutating func tellLimits(to place: Int, _ limits: RelayLimits, at now: Instant) {
+        guard let member = talkers[place]?.member,
+            talkers[place]?.notices.spend(Self.noticePrice, at: now) ?? false
+        else { return }
+        let notice = Record.limited(
+            packetsPerSecond: UInt32(clamping: limits.talkerPacketsPerSecond),
+            bitsPerSecond: UInt32(clamping: limits.talkerBitsPerSecond))
+        outbox.put(notice, for: member, of: &sessions)
     }
 
     /// Takes an SSRC for a session, in the place of what it had; nil where nothing is against it.
@@ -135,7 +151,7 @@ extension Relay {
             guard let said = talkers[Int(sessions[talker].talker)], !said.announcement.isEmpty,
                 now - said.announcedAt < .seconds(Int(Announcement.maximumClockError))
             else { continue }
-            outbox.put(said.announcement.span, to: sessions[member].endpoint)
+            if hasRoomForMembers { outbox.put(said.announcement.span, to: sessions[member].endpoint) }
         }
     }
 }

@@ -26,6 +26,12 @@ struct PacketRing: Sendable {
         bytes = [UInt8](repeating: 0, count: byteCount)
     }
 
+    /// A packet that is there.
+    struct Kept {
+        var range: Range<Int>
+        var arrival: Instant
+    }
+
     /// One that came again takes no more room.
     mutating func insert(_ datagram: Span<UInt8>, _ number: SequenceNumber, at now: Instant) {
         guard datagram.count <= bytes.count, packet(number, at: now) == nil else { return }
@@ -39,17 +45,17 @@ struct PacketRing: Sendable {
     }
 
     /// Where the packet of that number lies; nil where it never came, or is forgotten.
-    func packet(_ number: SequenceNumber, at now: Instant) -> Range<Int>? {
+    func packet(_ number: SequenceNumber, at now: Instant) -> Kept? {
         let entry = entries[place(number)]
         guard entry.position >= 0, entry.sequenceNumber == number, position - entry.position <= bytes.count,
             now - entry.arrival <= Self.memory
         else { return nil }
         let start = entry.position % bytes.count
-        return start..<start + Int(entry.byteCount)
+        return Kept(range: start..<start + Int(entry.byteCount), arrival: entry.arrival)
     }
 
     /// Lends the bytes of one that `packet` has found.
-    func withBytes(_ range: Range<Int>, _ body: (Span<UInt8>) -> Void) { body(bytes.span.extracting(range)) }
+    func withBytes(_ kept: Kept, _ body: (Span<UInt8>) -> Void) { body(bytes.span.extracting(kept.range)) }
 
     private func place(_ number: SequenceNumber) -> Int { Int(number.rawValue) & (entries.count - 1) }
 }

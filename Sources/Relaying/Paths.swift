@@ -45,6 +45,7 @@ extension Relay {
         let channel = Int(sessions[member].channel)
         endThose(at: sender, in: channel, .joined, but: member, at: now)
         sessions.move(member, to: sender)
+        renew(member, at: now)
         let isTalking = isTalking(member)
         if isTalking { post(.quiet(member: member)) }
         post(.moved(member: member, channel: channel, sender))

@@ -23,18 +23,16 @@ extension Relay {
             end(member, at: now)
             return .handled
         case .pathAnswer(let answer):
-            guard keep(member, at: now) else { return .discarded(.full) }
             return pathAnswer(answer, of: member, from: sender, at: now)
         case .renewal, .report: break
-        case .renewed, .pathChallenge, .goodbye, .ssrcRefused: return .discarded(.malformedRecord)
+        case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited: return .discarded(.malformedRecord)
         }
         guard sessions[member].records.spend(Self.recordPrice, at: now) else { return .discarded(.tooManyRecords) }
-        guard keep(member, at: now) else { return .discarded(.full) }
+        guard begin(member, at: now) else { return .discarded(.full) }
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
         switch record {
-        case .renewal(let token):
-            let terms = terms(for: sender, at: now)
-            outbox.put(.renewed(token: token, terms), for: member, of: &sessions)
+        case .renewal(let token, let receipt):
+            answerRenewal(token, receipt, of: session, member, from: sender, at: now)
         case .report(let range): return report(range, from: member, at: now)
         default: break
         }
@@ -62,28 +60,45 @@ extension Relay {
         }
     }
 
-    /// A record came: the lease begins anew, and with the first the member is in. False where there is no room for it: whose
-    /// place it was let in for may have moved away since.
-    private mutating func keep(_ member: Int, at now: Instant) -> Bool {
-        let isFirst = sessions[member].state == .waiting
+    /// Only who still receives where we send can say the receipt back: one who has gone, and goes on in the name of the
+    /// address where it was, keeps nothing flowing there.
+    private mutating func answerRenewal(
+        _ token: UInt64, _ receipt: UInt64, of session: UInt64, _ member: Int, from sender: Endpoint, at now: Instant
+    ) {
+        let endpoint = sessions[member].endpoint
+        let address = PeerAddress(endpoint)
+        if sender == endpoint, cookies.accepts(receipt: receipt, for: session, at: address, now) {
+            renew(member, at: now)
+        }
+        let next = cookies.receipt(for: session, at: address, now)
+        outbox.put(.renewed(token: token, receipt: next, terms(for: sender, at: now)), for: member, of: &sessions)
+    }
+
+    /// The lease begins anew.
+    mutating func renew(_ member: Int, at now: Instant) {
+        sessions.renew(member, until: now + .seconds(Int(Self.lease)))
+    }
+
+    /// A record came: with the first the member is in, as it has received WELCOME. False where there is no room for it:
+    /// others may have come meanwhile, or whose place it was let in for has moved away.
+    private mutating func begin(_ member: Int, at now: Instant) -> Bool {
+        guard sessions[member].state == .waiting else { return true }
         let endpoint = sessions[member].endpoint
         let channel = Int(sessions[member].channel)
-        if isFirst {
-            endThose(at: endpoint, in: channel, .joined, but: member, at: now)
-            let memberCount = channels[channel]?.status.memberCount ?? 0
-            guard memberCount < channels[channel]?.limits.channelMembers ?? 0, sessions.joinedCount < limits.members
-            else {
-                outbox.put(.goodbye(.full), for: member, of: &sessions)
-                end(member, at: now)
-                return false
-            }
+        // Any number of listeners may live behind one address, and come back together.
+        strangers.giveBack(endpoint.address)
+        takePlace(of: endpoint, in: channel, by: member, at: now)
+        guard hasRoom(in: channel) else {
+            outbox.put(.goodbye(.full), for: member, of: &sessions)
+            end(member, at: now)
+            return false
         }
-        sessions.renew(member, until: now + .seconds(Int(Self.lease)))
-        guard isFirst else { return true }
+        renew(member, at: now)
         welcomes[member] = nil
         channels[channel]?.status.memberCount += 1
         if sessions[member].role == .listen { channels[channel]?.status.listenerCount += 1 }
         post(.joined(member: member, channel: channel, endpoint))
+        if isTalking(member) { post(.talking(member: member, endpoint)) }
         tellAnnouncements(to: member, at: now)
         return true
     }
@@ -97,7 +112,6 @@ extension Relay {
         welcomes[member] = nil
         paths[member] = nil
         sessions.remove(member)
-        channels[channel]?.sessionCount -= 1
         guard session.state == .joined else { return }
         channels[channel]?.status.memberCount -= 1
         if session.role == .listen { channels[channel]?.status.listenerCount -= 1 }

@@ -16,6 +16,7 @@ public struct Relay: ~Copyable, Sendable {
     private var beginning: Instant
     private var clock: WallClock
     var chance: SecretChance
+    /// Of the cookies that it gives, and of the receipts for what it has sent to members.
     var cookies: Cookies
     var usedCookies = UsedCookies()
     var saidRefusals = SaidRefusals()
@@ -43,10 +44,16 @@ public struct Relay: ~Copyable, Sendable {
     /// HELLOs, and JOINs without a cookie.
     var strangers: AddressLimits
     var unknownSessions: AddressLimits
+    /// Proved JOINs.
+    var hostJoins: AddressLimits
     var joins = Allowance()
     var isStopping = false
     private var discards = RelayDiscardCounts()
     var outbox = DatagramQueue()
+    /// What is sent again, behind all else, and only while somebody waits for it.
+    var repairs = DatagramQueue(limit: 256)
+    /// When something came last, or time was told of.
+    private var latest: Instant
     private var events: [RelayEvent] = []
     private var takenEventCount = 0
     /// What was sealed, opened.
@@ -56,6 +63,8 @@ public struct Relay: ~Copyable, Sendable {
     static let patience = Duration.seconds(3)
     static let failurePrice = Allowance.Price(perSecond: 20, most: 20)
     static let strangerPrice = Allowance.Price(perSecond: 20, most: 2_000)
+    /// Five hundred behind one address come back together, and again.
+    static let hostJoinPrice = Allowance.Price(perSecond: 200, most: 2_000)
     static let joinPrice = Allowance.Price(perSecond: 5_000, most: 5_000)
     static let recordPrice = Allowance.Price(perSecond: 50, most: 100)
 
@@ -69,6 +78,7 @@ public struct Relay: ~Copyable, Sendable {
         names = configuration.names
         self.address = address
         beginning = now
+        latest = now
         self.clock = clock
         chance = SecretChance(using: &generator)
         cookies = Cookies(using: &chance)
@@ -80,6 +90,7 @@ public struct Relay: ~Copyable, Sendable {
         strangers = AddressLimits(Self.strangerPrice, seed: chance.next())
         failures = AddressLimits(Self.failurePrice, seed: chance.next())
         unknownSessions = AddressLimits(Self.failurePrice, seed: chance.next())
+        hostJoins = AddressLimits(Self.hostJoinPrice, seed: chance.next())
         opened = [UInt8](repeating: 0, count: ControlPacket.maximumByteCount)
         channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits) }
         doors.open(channels)
@@ -95,6 +106,7 @@ public struct Relay: ~Copyable, Sendable {
     }
 
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        latest = now
         let reception = read(datagram, from: sender, at: now)
         if case .discarded(let reason) = reception { discards.count(reason) }
         return reception
@@ -122,6 +134,7 @@ public struct Relay: ~Copyable, Sendable {
     }
 
     public mutating func timeElapsed(at now: Instant) {
+        latest = now
         while let member = sessions.nextToExpire, sessions[member].deadline <= now { end(member, at: now) }
         attendTalkers(at: now)
     }
@@ -134,7 +147,19 @@ public struct Relay: ~Copyable, Sendable {
     }
 
     /// Appends a datagram, at most 1269 bytes or the longest that was forwarded, and says where it goes.
-    public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? { outbox.next(into: &buffer) }
+    public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
+        if let endpoint = outbox.next(into: &buffer) { return endpoint }
+        repairs.forget(before: latest - PacketRing.memory)
+        return repairs.next(into: &buffer)
+    }
+
+    /// While nobody takes what is said, so much is kept; good-byes come on top.
+    static let mostWaiting = 65_536
+
+    var hasRoomForMembers: Bool { outbox.count < Self.mostWaiting }
+
+    /// How much memory it takes that nobody takes what is said, in bytes.
+    package var waitingByteCount: Int { outbox.capacity + repairs.capacity }
 
     public mutating func nextEvent() -> RelayEvent? {
         guard takenEventCount < events.count else { return nil }
@@ -179,8 +204,6 @@ public struct Relay: ~Copyable, Sendable {
 struct RelayedChannel: Sendable {
     private(set) var configuration: RelayConfiguration.Channel
     private(set) var limits: RelayLimits
-    /// With those whose first record has not come.
-    var sessionCount = 0
     var status: RelayStatus.Channel
     /// Members that have claimed an SSRC.
     var claimants: [Int] = []

@@ -36,10 +36,10 @@ public struct RelayConfiguration: Sendable, Equatable {
 
 /// What a relay takes before it says no.
 public struct RelayLimits: Sendable, Equatable {
-    /// Of one talker: datagrams of media and announcements a second.
-    public var talkerPacketsPerSecond = 100
-    /// Of one talker: bits of those datagrams a second.
-    public var talkerBitsPerSecond = 128_000
+    /// Of one talker: datagrams of media and announcements a second. Frames of 2.5 ms come to 400.
+    public var talkerPacketsPerSecond = 500
+    /// Of one talker: bits of those datagrams a second. Music at 128 kbit/s, padded, comes to 200 000.
+    public var talkerBitsPerSecond = 1_000_000
     /// Members of one channel, talkers and listeners together.
     public var channelMembers = 1_024
     /// Members of all channels.

@@ -9,27 +9,31 @@ extension Relay {
     public mutating func reload(_ configuration: RelayConfiguration, at now: Instant) {
         limits = configuration.limits
         names = configuration.names
-        var wanted = configuration.channels
+        let wanted = Dictionary(grouping: configuration.channels.indices) { configuration.channels[$0].name }
+        var isKept = [Bool](repeating: false, count: configuration.channels.count)
         var free: [Int] = []
         for index in channels.indices {
             guard let channel = channels[index]?.configuration else {
                 free.append(index)
                 continue
             }
-            if let same = wanted.firstIndex(where: { $0.hasKeys(of: channel) }) {
-                channels[index]?.change(to: wanted.remove(at: same), within: limits)
+            let named = wanted[channel.name]?.filter { !isKept[$0] } ?? []
+            if let same = named.first(where: { configuration.channels[$0].hasKeys(of: channel) }) {
+                channels[index]?.change(to: configuration.channels[same], within: limits)
+                isKept[same] = true
                 continue
             }
-            let isRekeyed = wanted.contains { $0.name == channel.name }
+            let isRekeyed = !named.isEmpty
             if isRekeyed { doors.retire(channel) }
             sayGoodbye(isRekeyed ? .rekeyed : .refused, to: index, at: now)
             channels[index] = nil
         }
-        for channel in wanted {
-            if free.isEmpty {
-                channels.append(RelayedChannel(channel, within: limits))
+        free.reverse()
+        for (index, channel) in configuration.channels.enumerated() where !isKept[index] {
+            if let place = free.popLast() {
+                channels[place] = RelayedChannel(channel, within: limits)
             } else {
-                channels[free.removeFirst()] = RelayedChannel(channel, within: limits)
+                channels.append(RelayedChannel(channel, within: limits))
             }
         }
         doors.open(channels)

@@ -77,13 +77,15 @@ extension Relay {
         guard let place = voice(of: nack.media, heardBy: member), let ring = talkers[place]?.voice?.ring else { return }
         let channel = Int(sessions[member].channel)
         let forwarded = Int64(channels[channel]?.status.forwardedCount ?? 0)
+        repairs.forget(before: now - PacketRing.memory)
         for number in nack.sequenceNumbers {
             guard let packet = ring.packet(number, at: now) else { continue }
+            guard repairs.hasRoom else { return }
             guard sessions[member].resends.spend(Self.resendCost, most: Self.mostResendCost, at: forwarded) else {
                 return
             }
             let endpoint = sessions[member].endpoint
-            ring.withBytes(packet) { outbox.put($0, to: endpoint) }
+            ring.withBytes(packet) { repairs.put($0, to: endpoint, at: packet.arrival) }
             channels[channel]?.status.resentCount += 1
         }
     }

@@ -9,11 +9,14 @@ extension DatagramQueue {
     }
 
     mutating func put(_ record: Record, for member: Int, of sessions: inout SessionTable, to endpoint: Endpoint) {
+        // Good-byes are said once, and are the last.
+        if case .goodbye = record {} else if count >= Relay.mostWaiting { return }
         put(capacity: 96, to: endpoint) { sessions.keys.seal(record, for: member, into: &$0) }
     }
 
     /// A record of RTCP.
     mutating func put(report: Span<UInt8>, for member: Int, of sessions: inout SessionTable) {
+        if count >= Relay.mostWaiting { return }
         put(capacity: report.count + 64, to: sessions[member].endpoint) {
             sessions.keys.seal(report: report, for: member, into: &$0)
         }

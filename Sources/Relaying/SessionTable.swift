@@ -52,6 +52,8 @@ struct SessionTable: ~Copyable, Sendable {
     private(set) var count = 0
     /// Those whose first record has come.
     private(set) var joinedCount = 0
+    /// Of each host, those whose first record has not come.
+    private var waitingCounts: [UInt64: Int] = [:]
     private let mask: UInt64
     /// Every deadline in a queue lies equally far ahead when it is set: a renewal goes to the end.
     private var waiting = Queue()
@@ -111,6 +113,7 @@ struct SessionTable: ~Copyable, Sendable {
         }
         self.keys.insert(keys, at: member)
         endpoints.insert(member, at: session.endpoint)
+        waitingCounts[session.endpoint.address.hostPrefix, default: 0] += 1
         count += 1
         append(member)
         enter(member)
@@ -122,20 +125,32 @@ struct SessionTable: ~Copyable, Sendable {
         exit(member)
         endpoints.remove(member, at: sessions[member].endpoint)
         keys.remove(member)
-        if sessions[member].state == .joined { joinedCount -= 1 }
+        if sessions[member].state == .joined { joinedCount -= 1 } else { waitsNoLonger(member) }
         sessions[member].state = .free
         sessions[member].later = firstFree
         firstFree = Int32(member)
         count -= 1
     }
 
-    /// A record came.
+    /// The first record came, or a renewal.
     mutating func renew(_ member: Int, until deadline: Instant) {
         unlink(member)
-        if sessions[member].state == .waiting { joinedCount += 1 }
+        if sessions[member].state == .waiting {
+            joinedCount += 1
+            waitsNoLonger(member)
+        }
         sessions[member].state = .joined
         sessions[member].deadline = deadline
         append(member)
+    }
+
+    /// How many are welcomed at a host, and their first record has not come.
+    func waitingCount(at address: IPAddress) -> Int { waitingCounts[address.hostPrefix] ?? 0 }
+
+    private mutating func waitsNoLonger(_ member: Int) {
+        let host = sessions[member].endpoint.address.hostPrefix
+        let count = waitingCount(at: sessions[member].endpoint.address) - 1
+        waitingCounts[host] = count > 0 ? count : nil
     }
 
     mutating func move(_ member: Int, to endpoint: Endpoint) {

@@ -5,12 +5,14 @@ internal import Sound
 
 /// One who has proved the talk key: what is needed to know its packets, and to hear them.
 struct Talker: Sendable {
-    let member: Int
+    var member: Int
     var checker: HopTagChecker
     var packets = Allowance()
     var bits = Allowance()
     /// Of SSRCs other than the one before.
     var announcements = Allowance()
+    /// Of being told that it sends too much.
+    var notices = Allowance()
     /// The SSRC that is its own in its channel.
     var claim: SSRC?
     /// The last one, as it goes to listeners; empty before the first.
@@ -62,6 +64,24 @@ extension Relay {
         release(place, at: now)
         talkers[place] = nil
         freeTalkers.append(place)
+    }
+
+    /// A member that joins anew from where it was goes on talking: what it has claimed and said becomes that of its new session,
+    /// and those who hear it notice nothing.
+    mutating func handOver(from old: Int, to member: Int) {
+        let (place, own) = (Int(sessions[old].talker), Int(sessions[member].talker))
+        guard place >= 0, own >= 0, let ssrc = talkers[place]?.claim, let checker = talkers[own]?.checker else { return }
+        talkers[place]?.member = member
+        talkers[place]?.checker = checker
+        talkers[own]?.member = old
+        sessions[member].talker = Int32(place)
+        sessions[old].talker = Int32(own)
+        replace(old, by: member, in: &claims[ssrc, default: []])
+        if var claimants = channels[Int(sessions[member].channel)]?.claimants {
+            replace(old, by: member, in: &claimants)
+            channels[Int(sessions[member].channel)]?.claimants = claimants
+        }
+        if talkers[place]?.voice != nil { post(.quiet(member: old)) }
     }
 
     func isTalking(_ member: Int) -> Bool {
@@ -125,4 +145,8 @@ extension Relay {
         channels[Int(sessions[talker.member].channel)]?.status.talkerCount -= 1
         post(.quiet(member: talker.member))
     }
+}
+
+private func replace(_ old: Int, by new: Int, in members: inout [Int]) {
+    for index in members.indices where members[index] == old { members[index] = new }
 }

@@ -25,7 +25,7 @@ struct ChannelStanding {
         switch event {
         case .joined: (isInside, wasInside) = (true, true)
         case .lost, .refused, .closed: isInside = false
-        case .ssrcIsTaken: break
+        case .ssrcIsTaken, .limited: break
         }
     }
 
@@ -40,6 +40,11 @@ struct ChannelStanding {
         case .refused(let reason): reason.sentence
         case .closed(let reason): reason.farewell
         case .ssrcIsTaken: nil
+        case .limited(let limits):
+            """
+            the relay takes \(limits.packetsPerSecond) packets and \(limits.bitsPerSecond / 1_000) kbit a second of a talker, and \
+            what is more is lost: take a longer --frame or a lower --bitrate, or ask its operator for more
+            """
         }
     }
 }

@@ -59,22 +59,28 @@ struct RelayCommand: ParsableCommand {
         let socket = read.statusSocket
         try server.run { (loop) throws(NetworkError) in
             for number in [SIGINT, SIGTERM] { _ = try loop.onSignal(number) { [unowned server] in server.stop() } }
-            _ = try loop.onSignal(SIGHUP) { [unowned server] in reload(server, log) }
+            _ = try loop.onSignal(SIGHUP) { [unowned server] in reload(server, socket.path, log) }
             try answer(at: socket, for: server, on: loop, log)
         }
         log.say("stopped")
     }
 
-    /// A configuration with an error changes nothing.
-    private func reload(_ server: RelayServer, _ log: RelayLog) {
-        do throws(RadioError) {
-            let read = try source.read()
-            if let warning = read.warning { log.say(warning) }
-            server.reload(read.configuration)
-            log.say("the configuration is read anew: \(read.counts)")
-        } catch {
-            Terminal.say("tenfour: the configuration stays as it was: \(error)")
-        }
+    /// A configuration with an error changes nothing. `socket` is where status is to be had as long as this runs.
+    private func reload(_ server: RelayServer, _ socket: String, _ log: RelayLog) {
+        server.reload(reading: { [source] in
+            do throws(RadioError) {
+                let read = try source.read()
+                if let warning = read.warning { log.say(warning) }
+                if read.statusSocket.path != socket {
+                    log.say("another status socket waits until the relay is started anew")
+                }
+                log.say("the configuration is read anew: \(read.counts)")
+                return read.configuration
+            } catch {
+                Terminal.say("tenfour: the configuration stays as it was: \(error)")
+                return nil
+            }
+        })
     }
 
     /// Nobody is kept from a relay by its status, unless a place for that was named.

@@ -55,6 +55,8 @@ struct RelayReport {
             for (reason, count) in channel.discards { drops.append(("\(reason)", channel.name, count)) }
         }
         for row in rows { drops.append(("the network took no more", row.name, row.fanOut.dropped)) }
+        drops.append(("\(RelayNotice.Reason.tooLong)", nil, status.socket.truncated))
+        drops.append(("\(RelayNotice.Reason.queue)", nil, status.socket.dropped))
         for (code, count) in status.socket.failures { drops.append((NetworkError.text(for: code), nil, count)) }
         return drops.filter { $0.2 > 0 }
             .sorted { ($1.2, $0.0, $0.1 ?? "") < ($0.2, $1.0, $1.1 ?? "") }

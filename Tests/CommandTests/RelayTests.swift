@@ -129,6 +129,16 @@ import Testing
         #expect(listener.errors.contains("the relay is stopping"), "\(listener.errors)")
     }
 
+    @Test func anotherStatusSocketIsForTheNextStart() throws {
+        let family = try Channel("family", port: port)
+        configure([family.line, "status-socket one.sock"])
+        let relay = try Program("tenfour", ["relay", "--config", "relay.conf"], in: folder)
+        try #require(relay.says("relaying on 127.0.0.1:\(port)"), "\(relay.errors)")
+        configure([family.line, "status-socket two.sock"])
+        relay.send(SIGHUP)
+        #expect(relay.says("another status socket waits until the relay is started anew"), "\(relay.errors)")
+    }
+
     @Test func everyErrorOfAConfigurationIsTold() throws {
         configure(["workers 0", "nonsense", "channel family talk=x listen=y"])
         let result = try tenfour(["relay", "--config", "relay.conf", "--check"], in: folder)

@@ -72,21 +72,27 @@ struct HandshakeTests {
 
     private func recordsAreTheOnesWrittenDown(_ keys: SessionKeys, _ terms: Welcome.Terms) throws {
         let token = UInt64(Self.inputs.token, radix: 16)!
+        let receipt = UInt64(Self.inputs.receipt, radix: 16)!
         let challenge = number(Self.inputs.challenge)
         let sides: [(SessionKeys.Side, SessionKeys.Side, [(String, Record)])] = [
             (
                 .member, .relay,
                 [
-                    ("renewal", .renewal(token: token)), ("path-answer", .pathAnswer(challenge)),
+                    ("renewal", .renewal(token: token, receipt: receipt)), ("path-answer", .pathAnswer(challenge)),
                     ("member-report", .report(21..<29)), ("leave", .leave),
                 ]
             ),
             (
                 .relay, .member,
                 [
-                    ("renewed", .renewed(token: token, terms)), ("path-challenge", .pathChallenge(challenge)),
+                    ("renewed", .renewed(token: token, receipt: receipt, terms)), ("path-challenge", .pathChallenge(challenge)),
                     ("goodbye", .goodbye(.stopping)), ("ssrc-refused", .ssrcRefused(SSRC(Self.inputs.ssrc))),
                     ("relay-report", .report(21..<29)),
+                    (
+                        "limited",
+                        .limited(
+                            packetsPerSecond: Self.inputs.packetsPerSecond, bitsPerSecond: Self.inputs.bitsPerSecond)
+                    ),
                 ]
             ),
         ]
@@ -167,6 +173,31 @@ struct HandshakeTests {
         let isOthers = other.accepts(cookie, for: 1, from: member, to: relay, at: now)
         #expect(!isOthers)
     }
+
+    @Test mutating func aReceiptIsForOneSessionAtOneAddressAndTwoMinutes() throws {
+        let receipt = cookies.receipt(for: 1, at: member, now)
+        let elsewhere = PeerAddress(v4: 0xC000_0207, port: 40_001)
+        let accepted = [
+            cookies.accepts(receipt: receipt, for: 1, at: elsewhere, now),
+            cookies.accepts(receipt: receipt, for: 2, at: member, now),
+            cookies.accepts(receipt: receipt ^ 1, for: 1, at: member, now),
+            cookies.accepts(receipt: receipt, for: 1, at: member, now + .seconds(60)),
+            cookies.accepts(receipt: receipt, for: 1, at: member, now + .seconds(120)),
+            cookies.accepts(receipt: receipt, for: 1, at: member, now),
+        ]
+        #expect(accepted == [false, false, false, true, false, true])
+    }
+
+    @Test func anIPv6AddressIsOneRelayHoweverItIsWritten() throws {
+        let relay = RelayID(host: "2001:db8::7", port: 5004)
+        for text in ["[2001:db8:0::7]", "[2001:0DB8:0:0:0:0:0:7]", "[2001:db8::0.0.0.7]:5004"] {
+            #expect(try ChannelLink("tenfour://\(text)/family#\(Self.secret)").relay == relay)
+        }
+        #expect(RelayID(host: "2001:db8::8", port: 5004) != relay)
+        #expect(RelayID(host: "2001:db8::7", port: 5005) != relay)
+    }
+
+    private static let secret = "talk-aaaq-eaye-auda-ocaj-bifq-ydio-b5sj"
 
     private var chance = WrittenDown(bytes: [UInt8](repeating: 7, count: 64))
 

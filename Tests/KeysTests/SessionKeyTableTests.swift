@@ -44,7 +44,7 @@ final class SessionKeyTableTests {
             #expect(session == keys[number].session)
             var member = (keys[number].sealer(for: .member), keys[number].opener(for: .member))
             for token in 1...3 as ClosedRange<UInt64> {
-                var up = [UInt8](capacity: 80) { member.0.seal(.renewal(token: token), into: &$0) }
+                var up = [UInt8](capacity: 90) { member.0.seal(.renewal(token: token), into: &$0) }
                 let again = up
                 #expect(try open(&up, number) == .renewal(token: token))
                 var replayed = again
@@ -84,5 +84,27 @@ final class SessionKeyTableTests {
         #expect(numbers == (0..<1_000).map { _ in two.next() })
         #expect(Set(numbers).count == 1_000)
         #expect(Set(numbers).isDisjoint(with: (0..<1_000).map { _ in three.next() }))
+    }
+
+    @Test func nothingIsLeftOfChanceThatWasGiven() {
+        var dice = SeededGenerator(seed: 1)
+        var chance = SecretChance(using: &dice)
+        for count in 1...130 {
+            let number = chance.next()
+            let held = chance.held.array
+            // What stands before the place is its key of 32 bytes, and what was given.
+            let place = 32 + (count - 1) % 60 * 8
+            #expect(held[..<(place + 8)].allSatisfy { $0 == 0 }, "\(count)")
+            #expect(number != 0 && !held[(place + 8)...].allSatisfy { $0 == 0 } || place + 8 == held.count)
+        }
+    }
+
+    @Test func aCopyOfChanceGivesTheSame() {
+        var dice = SeededGenerator(seed: 1)
+        var one = SecretChance(using: &dice)
+        for _ in 0..<7 { _ = one.next() }
+        var other = one
+        let numbers = (0..<100).map { _ in one.next() }
+        #expect(numbers == (0..<100).map { _ in other.next() })
     }
 }

@@ -63,11 +63,12 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
 
 /// What session.json says the packets are made of.
 struct SessionInputs: Decodable {
-    var link, nonce, cookieSecret, memberShareSecret, relayShareSecret, session, token, challenge, report, epoch: String
+    var link, nonce, cookieSecret, memberShareSecret, relayShareSecret, session, token, receipt, challenge, report: String
+    var epoch: String
     var generation: Int
     var milliseconds: UInt64
     var lease, sequenceNumber: UInt16
-    var ssrc, rolloverCounter: UInt32
+    var ssrc, rolloverCounter, packetsPerSecond, bitsPerSecond: UInt32
 
     static let written: Self = {
         do {

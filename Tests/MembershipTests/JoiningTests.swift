@@ -197,7 +197,7 @@ struct JoiningTests {
         air.loses = nil
         relay.say(
             .renewed(
-                token: 1,
+                token: 1, receipt: 1,
                 Welcome.Terms(lease: 30, clock: Airwaves.clock(at: air.now), address: PeerAddress(member.endpoint))))
         air.settleRelay()
         air.run(seconds: 5)
@@ -259,5 +259,16 @@ struct JoiningTests {
         air.run(seconds: 600)
         #expect(relay.helloCount < 20 && relay.renewalCount >= 60)
         #expect(member.events.count <= 5)
+    }
+
+    /// As when an earlier run was killed, and its place is not free yet.
+    @Test func whoFindsNoRoomGoesOnTrying() {
+        let member = Member(0, Family.configuration(.listen), ssrc: 9)
+        let air = Airwaves([member], relay)
+        relay.refusal = .full
+        air.run(seconds: 10)
+        relay.refusal = nil
+        air.run(seconds: 7)
+        #expect(member.eventsOnly == [.refused(.full), .joined(.listen, seenAt: member.endpoint)])
     }
 }

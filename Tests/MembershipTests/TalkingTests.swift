@@ -128,5 +128,41 @@ struct TalkingTests {
         #expect(isWhole)
         #expect(talker.events.count == 1)
         #expect(relay.sessions.count == 2)
+        #expect(!relay.records.contains(.leave))
+    }
+
+    @Test func aTalkerThatJoinsARelayAnewWhileItTalksNeverLeaves() {
+        var configuration = Family.configuration(.talk)
+        configuration.lastHopCounter = 200
+        let talker = Member(0, configuration, ssrc: 9, speech: Speech())
+        let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+        let relay = RealRelay()
+        let air = Airwaves([talker, listener], relay)
+        air.run(seconds: 20)
+        #expect(relay.hellos.count >= 6)
+        let numbers = listener.heard.map(\.number)
+        let isWhole = numbers == Array(numbers[0]...998)
+        #expect(isWhole)
+        let hasLeft = listener.stationEvents.contains { if case .sourceLeft = $0 { true } else { false } }
+        #expect(!hasLeft)
+        #expect(talker.eventsOnly == [.joined(.talk, seenAt: talker.endpoint)])
+    }
+
+    @Test func aTalkerIsToldOnceWhatIsTooMuch() {
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+        let air = Airwaves([talker], relay)
+        air.run(seconds: 1)
+        for _ in 0..<3 { relay.say(.limited(packetsPerSecond: 40, bitsPerSecond: 128_000)) }
+        air.settleRelay()
+        air.run(seconds: 1)
+        let limits = TalkerLimits(packetsPerSecond: 40, bitsPerSecond: 128_000)
+        #expect(talker.eventsOnly.count { $0 == .limited(limits) } == 1)
+    }
+
+    @Test func whatTheRelaySaidLastIsSaidBack() {
+        let listener = Member(0, Family.configuration(.listen), ssrc: 5)
+        let air = Airwaves([listener], relay)
+        air.run(seconds: 61)
+        #expect(relay.receipts == Array(0..<UInt64(relay.receipts.count)) && relay.receipts.count == 7)
     }
 }

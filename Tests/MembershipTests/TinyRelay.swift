@@ -22,6 +22,8 @@ final class TinyRelay: RelayEnd {
     private(set) var joinCount = 0
     private(set) var records: [Record] = []
     var renewalCount: Int { records.count { if case .renewal = $0 { true } else { false } } }
+    /// What renewals have said back.
+    private(set) var receipts: [UInt64] = []
     private(set) var reports: [[UInt8]] = []
     private(set) var announcements: [Announcement] = []
     /// What came of media, without hop tag, and by whom.
@@ -125,8 +127,9 @@ final class TinyRelay: RelayEnd {
         guard let record = try? sessions[index].opener.open(&span) else { return }
         records.append(record)
         switch record {
-        case .renewal(let token):
-            say(.renewed(token: token, terms(sender, at: now)), to: index)
+        case .renewal(let token, let receipt):
+            receipts.append(receipt)
+            say(.renewed(token: token, receipt: UInt64(receipts.count), terms(sender, at: now)), to: index)
             if !sessions[index].isActive {
                 sessions[index].isActive = true
                 // The one before it ends with the first record, and not before.

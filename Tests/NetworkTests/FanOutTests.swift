@@ -156,7 +156,7 @@ struct FanOutTests {
         let inboxes = try listeners(4)
         backlog.hold(rest(from: 2), of: [1].span, for: fanOut, 0, .socket)
         fanOut.send([2])
-        // The last one takes a place whose turn has not come yet.
+        // One leaves whose turn has not come yet.
         fanOut.remove(0)
         try run(loop) { backlog.isEmpty }
         try settle(loop)
@@ -170,15 +170,33 @@ struct FanOutTests {
     @Test func whoLeavesWhileAPacketWaitsIsCounted() throws {
         let inboxes = try listeners(6)
         backlog.hold(rest(from: 4), of: [1].span, for: fanOut, 0, .socket)
-        // The last one takes the place of one that has had the packet, and misses it.
+        // One that has had the packet, and one that has not.
         fanOut.remove(0)
+        fanOut.remove(4)
         // Who comes now has no claim to it.
         let late = try listeners(1, from: 50)
         try run(loop) { backlog.isEmpty }
         try settle(loop)
-        #expect(inboxes.map(\.datagrams) == [[], [], [], [], [[1]], []])
+        #expect(inboxes.map(\.datagrams) == [[], [], [], [], [], [[1]]])
         #expect(late[0].datagrams.isEmpty)
         #expect(fanOut.statistics.dropped == 1)
+    }
+
+    /// The first of the round are those who had missed the packet before; it ends with the others.
+    @Test func whoLeavesAtTheEndOfARoundBringsNobodyAPacketTwice() throws {
+        let inboxes = try listeners(6)
+        backlog.hold(FanOut.Rest(next: 1, end: 3, owed: 2), of: [1].span, for: fanOut, 0, .socket)
+        fanOut.remove(1)
+        try run(loop) { backlog.isEmpty }
+        try settle(loop)
+        #expect(inboxes.map(\.datagrams) == [[], [], [[1]], [], [], []])
+        #expect(fanOut.statistics.sent == 1 && fanOut.statistics.dropped == 1)
+        // And each is known by its new place.
+        fanOut.remove(4)
+        fanOut.send([2], except: 5)
+        try run(loop) { inboxes[3].datagrams == [[2]] }
+        try settle(loop)
+        #expect(inboxes.map(\.datagrams) == [[[2]], [], [[1], [2]], [[2]], [], []])
     }
 
     @Test func theExceptionHoldsWhileAPacketWaits() throws {

@@ -16,7 +16,8 @@ import TimePitch
         controls.isPlaybackOver.store(true, ordering: .relaxed)
         let heard = Handoff<RecordedSound>(capacity: 512, filler: RecordedSound())
         let tap = Handoff<RecordedSound>(capacity: 1_024, filler: RecordedSound())
-        let (producer, written) = (heard.producer, tap.consumer)
+        let producer = heard.producer
+        var written = tap.consumer
         for piece in 0..<400 {
             var sound = RecordedSound()
             sound.count = 240

@@ -108,6 +108,87 @@ struct RelayServerTests {
         #expect(Set(status.relay.channels.map(\.name)) == ["others", "family"])
     }
 
+    @Test func whatIsTooLongIsCountedWhereverItComes() throws {
+        let family = keys("family")
+        var configuration = configuration([family])
+        let target = PlainSocket()
+        configuration.plain = [
+            PlainChannel(name: "plain", inputs: [.init(bind: .anyLoopbackPort)], targets: [.loopback(target.port)])
+        ]
+        let relay = try RunningRelay(configuration)
+        let plainPort = relay.plainPorts(1)[0]
+        var talker = try TestMember(.talk, of: family, at: relay.port)
+        var listener = try TestMember(.listen, of: family, at: relay.port)
+        talker.announce(SSRC(7))
+        // The longest there is, and one byte more.
+        for byteCount in [1_500, 1_501] { talker.speak(rtp(1, byteCount: byteCount)) }
+        #expect(listener.heard(2).last == rtp(1, byteCount: 1_500))
+        relay.wait { $0.talkerSockets == 1 }
+        talker.speak(rtp(2, byteCount: 1_501))
+        let stranger = PlainSocket()
+        stranger.send(rtp(1, byteCount: 1_513), toPort: relay.port)
+        for byteCount in [1_500, 1_501] { stranger.send(rtp(1, byteCount: byteCount), toPort: plainPort) }
+        #expect(target.receive(within: 5_000) == rtp(1, byteCount: 1_500))
+        relay.wait { $0.socket.truncated == 4 }
+        // Their sockets are gone; what they counted is not.
+        relay.server.reload(self.configuration([family]))
+        talker.leave()
+        relay.wait { $0.plain.isEmpty && $0.talkerSockets == 0 }
+        relay.wait { $0.socket.truncated == 4 }
+        relay.wait {
+            relay.notices.contains {
+                if case .dropped(let drops) = $0 { drops.contains { $0.reason == .tooLong } } else { false }
+            }
+        }
+    }
+
+    @Test func aConfigurationIsReadOnAThreadOfItsOwn() throws {
+        let family = keys("family")
+        let relay = try RunningRelay(configuration([family]))
+        var talker = try TestMember(.talk, of: family, at: relay.port)
+        var listener = try TestMember(.listen, of: family, at: relay.port)
+        let (others, more) = (configuration([family, keys("others")]), configuration([family, keys("more")]))
+        let reading = Gate()
+        relay.server.reload(reading: {
+            reading.wait()
+            return others
+        })
+        // Two more are asked for meanwhile, of which only the last is read.
+        relay.server.reload(reading: {
+            Issue.record("nobody wants to know this any more")
+            return nil
+        })
+        relay.server.reload(reading: { more })
+        talker.announce(SSRC(7))
+        for number: UInt8 in 0..<10 { talker.speak(rtp(number)) }
+        #expect(listener.heard(11).count == 11)
+        #expect(relay.server.status.relay.channels.map(\.name) == ["family"])
+        reading.open()
+        relay.wait { $0.relay.channels.map(\.name) == ["family", "more"] }
+        // What is wrong changes nothing.
+        let isAsked = Gate()
+        relay.server.reload(reading: {
+            isAsked.open()
+            return nil
+        })
+        isAsked.wait()
+        #expect(relay.server.status.relay.channels.map(\.name) == ["family", "more"])
+    }
+
+    @Test func whatWaitsForARestartIsComparedWithWhatRuns() throws {
+        let family = keys("family")
+        let (one, two) = (configuration([family]), configuration([family], workers: 2))
+        let relay = try RunningRelay(one)
+        let count = { relay.notices.count { $0 == .waitsForRestart } }
+        for (step, wanted) in [(two, 1), (two, 2), (one, 2), (two, 3)].enumerated() {
+            var next = wanted.0
+            next.relay.channels.append(contentsOf: configuration([keys("step\(step)")]).relay.channels)
+            relay.server.reload(next)
+            relay.wait { $0.relay.channels.contains { $0.name == "step\(step)" } }
+            relay.wait { count() == wanted.1 }
+        }
+    }
+
     @Test func allAreToldWhenTheRelayEnds() throws {
         let family = keys("family")
         let relay = try RunningRelay(configuration([family]))
@@ -153,7 +234,7 @@ struct TestMember {
             opener = session.opener(for: .member)
             tagger = session.hopTagger(for: .member)
             held.socket.send([UInt8](capacity: 128) { sealer.seal(.renewal(token: 1), into: &$0) }, toPort: port)
-            guard held.socket.receive(within: 5_000)?.count == 74 else { throw NotLetIn() }
+            guard held.socket.receive(within: 5_000)?.count == 82 else { throw NotLetIn() }
             return
         }
         throw NotLetIn()
@@ -167,9 +248,13 @@ struct TestMember {
         speak([UInt8](capacity: 80) { ControlPacket.write(announcement, into: &$0) })
     }
 
+    mutating func leave() {
+        socket.socket.send([UInt8](capacity: 64) { sealer.seal(.leave, into: &$0) }, toPort: port)
+    }
+
     /// What is said goes with a hop tag.
     mutating func speak(_ datagram: [UInt8]) {
-        let tagged = [UInt8](capacity: 300) {
+        let tagged = [UInt8](capacity: datagram.count + HopTag.byteCount) {
             for byte in datagram { $0.append(byte) }
             _ = tagger.tag(&$0)
         }

@@ -97,3 +97,14 @@ extension Endpoint {
 func rtp(_ sequenceNumber: UInt8, byteCount: Int = 100) -> [UInt8] {
     [0x80, 111, 0, sequenceNumber, 0, 0, 0, 0, 0, 0, 0, 7] + [UInt8](repeating: sequenceNumber, count: byteCount - 12)
 }
+
+/// Whoever waits goes on when it is open.
+final class Gate: Sendable {
+    private let isOpen = Atomic(false)
+
+    func open() { isOpen.store(true, ordering: .releasing) }
+
+    func wait() {
+        for _ in 0..<20_000 where !isOpen.load(ordering: .acquiring) { usleep(1_000) }
+    }
+}

@@ -36,7 +36,7 @@ struct JoiningTests {
         let terms = try #require(listener.terms)
         #expect(terms.lease == 30 && terms.clock.sinceEpoch == RelayRoom.clock.sinceEpoch + 3_000)
         #expect(terms.address == PeerAddress(v4: 0x0A00_0201, port: 40_000))
-        #expect(listener.records(room).records == [.renewed(token: 5, terms)])
+        #expect(listener.records(room).records == [.renewed(token: 5, receipt: listener.receipt, terms)])
     }
 
     @Test func anUnknownChannelAndAWrongSecretLookAlike() throws {
@@ -235,6 +235,7 @@ struct JoiningTests {
     @Test func anyNumberOfListenersLivesBehindOneAddress() {
         let room = RelayRoom([family], limits: .wide)
         for port: UInt16 in 1...2_500 {
+            room.now = room.now + .milliseconds(2)
             #expect(SimulatedMember(family, .listen, at: .host(1, port: port)).join(room))
         }
     }
@@ -313,9 +314,51 @@ struct JoiningTests {
         #expect(
             room.takeEvents() == [
                 .quiet(member: 0), .left(member: 0, channel: 0), .joined(member: 1, channel: 0, .host(1)),
+                .talking(member: 1, .host(1)),
             ])
         #expect(member.talk(room) == .discarded(.forgedMedia))
         #expect(again.announce(room) == .forward(byteCount: 56, channel: 0, talker: 1))
+    }
+
+    @Test func aTalkerThatJoinsAnewWhileItTalksGoesOn() {
+        let listener = SimulatedMember(family, .listen, at: .host(2))
+        let rival = SimulatedMember(family, .talk, at: .host(3))
+        let talker = SimulatedMember(family, .talk, at: .host(1))
+        #expect(listener.join(room) && rival.join(room) && talker.join(room))
+        talker.announce(room)
+        talker.talk(room)
+        let missed = talker.packet()
+        room.receive(talker.tagged(missed), from: talker.endpoint)
+        room.inbox = [:]
+        talker.join(room)
+        // Who it is was announced, and goes on; and so does what it said.
+        #expect(talker.talk(room) == .forward(byteCount: 100, channel: 0, talker: 3))
+        #expect(listener.goodbyes(room).isEmpty)
+        #expect(rival.announce(room, talker.ssrc) == .discarded(.takenSSRC))
+        listener.report(room) {
+            GenericNACK(sender: SSRC(3), media: talker.ssrc, sequenceNumbers: [SequenceNumber(rawValue: 65_531)])
+                .write(into: &$0)
+        }
+        #expect(listener.records(room).others == [missed])
+        let late = SimulatedMember(family, .listen, at: .host(4))
+        late.join(room)
+        #expect(late.records(room).others.count == 1)
+        #expect(room.relay.status.channels[0].talkerCount == 1 && room.relay.status.channels[0].memberCount == 4)
+        // Until it goes for good.
+        talker.say(.leave, room)
+        #expect(listener.goodbyes(room) == [talker.ssrc])
+        #expect(rival.announce(room, talker.ssrc) == .forward(byteCount: 56, channel: 0, talker: 1))
+    }
+
+    @Test func whoJoinsAnewOnlyToListenTalksNoMore() {
+        let listener = SimulatedMember(family, .listen, at: .host(2))
+        let talker = SimulatedMember(family, .talk, at: .host(1))
+        #expect(listener.join(room) && talker.join(room))
+        talker.announce(room)
+        talker.talk(room)
+        room.inbox = [:]
+        #expect(SimulatedMember(family, .listen, at: .host(1), seed: 5).join(room))
+        #expect(listener.goodbyes(room) == [talker.ssrc])
     }
 }
 

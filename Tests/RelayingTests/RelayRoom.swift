@@ -12,6 +12,8 @@ final class RelayRoom {
     var events: [RelayEvent] = []
     /// What was sent and nobody has taken, by address.
     var inbox: [Endpoint: [[UInt8]]] = [:]
+    /// Nobody takes what the relay has to say.
+    var isBlocked = false
     var bytesIn = 0
     var bytesOut = 0
     var dice: SeededGenerator
@@ -66,7 +68,8 @@ final class RelayRoom {
         return events
     }
 
-    private func settle() {
+    func settle() {
+        if isBlocked { return }
         while true {
             var endpoint: Endpoint?
             let datagram = [UInt8](capacity: 1_600) { endpoint = relay.nextDatagram(into: &$0) }
@@ -116,6 +119,8 @@ final class SimulatedMember {
     var number: Int?
     /// Of the next packet.
     var sequenceNumber = SequenceNumber(rawValue: 65_530)
+    /// Of the last renewed.
+    var receipt: UInt64 = 0
     var joinDatagram: [UInt8] = []
     var helloDatagram: [UInt8] = []
 
@@ -141,6 +146,7 @@ final class SimulatedMember {
             if case .welcome(let terms, let session) = answer {
                 self.terms = terms
                 self.session = session
+                receipt = 0
                 sealer = session.sealer(for: .member)
                 opener = session.opener(for: .member)
                 tagger = session.hopTagger(for: .member)
@@ -160,7 +166,21 @@ final class SimulatedMember {
     }
 
     @discardableResult
-    func renew(_ room: RelayRoom, token: UInt64 = 5) -> Relay.Reception { say(.renewal(token: token), room) }
+    func renew(_ room: RelayRoom, token: UInt64 = 5) -> Relay.Reception {
+        let reception = say(.renewal(token: token, receipt: receipt), room)
+        takeReceipt(room)
+        return reception
+    }
+
+    /// Looks for what is to be said back, and leaves it where it is.
+    func takeReceipt(_ room: RelayRoom) {
+        guard var opener else { return }
+        for datagram in room.inbox[endpoint]?.suffix(32) ?? [] {
+            var bytes = datagram
+            var span = bytes.mutableSpan
+            if case .renewed(_, let receipt, _)? = try? opener.open(&span) { self.receipt = receipt }
+        }
+    }
 
     @discardableResult
     func say(_ record: Record, _ room: RelayRoom, from sender: Endpoint? = nil) -> Relay.Reception {

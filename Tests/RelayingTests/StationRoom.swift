@@ -41,7 +41,7 @@ final class StationRoom {
         flights.removeAll { $0.due <= room.now }
         for flight in due { arrive(flight) }
         for (index, line) in lines.enumerated() {
-            if milliseconds % 10_000 == 0 { send(line.member.sealed(.renewal(token: 1)), up: index) }
+            if milliseconds % 10_000 == 0 { send(line.member.sealed(.renewal(token: 1, receipt: line.member.receipt)), up: index) }
             if line.isTalking, milliseconds % 20 == 0 { line.speak(at: room.now) }
             if let deadline = line.station.nextDeadline, deadline <= room.now { line.station.timeElapsed(at: room.now) }
             settle(index)
@@ -145,8 +145,11 @@ final class StationLine {
         }
         var bytes = datagram
         var span = bytes.mutableSpan
-        guard case .report(let range) = try? member.opener!.open(&span) else { return }
-        _ = station.receive(bytes.span.extracting(range), from: Self.relay, at: now)
+        switch try? member.opener!.open(&span) {
+        case .report(let range)?: _ = station.receive(bytes.span.extracting(range), from: Self.relay, at: now)
+        case .renewed(_, let receipt, _)?: member.receipt = receipt
+        default: return
+        }
     }
 }
 

@@ -14,7 +14,7 @@ struct TalkingTests {
     private let listener: SimulatedMember
 
     init() {
-        room = RelayRoom([family, .drawn("other", seed: 8)])
+        room = RelayRoom([family, .drawn("other", seed: 8)], limits: .narrow)
         talker = SimulatedMember(family, .talk, at: .host(1))
         second = SimulatedMember(family, .talk, at: .host(2))
         listener = SimulatedMember(family, .listen, at: .host(3))
@@ -111,6 +111,8 @@ struct TalkingTests {
         // Two seconds, and two saved up.
         #expect((395...401).contains(forwardedCount))
         #expect(room.relay.status.discards[.tooManyPackets] == 5_000 - forwardedCount)
+        let notice = Record.limited(packetsPerSecond: 100, bitsPerSecond: 128_000)
+        #expect(talker.records(room).records == [notice])
         #expect(second.announce(room) == .forward(byteCount: 56, channel: 0, talker: 1))
         room.run(.seconds(1))
         let lost = talker.reports(room).flatMap { $0.blocks(about: talker.ssrc) }.map(\.fractionLost).max() ?? 0
@@ -145,6 +147,7 @@ struct TalkingTests {
         // Four seconds, and two saved up, of 16 000 bytes.
         #expect((94_000...97_000).contains(byteCount))
         #expect(room.relay.status.discards[.tooManyBits] > 0)
+        #expect(talker.records(room).records == [.limited(packetsPerSecond: 100, bitsPerSecond: 128_000)])
         let oversized = talker.tagged(talker.packet(byteCount: 1_501))
         #expect(room.receive(oversized, from: talker.endpoint) == .discarded(.malformedMedia))
     }
@@ -160,5 +163,15 @@ struct TalkingTests {
         #expect(room.relay.status.channels[0].talkerCount == 0)
         #expect(talker.talk(room) == .forward(byteCount: 100, channel: 0, talker: 0))
         #expect(room.takeEvents() == [.talking(member: 0, .host(1))])
+    }
+}
+
+extension RelayLimits {
+    /// Speech in frames of 20 ms, and little more.
+    static var narrow: RelayLimits {
+        var limits = RelayLimits()
+        limits.talkerPacketsPerSecond = 100
+        limits.talkerBitsPerSecond = 128_000
+        return limits
     }
 }

@@ -39,7 +39,7 @@ private struct RelayTrial: ~Copyable {
             proved.insert(endpoint)
             let member = relay.admit(RelayPlay.shared.members[index], as: role, to: 0, at: endpoint, now)
             precondition(member == index)
-            let renewal = [UInt8](capacity: 74) { sealers[index].seal(.renewal(token: 1), into: &$0) }
+            let renewal = [UInt8](capacity: 82) { sealers[index].seal(.renewal(token: 1), into: &$0) }
             receive(renewal.span, from: endpoint, isTagged: false)
         }
         let announcement = RelayPlay.shared.announcement

@@ -42,10 +42,10 @@ final class BoundSocket {
         _ = unsafe datagram.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    /// Nil when nothing comes within 250 ms.
-    func receive() -> [UInt8]? {
+    /// Nil when nothing comes within 250 ms, or is there, where it does not wait.
+    func receive(waits: Bool = true) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 1_500)
-        let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+        let count = unsafe recv(descriptor, &bytes, bytes.count, waits ? 0 : Int32(MSG_DONTWAIT))
         return count < 0 ? nil : Array(bytes[..<count])
     }
 }
