@@ -17,7 +17,7 @@ import TimePitch
         let heard = Handoff<RecordedSound>(capacity: 512, filler: RecordedSound())
         let tap = Handoff<RecordedSound>(capacity: 1_024, filler: RecordedSound())
         let producer = heard.producer
-        var written = tap.consumer
+        let written = tap.consumer
         for piece in 0..<400 {
             var sound = RecordedSound()
             sound.count = 240
