@@ -110,7 +110,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "relayload",
-            dependencies: ["Keys", "Network", "Engine", "RTP", argumentParser],
+            dependencies: ["Relaying", "Keys", "Network", "Engine", "RTP", "Sound", argumentParser],
             path: "Tools/Programs/relayload",
             swiftSettings: settings),
 

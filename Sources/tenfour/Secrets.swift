@@ -34,6 +34,12 @@ enum Secrets {
         return shown
     }
 
+    /// What is in memory does not get into a file when the program ends badly.
+    static func keepOutOfCoreFiles() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    }
+
     /// Takes the variables above out of the environment.
     static func takeFromEnvironment() {
         for name in [link, key] {

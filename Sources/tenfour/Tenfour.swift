@@ -21,6 +21,7 @@ struct Tenfour: ParsableCommand {
 
     static func main() {
         // Before anything else: until then others can see them.
+        Secrets.keepOutOfCoreFiles()
         let typed = Secrets.takeFromArguments()
         Secrets.takeFromEnvironment()
         runAndExit(

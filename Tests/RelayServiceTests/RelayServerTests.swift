@@ -45,6 +45,35 @@ struct RelayServerTests {
         #expect(status.relay.channels.first?.forwardedCount == 31)
     }
 
+    /// As the simulation has it, over real sockets: whoever has proved nothing gets no more bytes than it sent.
+    @Test func aStrangerGetsNoMoreThanItSent() throws {
+        let family = keys("family")
+        let relay = try RunningRelay(configuration([family]))
+        var talker = try TestMember(.talk, of: family, at: relay.port)
+        talker.announce(SSRC(7))
+        var dice = SeededGenerator(seed: 4)
+        let stranger = PlainSocket()
+        var (sent, got, answers) = (0, 0, 0)
+        for number: UInt8 in 0..<200 {
+            talker.speak(rtp(number))
+            let kind = UInt8(dice.next() % 12)
+            var datagram = [UInt8(ascii: "c"), 1, kind, 0] + (0..<124).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+            // Every fourth is a greeting as it should be, with its padding.
+            if number % 4 == 0 { datagram = [UInt8(ascii: "c"), 1, 1, 0] + datagram[4..<20] + [UInt8](repeating: 0, count: 108) }
+            if kind > 8 { datagram = Array(datagram.prefix(Int(12 + dice.next() % 60))) }
+            stranger.send(datagram, toPort: relay.port)
+            sent += datagram.count
+            while let answer = stranger.receive(within: 1) {
+                got += answer.count
+                answers += 1
+                #expect(got <= sent)
+            }
+        }
+        while let answer = stranger.receive(within: 100) { got += answer.count }
+        #expect(got <= sent && answers > 10)
+        relay.wait { $0.relay.channels.first?.forwardedCount == 201 }
+    }
+
     @Test func aTalkerIsHeardThroughAFloodOfJunk() throws {
         let family = keys("family")
         let relay = try RunningRelay(configuration([family]))

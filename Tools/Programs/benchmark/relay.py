@@ -15,6 +15,7 @@ BINARIES = ROOT / ".build-tools/benchmark"
 LOAD = ROOT / ".build/release/relayload"
 PORT, PLAIN, SINK = 6304, 6306, 6310
 ASK = 1.15
+FLOOD = 200_000  # packets of junk a second
 TALKERS = 60  # are not late because the relay is busy
 
 
@@ -182,6 +183,7 @@ def run(table, extent):
     delay(table, "1 x 400, members", joined, bare)
     memory(table)
     flood(table, extent.flood)
+    strangers(table)
     table.note(str(busy))
 
 
@@ -199,11 +201,12 @@ def cost(table, name, ours, bare, isBare):
 
 
 def delay(table, name, ours, bare):
-    """The quietest turn of each: where the machine is held up for a moment, a turn is ten or a hundred times as slow."""
+    """Where the machine is held up for a moment, a turn is ten or a hundred times as slow: the quietest of each is told, too."""
+    ratio = median([mine.p99 / max(other.p99, 1) for mine, other in zip(ours, bare)])
     mine, other = (min(run.p99 for run in runs) for runs in (ours, bare))
     wrong = faults(ours)
     table.add(Row(
-        f"{name}: p99 of delay", f"<= {ASK}", f"{mine / max(other, 1):.2f}", mine <= ASK * other and not wrong,
+        f"{name}: p99 of delay", f"<= {ASK}", f"{ratio:.2f}", ratio <= ASK and not wrong,
         f"in the quietest of {len(ours)} turns {mine:.0f} us against {other:.0f} us; median delay "
         f"{median([run.heard['p50'] for run in ours]):.0f} and {median([run.heard['p50'] for run in bare]):.0f} us",
         *(wrong or ["none lost, reordered or doubled"]), microseconds=[run.p99 for run in ours],
@@ -232,10 +235,20 @@ def flood(table, seconds):
     """From another address, while one talks to ten."""
     floods = []
     heard = once(JOINED, 1, 10, 50 * (seconds - 1), lambda: floods.append(
-        Talking(*at_priority(LOAD, "flood", "--port", PORT, "--seconds", seconds)))).heard
+        Talking(*at_priority(LOAD, "flood", "--port", PORT, "--rate", FLOOD, "--seconds", seconds)))).heard
     with floods[0] as junk:
         sent = json.loads(junk.expect("{"))
     lost = 100 * (1 - heard["received"] / heard["expected"])
+    rate = sent["sent"] / sent["seconds"]
+    isFlood = rate >= 0.95 * FLOOD
     table.add(Row(
-        f"a talker loses, in {seconds} s of junk", "< 0.1 %", f"{lost:.3f} %", lost < 0.1,
-        f"{sent['sent'] / sent['seconds'] / 1000:.0f} thousand packets of junk a second; p99 of delay {heard['p99']} us"))
+        f"a talker loses, in {seconds} s of junk", "< 0.1 %", f"{lost:.3f} %" + ("" if isFlood else ", void"), isFlood and lost < 0.1,
+        f"{rate / 1000:.0f} thousand packets of junk a second; p99 of delay {heard['p99']} us"))
+
+
+def strangers(table):
+    """System calls apart. A greeting is answered, with a cookie that is worth a MAC; what else strangers send is not."""
+    costs = json.loads(subprocess.run([str(LOAD), "strangers"], check=True, capture_output=True).stdout)
+    worst = max(costs.values())
+    table.add(Row("a stranger's packet", "<= 1 us", f"{worst / 1000:.2f} us", worst <= 1000,
+                  ", ".join(f"{kind} {cost:.0f} ns" for kind, cost in costs.items())))
