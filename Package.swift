@@ -196,7 +196,9 @@ let package = Package(
         tests(
             "RelayServiceTests",
             imports: [
-                "CAllocations", "RelayService", "Relaying", "Membership", "Network", "Keys", "Engine", "RTP", "Sound"]),
+                "CAllocations", "RelayService", "Relaying", "Membership", "Network", "Keys", "Engine", "BadLink", "RTP",
+                "Sound",
+            ]),
         tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),
         tests("SimulationTests", imports: ["Simulation", "Quality", "Engine", "Playout", "Radio", "RTP", "Sound"]),
         tests(

@@ -38,7 +38,9 @@ package struct DatagramQueue: Sendable {
     }
 
     package mutating func put(_ datagram: Span<UInt8>, to endpoint: Endpoint, at moment: Instant = .start) {
-        put(capacity: datagram.count, to: endpoint, at: moment) { for index in datagram.indices { $0.append(datagram[index]) } }
+        put(capacity: datagram.count, to: endpoint, at: moment) {
+            for index in datagram.indices { $0.append(datagram[index]) }
+        }
     }
 
     /// Appends the next to `buffer`, which has room for it; nil when there is none.

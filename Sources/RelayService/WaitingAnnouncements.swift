@@ -36,7 +36,11 @@ struct WaitingAnnouncements {
     }
 
     mutating func takeAll(_ send: (Span<UInt8>, _ channel: Int, _ talker: Int) -> Void) {
-        for entry in waiting { send(bytes.span.extracting(entry.start..<entry.end), entry.channel, entry.talker) }
+        // One that is walked over is held, and could not be emptied in its place.
+        for index in waiting.indices {
+            let entry = waiting[index]
+            send(bytes.span.extracting(entry.start..<entry.end), entry.channel, entry.talker)
+        }
         waiting.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)
     }

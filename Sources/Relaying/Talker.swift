@@ -70,7 +70,9 @@ extension Relay {
     /// and those who hear it notice nothing.
     mutating func handOver(from old: Int, to member: Int) {
         let (place, own) = (Int(sessions[old].talker), Int(sessions[member].talker))
-        guard place >= 0, own >= 0, let ssrc = talkers[place]?.claim, let checker = talkers[own]?.checker else { return }
+        guard place >= 0, own >= 0, let ssrc = talkers[place]?.claim, let checker = talkers[own]?.checker else {
+            return
+        }
         talkers[place]?.member = member
         talkers[place]?.checker = checker
         talkers[own]?.member = old

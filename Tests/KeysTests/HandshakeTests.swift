@@ -85,7 +85,8 @@ struct HandshakeTests {
             (
                 .relay, .member,
                 [
-                    ("renewed", .renewed(token: token, receipt: receipt, terms)), ("path-challenge", .pathChallenge(challenge)),
+                    ("renewed", .renewed(token: token, receipt: receipt, terms)),
+                    ("path-challenge", .pathChallenge(challenge)),
                     ("goodbye", .goodbye(.stopping)), ("ssrc-refused", .ssrcRefused(SSRC(Self.inputs.ssrc))),
                     ("relay-report", .report(21..<29)),
                     (

@@ -63,7 +63,8 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
 
 /// What session.json says the packets are made of.
 struct SessionInputs: Decodable {
-    var link, nonce, cookieSecret, memberShareSecret, relayShareSecret, session, token, receipt, challenge, report: String
+    var link, nonce, cookieSecret, memberShareSecret, relayShareSecret, session, token, receipt, challenge,
+        report: String
     var epoch: String
     var generation: Int
     var milliseconds: UInt64

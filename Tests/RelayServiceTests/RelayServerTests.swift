@@ -1,3 +1,4 @@
+import BadLink
 import Engine
 import Keys
 import Network

@@ -48,7 +48,9 @@ struct HostTests {
     @Test func twoThousandJoinsOfAHostAreSavedAndThenTwoHundredASecond() {
         let room = RelayRoom([family], limits: .wide)
         let joined = { (count: Int, seed: UInt64) in
-            (1...count).count { SimulatedMember(family, .listen, at: .host(1, port: UInt16($0)), seed: seed).join(room) }
+            (1...count).count {
+                SimulatedMember(family, .listen, at: .host(1, port: UInt16($0)), seed: seed).join(room)
+            }
         }
         #expect(joined(2_100, 1) == 2_000)
         room.run(.seconds(1))

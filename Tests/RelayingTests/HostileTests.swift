@@ -78,7 +78,7 @@ struct HostileTests {
                 datagram = late
             default:
                 var record = renewals[Int(dice.next() % 2)]
-                if dice.next() % 2 == 0 { record[Int(dice.next() % 74)] ^= 1 }
+                if dice.next() % 2 == 0 { record[Int(dice.next() % 82)] ^= 1 }
                 datagram = record
             }
             if case .forward = room.receive(datagram, from: address) { hostileForwardedCount += 1 }

@@ -41,7 +41,9 @@ final class StationRoom {
         flights.removeAll { $0.due <= room.now }
         for flight in due { arrive(flight) }
         for (index, line) in lines.enumerated() {
-            if milliseconds % 10_000 == 0 { send(line.member.sealed(.renewal(token: 1, receipt: line.member.receipt)), up: index) }
+            if milliseconds % 10_000 == 0 {
+                send(line.member.sealed(.renewal(token: 1, receipt: line.member.receipt)), up: index)
+            }
             if line.isTalking, milliseconds % 20 == 0 { line.speak(at: room.now) }
             if let deadline = line.station.nextDeadline, deadline <= room.now { line.station.timeElapsed(at: room.now) }
             settle(index)

@@ -122,7 +122,7 @@ struct TalkingTests {
 
     @Test func aChannelMayLetItsTalkersSendMoreThanTheOthers() {
         let concert = ChannelKeys.drawn("concert", seed: 10)
-        var configuration = RelayConfiguration([family, concert])
+        var configuration = RelayConfiguration([family, concert], limits: .narrow)
         configuration.channels[1].limits = ChannelLimits(talkerPacketsPerSecond: 400, talkerBitsPerSecond: 1_000_000)
         let room = RelayRoom(configuration)
         let members = [family, concert].enumerated().map { SimulatedMember($1, .talk, at: .host($0)) }
