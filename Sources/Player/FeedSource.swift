@@ -1,0 +1,45 @@
+public import Feed
+public import Sound
+
+/// The sound of an address or a path, read as fast as it comes instead of played.
+///
+/// One thread at a time; `read` waits for the network, and nothing longer than the time-out of `download`.
+public struct FeedSource: ~Copyable, AudioSource {
+    public let format: LPCMFormat
+    private let reading: any Reading
+    private let download: any Downloading
+    private let opening: FeedOpening
+
+    /// `address` is as for `Streamer.open`; of a playlist, the first entry is read. Throws a sentence with its remedy.
+    public init(
+        _ address: String, format: LPCMFormat = .stereo, download settings: DownloadSettings = DownloadSettings()
+    ) throws(StreamError) {
+        self.format = format
+        opening = try FeedOpening(settings)
+        var item = QueueItem(address)
+        while true {
+            let download = try opening.begin(item)
+            switch try opening.open(download, of: item, as: format) {
+            case .sound(let reading):
+                self.reading = reading
+                self.download = download
+                return
+            case .playlist(let items):
+                download.stop()
+                guard let first = items.first else { throw .unusable("the playlist names nothing to play") }
+                item = first
+            }
+        }
+    }
+
+    deinit { download.stop() }
+
+    /// How long it is, of `format`; nil where the other side knows no end.
+    public var frameCount: Estimate<FrameCount>? {
+        reading.parser.duration.map { Estimate(FrameCount($0.value, at: format.rate), isExact: $0.isExact) }
+    }
+
+    public mutating func read(into samples: inout MutableSpan<Float>) throws(StreamError) -> FrameCount {
+        do throws(ReadError) { return try reading.read(into: &samples) } catch { throw .read(error) }
+    }
+}
