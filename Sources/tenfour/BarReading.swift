@@ -1,4 +1,5 @@
 import Glibc
+import Player
 import Radio
 import Sound
 import SoundFile
@@ -44,10 +45,25 @@ struct BarReading {
         return unsafe path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    private var isAddress: Bool { path.hasPrefix("http://") || path.hasPrefix("https://") }
+
     private func read(expecting frameCount: FrameCount?) throws(RadioError) -> Result {
-        do {
+        if isAddress { return try readFeed(expecting: frameCount) }
+        do throws(SoundFileError) {
+            // At its own rate and with its own channels, as nothing else would be exact.
             var file = try SoundFileReader(path: path)
             return try reduce(&file, frameCount: frameCount ?? file.frameCount)
+        } catch {
+            guard isFile else { throw RadioError(.unavailable, error.description) }
+            return try readFeed(expecting: frameCount)
+        }
+    }
+
+    private func readFeed(expecting frameCount: FrameCount?) throws(RadioError) -> Result {
+        do throws(StreamError) {
+            var source = try FeedSource(path)
+            let said = source.frameCount?.value
+            return try reduce(&source, frameCount: frameCount ?? said)
         } catch {
             throw RadioError(.unavailable, error.description)
         }

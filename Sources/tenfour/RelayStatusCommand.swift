@@ -12,14 +12,16 @@ struct RelayStatusCommand: ParsableCommand {
     @Flag(help: "Print it as JSON.")
     var json = false
 
+    /// Whose options may stand before the word, and take `--status-socket` behind it, too.
+    @ParentCommand var relay: RelayCommand
+
     @Option(
-        name: [.customLong("socket"), .customLong("status-socket")],
         help: ArgumentHelp("The relay's status socket, where the configuration names another place.", valueName: "path")
     )
     var socket: String?
 
     func run() throws {
-        let path = socket ?? StatusSocket.path
+        let path = socket ?? relay.source.statusSocket ?? StatusSocket.path
         let answer: [UInt8]
         do throws(NetworkError) { answer = try LocalSocket.ask(path) } catch {
             let remedy =

@@ -8,8 +8,8 @@ import TimePitch
 @testable import Radio
 
 @Suite struct BendingLoopTests {
-    /// Two seconds of a tone through a bending loop that has nothing more to come.
-    private func bent(rate: Double, pitch: Double) -> [Float] {
+    /// So many pieces of 5 ms of a tone through a bending loop that has nothing more to come.
+    private func bent(rate: Double, pitch: Double, pieces: Int = 400) -> [Float] {
         let controls = Controls(isMicrophoneOpen: false, isConnected: true)
         controls.rate.store(rate.bitPattern, ordering: .relaxed)
         controls.pitch.store(pitch.bitPattern, ordering: .relaxed)
@@ -18,7 +18,7 @@ import TimePitch
         let tap = Handoff<RecordedSound>(capacity: 1_024, filler: RecordedSound())
         let producer = heard.producer
         let written = tap.consumer
-        for piece in 0..<400 {
+        for piece in 0..<pieces {
             var sound = RecordedSound()
             sound.count = 240
             for index in 0..<240 { sound.samples[index] = Float(0.3 * sin(0.05 * Double(piece * 240 + index))) }
@@ -41,8 +41,9 @@ import TimePitch
     }
 
     @Test func atRateOneAndPitchZeroNothingIsChanged() {
-        let sound = bent(rate: 1, pitch: 0)
-        #expect(sound.prefix(90_000) == (0..<90_000).map { Float(0.3 * sin(0.05 * Double($0))) }[...])
+        // No more than always lies in it, so that there is nothing to catch up.
+        let sound = bent(rate: 1, pitch: 0, pieces: 30)
+        #expect(sound.prefix(4_000) == (0..<4_000).map { Float(0.3 * sin(0.05 * Double($0))) }[...])
     }
 
     @Test func whatTheCardFindsMissingIsSilence() {

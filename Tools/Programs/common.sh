@@ -5,7 +5,7 @@ tool=$(basename -- "$0")
 
 # What the package itself is built from.
 build_packages=(git pkg-config libopus-dev libasound2-dev libuv1-dev libspeexdsp-dev libsndfile1-dev libsodium-dev libsrtp2-dev libqrencode-dev
-    libcurl4-openssl-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libsoundtouch-dev libcairo2-dev)
+    libcurl4-openssl-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libcairo2-dev)
 
 say() { printf '%s: %s\n' "$tool" "$*" >&2; }
 
