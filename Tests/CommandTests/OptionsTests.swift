@@ -34,8 +34,8 @@ import Testing
     }
 
     @Test func anOptionFromTheEnvironmentCountsAndATypedOneWins() throws {
-        #expect(abs(try rate([]) - 32) < 3)
-        #expect(abs(try rate([], ["TENFOUR_BITRATE": "24k"]) - 24) < 3)
+        let (usual, lower) = (try rate([]), try rate([], ["TENFOUR_BITRATE": "24k"]))
+        #expect(usual > 28 && usual < 36 && lower > 20 && lower < 28, "\(usual), \(lower)")
         #expect(try rate(["-b", "64k"], ["TENFOUR_BITRATE": "24k"]) > 36)
         #expect(try rate(["--music", "-b", "64k"], ["TENFOUR_SPEECH": "1"]) > 36)
     }
