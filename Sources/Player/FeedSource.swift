@@ -14,21 +14,27 @@ public struct FeedSource: ~Copyable, AudioSource {
     public init(
         _ address: String, format: LPCMFormat = .stereo, download settings: DownloadSettings = DownloadSettings()
     ) throws(StreamError) {
+        let opening = try FeedOpening(settings)
+        (reading, download) = try Self.open(QueueItem(address), format, opening)
         self.format = format
-        opening = try FeedOpening(settings)
-        var item = QueueItem(address)
-        while true {
-            let download = try opening.begin(item)
+        self.opening = opening
+    }
+
+    private static func open(
+        _ item: QueueItem, _ format: LPCMFormat, _ opening: FeedOpening
+    ) throws(StreamError) -> (any Reading, any Downloading) {
+        let download = try opening.begin(item)
+        do throws(StreamError) {
             switch try opening.open(download, of: item, as: format) {
-            case .sound(let reading):
-                self.reading = reading
-                self.download = download
-                return
+            case .sound(let reading): return (reading, download)
             case .playlist(let items):
-                download.stop()
                 guard let first = items.first else { throw .unusable("the playlist names nothing to play") }
-                item = first
+                download.stop()
+                return try open(first, format, opening)
             }
+        } catch {
+            download.stop()
+            throw error
         }
     }
 

@@ -1,3 +1,4 @@
+import Feed
 import Glibc
 import Player
 import Radio
