@@ -8,7 +8,7 @@ import Testing
 
 struct WaitingAnnouncementsTests {
     private func announcement(_ ssrc: UInt32, epoch: UInt128) -> [UInt8] {
-        var dice = SystemRandomNumberGenerator()
+        var dice = SecretChance()
         let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
         let announcement = Announcement(
             suite: .aesCounterMode, ssrc: SSRC(ssrc), epoch: Epoch(rawValue: epoch),
