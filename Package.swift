@@ -196,8 +196,8 @@ let package = Package(
         tests(
             "RelayServiceTests",
             imports: [
-                "CAllocations", "RelayService", "Relaying", "Membership", "Network", "Keys", "Engine", "BadLink", "RTP",
-                "Sound",
+                "CAllocations", "RelayService", "Relaying", "Membership", "Network", "Handoff", "Keys", "Engine", "BadLink",
+                "RTP", "Sound",
             ]),
         tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),
         tests("SimulationTests", imports: ["Simulation", "Quality", "Engine", "Playout", "Radio", "RTP", "Sound"]),

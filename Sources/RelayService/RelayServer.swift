@@ -1,10 +1,10 @@
 public import Engine
 internal import Glibc
+internal import Handoff
 internal import Keys
 public import Network
 internal import Relaying
 internal import Sound
-internal import Synchronization
 
 /// A relay at work: members come to one port, packets go out from it, and plain RTP goes from where the operator said to
 /// where the operator said.
@@ -34,7 +34,7 @@ internal import Synchronization
     private var isEnding = false
     private let datagram: UnsafeMutableBufferPointer<UInt8>
     private let wakeup: Wakeup
-    private let shared: Mutex<Shared>
+    private let shared: Locked<Shared>
 
     /// What other threads have to say, and want to know.
     private struct Shared {
@@ -87,7 +87,7 @@ internal import Synchronization
         announcementTimer = try loop.makeTimer { woken.server?.sendAnnouncements() }
         lookTimer = try loop.makeTimer { woken.server?.look() }
         endTimer = try loop.makeTimer { woken.server?.loop.stop() }
-        shared = Mutex(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
+        shared = Locked(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
         // Behind all that throws: `deinit` is not called for half a relay.
         unsafe datagram = .allocate(capacity: longestDatagram)
         woken.server = self

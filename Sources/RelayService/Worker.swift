@@ -88,9 +88,9 @@ private struct Parcel: BitwiseCopyable, Sendable {
     /// Shared.
     let wakeup: Wakeup
     let isStopping = Atomic(false)
-    let changes = Mutex<[MemberChange]>([])
-    let statistics = Mutex<[Int: FanOutStatistics]>([:])
-    let failures = Mutex<[Int32: Int]>([:])
+    let changes = Locked<[MemberChange]>([])
+    let statistics = Locked<[Int: FanOutStatistics]>([:])
+    let failures = Locked<[Int32: Int]>([:])
 
     private let loop: EventLoop
     private let socket: UDPSocket

@@ -1,5 +1,6 @@
 import Engine
 import Glibc
+import Handoff
 import Network
 import RelayService
 import Support
@@ -16,7 +17,7 @@ import Testing
     private var isRunning = true
 
     private final class Told: Sendable {
-        private let list = Mutex<[RelayNotice]>([])
+        private let list = Locked<[RelayNotice]>([])
 
         var notices: [RelayNotice] { list.withLock { $0 } }
 
