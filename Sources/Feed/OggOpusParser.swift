@@ -226,7 +226,9 @@ public final class OggOpusParser: PacketDecoding {
             }
         } catch let error as DownloadError { throw .download(error) } catch let error as ParseError {
             throw error
-        } catch {}
+        } catch {
+            // Nothing else is thrown there, which the compiler does not see where two kinds are.
+        }
         decoder.reset()
         let begin = taken < queue.count ? chained + queue[taken].start - (origin ?? 0) - head.preSkip : wanted
         return Estimate(max(FrameCount(begin).duration(), .zero), isExact: true)

@@ -49,7 +49,9 @@ struct WAVHeader {
             }
         } catch let error as DownloadError { throw .download(error) } catch let error as ParseError {
             throw error
-        } catch {}
+        } catch {
+            // Nothing else is thrown there, which the compiler does not see where two kinds are.
+        }
         throw .malformed("this looks like WAV and is damaged or not all here")
     }
 
