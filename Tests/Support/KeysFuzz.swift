@@ -81,6 +81,7 @@ private func check(_ packet: ControlPacket, is bytes: Span<UInt8>) {
 
 /// As what came for SRTP, and as what goes out under it.
 func feedSRTP(_ bytes: Span<UInt8>) {
+    HeldContext.shared.hold()
     for suite in SRTPSuite.allCases {
         let key = fuzzSession.mediaRoot.masterKey(suite, ssrc: SSRC(9), epoch: Epoch(rawValue: 1))
         let start = PacketIndex(rolloverCounter: 7, SequenceNumber(rawValue: 65_535))
@@ -115,6 +116,21 @@ func feedSRTP(_ bytes: Span<UInt8>) {
         precondition((try? again.unprotect(&arrived)) == packet.count, "what was protected was not opened")
         precondition(Array(protected[..<packet.count]) == packet)
     }
+}
+
+/// Debian's libsrtp2 rests on NSS, which begins with the first context and ends with the last one: most of a millisecond each
+/// time, unless one lives on.
+final class HeldContext: Sendable {
+    static let shared = HeldContext()
+    private nonisolated(unsafe) let context: SRTPContext?
+
+    private init() {
+        let key = fuzzSession.mediaRoot.masterKey(.aesCounterMode, ssrc: SSRC(1), epoch: Epoch(rawValue: 1))
+        unsafe context = try? SRTPContext(sending: key, ssrc: SSRC(1))
+    }
+
+    /// Does nothing but be there.
+    func hold() {}
 }
 
 /// Keys that whoever fuzzes does not guess.
