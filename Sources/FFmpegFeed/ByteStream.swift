@@ -17,16 +17,17 @@ final class ByteStream {
     /// Read before FFmpeg came: a download may not be able to give it again.
     private let beginning: (offset: Int, bytes: [UInt8])
 
-    private let isSeekable: Bool
+    /// FFmpeg may go anywhere: by a request, or since all of it is held.
+    let isSeekable: Bool
 
     private static let bufferSize: Int32 = 32_768
 
     /// Of the download that `window` has looked at.
-    init?(_ window: borrowing ByteWindow, from start: Int) {
+    init?(_ window: borrowing ByteWindow, from start: Int, isHeld: Bool) {
         download = window.download
         beginning = window.held
         self.start = start
-        isSeekable = download.state.isSeekable
+        isSeekable = isHeld || download.state.isSeekable
         guard let buffer = unsafe av_malloc(Int(Self.bufferSize)) else { return nil }
         guard
             let handle = unsafe avio_alloc_context(

@@ -178,7 +178,7 @@ public final class FFmpegParser: PacketSource {
     }
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
-        guard stream.download.state.isSeekable else {
+        guard stream.isSeekable else {
             throw .malformed(
                 "this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
         }

@@ -19,29 +19,26 @@ public func openFFmpegFeed(_ download: any Downloading, format: LPCMFormat) thro
     switch container {
     case .elementary: source = try FrameParser(window, tag: tag)
     default:
-        if container == .mp4 { try refuseLateIndex(&window) }
-        guard let stream = ByteStream(window, from: tag.byteCount) else { throw .undecodable("out of memory") }
+        let isHeld = if container == .mp4 { try mustHoldAll(&window) } else { false }
+        if isHeld { window.download.holdAll() }
+        guard let stream = ByteStream(window, from: tag.byteCount, isHeld: isHeld) else { throw .undecodable("out of memory") }
         source = try FFmpegParser(stream, container, tag: tag)
     }
     return try FFmpegReader(source, format: format)
 }
 
-/// An MP4 file whose index lies behind its sound needs a side that can go there and back.
-private func refuseLateIndex(_ window: inout ByteWindow) throws(ReadError) {
-    guard !window.download.state.isSeekable else { return }
+/// An MP4 file whose index lies behind its sound, of a side that cannot go there and back.
+private func mustHoldAll(_ window: inout ByteWindow) throws(ReadError) -> Bool {
+    guard !window.download.state.isSeekable else { return false }
     var offset = 0
     // Small boxes only: what follows them is either.
     for _ in 0..<16 {
         do { try window.load(at: offset, count: 8) } catch { throw .parse(.download(error)) }
-        guard window.bytes.count == 8, !window.bytes.holds("moov", at: 4) else { return }
-        if window.bytes.holds("mdat", at: 4) {
-            throw .parse(
-                .malformed(
-                    "the index of this file lies at its end, and this side cannot go there: keep it in a file first, or make it "
-                        + "anew with ffmpeg -c copy -movflags +faststart"))
-        }
+        guard window.bytes.count == 8, !window.bytes.holds("moov", at: 4) else { return false }
+        if window.bytes.holds("mdat", at: 4) { return true }
         let size = Int(window.bytes.bigEndian32(at: 0))
-        guard 8..<65_536 ~= size else { return }
+        guard 8..<65_536 ~= size else { return false }
         offset += size
     }
+    return false
 }

@@ -12,6 +12,10 @@ public protocol Downloading: AnyObject, Sendable {
     /// side can do that.
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int
 
+    /// Keeps all of it from now on, on the disk where it comes but once in its order: what is wanted far ahead is waited for,
+    /// and what is gone by can be read again.
+    func holdAll()
+
     /// What a radio station calls the sound that lies at `offset`; control characters are replaced.
     func title(at offset: Int) -> String?
 
@@ -29,6 +33,9 @@ public protocol Downloading: AnyObject, Sendable {
 extension Downloading {
     /// None: files say in their own bytes what they are called.
     public func title(at offset: Int) -> String? { nil }
+
+    /// Nothing: a file is all there.
+    public func holdAll() {}
 }
 
 /// How many bytes a download keeps.

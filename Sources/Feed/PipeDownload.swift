@@ -88,6 +88,8 @@ internal import Sound
         }
     }
 
+    public func holdAll() { window.holdAll() }
+
     public func interrupt() {
         window.interrupt(true)
         ring()

@@ -12,6 +12,7 @@ internal import Glibc
     private var current: DownloadState
     private var reader = 0
     private var bounds: BufferLimits
+    private var holdsAll = false
     /// What the reader waits for and nobody has begun to fetch.
     private var wanted: Int?
     private var isInterrupted = false
@@ -60,6 +61,9 @@ internal import Glibc
         get { withLock { bounds } }
         set { withLock { bounds = newValue } }
     }
+
+    /// As `Downloading.holdAll`. What has been forgotten by now is gone.
+    package func holdAll() { withLock { holdsAll = true } }
 
     package func title(at offset: Int) -> String? {
         withLock { titles.last { $0.offset <= offset }?.text }
@@ -199,12 +203,15 @@ internal import Glibc
     private var hasRoomAgain: Bool { bytes.held.upperBound - reader < memoryBounds.ahead / 4 * 3 }
 
     /// All of what has no end would fill any disk.
-    private var memoryBounds: BufferLimits { current.isLive && bounds == .all ? Self.allOfALiveStream : bounds }
+    private var memoryBounds: BufferLimits {
+        if holdsAll { return .all }
+        return current.isLive && bounds == .all ? Self.allOfALiveStream : bounds
+    }
 
     package func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
         try withLock { () throws(DownloadError) in
             if isStopped { return }
-            if bounds == .all, !current.isLive, !self.bytes.isInFile { try self.bytes.moveToFile() }
+            if memoryBounds == .all, !self.bytes.isInFile { try self.bytes.moveToFile() }
             try unsafe self.bytes.append(bytes)
             forget()
             wakeReader()

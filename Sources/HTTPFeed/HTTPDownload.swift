@@ -45,6 +45,11 @@ public final class HTTPDownload: Downloading {
         try unsafe window.read(at: offset, into: buffer, demand: demand)
     }
 
+    public func holdAll() {
+        window.holdAll()
+        demand()
+    }
+
     public func title(at offset: Int) -> String? { window.title(at: offset) }
 
     public func interrupt() { window.interrupt(true) }

@@ -8,6 +8,7 @@ public final class StoredBytes: Downloading {
     private let isSeekable: Bool
     private let isHere: Bool
     private let isInterrupted = Mutex(false)
+    private let isHeld = Mutex(false)
     private let counts = Mutex((read: 0, jumps: 0, end: 0))
 
     /// What is not `isHere` can be had all the same, as from a server near by.
@@ -38,12 +39,14 @@ public final class StoredBytes: Downloading {
 
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int {
         if isInterrupted.withLock({ $0 }) { throw .interrupted }
-        if offset != readEnd, !isSeekable { throw .failed("these bytes cannot be had again") }
+        if offset != readEnd, !isSeekable, !isHeld.withLock({ $0 }) { throw .failed("these bytes cannot be had again") }
         let count = min(max(bytes.count - offset, 0), buffer.count)
         if count > 0 { unsafe buffer.copyBytes(from: bytes[offset..<offset + count]) }
         counts.withLock { $0 = ($0.read + count, $0.jumps + (offset == $0.end ? 0 : 1), offset + count) }
         return count
     }
+
+    public func holdAll() { isHeld.withLock { $0 = true } }
 
     public func interrupt() { isInterrupted.withLock { $0 = true } }
     public func resume() { isInterrupted.withLock { $0 = false } }
