@@ -141,16 +141,16 @@ public final class FFmpegReader: Reading {
         let count = unsafe Int(frame.pointee.nb_samples)
         let channels = unsafe Int(frame.pointee.ch_layout.nb_channels)
         let hertz = unsafe Int(frame.pointee.sample_rate)
-        guard count > 0, 1...64 ~= channels, 1...10_000_000 ~= hertz else { return try countDamage() }
+        guard count > 0, 1...64 ~= channels, SampleRate.recorded.contains(hertz) else { return try countDamage() }
         damagedInARow = 0
         if !hasDecoded || rate.hertz != hertz { take(rate: SampleRate(hertz: hertz), channels) }
         let second = AVRational(num: 1, den: Int32(clamping: hertz))
         var begin = nextFrame ?? firstWanted
         let stamp = unsafe frame.pointee.pts
         if stamp != tenfour_av_no_timestamp(), stamp.magnitude < 1 << 52 {
-            let told = Int(clamping: av_rescale_q(stamp, source.timeBase, second))
+            let told = clampedFrame(Int(clamping: av_rescale_q(stamp, source.timeBase, second)))
             // Clocks of containers tick more slowly than samples: only more than a few milliseconds is a gap.
-            if nextFrame == nil || abs(told - begin) > hertz / 200 { begin = clampedFrame(told) }
+            if nextFrame == nil || abs(told - begin) > hertz / 200 { begin = told }
         }
         if let expected = nextFrame, begin != expected, begin >= firstWanted {
             start += FrameCount(begin - max(expected, firstWanted)).duration(at: rate)

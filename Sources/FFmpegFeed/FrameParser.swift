@@ -132,11 +132,14 @@ public final class FrameParser: PacketSource {
             return Estimate(time(of: padding.isEmpty ? packets * packetFrames : padding.lowerBound), isExact: true)
         }
         guard let course else { return nil }
-        return Estimate(time(of: Int(min(course.end.frame, 1e15))), isExact: false)
+        return Estimate(time(of: Self.frame(course.end.frame)), isExact: false)
     }
 
     var correction: Duration { FrameCount(shift).duration(at: SampleRate(hertz: stream.first.rate)) }
     var isExact: Bool { guess == nil }
+
+    /// What a server says of the length may lead anywhere.
+    private static func frame(_ guess: Double) -> Int { Int(min(guess, 1e15)) }
 
     private func time(of frame: Int) -> Duration {
         FrameCount(max(frame - lead, 0)).duration(at: SampleRate(hertz: stream.first.rate))
@@ -194,14 +197,14 @@ public final class FrameParser: PacketSource {
         }
         if wanted < stream.index.end.frame || stream.index.isComplete { return try stream.indexedPlace(of: wanted) }
         if toldPacketCount == nil || vbr?.contents.isEmpty != false {
-            try stream.sample(until: ContinuousClock.now + FrameStream.patience)
+            try stream.sample()
         }
         guard let course else { return stream.index.end }
         let offset = max(Int(course.offset(of: Double(wanted))), stream.index.end.offset)
         guard let found = try stream.synchronize(from: offset, followers: 2) else {
-            return FrameIndex.Entry(offset: stream.download.state.byteCount ?? offset, frame: Int(course.end.frame))
+            return FrameIndex.Entry(offset: stream.download.state.byteCount ?? offset, frame: Self.frame(course.end.frame))
         }
-        let landed = FrameIndex.Entry(offset: found.offset, frame: Int(course.frame(at: Double(found.offset))))
+        let landed = FrameIndex.Entry(offset: found.offset, frame: Self.frame(course.frame(at: Double(found.offset))))
         guess = landed
         return landed
     }

@@ -25,9 +25,11 @@ struct FrameStream: ~Copyable {
     static let trustedPacketCount = 50
     /// So many bytes that are here are looked through for one seek, which takes some tens of milliseconds: an hour of MP3.
     static let scannedByteCount = 1 << 26
-    /// At so many places at least is looked when they are not here, and at more as long as that takes less than `patience`.
-    private static let leastSampleCount = 16
-    static let patience = Duration.milliseconds(100)
+    /// At so many places is looked while that takes less than `patience`, as each may be a request of its own, and at more while
+    /// it takes next to no time.
+    private static let usualSampleCount = 16
+    private static let patience = Duration.seconds(1)
+    private static let shortPatience = Duration.milliseconds(100)
 
     /// Goes on with what `window` holds.
     init(_ given: consuming ByteWindow, from start: Int) throws(ParseError) {
@@ -209,12 +211,15 @@ struct FrameStream: ~Copyable {
             && state.available.upperBound >= min(offset, state.byteCount ?? offset)
     }
 
-    /// Looks here and there how densely the frames lie, at more places each time, until `deadline`.
-    mutating func sample(until deadline: ContinuousClock.Instant) throws(ParseError) {
+    /// Looks here and there how densely the frames lie, at more places each time.
+    mutating func sample() throws(ParseError) {
         guard let byteCount = download.state.byteCount else { return }
         let span = byteCount - index.end.offset
         guard span > 4 * Self.sampledByteCount else { return }
-        while samples.count < Self.sampleLimit, samples.count < Self.leastSampleCount || ContinuousClock.now < deadline
+        let begin = ContinuousClock.now
+        while samples.count < Self.sampleLimit,
+            ContinuousClock.now - begin
+                < (samples.count < Self.usualSampleCount ? Self.patience : Self.shortPatience)
         {
             let place = index.end.offset + Int(Double(span - Self.sampledByteCount) * Self.fraction(samples.count + 1))
             samples.append((place, try density(at: place)))

@@ -50,7 +50,8 @@ public struct BufferLimits: Equatable, Sendable {
         self.behind = max(behind, 0)
     }
 
-    /// All there is, however slowly it is read. It is kept in a file without a name, not in memory; of a live stream 8 MiB are.
+    /// All that comes, however slowly it is read. It is kept in a file without a name, not in memory; of a live stream 8 MiB are.
+    /// What lies far ahead is asked for anew, and what was kept is forgotten then.
     public static var all: Self { Self(ahead: .max, behind: .max) }
 
     private static let least = 64 << 10

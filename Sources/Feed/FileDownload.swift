@@ -17,9 +17,11 @@ public final class FileDownload: Downloading {
         _ path: String, limits: BufferLimits = BufferLimits()
     ) throws(DownloadError) -> any Downloading {
         if path.utf8.contains(0) { throw .failed("a path cannot hold a NUL; check its spelling") }
-        // Its own number, so that whoever ends the download does not end the standard input.
+        // Its own number, so that whoever ends the download does not end the standard input. A pipe that nobody writes to yet is
+        // waited for where an end is heeded: when it is read.
         let descriptor =
-            path == "-" ? fcntl(0, F_DUPFD_CLOEXEC, 0) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+            path == "-"
+            ? fcntl(0, F_DUPFD_CLOEXEC, 0) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw .failed(refusal(of: path, errno)) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {

@@ -72,7 +72,7 @@ struct WAVHeader {
         let bits = Int(bytes.littleEndian16(at: 14))
         // WAVEFORMATEXTENSIBLE: the first two bytes of a long name are the old tag.
         if tag == 0xFFFE, bytes.count >= 26 { tag = bytes.littleEndian16(at: 24) }
-        guard channelCount > 0, 1...10_000_000 ~= rate else {
+        guard channelCount > 0, SampleRate.recorded.contains(rate) else {
             throw .malformed("this looks like WAV and its format is damaged")
         }
         coding =

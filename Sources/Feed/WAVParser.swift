@@ -54,7 +54,7 @@ public final class WAVParser: PacketDecoding {
     }
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
-        guard window.download.state.isSeekable else {
+        guard window.download.state.isSeekable || window.download.state.isRepeatable else {
             throw .malformed(
                 "this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
         }

@@ -76,10 +76,10 @@ extension DownloadSettings {
         return bufferedByteCount.map { BufferLimits(ahead: $0) } ?? BufferLimits()
     }
 
-    /// How many bytes ahead are as much sound as is wanted; nil where their number is settled.
+    /// How many bytes ahead are as much sound as is wanted, 16 MiB at the most; nil where their number is settled.
     func limits(atBitRate bitRate: Int) -> BufferLimits? {
         guard !buffersAll, bufferedByteCount == nil else { return nil }
         let byteCount = min(bufferedDuration / .seconds(1), 86_400) * Double(bitRate) / 8
-        return BufferLimits(ahead: Int(min(byteCount, 1e9)))
+        return BufferLimits(ahead: Int(min(byteCount, 0x1p24)))
     }
 }

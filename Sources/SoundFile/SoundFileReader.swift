@@ -17,7 +17,7 @@ public struct SoundFileReader: ~Copyable, AudioSource, @unchecked Sendable {
     /// What is taken as a sensible file.
     public static let channelCounts = 1...8
     /// In hertz.
-    public static let rates = 1_000...768_000
+    public static let rates = SampleRate.recorded
 
     /// One of the two is there.
     private let file: OpaquePointer?
