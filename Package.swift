@@ -59,11 +59,10 @@ let package = Package(
         clib("CSRTP", pkgConfig: "libsrtp2", debian: "libsrtp2-dev"),
         clib("CQRencode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
 
-        clib("CCurl", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
-        clib("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
-        .systemLibrary(
-            name: "CAV", pkgConfig: "libavformat",
-            providers: [.apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev"])]),
+        // Opened by the first call that needs them (Sources/COnDemand) and never linked, which pkg-config would bring about.
+        .systemLibrary(name: "CCurl"),
+        .systemLibrary(name: "CCairo"),
+        .systemLibrary(name: "CAV"),
 
         .systemLibrary(name: "CTimerFD"),
         .systemLibrary(name: "CTimex"),

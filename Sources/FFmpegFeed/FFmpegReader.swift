@@ -148,7 +148,7 @@ public final class FFmpegReader: Reading {
         var begin = nextFrame ?? firstWanted
         let stamp = unsafe frame.pointee.pts
         if stamp != tenfour_av_no_timestamp(), stamp.magnitude < 1 << 52 {
-            let told = Int(clamping: av_rescale_q(stamp, source.timeBase, second))
+            let told = Int(clamping: av.av_rescale_q(stamp, source.timeBase, second))
             // Clocks of containers tick more slowly than samples: only more than a few milliseconds is a gap.
             if nextFrame == nil || abs(told - begin) > hertz / 200 { begin = clampedFrame(told) }
         }

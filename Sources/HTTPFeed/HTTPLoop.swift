@@ -59,7 +59,7 @@ public final class HTTPLoop: Sendable {
     private let wakeup: Wakeup
 
     let loop: EventLoop
-    let multi: CurlMulti
+    private var transfers: CurlMulti?
     private var fetches: [ObjectIdentifier: HTTPFetch] = [:]
 
     fileprivate init() throws(NetworkError) {
@@ -67,7 +67,6 @@ public final class HTTPLoop: Sendable {
         self.loop = loop
         let woken = Woken()
         wakeup = try loop.makeWakeup { woken.duty?.woken() }
-        multi = try CurlMulti(on: loop)
         woken.duty = self
     }
 
@@ -90,8 +89,16 @@ public final class HTTPLoop: Sendable {
         // Those who came too late wait no longer.
         for job in jobs.withLock({ $0.take() }) ?? [] { job(self) }
         for fetch in fetches.values { fetch.stop() }
-        multi.close()
+        transfers?.close()
         loop.closeAll()
+    }
+
+    /// On the thread. Made for the first who asks: a player of files has a loop, too, and perhaps no libcurl.
+    func multi() throws(NetworkError) -> CurlMulti {
+        if let transfers { return transfers }
+        let made = try CurlMulti(on: loop)
+        transfers = made
+        return made
     }
 
     /// On the thread: those whose readers are told when it ends.
