@@ -96,7 +96,7 @@ let package = Package(
             imports: ["Sound", "RTP", "Playout", "OpusCodec", "Quality", "Engine", "Radio", "BadLink", "Simulation"]),
         room("Waveform", imports: ["Sound", "CCairo"]),
         room("Feed", imports: ["Sound", "OpusCodec", "Resampling"]),
-        room("HTTPFeed", imports: ["CCurl", "Sound", "Feed", "Network"]),
+        room("HTTPFeed", imports: ["CCurl", "Sound", "Feed", "Handoff", "Network"]),
         room("FFmpegFeed", imports: ["CAV", "Sound", "Feed"]),
         room("TimePitch", imports: ["Sound"]),
         room("Effects", imports: ["Sound"]),
@@ -178,7 +178,7 @@ let package = Package(
             name: "Support",
             dependencies: [
                 "Sound", "RTP", "Keys", "Membership", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard",
-                "Relaying", "RelayService", "Feed",
+                "Relaying", "RelayService", "Feed", "Handoff",
             ],
             path: "Tests/Support",
             swiftSettings: settings),
@@ -209,7 +209,9 @@ let package = Package(
         tests("HTTPFeedTests", imports: ["HTTPFeed", "Feed", "Network", "Sound"]),
         tests(
             "FFmpegFeedTests",
-            imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "BadLink", "Feed", "Sound"]),
+            imports: [
+                .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "BadLink", "Feed", "Handoff", "Sound",
+            ]),
         tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
         tests("EffectsTests", imports: ["Effects", "TimePitch", "Sound"]),
         tests("PlayerTests", imports: ["Player", "Feed", "Handoff", "Effects", "SoundCard", "SoundFile", "Sound"]),

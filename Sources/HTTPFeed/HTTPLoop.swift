@@ -1,12 +1,12 @@
 public import Feed
 internal import Glibc
+internal import Handoff
 internal import Network
-internal import Synchronization
 
 /// A thread that carries out downloads, any number of them, and keeps connections for the next.
 public final class HTTPLoop: Sendable {
     private let duty: Duty
-    private let thread: Mutex<pthread_t?>
+    private let thread: Locked<pthread_t?>
 
     /// Throws where the system gives no thread, or too many files are open.
     public init() throws(DownloadError) {
@@ -23,7 +23,7 @@ public final class HTTPLoop: Sendable {
         } catch {
             throw .failed("\(error)")
         }
-        self.thread = Mutex(thread)
+        self.thread = Locked(thread)
     }
 
     deinit { stop() }
@@ -55,7 +55,7 @@ public final class HTTPLoop: Sendable {
 /// What the thread does. Made on one thread and run on its own; only what is said to be shared is used by both.
 @safe final class Duty: @unchecked Sendable {
     /// Shared. nil once no more are taken.
-    private let jobs = Mutex<[@Sendable (Duty) -> Void]?>([])
+    private let jobs = Locked<[@Sendable (Duty) -> Void]?>([])
     private let wakeup: Wakeup
 
     let loop: EventLoop
