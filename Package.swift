@@ -59,11 +59,10 @@ let package = Package(
         clib("CSRTP", pkgConfig: "libsrtp2", debian: "libsrtp2-dev"),
         clib("CQRencode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
 
-        clib("CCurl", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
-        clib("CCairo", pkgConfig: "cairo", debian: "libcairo2-dev"),
-        .systemLibrary(
-            name: "CAV", pkgConfig: "libavformat",
-            providers: [.apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev"])]),
+        // Opened by the first call that needs them (Sources/COnDemand) and never linked, which pkg-config would bring about.
+        .systemLibrary(name: "CCurl"),
+        .systemLibrary(name: "CCairo"),
+        .systemLibrary(name: "CAV"),
 
         .systemLibrary(name: "CTimerFD"),
         .systemLibrary(name: "CTimex"),
@@ -97,7 +96,7 @@ let package = Package(
             imports: ["Sound", "RTP", "Playout", "OpusCodec", "Quality", "Engine", "Radio", "BadLink", "Simulation"]),
         room("Waveform", imports: ["Sound", "CCairo"]),
         room("Feed", imports: ["Sound", "OpusCodec", "Resampling"]),
-        room("HTTPFeed", imports: ["CCurl", "Sound", "Feed", "Network"]),
+        room("HTTPFeed", imports: ["CCurl", "Sound", "Feed", "Handoff", "Network"]),
         room("FFmpegFeed", imports: ["CAV", "Sound", "Feed"]),
         room("TimePitch", imports: ["Sound"]),
         room("Effects", imports: ["Sound"]),
@@ -179,7 +178,7 @@ let package = Package(
             name: "Support",
             dependencies: [
                 "Sound", "RTP", "Keys", "Membership", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard",
-                "Relaying", "RelayService", "Feed",
+                "Relaying", "RelayService", "Feed", "Handoff",
             ],
             path: "Tests/Support",
             swiftSettings: settings),
@@ -210,7 +209,9 @@ let package = Package(
         tests("HTTPFeedTests", imports: ["HTTPFeed", "Feed", "Network", "Sound"]),
         tests(
             "FFmpegFeedTests",
-            imports: [.target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "BadLink", "Feed", "Sound"]),
+            imports: [
+                .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "BadLink", "Feed", "Handoff", "Sound",
+            ]),
         tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
         tests("EffectsTests", imports: ["Effects", "TimePitch", "Sound"]),
         tests("PlayerTests", imports: ["Player", "Feed", "Handoff", "Effects", "SoundCard", "SoundFile", "Sound"]),

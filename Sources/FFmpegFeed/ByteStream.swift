@@ -28,12 +28,12 @@ final class ByteStream {
         beginning = window.held
         self.start = start
         isSeekable = isHeld || download.state.isSeekable
-        guard let buffer = unsafe av_malloc(Int(Self.bufferSize)) else { return nil }
+        guard let buffer = unsafe av.av_malloc(Int(Self.bufferSize)) else { return nil }
         guard
-            let handle = unsafe avio_alloc_context(
+            let handle = unsafe av.avio_alloc_context(
                 buffer.assumingMemoryBound(to: UInt8.self), Self.bufferSize, 0, nil, readBytes, nil, seekBytes)
         else {
-            unsafe av_free(buffer)
+            unsafe av.av_free(buffer)
             return nil
         }
         unsafe self.handle = handle
@@ -43,9 +43,9 @@ final class ByteStream {
 
     deinit {
         // FFmpeg may have replaced the buffer.
-        unsafe av_free(handle.pointee.buffer)
+        unsafe av.av_free(handle.pointee.buffer)
         var handle: UnsafeMutablePointer<AVIOContext>? = unsafe handle
-        unsafe avio_context_free(&handle)
+        unsafe av.avio_context_free(&handle)
     }
 
     /// The failure of the download that made a call to FFmpeg fail, if it was that. Reading may go on after.

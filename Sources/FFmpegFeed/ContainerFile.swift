@@ -15,7 +15,7 @@ final class ContainerFile {
 
     deinit {
         var handle: UnsafeMutablePointer<AVFormatContext>? = unsafe handle
-        unsafe avformat_close_input(&handle)
+        unsafe av.avformat_close_input(&handle)
     }
 
     var firstSound: Int32? {
@@ -28,19 +28,19 @@ final class ContainerFile {
     private static func open(
         _ stream: ByteStream, _ format: UnsafePointer<AVInputFormat>, _ name: String
     ) throws(ReadError) -> UnsafeMutablePointer<AVFormatContext> {
-        var handle = unsafe avformat_alloc_context()
+        var handle = unsafe av.avformat_alloc_context()
         guard let made = unsafe handle else { throw .undecodable(said(by: tenfour_av_no_memory())) }
         unsafe made.pointee.pb = unsafe stream.handle
         unsafe made.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
         unsafe made.pointee.io_open = refuseToOpen
-        unsafe made.pointee.protocol_whitelist = av_strdup("none")
+        unsafe made.pointee.protocol_whitelist = av.av_strdup("none")
         unsafe made.pointee.max_streams = 64
         unsafe made.pointee.probesize = 1 << 16
         var options: OpaquePointer?
         // Titles of chapters lie all over a book: each would be fetched before the first sound.
-        unsafe av_dict_set(&options, "ignore_chapters", "1", 0)
-        let result = unsafe avformat_open_input(&handle, "", format, &options)
-        unsafe av_dict_free(&options)
+        _ = unsafe av.av_dict_set(&options, "ignore_chapters", "1", 0)
+        let result = unsafe av.avformat_open_input(&handle, "", format, &options)
+        unsafe av.av_dict_free(&options)
         guard let opened = unsafe handle, result >= 0 else {
             if let failure = stream.takeFailure() { throw .parse(.download(failure)) }
             throw .parse(.malformed("this looks like \(name) and is damaged or not all here (\(said(by: result)))"))

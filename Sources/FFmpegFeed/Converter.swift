@@ -28,9 +28,9 @@ struct Converter: ~Copyable {
     init?(from frame: UnsafeMutablePointer<AVFrame>, to output: LPCMFormat) {
         var handle: OpaquePointer?
         let result = unsafe tenfour_swr_open(
-            &handle, frame, Int32(clamping: output.rate.hertz), Int32(clamping: output.channelCount))
+            av, &handle, frame, Int32(clamping: output.rate.hertz), Int32(clamping: output.channelCount))
         guard result >= 0, let made = unsafe handle else {
-            unsafe swr_free(&handle)
+            unsafe av.swr_free(&handle)
             return nil
         }
         unsafe self.handle = made
@@ -40,13 +40,13 @@ struct Converter: ~Copyable {
 
     deinit {
         var handle: OpaquePointer? = unsafe handle
-        unsafe swr_free(&handle)
+        unsafe av.swr_free(&handle)
     }
 
     func takes(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool { unsafe Shape(frame) == input }
 
     /// How many frames may come out at the next call, when `count` go in.
-    func room(for count: Int) -> Int { Int(unsafe swr_get_out_samples(handle, Int32(clamping: count))) }
+    func room(for count: Int) -> Int { Int(unsafe av.swr_get_out_samples(handle, Int32(clamping: count))) }
 
     /// Converts `count` frames (at most `inputLimit`) from the `skipped`th on to the front of `samples`, which has `room`.
     func convert(
@@ -57,7 +57,8 @@ struct Converter: ~Copyable {
             max(
                 unsafe Int(
                     tenfour_swr_convert(
-                        handle, frame, Int32(clamping: skipped), Int32(clamping: count), samples.baseAddress, room)), 0)
+                        av, handle, frame, Int32(clamping: skipped), Int32(clamping: count), samples.baseAddress, room)),
+                0)
         }
     }
 
@@ -65,7 +66,7 @@ struct Converter: ~Copyable {
     func drain(into samples: inout MutableSpan<Float>) -> Int {
         let room = Int32(clamping: samples.count / output.channelCount)
         return unsafe samples.withUnsafeMutableBufferPointer { samples in
-            max(unsafe Int(tenfour_swr_drain(handle, samples.baseAddress, room)), 0)
+            max(unsafe Int(tenfour_swr_drain(av, handle, samples.baseAddress, room)), 0)
         }
     }
 }

@@ -47,8 +47,7 @@ public final class FFmpegParser: PacketSource {
 
     /// `tag` lies in front of the container, if there is one.
     init(_ stream: ByteStream, _ container: Container, tag: ID3Tag) throws(ReadError) {
-        _ = quietFFmpeg
-        guard let name = Self.demultiplexer(of: container), let format = unsafe av_find_input_format(name),
+        guard let name = Self.demultiplexer(of: container), let format = unsafe av.av_find_input_format(name),
             let packet = Packet(), let codec = CodecParameters()
         else { throw .undecodable("this FFmpeg was built without what reads \(container) files") }
         self.stream = stream
@@ -61,13 +60,13 @@ public final class FFmpegParser: PacketSource {
         guard let index = file.firstSound, let chosen = unsafe handle.pointee.streams[Int(index)] else {
             throw .parse(.malformed("there is no sound in this file"))
         }
-        guard unsafe avcodec_parameters_copy(codec.handle, chosen.pointee.codecpar) >= 0 else {
+        guard unsafe av.avcodec_parameters_copy(codec.handle, chosen.pointee.codecpar) >= 0 else {
             throw .undecodable(said(by: tenfour_av_no_memory()))
         }
         streamIndex = index
         timeBase = unsafe chosen.pointee.time_base
         guard timeBase.num > 0, timeBase.den > 0 else { throw .parse(.malformed("its clock does not run")) }
-        firstByte = unsafe Int(clamping: avio_seek(handle.pointee.pb, 0, 1))
+        firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
         startsAtFirstPacket = container == .ogg
         tellsDurations = container == .mp4
         unsafe Self.discardAllBut(index, of: handle)
@@ -95,8 +94,8 @@ public final class FFmpegParser: PacketSource {
     private func readPacket() throws(ParseError) -> Bool {
         stream.forgetEnd()
         while true {
-            unsafe av_packet_unref(packet.handle)
-            let result = unsafe av_read_frame(handle, packet.handle)
+            unsafe av.av_packet_unref(packet.handle)
+            let result = unsafe av.av_read_frame(handle, packet.handle)
             if result < 0 {
                 if let failure = stream.takeFailure() { throw .download(failure) }
                 // Truncated and broken files end where nothing more can be parsed.
@@ -118,13 +117,13 @@ public final class FFmpegParser: PacketSource {
         let (duration, discarded) = unsafe (packet.handle.pointee.duration, Int(clamping: discardedSampleCount))
         if discarded > 0 { return decoded - min(discarded, decoded) }
         guard tellsDurations, duration > 0 else { return decoded }
-        return min(decoded, Int(clamping: av_rescale_q(duration, timeBase, AVRational(num: 1, den: hertz))))
+        return min(decoded, Int(clamping: av.av_rescale_q(duration, timeBase, AVRational(num: 1, den: hertz))))
     }
 
     /// How much of a packet's end is no sound: ten bytes, the second four of which count samples (`AV_PKT_DATA_SKIP_SAMPLES`).
     private var discardedSampleCount: UInt32 {
         var size = 0
-        guard let data = unsafe av_packet_get_side_data(packet.handle, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8
+        guard let data = unsafe av.av_packet_get_side_data(packet.handle, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8
         else { return 0 }
         return unsafe Span(_unsafeStart: data, count: size).littleEndian32(at: 4)
     }
@@ -178,17 +177,14 @@ public final class FFmpegParser: PacketSource {
     }
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
-        guard stream.isSeekable else {
-            throw .malformed(
-                "this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
-        }
+        guard stream.isSeekable else { throw .noWayThere }
         stream.forgetEnd()
         let wanted = ticks(of: max(position, .zero)) + (origin ?? 0)
-        let result = unsafe av_seek_frame(handle, streamIndex, wanted, AVSEEK_FLAG_BACKWARD)
+        let result = unsafe av.av_seek_frame(handle, streamIndex, wanted, AVSEEK_FLAG_BACKWARD)
         if result < 0 {
             if let failure = stream.takeFailure() { throw .download(failure) }
             // Before the first entry of an index there is the beginning.
-            let other = unsafe av_seek_frame(handle, streamIndex, wanted, 0)
+            let other = unsafe av.av_seek_frame(handle, streamIndex, wanted, 0)
             if let failure = stream.takeFailure() { throw .download(failure) }
             guard other >= 0 else {
                 throw .malformed("one cannot go to another place in this file (\(said(by: result)))")
@@ -205,17 +201,17 @@ public final class FFmpegParser: PacketSource {
 
     private func duration(of ticks: Int64) -> Duration {
         let limit: Int64 = 1 << 55
-        let microseconds = av_rescale_q(min(max(ticks, -limit), limit), timeBase, AVRational(num: 1, den: 1_000_000))
+        let microseconds = av.av_rescale_q(min(max(ticks, -limit), limit), timeBase, AVRational(num: 1, den: 1_000_000))
         return .microseconds(min(max(microseconds, -limit), limit))
     }
 
     private func ticks(of duration: Duration) -> Int64 {
-        av_rescale_q(Instant.nanoseconds(in: duration), AVRational(num: 1, den: 1_000_000_000), timeBase)
+        av.av_rescale_q(Instant.nanoseconds(in: duration), AVRational(num: 1, den: 1_000_000_000), timeBase)
     }
 
     private func frames(in ticks: Int64) -> Int {
         let second = AVRational(num: 1, den: Int32(clamping: track.format.rate.hertz))
-        return Int(clamping: min(av_rescale_q(ticks, timeBase, second), 1 << 40))
+        return Int(clamping: min(av.av_rescale_q(ticks, timeBase, second), 1 << 40))
     }
 }
 
@@ -241,17 +237,17 @@ extension FFmpegParser {
         for other in 0..<count where Int32(other) != index {
             guard let stream = unsafe handle.pointee.streams[Int(other)] else { continue }
             unsafe stream.pointee.discard = AVDISCARD_ALL
-            unsafe av_packet_unref(&stream.pointee.attached_pic)
+            unsafe av.av_packet_unref(&stream.pointee.attached_pic)
         }
     }
 
     private static func text(
         _ key: String, in handle: UnsafeMutablePointer<AVFormatContext>, _ index: Int32
     ) -> String? {
-        var entry = unsafe av_dict_get(handle.pointee.metadata, key, nil, 0)
+        var entry = unsafe av.av_dict_get(handle.pointee.metadata, key, nil, 0)
         // Ogg has its tags at the stream.
         if unsafe entry == nil {
-            unsafe entry = av_dict_get(handle.pointee.streams[Int(index)]?.pointee.metadata, key, nil, 0)
+            unsafe entry = av.av_dict_get(handle.pointee.streams[Int(index)]?.pointee.metadata, key, nil, 0)
         }
         guard let value = unsafe entry?.pointee.value else { return nil }
         // Bounded before Swift looks for its end: tags have no limit of their own.

@@ -19,20 +19,11 @@ public final class FFmpegReader: Reading {
     private var state = State.reading
     private var damagedInARow = 0
     private var hasDecoded = false
-
-    /// At the decoder's rate, counted from the beginning of the sound.
+    /// The decoder's.
     private var rate = SampleRate.opus
-    private var nextFrame: Int?
-    /// Sound before it is decoded and not given.
-    private var firstWanted = 0
     /// The part of the decoder's frame that is still to be converted.
     private var rest = 0..<0
-
-    /// Converted and not yet given, in samples.
-    private var converted: [Float] = []
-    private var given = 0
-    private var start = Duration.zero
-    private var givenFrames = FrameCount.zero
+    private let converted: ConvertedSound
 
     private enum State { case reading, draining, ended }
 
@@ -45,45 +36,26 @@ public final class FFmpegReader: Reading {
     init(_ source: any PacketSource, format: LPCMFormat) throws(ReadError) {
         self.source = source
         self.format = format
+        converted = ConvertedSound(format)
         decoder = try Decoder(source.codec, timeBase: source.timeBase)
         guard try refill() else { throw .parse(.malformed("there is no sound in it")) }
     }
 
     public var position: Estimate<Duration> {
-        Estimate(max(start + givenFrames.duration(at: format.rate) + source.correction, .zero), isExact: source.isExact)
+        Estimate(max(converted.position + source.correction, .zero), isExact: source.isExact)
     }
 
     public func read(into samples: inout MutableSpan<Float>) throws(ReadError) -> FrameCount {
-        let wanted = samples.count - samples.count % format.channelCount
-        var filled = 0
-        while filled < wanted {
-            if given == converted.count {
-                guard try refill() else { break }
-            }
-            let count = min(wanted - filled, converted.count - given)
-            for index in 0..<count { samples[filled + index] = converted[given + index] }
-            given += count
-            filled += count
-        }
-        let frames = FrameCount(filled / format.channelCount)
-        givenFrames += frames
-        return frames
+        try converted.read(into: &samples) { () throws(ReadError) in try refill() }
     }
 
     public func seek(to position: Duration) throws(ReadError) -> Estimate<Duration> {
-        let wanted = max(position, .zero)
         decoder.reset()
         converter = nil
-        converted.removeAll(keepingCapacity: true)
-        (given, rest, nextFrame, damagedInARow) = (0, 0..<0, nil, 0)
-        givenFrames = .zero
-        start = wanted
-        firstWanted = FrameCount(wanted, at: rate).rawValue
+        (rest, damagedInARow) = (0..<0, 0)
         state = .ended
-        let landing: Estimate<Duration>
-        do { landing = try source.seek(to: max(wanted - source.preroll, .zero)) } catch { throw .parse(error) }
+        try converted.seek(to: position, in: source, preroll: source.preroll, at: rate)
         state = .reading
-        start = max(wanted, landing.value)
         return self.position
     }
 
@@ -145,22 +117,15 @@ public final class FFmpegReader: Reading {
         damagedInARow = 0
         if !hasDecoded || rate.hertz != hertz { take(rate: SampleRate(hertz: hertz), channels) }
         let second = AVRational(num: 1, den: Int32(clamping: hertz))
-        var begin = nextFrame ?? firstWanted
+        var begin = converted.nextFrame ?? converted.firstWanted
         let stamp = unsafe frame.pointee.pts
         if stamp != tenfour_av_no_timestamp(), stamp.magnitude < 1 << 52 {
-            let told = clampedFrame(Int(clamping: av_rescale_q(stamp, source.timeBase, second)))
+            let told = clampedFrame(Int(clamping: av.av_rescale_q(stamp, source.timeBase, second)))
             // Clocks of containers tick more slowly than samples: only more than a few milliseconds is a gap.
-            if nextFrame == nil || abs(told - begin) > hertz / 200 { begin = told }
-        }
-        if let expected = nextFrame, begin != expected, begin >= firstWanted {
-            start += FrameCount(begin - max(expected, firstWanted)).duration(at: rate)
-        } else if nextFrame == nil || nextFrame! < firstWanted {
-            start = FrameCount(max(begin, firstWanted)).duration(at: rate)
+            if converted.nextFrame == nil || abs(told - begin) > hertz / 200 { begin = told }
         }
         let end = min(max(source.soundLength(of: count, at: second.den), 0), count)
-        nextFrame = begin + count
-        let skipped = min(max(firstWanted - begin, 0), end)
-        rest = skipped..<end
+        rest = min(converted.place(begin, count, at: rate), end)..<end
     }
 
     private func clampedFrame(_ frame: Int) -> Int { min(max(frame, -1 << 50), 1 << 50) }
@@ -168,10 +133,11 @@ public final class FFmpegReader: Reading {
     private func take(rate newRate: SampleRate, _ channels: Int) {
         if hasDecoded {
             // Another rate in the middle: what is to come counts in its frames.
-            firstWanted = Int(Double(firstWanted) * Double(newRate.hertz) / Double(rate.hertz))
-            nextFrame = nil
+            converted.firstWanted = Int(
+                Double(converted.firstWanted) * Double(newRate.hertz) / Double(rate.hertz))
+            converted.nextFrame = nil
         } else if source.codec.format?.rate != newRate {
-            firstWanted = 0
+            converted.firstWanted = 0
         }
         rate = newRate
         hasDecoded = true
@@ -192,7 +158,7 @@ public final class FFmpegReader: Reading {
             return false
         }
         let room = converter!.room(for: count)
-        let produced = hold(room) { samples in
+        let produced = converted.fill(upTo: room) { samples in
             unsafe self.converter!.convert(frame, from: self.rest.lowerBound, count: count, into: &samples)
         }
         rest = (rest.lowerBound + count)..<rest.upperBound
@@ -202,17 +168,6 @@ public final class FFmpegReader: Reading {
     private func drain() -> Bool {
         guard converter != nil else { return false }
         let room = converter!.room(for: 0) + 64
-        return hold(room) { samples in self.converter!.drain(into: &samples) }
-    }
-
-    /// Has `fill` write up to `room` frames to `converted`. False when it wrote none.
-    private func hold(_ room: Int, _ fill: (inout MutableSpan<Float>) -> Int) -> Bool {
-        let size = room * format.channelCount
-        if converted.count < size { converted.append(contentsOf: repeatElement(0, count: size - converted.count)) }
-        var span = converted.mutableSpan
-        let frames = fill(&span)
-        converted.removeLast(converted.count - frames * format.channelCount)
-        given = 0
-        return frames > 0
+        return converted.fill(upTo: room) { samples in self.converter!.drain(into: &samples) }
     }
 }

@@ -47,7 +47,7 @@ public final class FrameParser: PacketSource {
         unsafe codec.handle.pointee.codec_type = AVMEDIA_TYPE_AUDIO
         unsafe codec.handle.pointee.codec_id = Self.codec(of: first.coding)
         unsafe codec.handle.pointee.sample_rate = Int32(first.rate)
-        unsafe av_channel_layout_default(&codec.handle.pointee.ch_layout, Int32(first.channelCount))
+        unsafe av.av_channel_layout_default(&codec.handle.pointee.ch_layout, Int32(first.channelCount))
         timeBase = AVRational(num: 1, den: Int32(first.rate))
         packetFrames = first.frameCount
         // MP3 reaches back by 511 bytes, which are up to ten small frames; AAC by one frame.
@@ -114,7 +114,7 @@ public final class FrameParser: PacketSource {
     }
 
     func soundLength(of decoded: Int, at hertz: Int32) -> Int {
-        let told = unsafe av_rescale_q(packet.handle.pointee.duration, timeBase, AVRational(num: 1, den: hertz))
+        let told = unsafe av.av_rescale_q(packet.handle.pointee.duration, timeBase, AVRational(num: 1, den: hertz))
         return min(decoded, Int(clamping: told))
     }
 

@@ -3,7 +3,7 @@ public import Sound
 
 /// Everything that this package plays: Ogg Opus and WAV without FFmpeg, the rest with it. `format` is of what is read.
 ///
-/// Waits for the first sound. One thread at a time, from here on.
+/// Waits for the first sound. Throws where FFmpeg is needed and not on this machine. One thread at a time, from here on.
 public func openFFmpegFeed(_ download: any Downloading, format: LPCMFormat) throws(ReadError) -> any Reading {
     var window = ByteWindow(of: download)
     let tag: ID3Tag
@@ -15,6 +15,7 @@ public func openFFmpegFeed(_ download: any Downloading, format: LPCMFormat) thro
     } catch { throw .parse(.download(error)) }
     if let refusal = container.refusal { throw .parse(.malformed(refusal)) }
     if isOwn(container, &window) { return try openOwnFeed(window, container, format: format) }
+    try needFFmpeg()
     let source: any PacketSource
     switch container {
     case .elementary: source = try FrameParser(window, tag: tag)

@@ -29,19 +29,19 @@ final class Packet {
     let handle: UnsafeMutablePointer<AVPacket>
 
     init?() {
-        guard let handle = unsafe av_packet_alloc() else { return nil }
+        guard let handle = unsafe av.av_packet_alloc() else { return nil }
         unsafe self.handle = handle
     }
 
     deinit {
         var handle: UnsafeMutablePointer<AVPacket>? = unsafe handle
-        unsafe av_packet_free(&handle)
+        unsafe av.av_packet_free(&handle)
     }
 
     /// A copy of `bytes`, and the zeros behind it that decoders ask for (`av_new_packet`). False when there is no memory.
     func hold(_ bytes: Span<UInt8>) -> Bool {
-        unsafe av_packet_unref(handle)
-        guard unsafe av_new_packet(handle, Int32(clamping: bytes.count)) == 0 else { return false }
+        unsafe av.av_packet_unref(handle)
+        guard unsafe av.av_new_packet(handle, Int32(clamping: bytes.count)) == 0 else { return false }
         unsafe bytes.withUnsafeBytes { bytes in
             guard let source = bytes.baseAddress else { return }
             unsafe UnsafeMutableRawPointer(handle.pointee.data).copyMemory(from: source, byteCount: bytes.count)
@@ -56,17 +56,17 @@ final class CodecParameters {
     let handle: UnsafeMutablePointer<AVCodecParameters>
 
     init?() {
-        guard let handle = unsafe avcodec_parameters_alloc() else { return nil }
+        guard let handle = unsafe av.avcodec_parameters_alloc() else { return nil }
         unsafe self.handle = handle
     }
 
     deinit {
         var handle: UnsafeMutablePointer<AVCodecParameters>? = unsafe handle
-        unsafe avcodec_parameters_free(&handle)
+        unsafe av.avcodec_parameters_free(&handle)
     }
 
     /// `mp3`, `aac`, … by `avcodec_get_name`.
-    var name: String { unsafe String(cString: avcodec_get_name(handle.pointee.codec_id)) }
+    var name: String { unsafe String(cString: av.avcodec_get_name(handle.pointee.codec_id)!) }
 
     /// nil where it is not known before something was decoded.
     var format: LPCMFormat? {

@@ -16,41 +16,21 @@ public final class OggOpusParser: PacketDecoding {
     private var decoder: OpusDecoder
     private var head: OpusHead
     private var serial: UInt32
-    /// Where the first page with sound lies, and how far the frames of the page before it had come: those of a recording that
-    /// began in the middle do not begin at zero.
+    private var packets = OggPackets()
+    /// Where the first page with sound lies.
     private let firstPage: Int
-    private var origin: Int?
     /// Frames of the streams before this one in a chain.
     private var chained = 0
     private var isChain = false
     private let last: (offset: Int, granule: Int)?
 
     private var nextPage: Int
-    private var sequence: UInt32?
-    /// How far frames have come, in granules of this stream; nil when the next page must tell.
-    private var granule: Int?
-    private var partial = Packet()
-    private var queue: [Packet] = []
-    private var taken = 0
-    private var current = Packet()
+    private var current = OggPackets.Packet()
     private var hasEnded = false
     private var measured: Int?
     private var isContiguous = true
     private var parsed = (byteCount: 0, frames: 0)
 
-    private struct Packet {
-        var offset = 0
-        var bytes: [UInt8] = []
-        var frameCount = 0
-        /// In granules.
-        var start = 0
-        var length = 0
-        /// Its beginning is missing.
-        var isTorn = false
-    }
-
-    /// An Opus packet of 120 ms has no more.
-    private static let packetLimit = 61_440
     /// Between two pages may lie so much that is none.
     private static let gapLimit = 1 << 22
     private static let tagLimit = 1 << 16
@@ -80,7 +60,7 @@ public final class OggOpusParser: PacketDecoding {
 
     public var duration: Estimate<Duration>? {
         if let measured { return Estimate(FrameCount(measured).duration(), isExact: true) }
-        if let last, let origin {
+        if let last, let origin = packets.origin {
             return Estimate(FrameCount(max(last.granule - origin - head.preSkip, 0)).duration(), isExact: true)
         }
         guard let byteCount = pages.download.state.byteCount, parsed.byteCount > 0 else { return nil }
@@ -91,22 +71,24 @@ public final class OggOpusParser: PacketDecoding {
     // MARK: Packets
 
     public func nextPacket() throws(ParseError) -> PacketDescription? {
-        while taken == queue.count {
+        while packets.pending.isEmpty {
             guard try takePage() else {
-                if isContiguous { measured = max(chained + (granule ?? 0) - (origin ?? 0) - head.preSkip, 0) }
+                if isContiguous { measured = max(frame(at: packets.granule), 0) }
                 return nil
             }
         }
-        current = queue[taken]
-        taken += 1
-        packetStart = chained + current.start - (origin ?? 0) - head.preSkip
-        let lead = min(max((origin ?? 0) + head.preSkip - current.start, 0), current.length)
+        current = packets.pending.removeFirst()
+        packetStart = frame(at: current.start)
+        let lead = min(max(chained - packetStart, 0), current.length)
         packetSound = lead..<current.length
         parsed.byteCount += current.bytes.count
         parsed.frames += current.frameCount
         return PacketDescription(
             offset: current.offset, byteCount: current.bytes.count, frameCount: FrameCount(current.frameCount))
     }
+
+    /// Where in the track a granule of this stream lies.
+    private func frame(at granule: Int?) -> Int { chained + (granule ?? 0) - (packets.origin ?? 0) - head.preSkip }
 
     func decode(into samples: inout MutableSpan<Float>) -> Int? {
         guard let frames = try? decoder.decode(current.bytes.span, into: &samples).rawValue else { return nil }
@@ -118,7 +100,7 @@ public final class OggOpusParser: PacketDecoding {
 
     func resetDecoder() { decoder.reset() }
 
-    /// Fills the queue with the packets of the next page; false at the end.
+    /// Has the packets of the next page; false at the end.
     private func takePage() throws(ParseError) -> Bool {
         while !hasEnded {
             let page: OggPage?
@@ -135,7 +117,7 @@ public final class OggOpusParser: PacketDecoding {
             }
             nextPage = page.end
             guard page.serial == serial else { continue }
-            take(page)
+            packets.take(page, pages.window.copiedBytes)
             return true
         }
         hasEnded = true
@@ -145,84 +127,29 @@ public final class OggOpusParser: PacketDecoding {
     /// The next stream of a chain. False where it is another stream, beside this one or without Opus.
     private func takeLink(at page: OggPage) throws(ParseError) -> Bool {
         guard let next = try? Self.readHeaders(&pages, from: page.offset) else { return false }
-        chained += max((granule ?? 0) - (origin ?? 0) - head.preSkip, 0)
+        // However long links claim to be, one behind the other.
+        chained = min(max(frame(at: packets.granule), chained), OggPage.lastGranule)
         isChain = true
         (head, serial, nextPage) = (next.head, next.serial, next.end)
-        (origin, granule, sequence) = (nil, nil, nil)
-        partial = Packet()
+        packets = OggPackets()
         track.title = next.tags.title
         track.artist = next.tags.artist
         decoder.reset()
         return true
     }
 
-    private func take(_ page: OggPage) {
-        if let sequence, page.sequence != sequence &+ 1 {
-            partial = Packet()
-            granule = nil
-        }
-        sequence = page.sequence
-        queue.removeAll(keepingCapacity: true)
-        taken = 0
-        split(page)
-        // What an endless row of pages does not finish is no packet.
-        if partial.bytes.count > Self.packetLimit { partial = Packet(isTorn: true) }
-        guard let end = page.granule else {
-            queue.removeAll()
-            return
-        }
-        let sum = queue.reduce(0) { $0 + $1.frameCount }
-        // The last page says where the sound ends, which may be within its packets; every other, where its packets end.
-        let begin: Int
-        if page.isLast {
-            begin = granule ?? max(end - sum, 0)
-        } else {
-            begin = end - sum
-        }
-        if origin == nil { origin = max(begin, 0) }
-        var start = begin
-        for index in queue.indices {
-            queue[index].start = start
-            queue[index].length = max(min(queue[index].frameCount, end - start), 0)
-            start += queue[index].frameCount
-        }
-        granule = end
-    }
-
-    /// Puts the pieces together.
-    private func split(_ page: OggPage) {
-        let bytes = pages.window.copiedBytes
-        var place = page.headerByteCount
-        if !page.isContinuing { partial = Packet() } else if partial.bytes.isEmpty { partial.isTorn = true }
-        for segment in page.segments {
-            if partial.bytes.isEmpty, !partial.isTorn { partial.offset = page.offset + place }
-            if !partial.isTorn, partial.bytes.count <= Self.packetLimit {
-                partial.bytes.append(contentsOf: bytes[place..<place + Int(segment)])
-            }
-            place += Int(segment)
-            guard segment < 255 else { continue }
-            if !partial.isTorn, let count = opusFrameCount(partial.bytes.span) {
-                partial.frameCount = count
-                queue.append(partial)
-            }
-            partial = Packet()
-        }
-    }
-
     // MARK: Seeking
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
-        guard pages.download.state.isSeekable else {
-            throw .malformed(
-                "this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
-        }
+        let state = pages.download.state
+        guard state.isSeekable || state.isRepeatable else { throw .noWayThere }
         let wanted = FrameCount(max(position, .zero)).rawValue
         isContiguous = false
         do {
-            if origin == nil || isChain {
+            if packets.origin == nil || isChain || !state.isSeekable {
                 try walk(to: wanted)
             } else {
-                try bisect(to: wanted + (origin ?? 0) + head.preSkip)
+                try bisect(to: wanted + (packets.origin ?? 0) + head.preSkip)
             }
         } catch let error as DownloadError { throw .download(error) } catch let error as ParseError {
             throw error
@@ -230,35 +157,32 @@ public final class OggOpusParser: PacketDecoding {
             // Nothing else is thrown there, which the compiler does not see where two kinds are.
         }
         decoder.reset()
-        let begin = taken < queue.count ? chained + queue[taken].start - (origin ?? 0) - head.preSkip : wanted
+        let begin = packets.pending.first.map { frame(at: $0.start) } ?? wanted
         return Estimate(max(FrameCount(begin).duration(), .zero), isExact: true)
     }
 
     private func restart(at offset: Int, granule: Int?) {
-        (nextPage, self.granule, sequence, hasEnded) = (offset, granule, nil, false)
-        partial = Packet()
-        queue.removeAll()
-        taken = 0
+        (nextPage, hasEnded) = (offset, false)
+        packets.restart(granule: granule)
     }
 
     /// From the beginning on: right in a chain, too, and slow.
     private func walk(to wanted: Int) throws {
         let (head, tags, serial, end) = try Self.readHeaders(&pages, from: 0)
-        (self.head, self.serial, chained, origin) = (head, serial, 0, nil)
+        (self.head, self.serial, chained, packets) = (head, serial, 0, OggPackets())
         track.title = tags.title
         track.artist = tags.artist
         restart(at: end, granule: nil)
         while try takePage() {
-            guard let end = queue.last,
-                chained + end.start + end.frameCount - (origin ?? 0) - self.head.preSkip <= wanted
-            else { if queue.isEmpty { continue } else { break } }
-            taken = queue.count
+            guard let last = packets.pending.last else { continue }
+            if frame(at: last.start + last.frameCount) > wanted { break }
+            packets.pending = []
         }
     }
 
     /// Finds the last page that ends at `wanted` or before, in granules.
     private func bisect(to wanted: Int) throws {
-        var low = (offset: firstPage, granule: origin ?? 0)
+        var low = (offset: firstPage, granule: packets.origin ?? 0)
         var high = (offset: pages.download.state.byteCount ?? firstPage, granule: last?.granule ?? wanted + 1)
         var tries = 0
         while high.offset - low.offset > 2 * OggPage.longest, tries < 64 {

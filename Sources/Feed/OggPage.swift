@@ -17,6 +17,8 @@ struct OggPage: Equatable {
     var end: Int { offset + headerByteCount + bodyByteCount }
 
     static let fixedByteCount = 27
+    /// Six thousand years: what tells of more is damaged.
+    static let lastGranule = 1 << 53
     static let longest = 27 + 255 + 255 * 255
 }
 
@@ -76,7 +78,7 @@ struct OggPages: ~Copyable {
         return OggPage(
             offset: offset, isContinuing: flags & 1 != 0, isFirst: flags & 2 != 0, isLast: flags & 4 != 0,
             // 292 years of sound at 1 GHz: beyond that, and below zero, is nothing that can be meant.
-            granule: 0..<1 << 53 ~= granule ? Int(granule) : nil, serial: bytes.littleEndian32(at: 14),
+            granule: 0...Int64(lastGranule) ~= granule ? Int(granule) : nil, serial: bytes.littleEndian32(at: 14),
             sequence: bytes.littleEndian32(at: 18), segments: (0..<Int(bytes[26])).map { bytes[27 + $0] })
     }
 

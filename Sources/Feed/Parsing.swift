@@ -54,4 +54,8 @@ public enum ParseError: Error, Equatable, Sendable {
     case download(DownloadError)
     /// What is there is not sound, or not any more: a sentence with its remedy.
     case malformed(String)
+
+    package static var noWayThere: Self {
+        .malformed("this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
+    }
 }

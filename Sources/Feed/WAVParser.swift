@@ -54,10 +54,8 @@ public final class WAVParser: PacketDecoding {
     }
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
-        guard window.download.state.isSeekable || window.download.state.isRepeatable else {
-            throw .malformed(
-                "this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
-        }
+        let state = window.download.state
+        guard state.isSeekable || state.isRepeatable else { throw .noWayThere }
         let frame = FrameCount(max(position, .zero), at: decodedFormat.rate).rawValue
         nextFrame = min(frame, header.byteCount.map { $0 / header.frameByteCount } ?? 1 << 48)
         return Estimate(FrameCount(nextFrame).duration(at: decodedFormat.rate), isExact: true)

@@ -11,21 +11,19 @@ internal import Sound
     private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = unsafe [:]
     private var isClosed = false
 
-    /// The C functions are `curl_global_init` and `curl_multi_init`.
+    /// The C function is `curl_multi_init`.
     init(on loop: EventLoop) throws(NetworkError) {
-        guard Self.isReady, let multi = unsafe curl_multi_init() else {
+        guard let multi = unsafe curl.curl_multi_init() else {
             throw NetworkError(.refused, function: "curl_multi_init", code: 0)
         }
         unsafe self.multi = multi
         self.loop = loop
         timer = try loop.makeTimer { [unowned self] in act(on: Self.timedOut, 0) }
         let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe tenfour_curl_on_socket(multi, socketChanged, owner)
-        unsafe tenfour_curl_on_timer(multi, timerChanged, owner)
+        unsafe tenfour_curl_on_socket(curl, multi, socketChanged, owner)
+        unsafe tenfour_curl_on_timer(curl, multi, timerChanged, owner)
     }
 
-    /// Once for the process, whichever thread is the first.
-    private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
     /// `CURL_SOCKET_TIMEOUT`.
     private static let timedOut: Int32 = -1
 
@@ -36,7 +34,7 @@ internal import Sound
         if isClosed { return }
         isClosed = true
         for transfer in unsafe Array(transfers.values) { transfer.cancel() }
-        unsafe curl_multi_cleanup(multi)
+        _ = unsafe curl.curl_multi_cleanup(multi)
         timer?.close()
     }
 
@@ -44,27 +42,27 @@ internal import Sound
     func add(_ transfer: CurlTransfer) {
         if isClosed { return }
         unsafe transfers[transfer.easy] = transfer
-        unsafe curl_multi_add_handle(multi, transfer.easy)
+        _ = unsafe curl.curl_multi_add_handle(multi, transfer.easy)
     }
 
     /// Nothing of it is called back from here on. Not from a callback of libcurl's. The C function is `curl_multi_remove_handle`.
     func remove(_ transfer: CurlTransfer) {
         guard unsafe transfers.removeValue(forKey: transfer.easy) != nil else { return }
-        unsafe curl_multi_remove_handle(multi, transfer.easy)
+        _ = unsafe curl.curl_multi_remove_handle(multi, transfer.easy)
     }
 
     /// The C function is `curl_multi_socket_action`.
     private func act(on socket: Int32, _ events: Int32) {
         var running: Int32 = 0
-        unsafe curl_multi_socket_action(multi, socket, events, &running)
+        _ = unsafe curl.curl_multi_socket_action(multi, socket, events, &running)
         tellOfEnded()
     }
 
     private func tellOfEnded() {
         var result = CURLE_OK
-        while let easy = unsafe tenfour_curl_next_ended(multi, &result) {
+        while let easy = unsafe tenfour_curl_next_ended(curl, multi, &result) {
             guard let transfer = unsafe transfers.removeValue(forKey: easy) else { continue }
-            unsafe curl_multi_remove_handle(multi, easy)
+            _ = unsafe curl.curl_multi_remove_handle(multi, easy)
             transfer.ended(result)
         }
     }

@@ -38,7 +38,7 @@ internal import CCurl
 
     /// The C function is `curl_easy_init`; nil without memory.
     init?(on multi: CurlMulti, for receiver: any Receiver) {
-        guard let easy = unsafe curl_easy_init() else {
+        guard let easy = unsafe curl.curl_easy_init() else {
             unsafe message.deallocate()
             return nil
         }
@@ -49,17 +49,17 @@ internal import CCurl
 
     deinit {
         multi.remove(self)
-        unsafe curl_easy_cleanup(easy)
-        unsafe curl_slist_free_all(headers)
+        unsafe curl.curl_easy_cleanup(easy)
+        unsafe curl.curl_slist_free_all(headers)
         unsafe message.deallocate()
     }
 
     func start(_ request: HTTPRequest) {
         cancel()
-        unsafe curl_easy_reset(easy)
-        unsafe curl_slist_free_all(headers)
+        unsafe curl.curl_easy_reset(easy)
+        unsafe curl.curl_slist_free_all(headers)
         unsafe headers = nil
-        for line in request.headers { unsafe headers = curl_slist_append(headers, line) ?? headers }
+        for line in request.headers { unsafe headers = curl.curl_slist_append(headers, line) ?? headers }
         apply(request)
         isRunning = true
         multi.add(self)
@@ -73,22 +73,22 @@ internal import CCurl
     }
 
     /// Goes on after it was answered that all is full. The C function is `curl_easy_pause`.
-    func goOn() { if isRunning { unsafe curl_easy_pause(easy, CURLPAUSE_CONT) } }
+    func goOn() { if isRunning { _ = unsafe curl.curl_easy_pause(easy, CURLPAUSE_CONT) } }
 
     /// After redirects.
-    var address: String { unsafe text(tenfour_curl_text(easy, CURLINFO_EFFECTIVE_URL)) }
+    var address: String { unsafe text(tenfour_curl_text(curl, easy, CURLINFO_EFFECTIVE_URL)) }
 
-    var status: Int { unsafe tenfour_curl_number(easy, CURLINFO_RESPONSE_CODE) }
+    var status: Int { unsafe tenfour_curl_number(curl, easy, CURLINFO_RESPONSE_CODE) }
 
     func ended(_ code: CURLcode) {
         guard isRunning else { return }
         isRunning = false
-        let said = unsafe message.pointee == 0 ? text(curl_easy_strerror(code)) : text(message)
+        let said = unsafe message.pointee == 0 ? text(curl.curl_easy_strerror(code)) : text(message)
         receiver?.transferEnded(
             End(
                 code: code, text: said, status: status,
-                proxyStatus: unsafe tenfour_curl_number(easy, CURLINFO_HTTP_CONNECTCODE),
-                systemCode: Int32(truncatingIfNeeded: unsafe tenfour_curl_number(easy, CURLINFO_OS_ERRNO)),
+                proxyStatus: unsafe tenfour_curl_number(curl, easy, CURLINFO_HTTP_CONNECTCODE),
+                systemCode: Int32(truncatingIfNeeded: unsafe tenfour_curl_number(curl, easy, CURLINFO_OS_ERRNO)),
                 address: address))
     }
 
@@ -118,11 +118,11 @@ extension CurlTransfer {
         // HTTP/2 would send us 32 MB that nobody has asked for while we are paused; here the kernel holds the other side.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         // Stations that never learned HTTP.
-        unsafe tenfour_curl_set_pointer(easy, CURLOPT_HTTP200ALIASES, Self.otherGreetings)
+        unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTP200ALIASES, Self.otherGreetings)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_USERAGENT, options.userAgent)
         set(CURLOPT_RANGE, request.range)
-        unsafe tenfour_curl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
+        unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTPHEADER, headers)
         if let proxy = options.proxy {
             set(CURLOPT_PROXY, proxy)
             // Otherwise `no_proxy` in the environment would lead past what was asked for.
@@ -136,22 +136,22 @@ extension CurlTransfer {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_QUICK_EXIT, 1)
         unsafe message.pointee = 0
-        unsafe tenfour_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, message)
+        unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_ERRORBUFFER, message)
         let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe tenfour_curl_set_callback(easy, CURLOPT_WRITEFUNCTION, takeBytes)
-        unsafe tenfour_curl_set_pointer(easy, CURLOPT_WRITEDATA, owner)
-        unsafe tenfour_curl_set_callback(easy, CURLOPT_HEADERFUNCTION, takeHeader)
-        unsafe tenfour_curl_set_pointer(easy, CURLOPT_HEADERDATA, owner)
+        unsafe tenfour_curl_set_callback(curl, easy, CURLOPT_WRITEFUNCTION, takeBytes)
+        unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_WRITEDATA, owner)
+        unsafe tenfour_curl_set_callback(curl, easy, CURLOPT_HEADERFUNCTION, takeHeader)
+        unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HEADERDATA, owner)
     }
 
     private static let pieceByteCount = 32 << 10
 
     /// For ever, as libcurl keeps no copy.
-    private nonisolated(unsafe) static let otherGreetings = unsafe curl_slist_append(nil, "ICY 200 OK")
+    private nonisolated(unsafe) static let otherGreetings = unsafe curl.curl_slist_append(nil, "ICY 200 OK")
 
-    private func set(_ option: CURLoption, _ number: Int) { unsafe tenfour_curl_set_number(easy, option, number) }
+    private func set(_ option: CURLoption, _ number: Int) { unsafe tenfour_curl_set_number(curl, easy, option, number) }
 
-    private func set(_ option: CURLoption, _ text: String?) { unsafe tenfour_curl_set_text(easy, option, text) }
+    private func set(_ option: CURLoption, _ text: String?) { unsafe tenfour_curl_set_text(curl, easy, option, text) }
 }
 
 @c private func takeBytes(

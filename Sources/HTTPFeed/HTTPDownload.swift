@@ -11,7 +11,7 @@ public final class HTTPDownload: Downloading {
     private let ownsLoop: Bool
 
     /// Begins at once. Those that follow one another should share a `loop`, as the next may come over the connection of the
-    /// last; without one it has its own. Throws where the address is none.
+    /// last; without one it has its own. Throws where the address is none, or this machine has no libcurl.
     public init(
         _ address: String, options: HTTPOptions = HTTPOptions(), limits: BufferLimits = BufferLimits(),
         on loop: HTTPLoop? = nil
@@ -19,6 +19,7 @@ public final class HTTPDownload: Downloading {
         let resource: Resource
         do throws(ResourceError) { resource = try Resource(address) } catch { throw .failed(error.description) }
         guard case .http = resource else { throw .failed("\(resource) is no address; write one as https://host/path") }
+        try needCurl()
         ownsLoop = loop == nil
         self.loop = if let loop { loop } else { try HTTPLoop() }
         window = SharedWindow(DownloadState(resource: resource), limits: limits)

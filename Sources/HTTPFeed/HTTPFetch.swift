@@ -66,8 +66,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         duty.keep(self)
         self.duty = duty
         loop = duty.loop
-        transfer = CurlTransfer(on: duty.multi, for: self)
         do throws(NetworkError) {
+            transfer = CurlTransfer(on: try duty.multi(), for: self)
             stallTimer = try duty.loop.makeTimer { [weak self] in self?.lookForStall() }
             retryTimer = try duty.loop.makeTimer { [weak self] in self?.retryNow() }
             ask(from: 0)

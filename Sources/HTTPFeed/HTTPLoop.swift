@@ -1,12 +1,12 @@
 public import Feed
 internal import Glibc
+internal import Handoff
 internal import Network
-internal import Synchronization
 
 /// A thread that carries out downloads, any number of them, and keeps connections for the next.
 public final class HTTPLoop: Sendable {
     private let duty: Duty
-    private let thread: Mutex<pthread_t?>
+    private let thread: Locked<pthread_t?>
 
     /// Throws where the system gives no thread, or too many files are open.
     public init() throws(DownloadError) {
@@ -23,7 +23,7 @@ public final class HTTPLoop: Sendable {
         } catch {
             throw .failed("\(error)")
         }
-        self.thread = Mutex(thread)
+        self.thread = Locked(thread)
     }
 
     deinit { stop() }
@@ -55,11 +55,11 @@ public final class HTTPLoop: Sendable {
 /// What the thread does. Made on one thread and run on its own; only what is said to be shared is used by both.
 @safe final class Duty: @unchecked Sendable {
     /// Shared. nil once no more are taken.
-    private let jobs = Mutex<[@Sendable (Duty) -> Void]?>([])
+    private let jobs = Locked<[@Sendable (Duty) -> Void]?>([])
     private let wakeup: Wakeup
 
     let loop: EventLoop
-    let multi: CurlMulti
+    private var transfers: CurlMulti?
     private var fetches: [ObjectIdentifier: HTTPFetch] = [:]
 
     fileprivate init() throws(NetworkError) {
@@ -67,7 +67,6 @@ public final class HTTPLoop: Sendable {
         self.loop = loop
         let woken = Woken()
         wakeup = try loop.makeWakeup { woken.duty?.woken() }
-        multi = try CurlMulti(on: loop)
         woken.duty = self
     }
 
@@ -90,8 +89,16 @@ public final class HTTPLoop: Sendable {
         // Those who came too late wait no longer.
         for job in jobs.withLock({ $0.take() }) ?? [] { job(self) }
         for fetch in fetches.values { fetch.stop() }
-        multi.close()
+        transfers?.close()
         loop.closeAll()
+    }
+
+    /// On the thread. Made for the first who asks: a player of files has a loop, too, and perhaps no libcurl.
+    func multi() throws(NetworkError) -> CurlMulti {
+        if let transfers { return transfers }
+        let made = try CurlMulti(on: loop)
+        transfers = made
+        return made
     }
 
     /// On the thread: those whose readers are told when it ends.

@@ -14,21 +14,22 @@ struct Canvas: ~Copyable {
     enum Anchor { case start, middle, end }
 
     init(width: Int, height: Int, format: PictureFormat) throws(PictureError) {
+        try needCairo()
         let file = PictureFile()
         let surface: OpaquePointer?
         switch format {
-        case .png: unsafe surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, Int32(width), Int32(height))
+        case .png: unsafe surface = cairo.cairo_image_surface_create(CAIRO_FORMAT_ARGB32, Int32(width), Int32(height))
         case .svg:
-            unsafe surface = cairo_svg_surface_create_for_stream(
+            unsafe surface = cairo.cairo_svg_surface_create_for_stream(
                 takePictureBytes, Unmanaged.passUnretained(file).toOpaque(), Double(width), Double(height))
         }
         guard let surface = unsafe surface else { throw PictureError(CAIRO_STATUS_NO_MEMORY) }
-        let status = unsafe cairo_surface_status(surface)
-        guard status == CAIRO_STATUS_SUCCESS, let context = unsafe cairo_create(surface) else {
-            unsafe cairo_surface_destroy(surface)
+        let status = unsafe cairo.cairo_surface_status(surface)
+        guard status == CAIRO_STATUS_SUCCESS, let context = unsafe cairo.cairo_create(surface) else {
+            unsafe cairo.cairo_surface_destroy(surface)
             throw PictureError(status)
         }
-        if format == .svg { unsafe cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX) }
+        if format == .svg { unsafe cairo.cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX) }
         unsafe self.surface = surface
         unsafe self.context = context
         self.file = file
@@ -36,18 +37,18 @@ struct Canvas: ~Copyable {
     }
 
     deinit {
-        unsafe cairo_destroy(context)
-        unsafe cairo_surface_destroy(surface)
+        unsafe cairo.cairo_destroy(context)
+        unsafe cairo.cairo_surface_destroy(surface)
     }
 
     /// Ends the drawing: the bytes of its file.
     consuming func finished() throws(PictureError) -> [UInt8] {
         if format == .png {
-            _ = unsafe cairo_surface_write_to_png_stream(
+            _ = unsafe cairo.cairo_surface_write_to_png_stream(
                 surface, takePictureBytes, Unmanaged.passUnretained(file).toOpaque())
         }
-        unsafe cairo_surface_finish(surface)
-        for status in [unsafe cairo_status(context), unsafe cairo_surface_status(surface)]
+        unsafe cairo.cairo_surface_finish(surface)
+        for status in [unsafe cairo.cairo_status(context), unsafe cairo.cairo_surface_status(surface)]
         where status != CAIRO_STATUS_SUCCESS && status != CAIRO_STATUS_SURFACE_FINISHED {
             throw PictureError(status)
         }
@@ -56,9 +57,9 @@ struct Canvas: ~Copyable {
 
     func fill(_ rectangles: [Rectangle], _ colour: Colour) {
         guard !rectangles.isEmpty else { return }
-        for one in rectangles { unsafe cairo_rectangle(context, one.x, one.y, one.width, one.height) }
+        for one in rectangles { unsafe cairo.cairo_rectangle(context, one.x, one.y, one.width, one.height) }
         set(colour)
-        unsafe cairo_fill(context)
+        unsafe cairo.cairo_fill(context)
     }
 
     func fill(_ rectangle: Rectangle, _ colour: Colour) { fill([rectangle], colour) }
@@ -67,31 +68,31 @@ struct Canvas: ~Copyable {
     func strokeUpright(_ lines: [(x: Double, top: Double, bottom: Double)], width: Double, _ colour: Colour) {
         guard !lines.isEmpty else { return }
         for line in lines {
-            unsafe cairo_move_to(context, line.x, line.top)
-            unsafe cairo_line_to(context, line.x, line.bottom)
+            unsafe cairo.cairo_move_to(context, line.x, line.top)
+            unsafe cairo.cairo_line_to(context, line.x, line.bottom)
         }
         set(colour)
-        unsafe cairo_set_line_width(context, width)
-        unsafe cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND)
-        unsafe cairo_stroke(context)
-        unsafe cairo_set_line_cap(context, CAIRO_LINE_CAP_BUTT)
+        unsafe cairo.cairo_set_line_width(context, width)
+        unsafe cairo.cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND)
+        unsafe cairo.cairo_stroke(context)
+        unsafe cairo.cairo_set_line_cap(context, CAIRO_LINE_CAP_BUTT)
     }
 
     func stroke(_ points: [(x: Double, y: Double)], width: Double = 1, _ colour: Colour) {
         guard points.count > 1 else { return }
         trace(points)
         set(colour)
-        unsafe cairo_set_line_width(context, width)
-        unsafe cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
-        unsafe cairo_stroke(context)
+        unsafe cairo.cairo_set_line_width(context, width)
+        unsafe cairo.cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
+        unsafe cairo.cairo_stroke(context)
     }
 
     func fill(area points: [(x: Double, y: Double)], _ colour: Colour) {
         guard points.count > 2 else { return }
         trace(points)
-        unsafe cairo_close_path(context)
+        unsafe cairo.cairo_close_path(context)
         set(colour)
-        unsafe cairo_fill(context)
+        unsafe cairo.cairo_fill(context)
     }
 
     /// `y` is that of the line the text stands on.
@@ -101,9 +102,9 @@ struct Canvas: ~Copyable {
     ) {
         select(size: size, isBold: isBold)
         let width = anchor == .start ? 0 : advance(of: text)
-        unsafe cairo_move_to(context, x - (anchor == .middle ? width / 2 : width), y)
+        unsafe cairo.cairo_move_to(context, x - (anchor == .middle ? width / 2 : width), y)
         set(colour)
-        unsafe cairo_show_text(context, text)
+        unsafe cairo.cairo_show_text(context, text)
     }
 
     func width(of text: String, size: Double = 12, isBold: Bool = false) -> Double {
@@ -112,29 +113,29 @@ struct Canvas: ~Copyable {
     }
 
     private func select(size: Double, isBold: Bool) {
-        unsafe cairo_select_font_face(
+        unsafe cairo.cairo_select_font_face(
             context, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
-        unsafe cairo_set_font_size(context, size)
+        unsafe cairo.cairo_set_font_size(context, size)
     }
 
     private func advance(of text: String) -> Double {
         var extents = cairo_text_extents_t()
-        unsafe cairo_text_extents(context, text, &extents)
+        unsafe cairo.cairo_text_extents(context, text, &extents)
         return extents.x_advance
     }
 
     private func trace(_ points: [(x: Double, y: Double)]) {
         for (index, point) in points.enumerated() {
             if index == 0 {
-                unsafe cairo_move_to(context, point.x, point.y)
+                unsafe cairo.cairo_move_to(context, point.x, point.y)
             } else {
-                unsafe cairo_line_to(context, point.x, point.y)
+                unsafe cairo.cairo_line_to(context, point.x, point.y)
             }
         }
     }
 
     private func set(_ colour: Colour) {
-        unsafe cairo_set_source_rgba(context, colour.red, colour.green, colour.blue, colour.alpha)
+        unsafe cairo.cairo_set_source_rgba(context, colour.red, colour.green, colour.blue, colour.alpha)
     }
 }
 
@@ -150,14 +151,24 @@ struct Rectangle {
 public enum PictureFormat: String, Sendable { case png, svg }
 
 /// Why there is no picture.
-public struct PictureError: Error, Equatable, CustomStringConvertible {
-    /// A `cairo_status_t`.
-    public var code: UInt32
+public enum PictureError: Error, Equatable, CustomStringConvertible {
+    /// cairo is not on this machine, or not whole: what the system says of it.
+    case noCairo(String)
+    /// A `cairo_status_t`, and what cairo says of it.
+    case undrawable(code: UInt32, String)
+
     public var description: String {
-        "the picture cannot be drawn: \(unsafe String(cString: cairo_status_to_string(cairo_status_t(code))))"
+        switch self {
+        case .noCairo(let reason):
+            "pictures are drawn by cairo, which cannot be opened; apt-get install libcairo2 (\(reason))"
+        case .undrawable(_, let reason): "the picture cannot be drawn: \(reason)"
+        }
     }
 
-    fileprivate init(_ status: cairo_status_t) { code = status.rawValue }
+    fileprivate init(_ status: cairo_status_t) {
+        self = .undrawable(
+            code: status.rawValue, unsafe cairo.cairo_status_to_string(status).map { unsafe String(cString: $0) } ?? "")
+    }
 }
 
 /// Takes the bytes of a file as cairo writes them.

@@ -1,7 +1,7 @@
 #if FFmpeg
     import Glibc
+    import Handoff
     import Support
-    import Synchronization
 
     /// How a sound file is made, of `CodedSound`.
     enum Making: String, CaseIterable, Sendable {
@@ -53,7 +53,7 @@
 
         private let folder = Folder()
         /// Noise in place of noise (`-aac_pns`) would be another at each decoding.
-        private let made = Mutex<[Making: [UInt8]]>([:])
+        private let made = Locked<[Making: [UInt8]]>([:])
 
         private init() { folder.write(Self.sound.wav, to: "sound.wav") }
 
@@ -61,17 +61,19 @@
 
         fileprivate func bytes(of making: Making) throws -> [UInt8] {
             try made.withLock { made in
-                if let bytes = made[making] { return bytes }
-                let path = folder(making.name)
-                if making == .flacOfSox {
-                    try Self.run("sox", [wav, path])
-                } else {
-                    try Self.run("ffmpeg", ["-v", "error", "-y", "-i", wav] + making.options + [path])
+                Result {
+                    if let bytes = made[making] { return bytes }
+                    let path = folder(making.name)
+                    if making == .flacOfSox {
+                        try Self.run("sox", [wav, path])
+                    } else {
+                        try Self.run("ffmpeg", ["-v", "error", "-y", "-i", wav] + making.options + [path])
+                    }
+                    let bytes = Folder.bytes(of: path)
+                    made[making] = bytes
+                    return bytes
                 }
-                let bytes = Folder.bytes(of: path)
-                made[making] = bytes
-                return bytes
-            }
+            }.get()
         }
 
         static func run(_ program: String, _ arguments: [String]) throws {

@@ -13,10 +13,7 @@ import Testing
 
     private static let sound = HTTPFeedTests.sound(300_000)
 
-    init() throws {
-        folder.write(file, to: "song")
-        server = try SoundServer(folder)
-    }
+    init() throws { server = try SoundServer(folder, song: file) }
 
     @Test func aFileGoesOnWhereItBrokeOff() throws {
         let download = try HTTPDownload(server.address("song", "cut=100000"))

@@ -12,10 +12,7 @@ import Testing
 
     private static let sound = HTTPFeedTests.sound(1_000_000)
 
-    init() throws {
-        folder.write(file, to: "song")
-        server = try SoundServer(folder)
-    }
+    init() throws { server = try SoundServer(folder, song: file) }
 
     @Test func aFileComesWhole() throws {
         let download = try HTTPDownload(server.address("song"))

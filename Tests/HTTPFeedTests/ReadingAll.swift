@@ -42,6 +42,14 @@ extension Downloading {
     }
 }
 
+extension SoundServer {
+    /// Of a folder in which there is `song`.
+    convenience init(_ folder: Folder, song: [UInt8]) throws {
+        folder.write(song, to: "song")
+        try self.init(folder)
+    }
+}
+
 /// Bytes that tell where they lie.
 func sound(_ byteCount: Int) -> [UInt8] {
     (0..<byteCount).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 11) }

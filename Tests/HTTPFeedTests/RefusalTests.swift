@@ -9,10 +9,7 @@ import Testing
     let folder = Folder()
     let server: SoundServer
 
-    init() throws {
-        folder.write([1, 2, 3], to: "song")
-        server = try SoundServer(folder)
-    }
+    init() throws { server = try SoundServer(folder, song: [1, 2, 3]) }
 
     private func refusal(_ address: String, _ options: HTTPOptions = HTTPOptions()) throws -> String {
         let download = try HTTPDownload(address, options: options)

@@ -13,12 +13,7 @@ struct ReportTests {
     private let listener: SimulatedMember
 
     init() {
-        room = RelayRoom([family], limits: .wide)
-        talker = SimulatedMember(family, .talk, at: .host(1))
-        listener = SimulatedMember(family, .listen, at: .host(2))
-        _ = talker.join(room) && listener.join(room)
-        talker.announce(room)
-        room.inbox = [:]
+        (room, talker, listener) = RelayRoom.withTalkerAndListener(of: family)
     }
 
     /// Fifty packets a second; those for which `isLost` is true do not come. What was sent, without tags.
@@ -34,29 +29,19 @@ struct ReportTests {
         return sent
     }
 
-    private func number(_ packet: [UInt8]) -> SequenceNumber {
-        SequenceNumber(rawValue: UInt16(packet[2]) << 8 | UInt16(packet[3]))
-    }
-
-    private func ask(_ asker: SimulatedMember, _ packets: [[UInt8]]) {
-        asker.report(room) {
-            GenericNACK(sender: SSRC(3), media: talker.ssrc, sequenceNumbers: packets.map(number)).write(into: &$0)
-        }
-    }
-
     @Test func whatAListenerMissedIsSentToItAndToNobodyElse() {
         let other = SimulatedMember(family, .listen, at: .host(3))
         other.join(room)
         let sent = speak(20)
         room.inbox = [:]
-        ask(listener, [sent[15], sent[17]])
+        listener.ask(room, for: [sent[15], sent[17]], of: talker)
         #expect(room.take(listener.endpoint) == [sent[15], sent[17]])
         #expect(room.inbox.isEmpty)
         #expect(room.relay.status.channels[0].resentCount == 2)
         // What is gone for half a second nobody waits for; what was never sent is not there.
         room.run(.milliseconds(500))
-        ask(listener, [sent[15]])
-        ask(listener, [talker.packet()])
+        listener.ask(room, for: [sent[15]], of: talker)
+        listener.ask(room, for: [talker.packet()], of: talker)
         #expect(room.take(listener.endpoint).isEmpty)
     }
 
@@ -64,7 +49,7 @@ struct ReportTests {
         var resentCount = 0
         for _ in 0..<40 {
             let sent = speak(25)
-            for _ in 0..<20 { ask(listener, sent) }
+            for _ in 0..<20 { listener.ask(room, for: sent, of: talker) }
             resentCount += room.take(listener.endpoint).count { $0.count == 100 }
         }
         // Half of a thousand, and fifty that were saved up before the first twenty-five.
@@ -94,20 +79,20 @@ struct ReportTests {
     @Test func membersOfOtherChannelsAndTheTalkerItselfGetNothing() {
         let sent = speak(5)
         room.inbox = [:]
-        ask(talker, sent)
+        talker.ask(room, for: sent, of: talker)
         #expect(talker.records(room).others.isEmpty)
     }
 
     @Test func theTalkerIsAskedOnceForWhatTheRelayMisses() {
         let sent = speak(60) { (40..<43).contains($0) }
         let questions = talker.reports(room).flatMap(\.questions)
-        #expect(questions.flatMap(\.sequenceNumbers) == sent[40..<43].map(number))
+        #expect(questions.flatMap(\.sequenceNumbers) == sent[40..<43].map(RelayRoom.sequenceNumber))
         #expect(questions.allSatisfy { $0.media == talker.ssrc })
         // It comes late, and goes to all.
         #expect(
             room.receive(talker.tagged(sent[41]), from: talker.endpoint)
                 == .forward(byteCount: 100, channel: 0, talker: 0))
-        ask(listener, [sent[41]])
+        listener.ask(room, for: [sent[41]], of: talker)
         #expect(room.take(listener.endpoint).contains(sent[41]))
         #expect(room.relay.status.channels[0].askedCount == 3)
     }

@@ -1,6 +1,5 @@
 import Engine
 import Keys
-import RTP
 import Relaying
 import Sound
 import Testing
@@ -13,12 +12,7 @@ struct WaitingTests {
     private let listener: SimulatedMember
 
     init() {
-        room = RelayRoom([family], limits: .wide)
-        talker = SimulatedMember(family, .talk, at: .host(1))
-        listener = SimulatedMember(family, .listen, at: .host(2))
-        _ = talker.join(room) && listener.join(room)
-        talker.announce(room)
-        room.inbox = [:]
+        (room, talker, listener) = RelayRoom.withTalkerAndListener(of: family)
         room.isBlocked = true
     }
 
@@ -27,12 +21,7 @@ struct WaitingTests {
         for _ in 0..<seconds * 50 {
             let packet = talker.packet()
             room.receive(talker.tagged(packet), from: talker.endpoint)
-            let number = SequenceNumber(rawValue: UInt16(packet[2]) << 8 | UInt16(packet[3]))
-            for asker in askers {
-                asker.report(room) {
-                    GenericNACK(sender: SSRC(3), media: talker.ssrc, sequenceNumbers: [number]).write(into: &$0)
-                }
-            }
+            for asker in askers { asker.ask(room, for: [packet], of: talker) }
             room.run(.milliseconds(20))
         }
     }

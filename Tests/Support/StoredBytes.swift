@@ -1,5 +1,5 @@
 public import Feed
-import Synchronization
+import Handoff
 
 /// A download of bytes that are all here. Its length may be kept to itself, that it can go anywhere, and that all is here.
 public final class StoredBytes: Downloading {
@@ -7,9 +7,9 @@ public final class StoredBytes: Downloading {
     private let knowsLength: Bool
     private let isSeekable: Bool
     private let isHere: Bool
-    private let isInterrupted = Mutex(false)
-    private let isHeld = Mutex(false)
-    private let counts = Mutex((read: 0, jumps: 0, end: 0))
+    private let isInterrupted = Locked(false)
+    private let isHeld = Locked(false)
+    private let counts = Locked((read: 0, jumps: 0, end: 0))
 
     /// What is not `isHere` can be had all the same, as from a server near by.
     public init(_ bytes: [UInt8], knowsLength: Bool = true, isSeekable: Bool = true, isHere: Bool = true) {

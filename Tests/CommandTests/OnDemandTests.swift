@@ -1,0 +1,44 @@
+import Glibc
+import Support
+import Testing
+
+/// What a machine without libcurl, cairo and FFmpeg still does: here they are empty files, which are found first.
+@Suite(.onItsOwnThread) struct OnDemandTests {
+    private let folder = Folder()
+    private let environment: [String: String]
+
+    init() {
+        let files = ["libcurl.so.4", "libcairo.so.2"] + (50...70).map { "libavformat.so.\($0)" }
+        for file in files { folder.write([], to: file) }
+        environment = ["LD_LIBRARY_PATH": folder("")]
+        folder.write(Recording(channels: [Tone.samples(seconds: 0.5)]).wav(), to: "tone.wav")
+        folder.write("fLaC and no more", to: "song.flac")
+    }
+
+    private func run(_ arguments: [String]) throws -> (end: Program.End, errors: String) {
+        let run = try tenfour(arguments, environment: environment)
+        return (run.end, run.errors)
+    }
+
+    @Test func noneOfThemIsLoadedBeforeItIsNeeded() throws {
+        let loaded = try tenfour([], environment: ["LD_TRACE_LOADED_OBJECTS": "1"]).output
+        #expect(loaded.contains("libopus.so"))
+        for library in ["libavformat", "libswresample", "libcurl", "libcairo"] { #expect(!loaded.contains(library)) }
+    }
+
+    @Test func aFileThatNeedsNoneOfThemPlays() throws {
+        #expect(try run(["play", folder("tone.wav"), "-o", folder("out.wav")]).end == .code(0))
+        #expect(try run(["plot", folder("tone.wav")]).end == .code(0))
+    }
+
+    @Test func whatNeedsOneSaysHowItIsInstalled() throws {
+        let address = try run(["play", "http://127.0.0.1:1/song", "-o", folder("out.wav")])
+        #expect(address.end == .code(69) && address.errors.contains("apt-get install libcurl4"), "\(address.errors)")
+        let picture = try run(["plot", folder("tone.wav"), "-o", folder("out.svg")])
+        #expect(picture.end != .code(0) && picture.errors.contains("apt-get install libcairo2"), "\(picture.errors)")
+        #if FFmpeg
+            let song = try run(["play", folder("song.flac"), "-o", folder("out.wav")])
+            #expect(song.end == .code(69) && song.errors.contains("apt-get install libavformat"), "\(song.errors)")
+        #endif
+    }
+}

@@ -1,0 +1,21 @@
+#if FFmpeg
+    @testable import FFmpegFeed
+    import Feed
+    import Testing
+
+    @Suite struct MissingLibraryTests {
+        @Test(arguments: ["libavformat.so.0", "libc.so.6"])
+        func withoutFFmpegThereIsASentenceThatBringsIt(_ file: String) {
+            do throws(ReadError) {
+                _ = try openFFmpeg(file)
+                Issue.record("\(file) was taken for FFmpeg")
+            } catch {
+                guard case .undecodable(let sentence) = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                #expect(sentence.contains("apt-get install libavformat") && sentence.contains(file))
+            }
+        }
+    }
+#endif
