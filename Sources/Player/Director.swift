@@ -51,6 +51,7 @@ final class Director: Sendable {
 
     var state: StreamState { contents.withLock { $0.machine.state } }
     var progress: StreamProgress { contents.withLock { progress(&$0) } }
+    var report: DeckReport { contents.withLock { $0.report.read() } }
     var track: Track? { contents.withLock { $0.facts[$0.machine.hearing]?.track } }
     var queue: [QueueItem] { contents.withLock { $0.queue } }
 
