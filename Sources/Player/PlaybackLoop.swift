@@ -37,7 +37,8 @@ struct PlaybackLoop: ~Copyable, Sendable {
         case .interrupted(let interruption): note(interruption)
         case .demand(let due):
             var orders = controls.orders
-            if isOver { orders.isOpen = false }
+            // Without a card the clock demands: what would be played for nobody waits for it.
+            if isOver || report.isCardLost { orders.isOpen = false }
             play(Instant(nanoseconds: due.nanoseconds + output.queue), orders)
             controls.taken.store(deck.taken, ordering: .releasing)
         }

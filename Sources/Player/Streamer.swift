@@ -131,6 +131,10 @@ extension Streamer {
     /// How loud what was given to the output has been of late, silence in a pause.
     public var trail: LevelTrail { director.report.trail }
 
+    /// Whether the card is gone. It is looked for, and what would be played waits until it is back: the state stays the same, and
+    /// the position stands still.
+    public var isCardLost: Bool { director.report.isCardLost }
+
     public func next() { director.apply(.next) }
     public func previous() { director.apply(.previous) }
 

@@ -29,13 +29,18 @@ struct PlayConductor {
         if verbose, let output = streamer.openedOutput { say("plays on \(output)") }
         if keyboard != nil { say("q quits, ? helps") }
         var line = PlayLine(levels: levels)
-        var hasSounded = false
+        var (hasSounded, isCardLost) = (false, false)
         let end = duration.map { ContinuousClock.now + $0 }
         while !Signals.hasEnd, !streamer.state.isOver, end.map({ ContinuousClock.now < $0 }) ?? true {
             let key = keyboard?.key(within: Self.interval)
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
             if let key, press(key, streamer, &line) { break }
             tell(events.take(), streamer, &line, &hasSounded)
+            if streamer.isCardLost != isCardLost {
+                isCardLost.toggle()
+                line.clear()
+                say(isCardLost ? "the sound card is gone: it goes on when that is back" : "the sound card is back")
+            }
             if !quiet, Terminal.showsStatus { line.draw(streamer) }
         }
         fade(streamer)

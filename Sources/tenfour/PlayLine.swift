@@ -28,6 +28,7 @@ struct PlayLine {
         }
         fields.add(meter.show(Level(decibels: progress.level)), rank: 4)
         if let title = streamer.track?.title { fields.add(title, rank: 5) }
+        if streamer.isCardLost { fields.addPart("CARD LOST") }
         level?.take(streamer.trail)
         screen.draw(level.map { [$0] } ?? []) { fields.text(width: $0) }
     }
