@@ -1,3 +1,4 @@
+internal import Sound
 internal import Synchronization
 
 /// What other threads tell the deck, and it them, while sound flows.
@@ -38,7 +39,21 @@ struct DeckReport: BitwiseCopyable, Sendable {
     var timeline = Timeline()
     /// Of what it gave last: 0…1.
     var meanSquare: Float = 0
+    /// How loud it was of late.
+    var trail = LevelTrail()
     /// How often the card ran dry since it was opened.
     var xruns = 0
     var isCardLost = false
+
+    init(rate: SampleRate = .opus) { trail = LevelTrail(rate: rate) }
+
+    /// Notes what the deck gave: `sound`, of so many frames.
+    ///
+    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    @_semantics("no_performance_analysis")
+    mutating func note(_ sound: borrowing Preallocated<Float>, _ frameCount: Int, channelCount: Int) {
+        let samples = sound.span(in: 0..<frameCount * channelCount)
+        meanSquare = Sound.meanSquare(of: samples)
+        trail.append(samples, frameCount: frameCount)
+    }
 }

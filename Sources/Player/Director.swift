@@ -51,30 +51,19 @@ final class Director: Sendable {
 
     var state: StreamState { contents.withLock { $0.machine.state } }
     var progress: StreamProgress { contents.withLock { progress(&$0) } }
+    var report: DeckReport { contents.withLock { $0.report.read() } }
     var track: Track? { contents.withLock { $0.facts[$0.machine.hearing]?.track } }
     var queue: [QueueItem] { contents.withLock { $0.queue } }
 
     func makeEvents() -> AsyncStream<StreamEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: StreamEvent.self, bufferingPolicy: .bufferingNewest(256))
-        let number = contents.withLock { contents in
-            contents.listenerCount += 1
-            contents.listeners[contents.listenerCount] = continuation
-            return contents.listenerCount
+        contents.withLock { contents in
+            contents.audience.admit { [weak self] number in self?.contents.withLock { $0.audience.dismiss(number) } }
         }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.contents.withLock { $0.listeners.removeValue(forKey: number) }
-        }
-        return stream
     }
 
-    /// Nobody is told anything any more. To end a listener calls back, so not within the lock.
+    /// Nobody is told anything any more.
     func dismissListeners() {
-        let listeners = contents.withLock { contents in
-            defer { contents.listeners = [:] }
-            return Array(contents.listeners.values)
-        }
-        for listener in listeners { listener.finish() }
+        for listener in contents.withLock({ $0.audience.dismissAll() }) { listener.finish() }
     }
 }
 
@@ -84,7 +73,7 @@ extension Director {
         contents.withLock { contents in
             contents.queue = items
             contents.facts = [:]
-            (contents.toldItem, contents.toldTitle) = (nil, nil)
+            contents.audience.forgetItem()
             apply(.open(itemCount: items.count, at: position), to: &contents)
         }
     }
@@ -128,7 +117,7 @@ extension Director {
     func worker(hasLearned facts: Facts, of item: Int) {
         contents.withLock { contents in
             contents.facts[item] = facts
-            if item == contents.toldItem { tellTitle(&contents) }
+            if item == contents.audience.item { contents.audience.tell(title: facts.track.title) }
         }
     }
 
@@ -189,7 +178,7 @@ extension Director {
             let stretch = report.timeline.stretch(at: moment)
             if let stretch, stretch.generation == contents.machine.generation, stretch.rate > 0 {
                 apply(.hears(item: stretch.item), to: &contents)
-                tellItem(stretch.item, &contents)
+                if let track = contents.facts[stretch.item]?.track { contents.audience.tell(item: stretch.item, track) }
             }
             if controls.waiting == 0 {
                 if contents.machine.isOpen { apply(.starved, to: &contents) }
@@ -199,7 +188,7 @@ extension Director {
             }
             let state = contents.machine.state
             let isLively = state == .playing || state == .buffering
-            if tells, isLively { tell(.progress(progress(&contents)), contents) }
+            if tells, isLively { contents.audience.tell(.progress(progress(&contents))) }
             return isLively || contents.machine.isDraining
         }
     }
@@ -269,12 +258,7 @@ extension Director {
         var report: LatestReader<DeckReport>
         /// Where it will be when the present generation is heard.
         var target = Estimate(Duration.zero, isExact: true)
-        /// As they were last told.
-        var toldState = StreamState.idle
-        var toldItem: Int?
-        var toldTitle: String?
-        var listeners: [Int: AsyncStream<StreamEvent>.Continuation] = [:]
-        var listenerCount = 0
+        var audience = Audience()
 
         init(report: consuming LatestReader<DeckReport>, loops: Bool) {
             self.report = report
@@ -287,10 +271,8 @@ extension Director {
         for action in contents.machine.handle(input) { perform(action, &contents) }
         controls.isOpen.store(contents.machine.isOpen, ordering: .releasing)
         let state = contents.machine.state
-        guard state != contents.toldState else { return }
-        contents.toldState = state
+        guard contents.audience.tell(state) else { return }
         orders.pause(state == .paused)
-        tell(.state(state), contents)
         orders.bell.ring()
         watch.ring()
     }
@@ -311,27 +293,8 @@ extension Director {
             contents.target = Estimate(.zero, isExact: true)
             orders.post(.close)
         case .finish: orders.bell.ring()
-        case .skipped(let item, let error): tell(.skipped(item, error), contents)
+        case .skipped(let item, let error): contents.audience.tell(.skipped(item, error))
         }
-    }
-
-    private func tellItem(_ item: Int, _ contents: inout Contents) {
-        guard contents.toldItem != item, let facts = contents.facts[item] else { return }
-        contents.toldItem = item
-        tell(.item(item, facts.track), contents)
-        tellTitle(&contents)
-    }
-
-    private func tellTitle(_ contents: inout Contents) {
-        guard let title = contents.facts[contents.machine.hearing]?.track.title, title != contents.toldTitle else {
-            return
-        }
-        contents.toldTitle = title
-        tell(.title(title), contents)
-    }
-
-    private func tell(_ event: StreamEvent, _ contents: borrowing Contents) {
-        for listener in contents.listeners.values { listener.yield(event) }
     }
 }
 

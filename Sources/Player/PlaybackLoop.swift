@@ -11,7 +11,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
     private var deck: Deck
     private var sound: Preallocated<Float>
     private var reports: LatestWriter<DeckReport>
-    private var report = DeckReport()
+    private var report: DeckReport
 
     init(
         _ output: consuming PlaybackOutput, _ controls: DeckControls, blocks: consuming HandoffConsumer<SoundBlock>,
@@ -20,6 +20,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
         self.controls = controls
         sound = Preallocated(repeating: 0, count: output.period.rawValue * output.format.channelCount)
         deck = Deck(format: output.format, blocks: blocks)
+        report = DeckReport(rate: output.format.rate)
         self.output = output
         self.reports = reports
     }
@@ -36,7 +37,8 @@ struct PlaybackLoop: ~Copyable, Sendable {
         case .interrupted(let interruption): note(interruption)
         case .demand(let due):
             var orders = controls.orders
-            if isOver { orders.isOpen = false }
+            // Without a card the clock demands: what would be played for nobody waits for it.
+            if isOver || report.isCardLost { orders.isOpen = false }
             play(Instant(nanoseconds: due.nanoseconds + output.queue), orders)
             controls.taken.store(deck.taken, ordering: .releasing)
         }
@@ -47,7 +49,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     private mutating func play(_ moment: Instant, _ orders: DeckOrders) {
         deck.pull(output.period.rawValue, into: &sound, at: moment, orders)
-        report.meanSquare = Self.loudness(of: sound)
+        report.note(sound, output.period.rawValue, channelCount: output.format.channelCount)
         output.write(sound)
     }
 
@@ -60,8 +62,4 @@ struct PlaybackLoop: ~Copyable, Sendable {
         case .reopened: report.isCardLost = false
         }
     }
-
-    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
-    @_semantics("no_performance_analysis")
-    private static func loudness(of sound: borrowing Preallocated<Float>) -> Float { meanSquare(of: sound.span) }
 }

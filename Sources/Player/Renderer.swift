@@ -12,7 +12,7 @@ struct Renderer: ~Copyable, Sendable {
     private var sound: Preallocated<Float>
     private let channelCount: Int
     private var reports: LatestWriter<DeckReport>
-    private var report = DeckReport()
+    private var report: DeckReport
 
     private static let frameCount = 480
 
@@ -27,6 +27,7 @@ struct Renderer: ~Copyable, Sendable {
         }
         deck = Deck(format: format, blocks: blocks)
         channelCount = format.channelCount
+        report = DeckReport(rate: format.rate)
         self.reports = reports
         self.now = now
         sound = Preallocated(repeating: 0, count: 2 * Self.frameCount)
@@ -43,7 +44,7 @@ struct Renderer: ~Copyable, Sendable {
             // What was skipped is no sound, and what the deck has not is no silence.
             guard deck.taken != before else { return }
             report.timeline = deck.timeline
-            report.meanSquare = meanSquare(of: sound.span(in: 0..<frameCount * channelCount))
+            report.note(sound, frameCount, channelCount: channelCount)
             reports.publish(report)
             try Self.write(frameCount * channelCount, of: sound, to: &file)
         }

@@ -64,6 +64,8 @@ struct StreamMachine {
     /// Whether anything of the queue could be played since it began, and how many could not since then.
     private var hasSounded = false
     private var failuresInARow = 0
+    /// Whether what is being opened was asked for as the one before: where it cannot be played, the one before that is meant.
+    private var goesBack = false
     /// Where the item is to begin that is being opened.
     private var start: Duration?
     /// What is told when the rest has been heard.
@@ -121,7 +123,7 @@ struct StreamMachine {
         case .stop: return end(.ended(.stopped))
         case .seek(let position): return seek(to: position)
         case .next: return item(after: hearing).map { open($0, at: nil) } ?? []
-        case .previous: return itemCount > 0 && phase != .idle ? open(max(hearing - 1, 0), at: nil) : []
+        case .previous: return itemCount > 0 && phase != .idle ? goBack(to: max(hearing - 1, 0)) : []
         case .opened:
             if phase == .opening { phase = .filling(isRefill: false) }
             return []
@@ -155,7 +157,13 @@ extension StreamMachine {
         failure = nil
         start = position
         phase = .opening
+        goesBack = false
         return [.begin(generation: generation), .open(item: item, at: position)]
+    }
+
+    private mutating func goBack(to item: Int) -> [Action] {
+        defer { goesBack = true }
+        return open(item, at: nil)
     }
 
     private mutating func play() -> [Action] {
@@ -204,6 +212,11 @@ extension StreamMachine {
         failuresInARow += 1
         let isOneOfMany = itemCount > 1
         let news: [Action] = isOneOfMany ? [.skipped(item: reading, error)] : []
+        if phase == .opening, goesBack {
+            if reading > 0 { return news + goBack(to: reading - 1) }
+            // From the first on there is only forward, and all of it was not tried yet.
+            failuresInARow = 1
+        }
         if failuresInARow < itemCount, let item = item(after: reading) {
             if phase == .opening { return news + open(item, at: nil) }
             reading = item

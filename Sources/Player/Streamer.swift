@@ -2,7 +2,7 @@ public import Effects
 public import Feed
 internal import Glibc
 internal import Handoff
-internal import Sound
+public import Sound
 internal import SoundCard
 internal import Synchronization
 
@@ -127,6 +127,13 @@ extension Streamer {
 
     /// What sounds; nil until it is known.
     public var track: Track? { director.track }
+
+    /// How loud what was given to the output has been of late, silence in a pause.
+    public var trail: LevelTrail { director.report.trail }
+
+    /// Whether the card is gone. It is looked for, and what would be played waits until it is back: the state stays the same, and
+    /// the position stands still.
+    public var isCardLost: Bool { director.report.isCardLost }
 
     public func next() { director.apply(.next) }
     public func previous() { director.apply(.previous) }

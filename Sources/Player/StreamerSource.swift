@@ -14,7 +14,7 @@ public final class StreamerSource: AudioSource, @unchecked Sendable {
     private var deck: Deck
     private var sound: Preallocated<Float>
     private var reports: LatestWriter<DeckReport>
-    private var report = DeckReport()
+    private var report: DeckReport
     /// Of the streamer, which need not be there any more.
     private let isOver: @Sendable () -> Bool
 
@@ -29,6 +29,7 @@ public final class StreamerSource: AudioSource, @unchecked Sendable {
         self.reports = reports
         self.isOver = isOver
         deck = Deck(format: format, blocks: blocks)
+        report = DeckReport(rate: format.rate)
         sound = Preallocated(repeating: 0, count: Self.frameCount * format.channelCount)
     }
 
@@ -40,11 +41,11 @@ public final class StreamerSource: AudioSource, @unchecked Sendable {
             let count = min(wanted - given, Self.frameCount)
             deck.pull(count, into: &sound, at: monotonicNow(), controls.orders)
             for index in 0..<count * format.channelCount { samples[given * format.channelCount + index] = sound[index] }
+            report.note(sound, count, channelCount: format.channelCount)
             given += count
         }
         controls.taken.store(deck.taken, ordering: .releasing)
         report.timeline = deck.timeline
-        report.meanSquare = meanSquare(of: sound.span)
         reports.publish(report)
         return FrameCount(given)
     }

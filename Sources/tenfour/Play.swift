@@ -43,6 +43,9 @@ struct Play: ParsableCommand {
     @Flag(help: "Begin again at the end.")
     var loop = false
 
+    @Flag(name: [.customShort("V"), .long], help: "Show live how loud it is, over the last seconds.")
+    var levels = false
+
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
     var quiet = false
 
@@ -83,7 +86,7 @@ struct Play: ParsableCommand {
         defer { streamer.close() }
         sound.apply(to: streamer)
         let conductor = PlayConductor(
-            quiet: quiet, verbose: verbose, rendersTo: writesFile ? output : nil, fadeOut: sound.fadeOut.duration,
+            quiet: quiet, verbose: verbose, levels: levels, rendersTo: writesFile ? output : nil, fadeOut: sound.fadeOut.duration,
             duration: duration?.duration)
         try conductor.run(streamer, addresses, at: sound.start?.duration)
     }

@@ -11,6 +11,8 @@ import Synchronization
 struct PlayConductor {
     var quiet: Bool
     var verbose: Bool
+    /// Whether how loud it is scrolls by above the status line.
+    var levels = false
     /// The file that it is written to, if it is.
     var rendersTo: String?
     var fadeOut: Duration
@@ -26,14 +28,19 @@ struct PlayConductor {
         let keyboard = rendersTo == nil ? Keyboard() : nil
         if verbose, let output = streamer.openedOutput { say("plays on \(output)") }
         if keyboard != nil { say("q quits, ? helps") }
-        var line = PlayLine()
-        var hasSounded = false
+        var line = PlayLine(levels: levels)
+        var (hasSounded, isCardLost) = (false, false)
         let end = duration.map { ContinuousClock.now + $0 }
         while !Signals.hasEnd, !streamer.state.isOver, end.map({ ContinuousClock.now < $0 }) ?? true {
             let key = keyboard?.key(within: Self.interval)
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
             if let key, press(key, streamer, &line) { break }
             tell(events.take(), streamer, &line, &hasSounded)
+            if streamer.isCardLost != isCardLost {
+                isCardLost.toggle()
+                line.clear()
+                say(isCardLost ? "the sound card is gone: it goes on when that is back" : "the sound card is back")
+            }
             if !quiet, Terminal.showsStatus { line.draw(streamer) }
         }
         fade(streamer)
@@ -119,8 +126,10 @@ enum PlayKeys {
     }
 
     static let help = """
-        Keys: space or p pauses, arrows seek by 5 s and by a minute, [ and ] slow down and speed up, { and } lower and raise the \
-        pitch, backspace undoes both, 9 and 0 are volume, m mutes, < and > go through the queue, q fades out and quits.
+        Keys: space or p pauses, arrows seek by 5 s and by a minute,
+        [ and ] slow down and speed up, { and } lower and raise the pitch, backspace
+        undoes both, 9 and 0 are volume, m mutes, < and > go through the queue,
+        q fades out and quits.
         """
 
     static func verb(for key: Keyboard.Key) -> Verb? {

@@ -2,13 +2,17 @@ import Console
 import Feed
 import Player
 import Sound
+import Waveform
 
-/// One line that tells how it plays, drawn over itself.
+/// One line that tells how it plays, drawn over itself, and above it how loud it is where that is wanted.
 struct PlayLine {
-    private var isDrawn = false
+    private var screen = LiveLines()
+    private var level: LevelView?
     private var meter = Meter()
 
     private static let barWidth = 24
+
+    init(levels: Bool) { level = levels ? LevelView(name: "level") : nil }
 
     mutating func draw(_ streamer: Streamer) {
         let progress = streamer.progress
@@ -24,14 +28,12 @@ struct PlayLine {
         }
         fields.add(meter.show(Level(decibels: progress.level)), rank: 4)
         if let title = streamer.track?.title { fields.add(title, rank: 5) }
-        Terminal.draw("\r\u{1B}[K" + fields.text(width: max(Terminal.width - 1, 20)))
-        isDrawn = true
+        if streamer.isCardLost { fields.addPart("CARD LOST") }
+        level?.take(streamer.trail)
+        screen.draw(level.map { [$0] } ?? []) { fields.text(width: $0) }
     }
 
-    mutating func clear() {
-        if isDrawn { Terminal.draw("\r\u{1B}[K") }
-        isDrawn = false
-    }
+    mutating func clear() { screen.clear() }
 
     /// `|| 01:23 / 04:56  [====o---   ]  28 s  128 kbit/s`.
     static func fields(_ state: StreamState, _ progress: StreamProgress) -> StatusFields {

@@ -11,8 +11,7 @@ import Waveform
 
 /// One line that tells how it goes, drawn over itself, and above it how loud it is where that is wanted.
 struct StatusLine {
-    /// On the screen, with those above the status line.
-    private var lineCount = 0
+    private var screen = LiveLines()
     private let levels: Bool
     private var ownLevel = LevelView(name: "you")
     private var heardLevel = LevelView(name: "heard")
@@ -36,29 +35,16 @@ struct StatusLine {
         if !standing.isReached { fields.addPart("not in the channel") }
         if let capture = snapshot.capture { addOwn(capture, snapshot, session, standing, to: &fields) }
         if let playback = snapshot.playback { addOthers(playback, snapshot.voices, session, names, watch, to: &fields) }
-        let width = max(Terminal.width - 1, 20)
-        let lines = levelLines(snapshot, width: width)
-        // Where there are more or fewer than before, what was there goes first.
-        if lineCount != lines.count + 1 { clear() }
-        let up = lineCount > 1 ? "\u{1B}[\(lineCount - 1)A" : ""
-        Terminal.draw(up + (lines.map { "\r\u{1B}[K\($0)\n" } + ["\r\u{1B}[K" + fields.text(width: width)]).joined())
-        lineCount = lines.count + 1
+        screen.draw(levelViews(snapshot)) { fields.text(width: $0) }
     }
 
-    mutating func clear() {
-        guard lineCount > 0 else { return }
-        Terminal.draw("\r\u{1B}[K" + String(repeating: "\u{1B}[A\u{1B}[K", count: lineCount - 1))
-        lineCount = 0
-    }
+    mutating func clear() { screen.clear() }
 
-    /// As many as leave room for something else on the screen.
-    private mutating func levelLines(_ snapshot: SessionSnapshot, width: Int) -> [String] {
+    private mutating func levelViews(_ snapshot: SessionSnapshot) -> [LevelView] {
         guard levels else { return [] }
         if let trail = snapshot.capture?.trail { ownLevel.take(trail) }
         if let trail = snapshot.playback?.trail { heardLevel.take(trail) }
-        let shown = (snapshot.capture != nil ? [ownLevel] : []) + (snapshot.playback != nil ? [heardLevel] : [])
-        let height = min(max((Terminal.height - 4) / max(shown.count, 1) / 3, 1), 5)
-        return shown.flatMap { $0.lines(width: width, height: height, hasColours: Terminal.takesColours) }
+        return (snapshot.capture != nil ? [ownLevel] : []) + (snapshot.playback != nil ? [heardLevel] : [])
     }
 
     /// `ON AIR  -12 dBFS  31.9 kbit/s`, how it arrives, and what keeps it from arriving.

@@ -34,7 +34,8 @@ struct TimePitchOptions: ParsableArguments {
 
 /// `[` and `]` for the rate, `{` and `}` for the pitch, as in mpv; backspace sets both back.
 enum TimePitchKeys {
-    static let help = "[ and ] slow down and speed up, { and } lower and raise, backspace sets both back, q quits"
+    static let help =
+        "[ and ] slow down and speed up, { and } lower and raise, backspace sets both back, m silences, q quits"
 
     /// Returns whether it was one of them.
     static func press(_ key: Character, _ session: Session) -> Bool {

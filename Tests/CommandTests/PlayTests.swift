@@ -85,6 +85,16 @@ import Testing
         #expect(player.wait(.seconds(20)) == .code(0))
     }
 
+    @Test func itsLevelScrollsByAboveTheStatusLine() throws {
+        let name = try tone("long.wav", seconds: 100)
+        let player = try Program("tenfour", ["play", "-V", name], environment: nullCard, terminal: Terminal())
+        #expect(player.says("0 dB"))
+        #expect(player.says("level"))
+        #expect(player.says("█"))
+        player.send(SIGINT)
+        #expect(player.wait(.seconds(20)) == .code(0))
+    }
+
     @Test func aSignalEndsItInTime() throws {
         let player = try Program("tenfour", ["play", tone("long.wav", seconds: 100)], environment: nullCard)
         #expect(player.says("long.wav"))

@@ -86,6 +86,27 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
         }
     }
 
+    @Test func whatPlaysWaitsForACardThatIsGone() throws {
+        let (streamer, _) = try play("60", on: "labcard:pulled")
+        #expect(waiting { streamer.progress.position.value > .milliseconds(300) })
+        let trouble = (ProcessInfo.processInfo.environment["LABCARD_DIR"] ?? "/dev/shm") + "/pulled.unplugged"
+        try #require(FileManager.default.createFile(atPath: trouble, contents: nil))
+        defer { try? FileManager.default.removeItem(atPath: trouble) }
+        #expect(waiting { streamer.isCardLost })
+        // What lay in the card's queue is over by then.
+        usleep(200_000)
+        let place = streamer.progress.position.value
+        usleep(300_000)
+        #expect(streamer.progress.position.value == place)
+        #expect(streamer.state == .playing)
+        let back = monotonicNow()
+        try FileManager.default.removeItem(atPath: trouble)
+        #expect(waiting { !streamer.isCardLost })
+        #expect(waiting { streamer.progress.position.value > place })
+        #expect(streamer.progress.position.value - place < monotonicNow() - back)
+        streamer.close()
+    }
+
     private func play(
         _ seconds: String, on card: String, _ opening: CodedOpening = CodedOpening(.mono)
     ) throws -> (Streamer, Watch) {

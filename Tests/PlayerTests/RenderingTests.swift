@@ -65,6 +65,16 @@ import Testing
         #expect(abs(sound[30_000] - CodedFeed.value(at: 30_000, rate: 48_000)) < 0.0001)
     }
 
+    @Test func howLoudItIsIsKeptATenthOfASecondAtATime() throws {
+        var streamer: Streamer?
+        _ = try render(["1"]) { streamer = $0 }
+        let steps = try #require(streamer).trail.steps(after: 0)
+        #expect(steps.count == 10)
+        for (index, step) in steps.enumerated() {
+            #expect(abs(step.peak - CodedFeed.value(at: index * 4_800 + 4_799, rate: 48_000)) < 0.0001)
+        }
+    }
+
     @Test func anEqualizerIsHeard() throws {
         let sound = try render(["1"]) { $0.equalizer = [EqualizerBand(.lowShelf, frequency: 2_000, gain: -20)] }
         #expect(sound.count == 48_000)

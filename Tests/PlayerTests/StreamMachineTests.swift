@@ -147,6 +147,20 @@ import Testing
         #expect(machine.handle(.previous) == [.begin(generation: 4), .open(item: 0, at: nil)])
     }
 
+    @Test func whatCannotBePlayedIsSkippedBackwards() {
+        var machine = playing(itemCount: 4)
+        _ = machine.handle(.hears(item: 3))
+        #expect(machine.handle(.previous) == [.begin(generation: 2), .open(item: 2, at: nil)])
+        #expect(
+            machine.handle(.failed(Self.error))
+                == [.skipped(item: 2, Self.error), .begin(generation: 3), .open(item: 1, at: nil)])
+        _ = machine.handle(.failed(Self.error))
+        // Nothing lies before the first: it goes forward until something can be played, or all of it was tried.
+        #expect(
+            (0..<4).map { _ in machine.handle(.failed(Self.error)).last }
+                == [.open(item: 1, at: nil), .open(item: 2, at: nil), .open(item: 3, at: nil), .close])
+    }
+
     private func playing(itemCount: Int = 1) -> StreamMachine {
         var machine = StreamMachine()
         _ = machine.handle(.open(itemCount: itemCount, at: nil))

@@ -5,13 +5,14 @@ import argparse
 import audio
 import cpu
 import latency
+import play
 import relay
 from table import Table, print_json
 
 
 def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark")
-    parser.add_argument("what", choices=["latency", "cpu", "audio", "relay", "short", "all"])
+    parser.add_argument("what", choices=["latency", "cpu", "audio", "play", "relay", "short", "all"])
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--peers", action="store_true")
@@ -32,6 +33,8 @@ def main():
         cpu.run(table("Processor time, 48 kHz mono, 20 ms frames, 32 kbit/s"), extent(cpu))
     if arguments.what in ("audio", "short", "all"):
         audio.run(table("What the audio threads ask of allocator and locks"), extent(audio))
+    if arguments.what in ("play", "short", "all"):
+        play.run(table("The streamer, over HTTP on loopback to labcard"), extent(play))
     if arguments.what == "relay":
         relay.run(table("A relay on loopback, 112-byte packets, 50 a second and stream"), extent(relay))
     if arguments.json:

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -102,11 +103,18 @@ class Busy:
     """How busy the machine was between `begin` and `end`, whoever it was: tells how far a figure can be trusted."""
 
     def __init__(self):
-        self.first = self.read()
+        self.first, self.own = self.read(), own_time()
 
     @staticmethod
     def read():
         return [int(field) for field in open("/proc/stat").readline().split()[1:9]]
+
+    @property
+    def others(self):
+        """The share of the processors that went to neither this process nor what it has started and ended since."""
+        ticks = [b - a for a, b in zip(self.first, self.read())]
+        busy = sum(ticks) - ticks[3] - ticks[4] - (own_time() - self.own) * os.sysconf("SC_CLK_TCK")
+        return max(busy / max(sum(ticks), 1), 0)
 
     def __str__(self):
         user, nice, system, idle, wait, hard, soft, stolen = (b - a for a, b in zip(self.first, self.read()))
@@ -115,6 +123,12 @@ class Busy:
         load = open("/proc/loadavg").read().split()[0]
         rivals = f", {count} real-time threads of others" if (count := real_time_threads()) else ""
         return f"load {load}, processors {share:.0f} % busy, {100 * stolen / total:.1f} % taken by the host{rivals}"
+
+
+def own_time():
+    """Processor time of this process and of those it has started that are over, in seconds."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def real_time_threads():
