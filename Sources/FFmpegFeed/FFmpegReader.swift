@@ -33,7 +33,8 @@ public final class FFmpegReader: Reading {
     public var parser: any Parsing { source }
 
     /// Waits for the first sound, of which the track learns what only a decoder knows.
-    init(_ source: any PacketSource, format: LPCMFormat) throws(ReadError) {
+    init(_ source: any PacketSource, format: LPCMFormat?) throws(ReadError) {
+        let format = format ?? source.track.format
         self.source = source
         self.format = format
         converted = ConvertedSound(format)

@@ -1,10 +1,11 @@
 public import Feed
 public import Sound
 
-/// Everything that this package plays: Ogg Opus and WAV without FFmpeg, the rest with it. `format` is of what is read.
+/// Everything that this package plays: Ogg Opus and WAV without FFmpeg, the rest with it. `format` is of what is read; nil:
+/// as it was recorded.
 ///
 /// Waits for the first sound. Throws where FFmpeg is needed and not on this machine. One thread at a time, from here on.
-public func openFFmpegFeed(_ download: any Downloading, format: LPCMFormat) throws(ReadError) -> any Reading {
+public func openFFmpegFeed(_ download: any Downloading, format: LPCMFormat?) throws(ReadError) -> any Reading {
     var window = ByteWindow(of: download)
     let tag: ID3Tag
     let container: Container

@@ -35,7 +35,7 @@ public final class OggOpusParser: PacketDecoding {
     private static let gapLimit = 1 << 22
     private static let tagLimit = 1 << 16
 
-    init(_ window: consuming ByteWindow, channelCount: Int) throws(ReadError) {
+    init(_ window: consuming ByteWindow, channelCount: Int?) throws(ReadError) {
         do {
             var pages = OggPages(window)
             let (head, tags, serial, end) = try Self.readHeaders(&pages, from: 0)
@@ -50,7 +50,7 @@ public final class OggOpusParser: PacketDecoding {
                 codec: "opus", format: LPCMFormat(channelCount: head.channelCount), title: tags.title,
                 artist: tags.artist)
         } catch { throw .parse(error) }
-        decodedFormat = LPCMFormat(channelCount: min(channelCount, 2))
+        decodedFormat = LPCMFormat(channelCount: min(channelCount ?? head.channelCount, 2))
         do { decoder = try OpusDecoder(channelCount: decodedFormat.channelCount) } catch {
             throw .undecodable("\(error)")
         }

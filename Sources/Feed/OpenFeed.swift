@@ -1,9 +1,9 @@
 public import Sound
 
-/// What this room plays without further libraries: Opus in Ogg, and WAV. `format` is of what is read.
+/// What this room plays without further libraries: Opus in Ogg, and WAV. `format` is of what is read; nil: as it was recorded.
 ///
 /// Waits for the first sound. One thread at a time, from here on.
-public func openFeed(_ download: any Downloading, format: LPCMFormat) throws(ReadError) -> any Reading {
+public func openFeed(_ download: any Downloading, format: LPCMFormat?) throws(ReadError) -> any Reading {
     var window = ByteWindow(of: download)
     let container: Container
     do {
@@ -17,11 +17,11 @@ public func openFeed(_ download: any Downloading, format: LPCMFormat) throws(Rea
 
 /// Goes on with what `window` holds.
 package func openOwnFeed(
-    _ window: consuming ByteWindow, _ container: Container, format: LPCMFormat
+    _ window: consuming ByteWindow, _ container: Container, format: LPCMFormat?
 ) throws(ReadError) -> PacketReader {
     switch container {
     case .oggOpus:
-        try PacketReader(OggOpusParser(window, channelCount: format.channelCount), format: format)
+        try PacketReader(OggOpusParser(window, channelCount: format?.channelCount), format: format)
     case .wav: try PacketReader(WAVParser(window), format: format)
     default:
         throw .undecodable(

@@ -17,7 +17,8 @@ public final class PacketReader: Reading {
     public var parser: any Parsing { source }
 
     /// Waits for the first sound.
-    init(_ source: any PacketDecoding, format: LPCMFormat) throws(ReadError) {
+    init(_ source: any PacketDecoding, format: LPCMFormat?) throws(ReadError) {
+        let format = format ?? source.decodedFormat
         self.source = source
         self.format = format
         converted = ConvertedSound(format)

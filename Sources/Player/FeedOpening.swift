@@ -26,7 +26,7 @@ struct FeedOpening: Opening {
         }
     }
 
-    func open(_ download: any Downloading, of item: QueueItem, as format: LPCMFormat) throws(StreamError) -> Opened {
+    func open(_ download: any Downloading, of item: QueueItem, as format: LPCMFormat?) throws(StreamError) -> Opened {
         if let playlist = try playlist(in: download) {
             guard item.depth < Playlist.maximumDepth else {
                 throw .unusable("playlists that name playlists are followed only so far; open the innermost")

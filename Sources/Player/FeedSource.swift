@@ -5,23 +5,23 @@ public import Sound
 ///
 /// One thread at a time; `read` waits for the network, and nothing longer than the time-out of `download`.
 public struct FeedSource: ~Copyable, AudioSource {
-    public let format: LPCMFormat
+    public var format: LPCMFormat { reading.format }
     private let reading: any Reading
     private let download: any Downloading
     private let opening: FeedOpening
 
-    /// `address` is as for `Streamer.open`; of a playlist, the first entry is read. Throws a sentence with its remedy.
+    /// `address` is as for `Streamer.open`; of a playlist, the first entry is read. Without a `format` it is read as it
+    /// was recorded. Throws a sentence with its remedy.
     public init(
-        _ address: String, format: LPCMFormat = .stereo, download settings: DownloadSettings = DownloadSettings()
+        _ address: String, format: LPCMFormat? = nil, download settings: DownloadSettings = DownloadSettings()
     ) throws(StreamError) {
         let opening = try FeedOpening(settings)
         (reading, download) = try Self.open(QueueItem(address), format, opening)
-        self.format = format
         self.opening = opening
     }
 
     private static func open(
-        _ item: QueueItem, _ format: LPCMFormat, _ opening: FeedOpening
+        _ item: QueueItem, _ format: LPCMFormat?, _ opening: FeedOpening
     ) throws(StreamError) -> (any Reading, any Downloading) {
         let download = try opening.begin(item)
         do throws(StreamError) {

@@ -7,7 +7,7 @@ protocol Opening: Sendable {
     func begin(_ item: QueueItem) throws(StreamError) -> any Downloading
 
     /// Waits until it is known what it is. `format` is what it is read as.
-    func open(_ download: any Downloading, of item: QueueItem, as format: LPCMFormat) throws(StreamError) -> Opened
+    func open(_ download: any Downloading, of item: QueueItem, as format: LPCMFormat?) throws(StreamError) -> Opened
 
     /// How much a download of this bit rate is to keep; nil where that is settled.
     func limits(atBitRate bitRate: Int) -> BufferLimits?

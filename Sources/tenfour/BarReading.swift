@@ -30,7 +30,7 @@ struct BarReading {
     func run() throws(RadioError) -> Result {
         var result = try read(expecting: nil)
         // Where only the end told how long it was, it is read once more. A pipe can be read once.
-        if !result.bars.isExact, isFile, !Signals.hasEnd {
+        if !result.bars.isExact, isRegularFile(path), !Signals.hasEnd {
             let second = try read(expecting: result.bars.frameCount)
             if second.bars.isExact { result = second }
         }
@@ -41,21 +41,14 @@ struct BarReading {
         return result
     }
 
-    private var isFile: Bool {
-        var status = stat()
-        return unsafe path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    }
-
-    private var isAddress: Bool { path.hasPrefix("http://") || path.hasPrefix("https://") }
-
     private func read(expecting frameCount: FrameCount?) throws(RadioError) -> Result {
-        if isAddress { return try readFeed(expecting: frameCount) }
+        if isAddress(path) { return try readFeed(expecting: frameCount) }
         do throws(SoundFileError) {
             // At its own rate and with its own channels, as nothing else would be exact.
             var file = try SoundFileReader(path: path)
             return try reduce(&file, frameCount: frameCount ?? file.frameCount)
         } catch {
-            guard isFile else { throw RadioError(.unavailable, error.description) }
+            guard isRegularFile(path) else { throw RadioError(.unavailable, error.description) }
             return try readFeed(expecting: frameCount)
         }
     }
@@ -91,4 +84,13 @@ struct BarReading {
         }
         return Result(bars: reduction.bars(), format: format)
     }
+}
+
+/// Whether what is to be read lies on the network.
+func isAddress(_ path: String) -> Bool { path.hasPrefix("http://") || path.hasPrefix("https://") }
+
+/// Whether it can be read again, and from any place.
+func isRegularFile(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
 }

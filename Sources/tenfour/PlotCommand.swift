@@ -21,7 +21,7 @@ struct PlotCommand: ParsableCommand {
             ends at the end, or with Ctrl-C; a pipe is -.
             """)
 
-    @Argument(help: ArgumentHelp("What to show: a sound file, or - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("What to show: a sound file, a URL, or - for standard input.", valueName: "file"))
     var file: String
 
     @Option(
@@ -49,7 +49,7 @@ struct PlotCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Width and height: of a picture in pixels, unless told 1200x310; in the terminal in characters and lines.",
+            "Width and height: of a picture in pixels, unless told 1200x302; in the terminal in characters and lines.",
             valueName: "WxH"))
     var size: PictureSize?
 
@@ -220,7 +220,7 @@ extension PictureFormat {
 
 extension Place {
     /// A card has no end: it is no place to read from here.
-    fileprivate var path: String {
+    var path: String {
         switch self {
         case .card(let name): "alsa:\(name)"
         case .file(let path): path

@@ -146,9 +146,9 @@ struct Send: ParsableCommand {
         if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
     }
 
-    /// What plays the address that is to be sent, if it is one.
+    /// What plays the address or file that is to be sent, if it is one.
     private func feed(channelCount: Int) throws(RadioError) -> Streamer? {
-        guard let input, input.hasPrefix("http://") || input.hasPrefix("https://") else { return nil }
+        guard let input, isAddress(input) || isRegularFile(Place(input).path) && raw(for: input) == nil else { return nil }
         var configuration = StreamerConfiguration()
         configuration.output = .source
         configuration.channelCount = channelCount

@@ -117,7 +117,7 @@ final class CodedOpening: Opening {
         return feed
     }
 
-    func open(_ download: any Downloading, of item: QueueItem, as format: LPCMFormat) throws(StreamError) -> Opened {
+    func open(_ download: any Downloading, of item: QueueItem, as format: LPCMFormat?) throws(StreamError) -> Opened {
         guard let feed = download as? CodedFeed, feed.format == format else { throw .unusable("another format") }
         return .sound(feed)
     }
