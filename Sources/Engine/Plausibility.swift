@@ -18,16 +18,19 @@ struct Plausibility: Sendable {
     mutating func take(_ toc: OpusTOC) -> Bool {
         recent = recent << Self.bitCount | UInt64(toc.rawValue >> 2)
         count = min(count + 1, Self.window)
-        // Of eight drawn by chance there are six different kinds or more in 999 cases of 1000; an encoder has two or three.
-        return differentCount <= (count + 2) / 2
+        return differentCount <= allowedCount
     }
 
     /// Whether a person is to be told: once, and when it is sure.
     mutating func isNewlyDoubted() -> Bool {
-        guard !hasBeenDoubted, count == Self.window, differentCount > (count + 2) / 2 else { return false }
+        guard !hasBeenDoubted, count == Self.window, differentCount > allowedCount else { return false }
         hasBeenDoubted = true
         return true
     }
+
+    /// Of eight drawn by chance there are six different kinds or more in 999 cases of 1000; an encoder has two or three. Of the
+    /// first two both are the same: one lost at the start is not heard, and noise at full scale is.
+    private var allowedCount: Int { count < 3 ? 1 : (count + 2) / 2 }
 
     private var differentCount: Int {
         var kinds: UInt64 = 0

@@ -45,6 +45,16 @@ struct PlausibilityTests {
         #expect(!listener.takeEvents().contains(.sourceLooksEncrypted(SSRC(9))))
     }
 
+    @Test func ofTheFirstTwoThatDifferTheSecondIsNotPlayed() {
+        var listener = station()
+        let receptions = [8, 16, 8, 8].enumerated().map { number, toc in
+            listener.receive(
+                media(SSRC(9), number, payload: [UInt8(toc)] + [UInt8](repeating: 7, count: 79)), from: alice,
+                at: seconds(0.02 * Double(number)))
+        }
+        #expect(receptions.map { $0 == .discarded(.looksEncrypted) } == [false, true, false, false])
+    }
+
     /// Who turns encryption off is heard within three packets.
     @Test func whatBecomesOpusIsPlayed() {
         var dice = SeededGenerator(seed: 3)
