@@ -1,20 +1,21 @@
 import Feed
 import Glibc
+import Handoff
 import Sound
-import Synchronization
 
 @testable import Player
 
 /// Sound in which each frame tells where it lies, from bytes that come when the test lets them.
 ///
 /// A frame is a byte: what is here is counted in frames. At the output's rate, mono or stereo alike.
-final class CodedFeed: Downloading, Parsing, Reading, @unchecked Sendable {
+final class CodedFeed: Downloading, Parsing, Reading, Sendable {
     let format: LPCMFormat
     let frameCount: Int
-    private let lock = Mutex(Contents())
-    private var next = 0
+    private let lock = Locked(Contents())
 
     private struct Contents {
+        var next = 0
+        var limits = BufferLimits()
         var here = Int.max
         var isInterrupted = false
         var isStopped = false
@@ -45,10 +46,13 @@ final class CodedFeed: Downloading, Parsing, Reading, @unchecked Sendable {
 
     // Downloading
 
-    var limits = BufferLimits()
+    var limits: BufferLimits {
+        get { lock.withLock { $0.limits } }
+        set { lock.withLock { $0.limits = newValue } }
+    }
 
     var state: DownloadState {
-        let here = lock.withLock { min($0.here, frameCount) }
+        let (next, here) = lock.withLock { ($0.next, min($0.here, frameCount)) }
         return DownloadState(
             phase: here == frameCount ? .ended : .receiving, byteCount: frameCount,
             available: min(next, here)..<max(here, min(next, here)), isSeekable: true)
@@ -70,16 +74,19 @@ final class CodedFeed: Downloading, Parsing, Reading, @unchecked Sendable {
     // Both
 
     func seek(to position: Duration) -> Estimate<Duration> {
-        next = min(FrameCount(position, at: format.rate).rawValue, frameCount)
+        lock.withLock { $0.next = min(FrameCount(position, at: format.rate).rawValue, frameCount) }
         return Estimate(position, isExact: true)
     }
 
     // Reading
 
     var parser: any Parsing { self }
-    var position: Estimate<Duration> { Estimate(FrameCount(next).duration(at: format.rate), isExact: true) }
+    var position: Estimate<Duration> {
+        Estimate(FrameCount(lock.withLock { $0.next }).duration(at: format.rate), isExact: true)
+    }
 
     func read(into samples: inout MutableSpan<Float>) throws(ReadError) -> FrameCount {
+        let next = lock.withLock { $0.next }
         let wanted = min(samples.count / format.channelCount, frameCount - next)
         if let failsAt = lock.withLock({ $0.failsAt }), next >= failsAt { throw .undecodable("it is broken there") }
         while lock.withLock({ $0.here }) < next + wanted {
@@ -89,14 +96,14 @@ final class CodedFeed: Downloading, Parsing, Reading, @unchecked Sendable {
         for index in 0..<wanted * format.channelCount {
             samples[index] = Self.value(at: next + index / format.channelCount, rate: format.rate.hertz)
         }
-        next += wanted
+        lock.withLock { $0.next = next + wanted }
         return FrameCount(wanted)
     }
 }
 
 /// Opens coded feeds by the seconds that they last: `2.5`. What is no number cannot be opened.
 final class CodedOpening: Opening {
-    private let feeds = Mutex<[CodedFeed]>([])
+    private let feeds = Locked<[CodedFeed]>([])
     private let format: LPCMFormat
     private let held: Double?
 

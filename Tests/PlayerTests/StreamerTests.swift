@@ -20,7 +20,8 @@ import Testing
         var positions: [Duration] = []
         for await event in events {
             switch event {
-            case .state(let state): states.append(state)
+            // On a machine that is held up it may run dry and go on: each for the first time.
+            case .state(let state): if !states.contains(state) { states.append(state) }
             case .title(let title): titles.append(title)
             case .progress(let progress): positions.append(progress.position.value)
             case .item(let number, let track): #expect(number == 0 && track.codec == "coded")

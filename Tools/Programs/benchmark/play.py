@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 
+from audio import Watched
 from cpu import share
 from rig import ROOT, TENFOUR, Busy, Program, median, pause, say, speech
 from table import Row
@@ -16,6 +17,7 @@ from wire import Wire
 
 CARD, WIRE = "lab_speaker", Wire("speaker")
 RUN_IN = 3  # seconds: what comes is fetched and decoded as it will be from then on
+SEEK = 0.8  # seconds from one to the next
 RATE = 32   # the fastest at which it skims
 NOISE = "0.3*(random(0)-0.5)*sin(2*PI*t/7)"
 LOW, HIGH = 600, 1200  # Hz, in even and in odd minutes of the sound that is sought in
@@ -176,13 +178,14 @@ def seeks(table, folder, extent):
     say(f"{extent.seeks} seeks")
     keyboard, terminal = pty.openpty()
     delays, busy = [], Busy()
-    with Program(*ours(folder.url("minutes.mp3")), stdin=terminal):
+    _, *words = ours(folder.url("minutes.mp3"))
+    with Watched("play, meanwhile", *words, seconds=SEEK * extent.seeks, stdin=terminal) as player:
         pause(RUN_IN)
         for number in range(extent.seeks):
             tone = LOW if number % 2 else HIGH
             pressed = time.monotonic()
             os.write(keyboard, b"\x1b[A" if number < extent.seeks / 2 else b"\x1b[B")
-            pause(0.8)
+            pause(SEEK)
             if heard := WIRE.first_tone(0.9 * tone, 1.1 * tone, pressed, time.monotonic()):
                 delays.append(1000 * (heard - pressed))
     os.close(keyboard), os.close(terminal)
@@ -190,6 +193,7 @@ def seeks(table, folder, extent):
         table.add(Row("seek over HTTP", "<= 200 ms", f"{extent.seeks - len(delays)} led nowhere", False, broken=True))
     else:
         add_time(table, "seek over HTTP: from the key to the sound", 200, delays, busy)
+    table.add(player.row("tf-audio-play", "playback thread"))
 
 
 def memory(table, folder, extent):
