@@ -184,6 +184,7 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
+        .target(name: "CMACs", path: "Tests/CMACs"),
         tests("SoundTests", imports: ["Sound"]),
         tests("RTPTests", imports: ["BadLink", "RTP", "Sound"]),
         tests("KeysTests", imports: ["BadLink", "Keys", "RTP", "Sound"]),
@@ -192,7 +193,8 @@ let package = Package(
         tests(
             "MembershipTests",
             imports: ["Membership", "Relaying", "Keys", "Engine", "BadLink", "Playout", "RTP", "Sound"]),
-        tests("RelayingTests", imports: ["CAllocations", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
+        tests(
+            "RelayingTests", imports: ["CAllocations", "CMACs", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
         tests(
             "RelayServiceTests",
             imports: [
