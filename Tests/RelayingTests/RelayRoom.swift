@@ -192,8 +192,12 @@ final class SimulatedMember {
     /// An RTCP report.
     @discardableResult
     func report(_ room: RelayRoom, _ write: (inout OutputSpan<UInt8>) -> Void) -> Relay.Reception {
+        room.receive(sealed(write), from: endpoint)
+    }
+
+    func sealed(_ write: (inout OutputSpan<UInt8>) -> Void) -> [UInt8] {
         let report = [UInt8](capacity: 1_232, initializingWith: write)
-        return room.receive([UInt8](capacity: 1_300) { sealer!.seal(report: report.span, into: &$0) }, from: endpoint)
+        return [UInt8](capacity: 1_300) { sealer!.seal(report: report.span, into: &$0) }
     }
 
     /// The records that came for it, and what was no record.
