@@ -192,7 +192,7 @@ let package = Package(
         tests("QualityTests", imports: ["Quality", "Playout", "RTP", "Sound"]),
         tests(
             "MembershipTests",
-            imports: ["Membership", "Relaying", "Keys", "Engine", "BadLink", "Playout", "RTP", "Sound"]),
+            imports: ["Membership", "Relaying", "Radio", "Keys", "Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests(
             "RelayingTests", imports: ["CAllocations", "CMACs", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
         tests(
