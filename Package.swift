@@ -234,7 +234,7 @@ let package = Package(
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "play", "SoundFile", "Sound"]),
         tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
-        tests("CommandTests", imports: ["tenfour"]),
+        tests("CommandTests", imports: ["tenfour", "Radio", "Membership", "Keys", "Engine"]),
         tests("InteropTests", imports: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]

@@ -101,7 +101,7 @@ extension Channel {
 
     private mutating func pause(for reason: Refusal.Reason, at now: Instant) {
         switch reason {
-        case .unproved, .full, .limited, .stopping: admission.pause(at: now, using: &generator)
+        case .unproved, .full, .limited, .stopping, .left: admission.pause(at: now, using: &generator)
         case .refused, .rekeyed: admission.pauseLong(at: now, using: &generator)
         }
     }

@@ -68,7 +68,7 @@ struct JoiningTests {
         #expect(member.eventsOnly == [.joined(.talk, seenAt: member.endpoint)])
     }
 
-    @Test(arguments: [Refusal.Reason.full, .limited, .refused, .rekeyed, .stopping])
+    @Test(arguments: [Refusal.Reason.full, .limited, .refused, .rekeyed, .stopping, .left])
     func whoHasProvedTheKeyIsToldPlainlyAndTriesOn(reason: Refusal.Reason) {
         relay.refusal = reason
         let member = Member(0, Family.configuration(.listen), ssrc: 9)

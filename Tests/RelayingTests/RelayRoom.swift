@@ -40,8 +40,8 @@ final class RelayRoom {
         return reception
     }
 
-    func stop() {
-        relay.stop(at: now)
+    func stop(for reason: Refusal.Reason = .stopping) {
+        relay.stop(for: reason, at: now)
         settle()
     }
 

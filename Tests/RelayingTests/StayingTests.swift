@@ -249,14 +249,15 @@ struct StayingTests {
         #expect(room.takeEvents() == [.left(member: member.number!, channel: 9)])
     }
 
-    @Test func whoStopsSaysGoodbyeToAll() {
+    @Test(arguments: [Refusal.Reason.stopping, .left])
+    func whoStopsSaysGoodbyeToAll(reason: Refusal.Reason) {
         talker.announce(room)
         room.inbox = [:]
-        room.stop()
-        #expect(talker.records(room).records == [.goodbye(.stopping)])
-        #expect(listener.records(room).records == [.goodbye(.stopping)])
+        room.stop(for: reason)
+        #expect(talker.records(room).records == [.goodbye(reason)])
+        #expect(listener.records(room).records == [.goodbye(reason)])
         #expect(Set(room.takeEvents()) == [.left(member: 0, channel: 0), .left(member: 1, channel: 0)])
-        guard case .refusal(.stopping) = SimulatedMember(family, .listen, at: .host(6)).knock(room) else {
+        guard case .refusal(reason) = SimulatedMember(family, .listen, at: .host(6)).knock(room) else {
             Issue.record("let in")
             return
         }
