@@ -183,6 +183,7 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
+        .target(name: "CMACs", path: "Tests/CMACs"),
         tests("SoundTests", imports: ["Sound"]),
         tests("RTPTests", imports: ["BadLink", "RTP", "Sound"]),
         tests("KeysTests", imports: ["BadLink", "Keys", "RTP", "Sound"]),
@@ -190,8 +191,9 @@ let package = Package(
         tests("QualityTests", imports: ["Quality", "Playout", "RTP", "Sound"]),
         tests(
             "MembershipTests",
-            imports: ["Membership", "Relaying", "Keys", "Engine", "BadLink", "Playout", "RTP", "Sound"]),
-        tests("RelayingTests", imports: ["CAllocations", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
+            imports: ["Membership", "Relaying", "Radio", "Keys", "Engine", "BadLink", "Playout", "RTP", "Sound"]),
+        tests(
+            "RelayingTests", imports: ["CAllocations", "CMACs", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
         tests(
             "RelayServiceTests",
             imports: [
@@ -233,7 +235,7 @@ let package = Package(
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "play", "SoundFile", "Sound"]),
         tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
-        tests("CommandTests", imports: ["tenfour"]),
+        tests("CommandTests", imports: ["tenfour", "Radio", "Membership", "Keys", "Engine"]),
         tests("InteropTests", imports: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]

@@ -90,6 +90,8 @@ public struct Refusal: Hashable, Sendable {
         /// The channel has a new secret.
         case rekeyed = 4
         case stopping = 5
+        /// The station that answered its channel's members has left.
+        case left = 6
     }
 
     public let nonce: UInt128
@@ -149,6 +151,7 @@ extension Refusal.Reason: CustomStringConvertible {
         case .refused: "the relay goes by another name than the one in the link"
         case .rekeyed: "the channel has a new secret"
         case .stopping: "the relay is stopping"
+        case .left: "the station that answered has left"
         }
     }
 }

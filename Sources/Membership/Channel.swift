@@ -43,7 +43,7 @@ public struct Channel: ~Copyable, Sendable {
         case joined(PeerAddress)
         case lost
         case refused(Refusal.Reason)
-        case closed
+        case closed(Refusal.Reason)
     }
 
     /// What became of a datagram from the network.

@@ -3,7 +3,7 @@ public import Keys
 
 /// What happened to a member that a person, or the wiring, may want to know.
 public enum ChannelEvent: Hashable, Sendable {
-    /// The relay has let us in, and sees us at this address.
+    /// The relay has let us in and keeps our place, and sees us at this address.
     case joined(Role, seenAt: Endpoint)
     /// The relay does not answer, or not any more; joining goes on. Sound may still come.
     case lost

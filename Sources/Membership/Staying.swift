@@ -91,7 +91,7 @@ extension Channel {
         unprovedDeadline = nil
         take(terms, at: now)
         talk.announceAgain()
-        tell(.joined(terms.address))
+        // Others may come first with the last places: only what answers our first record says that we have one.
         stay(at: now)
     }
 
@@ -101,7 +101,7 @@ extension Channel {
 
     private mutating func pause(for reason: Refusal.Reason, at now: Instant) {
         switch reason {
-        case .unproved, .full, .limited, .stopping: admission.pause(at: now, using: &generator)
+        case .unproved, .full, .limited, .stopping, .left: admission.pause(at: now, using: &generator)
         case .refused, .rekeyed: admission.pauseLong(at: now, using: &generator)
         }
     }
@@ -147,8 +147,7 @@ extension Channel {
         case .pathChallenge(let number): say(.pathAnswer(number))
         case .goodbye(let reason):
             session = nil
-            told = .closed
-            events.post(.closed(reason))
+            tell(isJoined ? .closed(reason) : .refused(reason))
             pause(for: reason, at: now)
         case .ssrcRefused(let refused):
             if refused == ssrc { tellOfCollision() }
@@ -175,7 +174,8 @@ extension Channel {
         case .joined(let address): events.post(.joined(configuration.role, seenAt: Endpoint(address)))
         case .lost: events.post(.lost)
         case .refused(let reason): events.post(.refused(reason))
-        case .nothing, .closed: break
+        case .closed(let reason): events.post(.closed(reason))
+        case .nothing: break
         }
     }
 

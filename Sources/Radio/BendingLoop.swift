@@ -18,6 +18,8 @@ struct BendingLoop: ~Copyable, Sendable {
     /// What the card is given ahead: what this thread may be late by, and a period.
     private let ahead: Int
     private var given = 0
+    /// Samples that a recording had no room for.
+    private var unwritten = 0
 
     private static let interval: UInt32 = 2_000
     /// A second: then whoever writes has given up.
@@ -53,6 +55,8 @@ struct BendingLoop: ~Copyable, Sendable {
                 take()
             }
             controls.bentLag.store(Int(live.lag / .microseconds(1)), ordering: .relaxed)
+            controls.bentLoss.store(
+                unwritten + live.dropped.rawValue * live.format.channelCount, ordering: .relaxed)
             if !isLast { usleep(Self.interval) }
         }
     }
@@ -72,7 +76,11 @@ struct BendingLoop: ~Copyable, Sendable {
         if let isTaken = card?.push(piece), isTaken { given &+= piece.count }
         // A recording is written by a thread that may be slow: where no card waits, there is time for it.
         var patience = card == nil || isLast ? Self.patience : 0
-        while let isTaken = tap?.push(piece), !isTaken, patience > 0 {
+        while let isTaken = tap?.push(piece), !isTaken {
+            guard patience > 0 else {
+                unwritten += piece.count
+                break
+            }
             patience -= 1
             usleep(Self.interval)
         }

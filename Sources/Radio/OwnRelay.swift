@@ -67,7 +67,7 @@ final class OwnRelay {
 
     func clockIs(_ clock: WallClock, at now: Instant) { relay.clockIs(clock, at: now) }
 
-    func stop(at now: Instant) { relay.stop(at: now) }
+    func stop(at now: Instant) { relay.stop(for: .left, at: now) }
 
     private func takeEvents() {
         while let event = relay.nextEvent() { audience.take(event) }

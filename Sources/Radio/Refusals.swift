@@ -8,7 +8,7 @@ extension Refusal.Reason {
     /// As a sentence for a member that the relay lets go.
     public var farewell: String {
         switch self {
-        case .stopping: "the relay is stopping; it is asked again until it is back"
+        case .stopping, .left: "\(self); it is asked again until it is back"
         case .refused: "the relay does not carry this channel any more: ask its operator"
         case .rekeyed, .full, .limited, .unproved: sentence
         }
@@ -21,14 +21,19 @@ extension Refusal.Reason {
             : compare the link with the one that others use, and the relay's configuration with tenfour channel keys
             """
         case .full: "; this goes on trying, and its operator can make more room"
-        case .limited, .stopping: "; this goes on trying"
+        case .limited, .stopping, .left: "; this goes on trying"
         case .refused: ": ask for a link with its name, or its operator to add this one (name in relay.conf)"
         case .rekeyed: ": ask for the new link"
         }
     }
 
     /// Whether it may be otherwise in a moment: the place that a listener had is free half a minute after it was killed.
-    var mayPass: Bool { self == .full || self == .limited || self == .stopping }
+    var mayPass: Bool {
+        switch self {
+        case .full, .limited, .stopping, .left: true
+        case .unproved, .refused, .rekeyed: false
+        }
+    }
 
     /// Whether it will not be otherwise, as long as the link is the same.
     var isFinal: Bool { self == .refused || self == .rekeyed }

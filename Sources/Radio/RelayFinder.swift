@@ -2,7 +2,6 @@ internal import Engine
 internal import Handoff
 internal import Network
 internal import Sound
-internal import SoundCard
 
 /// Asks again what a relay's name stands for, while the relay does not answer where it was. Network thread.
 ///
@@ -56,9 +55,8 @@ final class RelayFinder {
     private func ask(at now: Instant) {
         lastAsked = now
         answer.withLock { $0 = .awaited }
-        do throws(AudioThreadError) {
-            // Nobody joins it: it is left to itself.
-            _ = try AudioThread("name", priority: nil, work: ()) { [host, port, resolve, answer] _, _ in
+        do throws(NetworkError) {
+            try DetachedThread.run { [host, port, resolve, answer] in
                 let found = resolve(host, port) ?? []
                 answer.withLock { $0 = .come(found) }
             }

@@ -123,7 +123,11 @@ public final class Session: Sendable {
     public var isOver: Bool { controls.isOver.load(ordering: .acquiring) }
 
     /// How it goes, renewed ten times a second; nil before the start.
-    public var snapshot: SessionSnapshot? { state.snapshot }
+    public var snapshot: SessionSnapshot? {
+        var snapshot = state.snapshot
+        snapshot?.playback?.unrecordedSampleCount += controls.bentLoss.load(ordering: .relaxed)
+        return snapshot
+    }
 
     /// What has happened since this was last asked, the last thousand at the most.
     public func takeEvents() -> [Event] { state.takeEvents() }

@@ -105,7 +105,7 @@ public struct SessionSnapshot: Sendable {
         /// What became of the wish for real-time priority, in words.
         public var priority: String { realTime.description }
         let realTime: RealTime
-        /// What a recording left out because its file or closure was too slow, counted in samples.
+        /// What was left out because a recording's file or closure, or the machine that bends, was too slow, in samples.
         public var unrecordedSampleCount: Int
         /// Packets of talkers beyond the number of voices.
         public var crowdedOutCount: Int

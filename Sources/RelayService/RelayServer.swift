@@ -145,7 +145,13 @@ internal import Sound
             if shared.isReading { shared.nextReading = read } else { shared.isReading = true }
             return shared.nextReading != nil
         }
-        if !isReading { ReadingThread.run { [self] in readAll(from: read) } }
+        guard !isReading else { return }
+        do throws(NetworkError) {
+            try DetachedThread.run { [self] in readAll(from: read) }
+        } catch {
+            // Where there is no thread to be had, it is done here.
+            readAll(from: read)
+        }
     }
 
     private func readAll(from first: @escaping Reading) {

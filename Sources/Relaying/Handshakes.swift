@@ -44,7 +44,7 @@ extension Relay {
             return refuse(join, .refused, .refused, key, to: sender)
         }
         guard let channel = door.channel else { return refuse(join, .rekeyed, .rekeyed, key, to: sender) }
-        guard !isStopping else { return refuse(join, .stopping, .stopping, key, to: sender) }
+        if let ending { return refuse(join, ending, .stopping, key, to: sender) }
         guard hasRoom(in: channel, for: sender) else { return refuse(join, .full, .full, key, to: sender) }
         guard sessions.waitingCount(at: sender.address) < Self.mostWaitingOfHost else {
             return refuse(join, .limited, .tooManyJoins, key, to: sender)

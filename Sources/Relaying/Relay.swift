@@ -47,7 +47,8 @@ public struct Relay: ~Copyable, Sendable {
     /// Proved JOINs.
     var hostJoins: AddressLimits
     var joins = Allowance()
-    var isStopping = false
+    /// Why nobody is let in any more; nil while somebody may be.
+    var ending: Refusal.Reason?
     private var discards = RelayDiscardCounts()
     var outbox = DatagramQueue()
     /// What is sent again, behind all else, and only while somebody waits for it.

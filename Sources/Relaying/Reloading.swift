@@ -1,5 +1,5 @@
 internal import Engine
-internal import Keys
+public import Keys
 public import Sound
 
 /// A configuration that changes, and an end.
@@ -39,10 +39,11 @@ extension Relay {
         doors.open(channels)
     }
 
-    /// Says good-bye to all; who wants to join from now on is refused.
-    public mutating func stop(at now: Instant) {
-        isStopping = true
-        for channel in channels.indices { sayGoodbye(.stopping, to: channel, at: now) }
+    /// Says good-bye to all; who wants to join from now on is refused. A station that has answered for itself goes `for` having
+    /// left.
+    public mutating func stop(for reason: Refusal.Reason = .stopping, at now: Instant) {
+        ending = reason
+        for channel in channels.indices { sayGoodbye(reason, to: channel, at: now) }
     }
 
     private mutating func sayGoodbye(_ reason: Refusal.Reason, to channel: Int, at now: Instant) {

@@ -38,6 +38,7 @@ struct ChannelStanding {
             "nobody answers at \(place ?? "the link's address")\(wasInside ? " any more" : ""); "
                 + "it is asked again until somebody does"
         case .refused(let reason): reason.sentence
+        case .closed(.left): "\(place ?? "who answered") has left; it is asked again until it is back"
         case .closed(let reason): reason.farewell
         case .ssrcIsTaken: nil
         case .limited(let limits):

@@ -68,7 +68,9 @@ struct Report {
                 ? "crowded out \(count(crowdedOut, "packet")) of more talkers than can be heard at once" : nil,
             snapshot.handoffDropCount > 0
                 ? "not taken   \(count(snapshot.handoffDropCount, "packet")): the machine was too slow" : nil,
-            unrecorded > 0 ? "not kept    \(count(unrecorded, "sample")): where the recording goes was too slow" : nil,
+            unrecorded > 0
+                ? "not kept    \(count(unrecorded, "sample")): where the recording goes, or the machine, was too slow"
+                : nil,
         ].compactMap { $0 }
     }
 

@@ -13,12 +13,12 @@ struct JoiningTests {
     private func seconds(_ instant: Instant) -> Double { Double(instant.nanoseconds) / 1e9 }
 
     @Test(arguments: Role.allCases)
-    func aMemberJoinsInTwoRoundTripsAndStays(role: Role) {
+    func aMemberJoinsInThreeRoundTripsAndStays(role: Role) {
         let member = Member(0, Family.configuration(role), ssrc: 9)
         let air = Airwaves([member], relay)
-        air.run(seconds: 0.05)
+        air.run(seconds: 0.07)
         #expect(member.eventsOnly == [.joined(role, seenAt: member.endpoint)])
-        #expect(member.events.first?.at == .start + .milliseconds(40))
+        #expect(member.events.first?.at == .start + .milliseconds(60))
         #expect(relay.helloCount == 1 && relay.joinCount == 1)
         air.run(seconds: 100)
         #expect(relay.helloCount == 1 && member.events.count == 1)
@@ -68,7 +68,7 @@ struct JoiningTests {
         #expect(member.eventsOnly == [.joined(.talk, seenAt: member.endpoint)])
     }
 
-    @Test(arguments: [Refusal.Reason.full, .limited, .refused, .rekeyed, .stopping])
+    @Test(arguments: [Refusal.Reason.full, .limited, .refused, .rekeyed, .stopping, .left])
     func whoHasProvedTheKeyIsToldPlainlyAndTriesOn(reason: Refusal.Reason) {
         relay.refusal = reason
         let member = Member(0, Family.configuration(.listen), ssrc: 9)
@@ -97,7 +97,7 @@ struct JoiningTests {
                 [99, 1, 5, 0] + nonce + [reason.rawValue, 0, 0, 0] + [UInt8](repeating: 7, count: 16)
             #expect(air.inject(forged, to: 0) == .discarded(.unexpected))
         }
-        air.run(seconds: 0.05)
+        air.run(seconds: 0.07)
         #expect(member.eventsOnly == [.joined(.listen, seenAt: member.endpoint)])
     }
 
@@ -218,7 +218,7 @@ struct JoiningTests {
         #expect(relay.log.isEmpty)
         member.channel.relayIs(at: [Airwaves.relay, wrong], air.now)
         air.settle(0)
-        air.run(seconds: 0.05)
+        air.run(seconds: 0.07)
         #expect(member.eventsOnly == [.lost, .joined(.listen, seenAt: member.endpoint)])
     }
 

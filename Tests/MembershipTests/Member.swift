@@ -53,6 +53,9 @@ final class Member {
     /// Returns whether it said something.
     func speak(at now: Instant) -> Bool {
         var isSpeaking = false
+        if let speech, speech.followsDefence {
+            self.speech?.byteCount = max(station.defence.bitRate * speech.frameCount.rawValue / 48_000 / 8, 5)
+        }
         while let packet = speech?.next(at: now) {
             station.send(packet.payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
             isSpeaking = true

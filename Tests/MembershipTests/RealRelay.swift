@@ -26,16 +26,20 @@ final class RealRelay: RelayEnd {
     private var output: [(bytes: [UInt8], to: Endpoint)] = []
     private var takenCount = 0
 
-    init(at endpoint: Endpoint = Airwaves.relay, now: Instant = .start, seed: UInt64 = 1) {
+    init(
+        at endpoint: Endpoint = Airwaves.relay, now: Instant = .start, limits: RelayLimits = RelayLimits(), seed: UInt64 = 1
+    ) {
         var dice = SeededGenerator(seed: seed)
         self.endpoint = endpoint
         guard let talkJoin = Family.talk.talkJoin else { preconditionFailure("a talk secret gives both keys") }
         let channel = RelayConfiguration.Channel(
             name: "family", talkJoin: talkJoin, listenJoin: Family.talk.listenJoin)
         relay = Relay(
-            RelayConfiguration(channels: [channel]), address: PeerAddress(endpoint), at: now,
+            RelayConfiguration(channels: [channel], limits: limits), address: PeerAddress(endpoint), at: now,
             clock: Airwaves.clock(at: now), using: &dice)
     }
+
+    var status: RelayStatus { relay.status }
 
     /// When somebody said HELLO.
     private(set) var hellos: [Instant] = []

@@ -4,6 +4,7 @@ import Foundation
 import Keys
 import Membership
 import RTP
+import Relaying
 import Sound
 import Support
 import Testing
@@ -24,6 +25,30 @@ struct ThroughARelayTests {
             #expect(isWhole && numbers[0] < 10)
         }
         #expect([left, right, listener].allSatisfy { $0.events.count == 1 && $0.discards[.unopened] == 0 })
+    }
+
+    /// All are welcomed before the first of them says a record, and there is room for a third of them.
+    @Test func whoIsToldThatItIsInHasAPlace() {
+        var limits = RelayLimits()
+        limits.channelMembers = 10
+        let relay = RealRelay(limits: limits)
+        let members = (0..<30).map { Member($0, Family.configuration(.listen), ssrc: UInt32($0 + 1)) }
+        let air = Airwaves(members, relay)
+        air.run(seconds: 0.3)
+        let inside = members.filter { $0.isJoined }
+        #expect(inside.count == 10 && relay.status.channels[0].memberCount == 10)
+        #expect(inside.allSatisfy { $0.eventsOnly == [.joined(.listen, seenAt: $0.endpoint)] })
+        #expect(members.count { $0.eventsOnly == [.refused(.full)] } == 20)
+        // Some were welcomed, and turned away with their first record.
+        #expect(relay.status.discards[.full] > 0)
+        air.run(seconds: 60)
+        #expect(members.count { $0.eventsOnly == [.refused(.full)] } == 20)
+        for member in inside { member.leave(at: air.now) }
+        for index in members.indices { air.settle(index) }
+        air.run(seconds: 10)
+        let others = members.filter { member in !inside.contains { $0 === member } }
+        #expect(others.count(where: \.isJoined) == 10)
+        #expect(members.allSatisfy { member in member.eventsOnly.count { $0 == .refused(.full) } <= 1 })
     }
 
     @Test func aTalkerWhoseFirstRecordIsLostIsHeardWithTheSecond() {

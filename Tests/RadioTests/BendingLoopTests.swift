@@ -46,6 +46,28 @@ import TimePitch
         #expect(sound.prefix(4_000) == (0..<4_000).map { Float(0.3 * sin(0.05 * Double($0))) }[...])
     }
 
+    @Test func whatARecordingHasNoRoomForIsCounted() {
+        let controls = Controls(isMicrophoneOpen: false, isConnected: true)
+        controls.isPlaybackOver.store(true, ordering: .relaxed)
+        let heard = Handoff<RecordedSound>(capacity: 32, filler: RecordedSound())
+        // Nobody takes anything out of it before all is over.
+        let tap = Handoff<RecordedSound>(capacity: 8, filler: RecordedSound())
+        let producer = heard.producer
+        let written = tap.consumer
+        var sound = RecordedSound()
+        sound.count = 480
+        for _ in 0..<10 { _ = producer.push(sound) }
+        BendingLoop(
+            LiveTimePitch(format: .mono), period: FrameCount(480), controls, BentPlaybackNews(), from: heard.consumer,
+            to: nil, tap: tap.producer
+        ).run()
+        var (kept, piece) = (0, RecordedSound())
+        while written.pop(into: &piece) { kept += piece.count }
+        let lost = controls.bentLoss.load(ordering: .relaxed)
+        // What is left at the end goes a little slower.
+        #expect(lost > 0 && kept + lost >= 4_800)
+    }
+
     @Test func whatTheCardFindsMissingIsSilence() {
         let ring = Handoff<RecordedSound>(capacity: 8, filler: RecordedSound())
         let producer = ring.producer

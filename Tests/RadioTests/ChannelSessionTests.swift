@@ -1,5 +1,6 @@
 import Engine
 import Keys
+import Membership
 import Radio
 import Sound
 import Support
@@ -104,6 +105,7 @@ extension RealTimeTests {
             #expect(waiting { !session.takeChannelEvents().isEmpty })
             answering.stop()
             try answering.wait()
+            #expect(waiting { session.takeChannelEvents().contains(.closed(.left)) })
             let error = #expect(throws: RadioError.self) { try session.wait() }
             #expect(error?.kind == .unavailable)
         }

@@ -40,8 +40,8 @@ final class RelayRoom {
         return reception
     }
 
-    func stop() {
-        relay.stop(at: now)
+    func stop(for reason: Refusal.Reason = .stopping) {
+        relay.stop(for: reason, at: now)
         settle()
     }
 
@@ -192,8 +192,12 @@ final class SimulatedMember {
     /// An RTCP report.
     @discardableResult
     func report(_ room: RelayRoom, _ write: (inout OutputSpan<UInt8>) -> Void) -> Relay.Reception {
+        room.receive(sealed(write), from: endpoint)
+    }
+
+    func sealed(_ write: (inout OutputSpan<UInt8>) -> Void) -> [UInt8] {
         let report = [UInt8](capacity: 1_232, initializingWith: write)
-        return room.receive([UInt8](capacity: 1_300) { sealer!.seal(report: report.span, into: &$0) }, from: endpoint)
+        return [UInt8](capacity: 1_300) { sealer!.seal(report: report.span, into: &$0) }
     }
 
     /// The records that came for it, and what was no record.

@@ -26,7 +26,8 @@ func feedControl(_ bytes: Span<UInt8>) {
     if let packet = try? ControlPacket(parsing: bytes) { check(packet, is: bytes) }
     var joining = fuzzSession.joining
     switch joining.receive(bytes) {
-    case .welcome, .refusal(.full), .refusal(.limited), .refusal(.refused), .refusal(.rekeyed), .refusal(.stopping):
+    case .welcome, .refusal(.full), .refusal(.limited), .refusal(.refused), .refusal(.rekeyed), .refusal(.stopping),
+        .refusal(.left):
         preconditionFailure("a stranger was believed")
     case .cookie, .refusal(.unproved), .nothing: break
     }

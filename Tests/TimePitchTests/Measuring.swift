@@ -27,6 +27,14 @@ private func phase(_ sound: ArraySlice<Float>, _ hertz: Double, _ rate: Double) 
     return atan2(imaginary, real)
 }
 
+/// How steeply a line rises that lies as near as can be to all points.
+func slope(_ points: [(x: Double, y: Double)]) -> Double {
+    let count = Double(points.count)
+    let (x, y) = (points.reduce(0) { $0 + $1.x } / count, points.reduce(0) { $0 + $1.y } / count)
+    let (product, square) = points.reduce((0, 0)) { ($0.0 + ($1.x - x) * ($1.y - y), $0.1 + ($1.x - x) * ($1.x - x)) }
+    return product / square
+}
+
 func cents(_ one: Double, over other: Double) -> Double { 1_200 * log2(one / other) }
 
 /// The largest second difference: a click is one that is much sharper than the sound.

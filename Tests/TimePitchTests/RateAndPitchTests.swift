@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import Sound
 import Testing
 import TimePitch
@@ -21,17 +21,21 @@ func aToneAtAnotherRateIsAsMuchShorterAndAsHighAsBefore(rate: Double) {
     #expect(abs(cents(heard, over: 441)) < 5)
 }
 
-@Test(arguments: [-2_400.0, -1_200, -700, -100, 3, 100, 500, 1_200, 2_400], [1, 0.8])
-func aToneAtAnotherPitchIsAsMuchHigherAndAsLongAsBefore(pitch: Double, rate: Double) {
-    let input = tone(441, seconds: 4, rate: 8_000)
+private let isLong = ProcessInfo.processInfo.environment["TENFOUR_LONG"] != nil
+private let pitches =
+    isLong ? Array(stride(from: -2_400.0, through: 2_400, by: 300)) : [-2_400, -1_200, -100, 3, 700, 2_400]
+
+/// Over all of it: at its end the sound may be off by 100 ms of its own up to tempo 4, by four times that at tempo 16, however
+/// long it is.
+@Test(arguments: [0.25, 0.5, 0.75, 1.5, 2, 4], pitches)
+func tempoIsRightWithinHalfAPercentAndPitchWithinFiveCents(rate: Double, pitch: Double) {
     var bending = Bending(format, rate: rate, pitch: pitch)
-    bending.bend(input)
-    bending.finish()
-    let error = Double(bending.output.count) * rate - Double(input.count)
-    #expect(abs(error) < 8 * 60)
+    bending.bend(tone(441, seconds: (isLong ? 30 : 2) * rate + 0.5, rate: 8_000))
+    let tempo = slope(bending.positions.map { (Double($0.frame), $0.position) })
+    #expect(abs(tempo / rate - 1) < 0.005, "\(tempo)")
     let wanted = 441 * exp2(pitch / 1_200)
-    let heard = frequency(of: bending.output[800..<24_000], near: wanted, rate: 8_000)
-    #expect(abs(cents(heard, over: wanted)) < 5)
+    let heard = frequency(of: bending.output[1_600..<14_400], near: wanted, rate: 8_000)
+    #expect(abs(cents(heard, over: wanted)) < 5, "\(heard) Hz")
 }
 
 @Test(arguments: [(0.25, 2_400.0), (4, -2_400), (0.25, -2_400), (4, 2_400)])
@@ -40,11 +44,8 @@ func theEndsOfBothRangesGoTogether(rate: Double, pitch: Double) {
     var bending = Bending(format, rate: rate, pitch: pitch)
     bending.bend(input)
     bending.finish()
-    let error = Double(bending.output.count) * rate / Double(input.count) - 1
-    #expect(abs(error) < 0.03)
-    let wanted = 300 * exp2(pitch / 1_200)
-    let heard = frequency(of: bending.output[1_600..<24_000], near: wanted, rate: 8_000)
-    #expect(abs(cents(heard, over: wanted)) < 5)
+    let error = Double(bending.output.count) * rate - Double(input.count)
+    #expect(abs(error) < 8 * 400)
 }
 
 @Test(arguments: [(8_000, 1), (16_000, 2), (44_100, 2), (96_000, 1)])

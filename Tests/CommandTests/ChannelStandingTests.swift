@@ -1,0 +1,31 @@
+import Engine
+import Keys
+import Membership
+import Radio
+import Testing
+
+@testable import tenfour
+
+struct ChannelStandingTests {
+    private func news(of reason: Refusal.Reason) throws -> String? {
+        var dice = SecretChance()
+        let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
+        let endpoint = Endpoint(.v4(0xC000_0201), port: 5_004)
+        var settings = ChannelSettings(keys: keys, role: .talk, relay: nil)
+        settings.relay = .init(
+            id: RelayID(host: "bob.local", port: 5_004), host: "bob.local", endpoints: [endpoint])
+        var configuration = SessionConfiguration(local: endpoint, station: StationConfiguration())
+        configuration.protection = .channel(settings)
+        var standing = ChannelStanding(configuration)
+        standing.take(.joined(.talk, seenAt: endpoint))
+        #expect(standing.isReached)
+        standing.take(.closed(reason))
+        #expect(!standing.isReached)
+        return standing.news(of: .closed(reason), verbose: false)
+    }
+
+    @Test func whetherAStationHasLeftOrARelayStopsIsTold() throws {
+        #expect(try news(of: .left) == "bob.local (192.0.2.1:5004) has left; it is asked again until it is back")
+        #expect(try news(of: .stopping) == "the relay is stopping; it is asked again until it is back")
+    }
+}
