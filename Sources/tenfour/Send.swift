@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Console
 import Feed
+import Glibc
 import Keys
 import Player
 import RTP
@@ -146,9 +147,9 @@ struct Send: ParsableCommand {
         if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
     }
 
-    /// What plays the address or file that is to be sent, if it is one.
+    /// What plays an address or a file that is to be sent. A sound file that nobody steers is sent as it is read, to the sample.
     private func feed(channelCount: Int) throws(RadioError) -> Streamer? {
-        guard let input, isAddress(input) || isRegularFile(Place(input).path) && raw(for: input) == nil else { return nil }
+        guard let input, isAddress(input) || isSteeredFile(input) else { return nil }
         var configuration = StreamerConfiguration()
         configuration.output = .source
         configuration.channelCount = channelCount
@@ -160,6 +161,14 @@ struct Send: ParsableCommand {
         } catch {
             throw RadioError(.unavailable, error.description)
         }
+    }
+
+    private func isSteeredFile(_ input: String) -> Bool {
+        let path = Place(input).path
+        guard raw(for: input) == nil, isRegularFile(path) else { return false }
+        if isatty(STDIN_FILENO) == 1 { return true }
+        do { _ = try SoundFileReader(path: path) } catch { return true }
+        return false
     }
 }
 

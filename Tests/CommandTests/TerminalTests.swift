@@ -40,12 +40,12 @@ import Testing
         )
     }
 
-    @Test func aSenderSeesHowLoudItIsAndThatNobodyListens() throws {
+    @Test func aSenderOfAFileSeesWhereItIsAndThatNobodyListens() throws {
         let sender = try Program(
             "tenfour", ["send", "--input", "long.wav", "rtp://127.0.0.1:\(port)"], in: folder, terminal: terminal)
         #expect(
             shows(sender) {
-                $0.wholeMatch(of: /sending   -9 dBFS  \d+\.\d kbit\/s  \|  127\.0\.0\.1:\d+: connection refused/) != nil
+                $0.wholeMatch(of: /[▶…] 00:0\d \/ 01:00 .* sending  \|  127\.0\.0\.1:\d+: connection refused/) != nil
             }, "\(terminal.shown)")
         terminal.type("\u{3}")
         #expect(sender.wait() == .code(0))
