@@ -67,8 +67,16 @@ private struct ChannelTrial: ~Copyable {
                 terms: Welcome.Terms(lease: 30, clock: Self.clock, address: address), into: &$0)
         }
         _ = channel.receive(welcome.span, from: Self.relay, at: .start)
-        guard let made, channel.isJoined else { preconditionFailure("no session") }
+        guard let made else { preconditionFailure("no session") }
         sealer = made.sealer(for: .relay)
+        var opener = made.opener(for: .relay)
+        var first = Self.said(&channel)
+        var record = first.mutableSpan
+        guard case .renewal(let token, _) = try? opener.open(&record) else { preconditionFailure("no renewal") }
+        let terms = Welcome.Terms(lease: 30, clock: Self.clock, address: address)
+        let renewed = [UInt8](capacity: 128) { sealer.seal(.renewed(token: token, receipt: 1, terms), into: &$0) }
+        _ = channel.receive(renewed.span, from: Self.relay, at: .start)
+        precondition(channel.isJoined, "not in")
         self.channel = channel
     }
 
