@@ -197,7 +197,7 @@ public final class FrameParser: PacketSource {
         }
         if wanted < stream.index.end.frame || stream.index.isComplete { return try stream.indexedPlace(of: wanted) }
         if toldPacketCount == nil || vbr?.contents.isEmpty != false {
-            try stream.sample()
+            try stream.sample(for: .milliseconds(100))
         }
         guard let course else { return stream.index.end }
         let offset = max(Int(course.offset(of: Double(wanted))), stream.index.end.offset)

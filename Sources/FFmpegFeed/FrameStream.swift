@@ -25,11 +25,9 @@ struct FrameStream: ~Copyable {
     static let trustedPacketCount = 50
     /// So many bytes that are here are looked through for one seek, which takes some tens of milliseconds: an hour of MP3.
     static let scannedByteCount = 1 << 26
-    /// At so many places is looked while that takes less than `patience`, as each may be a request of its own, and at more while
-    /// it takes next to no time.
+    /// At so many places is looked even where that takes long, as each may be a request of its own; but not for ever.
     private static let usualSampleCount = 16
     private static let patience = Duration.seconds(1)
-    private static let shortPatience = Duration.milliseconds(100)
 
     /// Goes on with what `window` holds.
     init(_ given: consuming ByteWindow, from start: Int) throws(ParseError) {
@@ -71,7 +69,7 @@ struct FrameStream: ~Copyable {
     mutating func lookAround() throws(ParseError) {
         guard download.state.isSeekable, let byteCount = download.state.byteCount else { return }
         if isHere(upTo: byteCount) {
-            try sample(until: ContinuousClock.now + .milliseconds(5))
+            try sample(for: .milliseconds(5))
         } else {
             let end = index.end.frame + 4 * first.rate
             while index.end.frame < end, isHere(upTo: index.end.offset + 2 * FrameHeader.longest), !index.isComplete {
@@ -211,15 +209,15 @@ struct FrameStream: ~Copyable {
             && state.available.upperBound >= min(offset, state.byteCount ?? offset)
     }
 
-    /// Looks here and there how densely the frames lie, at more places each time.
-    mutating func sample() throws(ParseError) {
+    /// Looks here and there how densely the frames lie, at more places each time: for `time`, and at a few for longer.
+    mutating func sample(for time: Duration) throws(ParseError) {
         guard let byteCount = download.state.byteCount else { return }
         let span = byteCount - index.end.offset
         guard span > 4 * Self.sampledByteCount else { return }
         let begin = ContinuousClock.now
         while samples.count < Self.sampleLimit,
             ContinuousClock.now - begin
-                < (samples.count < Self.usualSampleCount ? Self.patience : Self.shortPatience)
+                < (samples.count < Self.usualSampleCount ? Self.patience : time)
         {
             let place = index.end.offset + Int(Double(span - Self.sampledByteCount) * Self.fraction(samples.count + 1))
             samples.append((place, try density(at: place)))

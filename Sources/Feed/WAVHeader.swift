@@ -1,3 +1,5 @@
+internal import Sound
+
 /// What a WAV file says of its sound (RIFF, and RF64 of EBU Tech 3306 for more than 4 GB).
 struct WAVHeader {
     enum Coding: Equatable { case unsigned8, signed16, signed24, signed32, float32, float64 }
