@@ -7,7 +7,7 @@ final class DeckControls: Sendable {
     let generation = Atomic<Int>(0)
     let isOpen = Atomic<Bool>(false)
     let volume = Atomic<UInt64>(Ramp.Wish(1).word)
-    let fade = Atomic<UInt64>(Ramp.Wish(1).word)
+    let fade = Atomic<UInt64>(Ramp.Wish.none.word)
 
     /// Frames that were ever put into the ring, and that were ever taken out of it. Wrap.
     let pushed = Atomic<Int>(0)
@@ -31,12 +31,14 @@ struct DeckOrders: BitwiseCopyable, Sendable {
     var generation = 0
     var isOpen = false
     var volume = Ramp.Wish(1)
-    var fade = Ramp.Wish(1)
+    var fade = Ramp.Wish.none
 }
 
 /// How the deck stands, as its thread last left it.
 struct DeckReport: BitwiseCopyable, Sendable {
     var timeline = Timeline()
+    /// Frames that sounded, ever.
+    var played = 0
     /// Of what it gave last: 0…1.
     var meanSquare: Float = 0
     /// How loud it was of late.

@@ -101,6 +101,23 @@ import Testing
         #expect(abs(sound[9_599]) < 0.01)
     }
 
+    @Test func aFadeThatIsWantedAgainBeginsAgainAndNoneIsLeftWhenItIsOver() {
+        var table = Table { _ in 1 }
+        table.push(frames: 0..<19_200, generation: 1)
+        var wish = Ramp.Wish(1, over: .milliseconds(200))
+        func orders(isOpen: Bool = true) -> DeckOrders { DeckOrders(generation: 1, isOpen: isOpen, fade: wish) }
+        _ = table.pull(4_800, orders())
+        _ = table.pull(960, orders(isOpen: false))
+        wish.number += 1
+        #expect(table.pull(960, orders())[959] < 0.2, "from silence again")
+        wish = Ramp.Wish(0)
+        #expect(table.pull(1_920, orders())[1_919] == 0)
+        wish = .none
+        #expect(table.pull(960, orders()).allSatisfy { $0 == 0 }, "not while it still sounds")
+        #expect(table.pull(960, orders(isOpen: false)).allSatisfy { $0 == 0 })
+        #expect(table.pull(960, orders())[959] == 1)
+    }
+
     @Test func thePositionIsThatOfWhatIsHeardNow() {
         var table = Table()
         table.push(frames: 0..<48_000, generation: 1)
