@@ -1,3 +1,4 @@
+internal import Effects
 internal import Handoff
 internal import Sound
 
@@ -21,6 +22,7 @@ struct Deck: ~Copyable, Sendable {
     /// 0 where nothing is heard, 1 where everything is.
     private var opening: Float = 0
     private let step: Float
+    /// Behind the ring and not in the chain before it, so that what is wanted of them is heard at once.
     private var volume = Ramp(1)
     private var fade = Ramp(1)
     private var orders = DeckOrders()

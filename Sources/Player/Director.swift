@@ -292,7 +292,7 @@ extension Director {
         let state = contents.machine.state
         guard contents.audience.tell(state) else { return }
         // The next that is played is not silent because this was faded out.
-        if state.isOver { controls.fade.store(Ramp.Wish.none.word, ordering: .relaxed) }
+        if state.isOver { controls.fade.store(GainWish.none.word, ordering: .relaxed) }
         orders.pause(state == .paused)
         orders.bell.ring()
         watch.ring()

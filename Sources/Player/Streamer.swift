@@ -219,8 +219,8 @@ extension Streamer {
     public func fadeOut(over duration: Duration) { fade(to: 0, over: duration) }
 
     private func fade(to gain: Float, over duration: Duration) {
-        var wish = Ramp.Wish(gain, over: duration)
-        wish.number = Ramp.Wish(word: director.controls.fade.load(ordering: .relaxed)).number &+ 1
+        var wish = GainWish(gain, over: duration)
+        wish.number = GainWish(word: director.controls.fade.load(ordering: .relaxed)).number &+ 1
         director.controls.fade.store(wish.word, ordering: .relaxed)
     }
 
@@ -229,7 +229,7 @@ extension Streamer {
         var isMuted = false
 
         func apply(to controls: DeckControls) {
-            controls.volume.store(Ramp.Wish(isMuted ? 0 : Float(volume)).word, ordering: .relaxed)
+            controls.volume.store(GainWish(isMuted ? 0 : Float(volume)).word, ordering: .relaxed)
         }
     }
 }
