@@ -44,7 +44,7 @@ struct PlayConductor {
             if (streamer.progress.reconnections != nil) != isStalled {
                 isStalled.toggle()
                 line.clear()
-                if isStalled { say("no bytes come: they are asked for again") }
+                if isStalled { say("no bytes come: asking for them again") }
             }
             if !quiet, Terminal.showsStatus { line.draw(streamer) }
         }
