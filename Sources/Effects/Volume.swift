@@ -6,18 +6,17 @@ public import Sound
 public struct Volume: ~Copyable, InPlaceEffect, Sendable {
     public let format: LPCMFormat
 
+    private var ramp: Ramp
+
     /// What the last frame was multiplied by.
-    public private(set) var gain: Float
+    public var gain: Float { ramp.value }
     /// What gain goes to, or has come to: 0…1.
-    public private(set) var target: Float
-    private var step: Float = 0
-    private var framesLeft = 0
+    public var target: Float { ramp.target }
 
     /// `gain` is of the amplitude, 0…1.
     public init(format: LPCMFormat, gain: Float = 1) {
         self.format = format
-        self.gain = Self.kept(gain)
-        target = self.gain
+        ramp = Ramp(Self.kept(gain))
     }
 
     /// Goes to `gain`, 0…1, evenly over `duration`, which is 10 ms at the least. What is beyond 0 or 1 is brought to it.
@@ -28,31 +27,26 @@ public struct Volume: ~Copyable, InPlaceEffect, Sendable {
     /// The same, on an audio thread, too.
     @_noAllocation @_noLocks
     public mutating func fade(to gain: Float, over frames: FrameCount) {
-        target = Self.kept(gain)
-        framesLeft = max(max(frames.rawValue, format.rate.hertz / 100), 1)
-        step = (target - self.gain) / Float(framesLeft)
+        ramp.begin(Self.kept(gain), frameCount: max(frames.rawValue, format.rate.hertz / 100))
     }
 
-    public var isFading: Bool { @_noAllocation @_noLocks get { framesLeft > 0 } }
+    public var isFading: Bool { @_noAllocation @_noLocks get { ramp.isMoving } }
 
     @_noAllocation @_noLocks
     public mutating func apply(to samples: inout MutableSpan<Float>) {
-        guard isFading || gain != 1 else { return }
+        guard ramp.isMoving || ramp.value != 1 else { return }
         var index = 0
         while index + format.channelCount <= samples.count {
-            if framesLeft > 0 {
-                framesLeft -= 1
-                gain = framesLeft == 0 ? target : gain + step
-            }
+            ramp.advance()
             for _ in 0..<format.channelCount {
-                samples[index] *= gain
+                samples[index] *= ramp.value
                 index += 1
             }
         }
     }
 
     /// As for a new beginning: a fade is over.
-    public mutating func clear() { (gain, framesLeft) = (target, 0) }
+    public mutating func clear() { ramp = Ramp(ramp.target) }
 
     /// What is no number is silence.
     @_noAllocation @_noLocks

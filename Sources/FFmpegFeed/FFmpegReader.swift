@@ -51,11 +51,10 @@ public final class FFmpegReader: Reading {
     }
 
     public func seek(to position: Duration) throws(ReadError) -> Estimate<Duration> {
+        try converted.seek(to: position, in: source, preroll: source.preroll, at: rate)
         decoder.reset()
         converter = nil
         (rest, damagedInARow) = (0..<0, 0)
-        state = .ended
-        try converted.seek(to: position, in: source, preroll: source.preroll, at: rate)
         state = .reading
         return self.position
     }

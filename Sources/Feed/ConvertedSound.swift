@@ -64,16 +64,17 @@ package final class ConvertedSound {
         return max(firstWanted - begin, 0)
     }
 
-    /// Goes to `wanted`, and `parser` to what must be decoded before that, of whose frames `rate` are a second.
+    /// Goes to `wanted`, and `parser` to what must be decoded before that, of whose frames `rate` are a second. Where the parser
+    /// cannot go there, all stays as it is.
     package func seek(
         to wanted: Duration, in parser: any Parsing, preroll: Duration, at rate: SampleRate
     ) throws(ReadError) {
+        let wanted = max(wanted, .zero)
+        let begin: Estimate<Duration>
+        do { begin = try parser.seek(to: max(wanted - preroll, .zero)) } catch { throw .parse(error) }
         samples.removeAll(keepingCapacity: true)
         givenSamples = 0
-        position = max(wanted, .zero)
-        (firstWanted, nextFrame) = (FrameCount(position, at: rate).rawValue, nil)
-        do { position = max(position, try parser.seek(to: max(position - preroll, .zero)).value) } catch {
-            throw .parse(error)
-        }
+        position = max(wanted, begin.value)
+        (firstWanted, nextFrame) = (FrameCount(wanted, at: rate).rawValue, nil)
     }
 }

@@ -2,6 +2,7 @@
 ///
 /// `read` is for the one thread that parses; the rest is for any thread.
 public protocol Downloading: AnyObject, Sendable {
+    /// As it is at this moment. Never waits, and goes on telling how it was when it is stopped.
     var state: DownloadState { get }
 
     /// How many bytes it keeps; may be changed at any time.

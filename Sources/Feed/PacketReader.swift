@@ -35,9 +35,9 @@ public final class PacketReader: Reading {
     }
 
     public func seek(to position: Duration) throws(ReadError) -> Estimate<Duration> {
-        converter = try LPCMConverter(from: source.decodedFormat, to: format)
-        hasEnded = true
+        let fresh = try LPCMConverter(from: source.decodedFormat, to: format)
         try converted.seek(to: position, in: source, preroll: source.preroll, at: source.decodedFormat.rate)
+        converter = fresh
         hasEnded = false
         return self.position
     }

@@ -19,6 +19,7 @@ public protocol Parsing: AnyObject {
 
     /// Goes to the packet in which `position` lies, or to the beginning or end where it lies before or behind. Returns where the
     /// next packet begins: exact where there is an index or the bit rate is constant, else a guess that parsing on refines.
+    /// What cannot go there says so before anything has moved.
     func seek(to position: Duration) throws(ParseError) -> Estimate<Duration>
 
     /// Looks ahead for about `time`, apart from what `nextPacket` gives, so that places and the duration become exact where they

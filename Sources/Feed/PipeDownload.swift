@@ -12,9 +12,12 @@ internal import Sound
     private let window: SharedWindow
     /// A byte in it ends a wait.
     private let alarm: (output: Int32, input: Int32)
+    /// How much the kernel keeps of what is not read yet.
+    private let pipeByteCount: Int
 
-    /// Linux's `F_SETPIPE_SZ`, which is an extension of GNU.
+    /// Linux's `F_SETPIPE_SZ` and `F_GETPIPE_SZ`, which are extensions of GNU.
     private static let setPipeByteCount: Int32 = 1031
+    private static let getPipeByteCount: Int32 = 1032
     /// What `/proc/sys/fs/pipe-max-size` allows everybody, unless somebody has changed it.
     private static let largestPipe = 1 << 20
 
@@ -37,6 +40,8 @@ internal import Sound
         self.descriptor = descriptor
         // Refused for what is no pipe, which is as it should be.
         _ = fcntl(descriptor, Self.setPipeByteCount, Int32(min(limits.ahead, Self.largestPipe)))
+        let granted = fcntl(descriptor, Self.getPipeByteCount)
+        pipeByteCount = granted > 0 ? Int(granted) : .max
         window = SharedWindow(
             DownloadState(
                 phase: .receiving, isLive: true, resource: path == "-" ? .standardInput : .file(path: path)),
@@ -55,6 +60,17 @@ internal import Sound
         var waiting: Int32 = 0
         if state.phase == .receiving, unsafe ioctl(descriptor, UInt(FIONREAD), &waiting) == 0, waiting > 0 {
             state.available = state.available.lowerBound..<state.available.upperBound + Int(waiting)
+        }
+        // Whoever waits for more before it reads on is to know that no more comes: nobody writes any longer, or cannot until it
+        // is read.
+        if state.phase == .receiving {
+            var file = pollfd(fd: descriptor, events: 0, revents: 0)
+            if unsafe poll(&file, 1, 0) > 0, Int32(file.revents) & POLLHUP != 0 {
+                state.phase = .ended
+            } else if Int(waiting) > pipeByteCount / 2 {
+                // It may be full with less than it could hold: two pages side by side hold more than one, and need not hold two.
+                state.phase = .full
+            }
         }
         return state
     }

@@ -16,7 +16,8 @@ public protocol Reading: AnyObject {
     /// asked for only at the end. A packet that cannot be decoded is passed over and counted, as players do.
     func read(into samples: inout MutableSpan<Float>) throws(ReadError) -> FrameCount
 
-    /// What `read` gives next lies at `position`, right to the sample where the parser's answer is exact.
+    /// What `read` gives next lies at `position`, right to the sample where the parser's answer is exact. Where it throws,
+    /// `read` goes on where it was.
     func seek(to position: Duration) throws(ReadError) -> Estimate<Duration>
 }
 

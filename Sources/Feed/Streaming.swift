@@ -3,10 +3,12 @@
 /// Any thread may call any of this, and none of it waits: what is asked for is under way when it returns, and `state` and `events`
 /// tell what has become of it.
 public protocol Streaming: AnyObject, Sendable {
+    /// As it is at this moment: never behind what was asked for.
     var state: StreamState { get }
     var progress: StreamProgress { get }
 
-    /// What happens from now on, for one who listens; each call is for another. Ends with the stream.
+    /// The state as it is, then what happens from now on, for one who listens; each call is for another. Ends with the stream:
+    /// where that is closed already, after the state.
     var events: AsyncStream<StreamEvent> { get }
 
     func play()
@@ -70,6 +72,8 @@ public struct StreamProgress: Equatable, Sendable {
     /// Of what is heard, as the root of the mean square in decibels below full scale, −100 at least.
     public var level: Float = -100
     public var isLive = false
+    /// How much was played since the stream was made, as the output has it: neither pauses nor waits count.
+    public var played = Duration.zero
     /// How often a connection that broke was tried again since; nil while it holds.
     public var reconnections: Int?
 
@@ -87,6 +91,8 @@ public enum StreamEvent: Equatable, Sendable {
     case title(String)
     /// One of the queue could not be played, or not to its end.
     case skipped(Int, StreamError)
+    /// A seek leads nowhere: it plays on where it was, or from the beginning where it had not begun.
+    case seekRefused(StreamError)
 }
 
 /// Why a stream does not play.

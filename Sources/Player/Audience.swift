@@ -9,11 +9,18 @@ struct Audience: Sendable {
 
     private var listeners: [Int: AsyncStream<StreamEvent>.Continuation] = [:]
     private var listenerCount = 0
+    /// Whether nothing will be told any more.
+    private var isDismissed = false
 
-    /// One more. `leave` is called with its number when it listens no longer, on any thread.
+    /// One more, who is told the state at once. `leave` is called with its number when it listens no longer, on any thread.
     mutating func admit(_ leave: @escaping @Sendable (Int) -> Void) -> AsyncStream<StreamEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: StreamEvent.self, bufferingPolicy: .bufferingNewest(256))
+        continuation.yield(.state(state))
+        if isDismissed {
+            continuation.finish()
+            return stream
+        }
         listenerCount += 1
         let number = listenerCount
         listeners[number] = continuation
@@ -25,7 +32,7 @@ struct Audience: Sendable {
 
     /// Nobody is told anything any more. To finish those that are returned is to have them leave, so not within a lock.
     mutating func dismissAll() -> [AsyncStream<StreamEvent>.Continuation] {
-        defer { listeners = [:] }
+        defer { (listeners, isDismissed) = ([:], true) }
         return Array(listeners.values)
     }
 

@@ -1,3 +1,4 @@
+internal import Effects
 internal import Handoff
 internal import Sound
 
@@ -10,6 +11,8 @@ struct Deck: ~Copyable, Sendable {
     private(set) var timeline = Timeline()
     /// Frames taken out of the ring, played or not. Wraps.
     private(set) var taken = 0
+    /// Frames that sounded, ever.
+    private(set) var played = 0
 
     private let format: LPCMFormat
     private let blocks: HandoffConsumer<SoundBlock>
@@ -19,6 +22,7 @@ struct Deck: ~Copyable, Sendable {
     /// 0 where nothing is heard, 1 where everything is.
     private var opening: Float = 0
     private let step: Float
+    /// Behind the ring and not in the chain before it, so that what is wanted of them is heard at once.
     private var volume = Ramp(1)
     private var fade = Ramp(1)
     private var orders = DeckOrders()
@@ -46,7 +50,11 @@ struct Deck: ~Copyable, Sendable {
         follow(orders)
         var frame = 0
         while frame < frameCount {
-            if opening <= 0, block.generation < orders.generation { skip(to: orders.generation) }
+            if opening <= 0 {
+                // What sounded before ended as faded as it was.
+                if orders.fade.duration == 0 { fade = Ramp(orders.fade.gain) }
+                if block.generation < orders.generation { skip(to: orders.generation) }
+            }
             if offset == block.frameCount {
                 let wasStale = block.generation < orders.generation
                 // What faded was at its end before it was silent.
@@ -67,12 +75,22 @@ struct Deck: ~Copyable, Sendable {
     }
 }
 
+// What is stale.
+extension Deck {
+    /// Lets go of what is of an earlier generation, though nothing is asked for: the ring has room again.
+    mutating func forget(before generation: Int) {
+        guard block.generation < generation else { return }
+        runDry()
+        skip(to: generation)
+    }
+}
+
 // The parts of a pull.
 extension Deck {
     @_noAllocation @_noLocks
     private mutating func follow(_ orders: DeckOrders) {
         if orders.volume.word != self.orders.volume.word { volume.begin(orders.volume, rate: format.rate) }
-        if orders.fade.word != self.orders.fade.word {
+        if orders.fade.word != self.orders.fade.word, orders.fade.duration > 0 {
             if opening <= 0, orders.fade.gain > 0 { fade = Ramp(0) }
             fade.begin(orders.fade, rate: format.rate)
         }
@@ -150,6 +168,7 @@ extension Deck {
             if tailGain > 0 { tailGain = max(tailGain - step, 0) }
             offset += 1
             taken &+= 1
+            played += 1
         }
         return frames.upperBound
     }

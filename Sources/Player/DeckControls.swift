@@ -6,8 +6,8 @@ final class DeckControls: Sendable {
     /// What does not belong to it is not to be heard any more.
     let generation = Atomic<Int>(0)
     let isOpen = Atomic<Bool>(false)
-    let volume = Atomic<UInt64>(Ramp.Wish(1).word)
-    let fade = Atomic<UInt64>(Ramp.Wish(1).word)
+    let volume = Atomic<UInt64>(GainWish(1).word)
+    let fade = Atomic<UInt64>(GainWish.none.word)
 
     /// Frames that were ever put into the ring, and that were ever taken out of it. Wrap.
     let pushed = Atomic<Int>(0)
@@ -21,8 +21,8 @@ final class DeckControls: Sendable {
     var orders: DeckOrders {
         DeckOrders(
             generation: generation.load(ordering: .acquiring), isOpen: isOpen.load(ordering: .acquiring),
-            volume: Ramp.Wish(word: volume.load(ordering: .relaxed)),
-            fade: Ramp.Wish(word: fade.load(ordering: .relaxed)))
+            volume: GainWish(word: volume.load(ordering: .relaxed)),
+            fade: GainWish(word: fade.load(ordering: .relaxed)))
     }
 }
 
@@ -30,13 +30,15 @@ final class DeckControls: Sendable {
 struct DeckOrders: BitwiseCopyable, Sendable {
     var generation = 0
     var isOpen = false
-    var volume = Ramp.Wish(1)
-    var fade = Ramp.Wish(1)
+    var volume = GainWish(1)
+    var fade = GainWish.none
 }
 
 /// How the deck stands, as its thread last left it.
 struct DeckReport: BitwiseCopyable, Sendable {
     var timeline = Timeline()
+    /// Frames that sounded, ever.
+    var played = 0
     /// Of what it gave last: 0…1.
     var meanSquare: Float = 0
     /// How loud it was of late.

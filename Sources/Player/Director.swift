@@ -114,10 +114,19 @@ extension Director {
         }
     }
 
-    func worker(hasLearned facts: Facts, of item: Int) {
+    func worker(hasLearned facts: Facts, of item: Int, generation: Int) {
         contents.withLock { contents in
+            guard generation == contents.machine.generation else { return }
             contents.facts[item] = facts
             if item == contents.audience.item { contents.audience.tell(title: facts.track.title) }
+        }
+    }
+
+    /// It plays on where it was.
+    func worker(hasRefusedToSeek error: StreamError, generation: Int) {
+        contents.withLock { contents in
+            guard generation == contents.machine.generation else { return }
+            contents.audience.tell(.seekRefused(error))
         }
     }
 
@@ -133,7 +142,9 @@ extension Director {
             let (isFilling, isRefill) = contents.machine.isFilling
             guard isFilling, duration >= Self.leastAhead else { return }
             let wanted = isRefill ? max(settings.startAfter, settings.resumeAfter) : settings.startAfter
-            if isAllHere || duration + (undecoded(contents) ?? wanted) >= wanted { apply(.buffered, to: &contents) }
+            if !settings.hasClock || isAllHere || duration + (undecoded(contents) ?? .zero) >= wanted {
+                apply(.buffered, to: &contents)
+            }
         }
     }
 
@@ -149,11 +160,17 @@ extension Director {
     }
 
     /// Which comes behind the one that is read.
-    var following: (number: Int, item: QueueItem)? {
-        contents.withLock { contents in contents.machine.following.map { ($0, contents.queue[$0]) } }
+    var following: QueueItem? {
+        contents.withLock { contents in contents.machine.following.map { contents.queue[$0] } }
     }
 
-    func item(_ number: Int) -> QueueItem { contents.withLock { $0.queue[number] } }
+    /// nil where that was a number of a queue that is no more.
+    func item(_ number: Int, generation: Int) -> QueueItem? {
+        contents.withLock { contents in
+            generation == contents.machine.generation && contents.queue.indices.contains(number)
+                ? contents.queue[number] : nil
+        }
+    }
 
     /// Whether nothing comes behind what the ring holds.
     var isDraining: Bool { contents.withLock { $0.machine.isDraining } }
@@ -181,7 +198,8 @@ extension Director {
                 if let track = contents.facts[stretch.item]?.track { contents.audience.tell(item: stretch.item, track) }
             }
             if controls.waiting == 0 {
-                if contents.machine.isOpen { apply(.starved, to: &contents) }
+                // Whoever writes a file takes what there is, and waits for no more.
+                if contents.machine.isOpen, settings.hasClock { apply(.starved, to: &contents) }
                 // The last of it may still lie in the card's queue.
                 let isSilent = report.timeline.last.map { $0.rate == 0 && $0.start <= moment } ?? true
                 if isSilent, settings.hasClock { apply(.heardAll, to: &contents) }
@@ -219,6 +237,7 @@ extension Director {
         progress.position = heard(&contents)
         let report = contents.report.read()
         progress.level = Level(meanSquare: report.meanSquare).decibels
+        progress.played = FrameCount(report.played).duration(at: settings.rate)
         if let facts = contents.facts[contents.machine.hearing] {
             progress.duration = facts.duration
             progress.bitRate = facts.bitRate
@@ -272,6 +291,8 @@ extension Director {
         controls.isOpen.store(contents.machine.isOpen, ordering: .releasing)
         let state = contents.machine.state
         guard contents.audience.tell(state) else { return }
+        // The next that is played is not silent because this was faded out.
+        if state.isOver { controls.fade.store(GainWish.none.word, ordering: .relaxed) }
         orders.pause(state == .paused)
         orders.bell.ring()
         watch.ring()
@@ -288,7 +309,7 @@ extension Director {
         case .append(let item): orders.post(.append(item: item, generation: generation))
         case .seek(let position):
             contents.target = Estimate(position, isExact: true)
-            orders.post(.seek(position, generation: generation))
+            orders.post(.seek(position, item: contents.machine.reading, generation: generation))
         case .close:
             contents.target = Estimate(.zero, isExact: true)
             orders.post(.close)

@@ -43,6 +43,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
             controls.taken.store(deck.taken, ordering: .releasing)
         }
         report.timeline = deck.timeline
+        report.played = deck.played
         reports.publish(report)
     }
 

@@ -11,13 +11,15 @@ struct Renderer: ~Copyable, Sendable {
     private var file: SoundFileWriter?
     private var sound: Preallocated<Float>
     private let channelCount: Int
+    /// How much is wanted, in frames.
+    private let limit: Int
     private var reports: LatestWriter<DeckReport>
     private var report: DeckReport
 
     private static let frameCount = 480
 
     init(
-        path: String, format: LPCMFormat, blocks: consuming HandoffConsumer<SoundBlock>,
+        path: String, format: LPCMFormat, limit: Duration?, blocks: consuming HandoffConsumer<SoundBlock>,
         reports: consuming LatestWriter<DeckReport>, now: @escaping @Sendable () -> Instant
     ) throws(StreamError) {
         do {
@@ -27,23 +29,33 @@ struct Renderer: ~Copyable, Sendable {
         }
         deck = Deck(format: format, blocks: blocks)
         channelCount = format.channelCount
+        self.limit = limit.map { FrameCount($0, at: format.rate).rawValue } ?? .max
         report = DeckReport(rate: format.rate)
         self.reports = reports
         self.now = now
         sound = Preallocated(repeating: 0, count: 2 * Self.frameCount)
     }
 
+    /// Whether all is written that is wanted, though there may be more.
+    var hasEnough: Bool { deck.played >= limit }
+
     /// All that the ring holds, or all but a rest that more will come behind.
     mutating func render(_ controls: DeckControls, isLast: Bool) throws(StreamError) {
-        while controls.isOpen.load(ordering: .relaxed) {
-            let frameCount = min(controls.waiting, Self.frameCount)
-            guard frameCount == Self.frameCount || isLast && frameCount > 0 else { return }
+        if !controls.isOpen.load(ordering: .relaxed) {
+            deck.forget(before: controls.orders.generation)
+            controls.taken.store(deck.taken, ordering: .releasing)
+        }
+        while controls.isOpen.load(ordering: .relaxed), !hasEnough {
+            let waiting = min(controls.waiting, Self.frameCount)
+            guard waiting == Self.frameCount || isLast && waiting > 0 else { return }
+            let frameCount = min(waiting, limit - deck.played)
             let before = deck.taken
             deck.pull(frameCount, into: &sound, at: now(), controls.orders)
             controls.taken.store(deck.taken, ordering: .releasing)
             // What was skipped is no sound, and what the deck has not is no silence.
             guard deck.taken != before else { return }
             report.timeline = deck.timeline
+            report.played = deck.played
             report.note(sound, frameCount, channelCount: channelCount)
             reports.publish(report)
             try Self.write(frameCount * channelCount, of: sound, to: &file)

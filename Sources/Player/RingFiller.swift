@@ -55,9 +55,9 @@ struct RingFiller: ~Copyable {
 
     /// Puts a block in: of all that is left where the reader is at its end, and says so then.
     mutating func fill(
-        from reader: any Reading, item: Int, _ treatment: Treatment
+        from reader: any Reading, item: Int, _ orders: WorkOrders
     ) throws(ReadError) -> (FrameCount, isAtEnd: Bool) {
-        follow(treatment)
+        follow(orders.treatment)
         let wanted = SoundBlock.capacity / format.channelCount
         if unread.isEmpty, effects.latency <= 0 { position = reader.position }
         block.position = place(of: effects.latency)
@@ -83,7 +83,7 @@ struct RingFiller: ~Copyable {
         block.isExact = position.isExact
         block.frameCount = frames
         for index in 0..<frames * format.channelCount { block.samples[index] = output[index] }
-        if frames > 0 { push() }
+        if frames > 0 { push(orders) }
         if let failure { throw failure }
         return (FrameCount(frames), isAtEnd)
     }
@@ -157,12 +157,20 @@ struct RingFiller: ~Copyable {
         return effects.finish(into: &room)
     }
 
-    /// The ring has more places than its goal needs: only what is stale, and will be gone at once, can fill it.
-    private mutating func push() {
-        pushedEver &+= block.frameCount
-        pushed += block.frameCount
-        // Counted before it can be taken, so that what waits is never less than nothing.
+    /// The ring has more places than its goal needs: only what is stale, and will be gone at once, can fill it. A block for
+    /// which there is no place is given up where nobody wants it any more.
+    private mutating func push(_ orders: WorkOrders) {
+        count(block.frameCount)
+        while !blocks.push(block) {
+            if orders.isReplaced { return count(-block.frameCount) }
+            rest()
+        }
+    }
+
+    /// Before it can be taken, so that what waits is never less than nothing.
+    private mutating func count(_ frames: Int) {
+        pushedEver &+= frames
+        pushed += frames
         controls.pushed.store(pushedEver, ordering: .releasing)
-        while !blocks.push(block), !controls.isOver.load(ordering: .relaxed) { rest() }
     }
 }

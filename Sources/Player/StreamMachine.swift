@@ -22,6 +22,8 @@ struct StreamMachine {
         case starved
         /// The last of the sound has been heard.
         case heardAll
+        /// As much was played as is wanted.
+        case playedEnough
         /// What is heard is of this item.
         case hears(item: Int)
     }
@@ -104,7 +106,8 @@ struct StreamMachine {
         case .open(let itemCount, let position):
             self.itemCount = itemCount
             (hasSounded, failuresInARow) = (false, 0)
-            return itemCount > 0 ? open(0, at: position) : []
+            (reading, hearing) = (0, 0)
+            return itemCount > 0 ? open(0, at: position) : end(.ended(.stopped))
         case .enqueued(let itemCount):
             self.itemCount += itemCount
             // What was read to its end has something behind it now.
@@ -140,6 +143,7 @@ struct StreamMachine {
             phase = failure.map { .failed($0) } ?? .ended(.finished)
             wantsToPlay = false
             return []
+        case .playedEnough: return end(.ended(.finished))
         case .hears(let item):
             hearing = item
             hasSounded = true
@@ -183,7 +187,7 @@ extension StreamMachine {
         case .opening: return open(reading, at: position)
         case .ended(.finished):
             wantsToPlay = true
-            return jump(to: position)
+            return reading == hearing ? jump(to: position) : open(hearing, at: position)
         case .filling, .running, .draining:
             // Already the next is read.
             return reading == hearing ? jump(to: position) : open(hearing, at: position)

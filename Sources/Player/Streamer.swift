@@ -62,7 +62,7 @@ public final class Streamer: Streaming {
             try threads.start("play", priority: Self.priority, loop) { $0.run() }
         } else if case .file(let path) = configuration.output {
             renderer = try Renderer(
-                path: path, format: format, blocks: blocks.consumer, reports: reports.writer, now: monotonicNow)
+                path: path, format: format, limit: configuration.duration, blocks: blocks.consumer, reports: reports.writer, now: monotonicNow)
             source = nil
         } else {
             source = StreamerSource(
@@ -135,7 +135,11 @@ extension Streamer {
     /// the position stands still.
     public var isCardLost: Bool { director.report.isCardLost }
 
+    /// Goes to the beginning of the one behind that which sounds. At the last of the queue nothing happens, unless it loops: then
+    /// the first is next. Any thread; does not wait.
     public func next() { director.apply(.next) }
+    /// Goes to the beginning of the one before that which sounds, and of the first where none is: at the first of the queue that
+    /// begins again, also where the queue loops. What cannot be played is passed over backwards. Any thread; does not wait.
     public func previous() { director.apply(.previous) }
 
     /// Plays `address` and waits until it is over. Throws why it does not play, or not to its end.
@@ -146,7 +150,7 @@ extension Streamer {
     }
 
     /// Waits until nothing more comes by itself, or the streamer is closed. Throws why that is, unless it came to its end or
-    /// was stopped.
+    /// was stopped. Where nothing was opened, that is until something was, and is over; in a pause, until somebody plays on.
     public func wait() throws(StreamError) {
         while !director.controls.isOver.load(ordering: .relaxed) {
             switch state {
@@ -210,11 +214,14 @@ extension Streamer {
     /// From silence where nothing sounds yet; else from where an earlier fade has come to.
     public func fadeIn(over duration: Duration) { fade(to: 1, over: duration) }
 
-    /// In sound, not in time: it waits where that does. Then it goes on in silence until it fades in again, or is stopped.
+    /// In sound, not in time: it waits where that does. Then it goes on in silence until it fades in again, or is over:
+    /// what is played after that is heard.
     public func fadeOut(over duration: Duration) { fade(to: 0, over: duration) }
 
     private func fade(to gain: Float, over duration: Duration) {
-        director.controls.fade.store(Ramp.Wish(gain, over: duration).word, ordering: .relaxed)
+        var wish = GainWish(gain, over: duration)
+        wish.number = GainWish(word: director.controls.fade.load(ordering: .relaxed)).number &+ 1
+        director.controls.fade.store(wish.word, ordering: .relaxed)
     }
 
     private struct Gain {
@@ -222,7 +229,7 @@ extension Streamer {
         var isMuted = false
 
         func apply(to controls: DeckControls) {
-            controls.volume.store(Ramp.Wish(isMuted ? 0 : Float(volume)).word, ordering: .relaxed)
+            controls.volume.store(GainWish(isMuted ? 0 : Float(volume)).word, ordering: .relaxed)
         }
     }
 }

@@ -20,10 +20,14 @@ public struct StreamerConfiguration: Sendable {
     /// How much it is given ahead, at least one and a half periods.
     public var queue = Duration.milliseconds(60)
 
-    /// How much sound is to be here before it begins; half a second of bytes and what the ring holds, when zero.
+    /// How much sound is to be here before it begins, in the ring and in bytes as far as their bit rate is known; all that is
+    /// left, where that is less. Never less than 80 ms. A file waits for nothing.
     public var startAfter = Duration.zero
     /// How much is to be here before it goes on after it ran out.
     public var resumeAfter = Duration.seconds(1)
+
+    /// How much of it is written, of output to a file; nil for all.
+    public var duration: Duration?
 
     public var download = DownloadSettings()
 
@@ -41,7 +45,8 @@ public struct DownloadSettings: Equatable, Sendable {
     public var bufferedByteCount: Int?
     /// Fetches all of it as fast as it comes, onto the disk.
     public var buffersAll = false
-    /// Nothing that is waited for is waited for longer.
+    /// Above zero: how long a connection, or the next bytes on it, are waited for before they are asked for again, and in the
+    /// end given up with a sentence. Time in a pause does not count.
     public var timeout = Duration.seconds(10)
     /// `http://…`, `socks5h://…`; nil for what the environment says.
     public var proxy: String?

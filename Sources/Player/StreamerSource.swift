@@ -46,6 +46,7 @@ public final class StreamerSource: AudioSource, @unchecked Sendable {
         }
         controls.taken.store(deck.taken, ordering: .releasing)
         report.timeline = deck.timeline
+        report.played = deck.played
         reports.publish(report)
         return FrameCount(given)
     }

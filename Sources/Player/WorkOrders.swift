@@ -7,7 +7,8 @@ final class WorkOrders: Sendable {
         case open(item: Int, at: Duration?, generation: Int)
         /// Behind what is read now.
         case append(item: Int, generation: Int)
-        case seek(Duration, generation: Int)
+        /// Within `item`, which is opened where it is not.
+        case seek(Duration, item: Int, generation: Int)
         case close
     }
 
@@ -15,6 +16,7 @@ final class WorkOrders: Sendable {
         var job: Job?
         /// What the worker may be waiting for.
         var download: (any Downloading)?
+        var isPaused = false
         var isOver = false
 
         var isReplacing: Bool {
@@ -50,7 +52,13 @@ final class WorkOrders: Sendable {
         bell.ring()
     }
 
-    func pause(_ isPaused: Bool) { contents.withLock { $0.download }?.pause(isPaused) }
+    /// What is attached later is paused as well.
+    func pause(_ isPaused: Bool) {
+        contents.withLock { contents in
+            contents.isPaused = isPaused
+            contents.download?.pause(isPaused)
+        }
+    }
 
     var downloadState: DownloadState? { contents.withLock { $0.download }?.state }
 
@@ -60,11 +68,15 @@ final class WorkOrders: Sendable {
     func attach(_ download: (any Downloading)?) {
         contents.withLock { contents in
             contents.download = download
+            download?.pause(contents.isPaused)
             if contents.isOver || contents.isReplacing { download?.interrupt() }
         }
     }
 
     var isOver: Bool { contents.withLock { $0.isOver } }
+
+    /// Whether what is at work is pointless by now.
+    var isReplaced: Bool { contents.withLock { $0.isOver || $0.isReplacing } }
 
     func take() -> Job? {
         contents.withLock { contents in

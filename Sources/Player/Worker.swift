@@ -14,7 +14,7 @@ final class Worker {
     private var ring: RingFiller
     private var source: Source?
     /// What comes after it, of which bytes are fetched already.
-    private var next: (number: Int, download: any Downloading)?
+    private var next: (item: QueueItem, download: any Downloading)?
     /// Frames since it was last told what is known of the item.
     private var untold = 0
 
@@ -23,11 +23,17 @@ final class Worker {
         var download: any Downloading
         var reader: any Reading
         var isAtEnd = false
+        /// Whether it was read from its beginning on and nowhere else.
+        var isWhole = true
+        /// Nothing about it is a guess any more that looking ahead would mend.
+        var isScanned = false
         var limits: BufferLimits?
     }
 
     /// The next of the queue is fetched when so much is left of what is read.
     private static let lead = Duration.seconds(20)
+    /// So long is looked ahead at a time: what the ring holds outlasts it by far.
+    private static let scanning = Duration.milliseconds(2)
 
     init(_ director: Director, _ opening: any Opening, format: LPCMFormat, _ work: consuming Work) {
         self.director = director
@@ -43,7 +49,7 @@ final class Worker {
     func run() {
         while !orders.isOver {
             if let job = orders.take() { perform(job) }
-            let isBusy = fill()
+            let isBusy = fill() || scan()
             render()
             if !isBusy { orders.bell.wait(atMost: patience) }
         }
@@ -64,15 +70,16 @@ extension Worker {
         switch job {
         case .open(let number, let position, let generation):
             ring.begin(generation)
-            close(keeping: number)
+            close(keeping: director.item(number, generation: generation))
             open(number, at: position)
         case .append(let number, let generation):
             guard generation == ring.generation else { return }
             source?.download.stop()
+            source = nil
             open(number, at: nil)
-        case .seek(let position, let generation):
+        case .seek(let position, let number, let generation):
             ring.begin(generation)
-            seek(to: position)
+            if source == nil { open(number, at: position) } else { seek(to: position) }
         case .close:
             close()
             renderer?.finish()
@@ -80,27 +87,29 @@ extension Worker {
     }
 
     /// What is fetched ahead is kept where it is that which is wanted.
-    private func close(keeping number: Int? = nil) {
+    private func close(keeping item: QueueItem? = nil) {
         orders.attach(nil)
         source?.download.stop()
         source = nil
-        if let next, next.number != number {
+        if let next, next.item != item {
             next.download.stop()
             self.next = nil
         }
     }
 
+    /// Nothing, where the queue is another by now: what is to be done then is on its way.
     private func open(_ number: Int, at position: Duration?) {
-        let item = director.item(number)
+        guard let item = director.item(number, generation: ring.generation) else { return }
         do throws(StreamError) {
-            let download = if let ready = prepared(number) { ready } else { try opening.begin(item) }
+            let download = if let ready = prepared(item) { ready } else { try opening.begin(item) }
             orders.attach(download)
             do throws(StreamError) {
                 switch try opening.open(download, of: item, as: format) {
                 case .sound(let reader):
                     source = Source(number: number, download: download, reader: reader)
                     learn()
-                    try begin(reader, at: position)
+                    if let position, position > .zero { seek(to: position) }
+                    director.worker(.opened, generation: ring.generation)
                 case .playlist(let items):
                     download.stop()
                     director.worker(hasFound: items, in: number, generation: ring.generation)
@@ -114,36 +123,35 @@ extension Worker {
         }
     }
 
-    private func prepared(_ number: Int) -> (any Downloading)? {
-        guard let next, next.number == number else { return nil }
-        self.next = nil
-        return next.download
+    private func prepared(_ item: QueueItem) -> (any Downloading)? {
+        defer { next = nil }
+        guard let next else { return nil }
+        if next.item == item { return next.download }
+        next.download.stop()
+        return nil
     }
 
-    private func begin(_ reader: any Reading, at position: Duration?) throws(StreamError) {
-        if let position, position > .zero {
-            do throws(ReadError) {
-                director.worker(isAt: try reader.seek(to: position), generation: ring.generation)
-            } catch {
-                throw .read(error)
-            }
-        }
-        director.worker(.opened, generation: ring.generation)
-    }
-
+    /// Where that leads nowhere, it reads on where it was; what is wrong with more than the seek comes up in reading.
     private func seek(to position: Duration) {
-        guard let source else { return }
-        self.source?.isAtEnd = false
+        guard let reader = source?.reader else { return }
+        source?.isAtEnd = false
+        source?.isWhole = false
         do throws(ReadError) {
-            director.worker(isAt: try source.reader.seek(to: position), generation: ring.generation)
+            director.worker(isAt: try reader.seek(to: position), generation: ring.generation)
         } catch {
-            failed(.read(error))
+            if isInterruption(.read(error)) { return }
+            director.worker(isAt: reader.position, generation: ring.generation)
+            director.worker(hasRefusedToSeek: .read(error), generation: ring.generation)
         }
     }
 
-    /// What came in between is none.
+    /// What came in between is no failure.
+    private func isInterruption(_ error: StreamError) -> Bool {
+        error == .read(.parse(.download(.interrupted))) && orders.isReplaced
+    }
+
     private func failed(_ error: StreamError) {
-        guard error != .read(.parse(.download(.interrupted))) else { return }
+        if isInterruption(error) { return }
         source?.isAtEnd = true
         director.worker(.failed(error), generation: ring.generation)
     }
@@ -156,7 +164,7 @@ extension Worker {
         defer { director.worker(isAhead: ring.ahead, generation: ring.generation) }
         guard let source, !source.isAtEnd, !ring.isFull else { return false }
         do throws(ReadError) {
-            let (frames, isAtEnd) = try ring.fill(from: source.reader, item: source.number, orders.treatment)
+            let (frames, isAtEnd) = try ring.fill(from: source.reader, item: source.number, orders)
             untold += frames.rawValue
             if untold * 2 > format.rate.hertz { learn() }
             if isAtEnd { readToEnd() }
@@ -164,6 +172,30 @@ extension Worker {
             failed(.read(error))
         }
         return true
+    }
+
+    /// Where the bytes are all here and the ring has enough, it is looked how long it is and what lies where. Returns whether
+    /// there is more to look at.
+    private func scan() -> Bool {
+        guard let source, !source.isAtEnd, !source.isScanned, ring.isFull, isAllHere(source) else {
+            return false
+        }
+        do throws(ParseError) {
+            self.source?.isScanned = try source.reader.parser.scan(for: Self.scanning)
+        } catch {
+            // What is broken there is told when it is read.
+            self.source?.isScanned = true
+        }
+        learn()
+        return self.source?.isScanned == false
+    }
+
+    /// A file is; of what comes over a network some is forgotten, unless all is kept and was read in its order.
+    private func isAllHere(_ source: Source) -> Bool {
+        let state = source.download.state
+        guard state.phase == .ended, state.isSeekable else { return false }
+        if case .file = state.resource { return true }
+        return source.isWhole && source.download.limits == .all
     }
 
     private func readToEnd() {
@@ -179,12 +211,15 @@ extension Worker {
         let parser = source.reader.parser
         var track = parser.track
         let state = source.download.state
-        if let title = source.download.title(at: state.available.lowerBound) {
+        // Stations send an empty title where they have none.
+        if let title = source.download.title(at: state.available.lowerBound), !title.allSatisfy(\.isWhitespace) {
             (track.title, track.artist) = (title, nil)
+        } else if track.title == nil {
+            track.title = state.stationName
         }
         director.worker(
             hasLearned: Director.Facts(track: track, duration: parser.duration, bitRate: parser.bitRate),
-            of: source.number)
+            of: source.number, generation: ring.generation)
         if let bitRate = parser.bitRate, let limits = opening.limits(atBitRate: bitRate), limits != source.limits {
             source.download.limits = limits
             self.source?.limits = limits
@@ -193,7 +228,7 @@ extension Worker {
         let isNearEnd = parser.duration.map { $0.value - source.reader.position.value < Self.lead } ?? false
         guard isNearEnd || state.phase == .ended && !state.isSeekable else { return }
         // What cannot even be begun is told when it is its turn.
-        if let download = try? opening.begin(following.item) { next = (following.number, download) }
+        if let download = try? opening.begin(following) { next = (following, download) }
     }
 
     /// Where there is no output with a clock, all of the ring goes to the file at once.
@@ -203,9 +238,10 @@ extension Worker {
         do throws(StreamError) {
             try renderer?.render(director.controls, isLast: isLast)
             director.look(tells: false)
-            guard isLast, director.controls.waiting == 0 else { return }
+            let hasEnough = renderer?.hasEnough ?? false
+            guard hasEnough || isLast && director.controls.waiting == 0 else { return }
             try renderer?.close()
-            director.worker(.heardAll, generation: ring.generation)
+            director.worker(hasEnough ? .playedEnough : .heardAll, generation: ring.generation)
         } catch {
             source?.isAtEnd = true
             director.worker(.failed(error), generation: ring.generation)

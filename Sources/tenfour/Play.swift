@@ -1,6 +1,7 @@
 import ArgumentParser
 import Console
 import Feed
+import Glibc
 import Player
 import Radio
 
@@ -37,7 +38,7 @@ struct Play: ParsableCommand {
     @OptionGroup(title: "Downloading") var download: DownloadOptions
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("End after so long; a bare number is in seconds.", valueName: "time"))
+        name: .shortAndLong, help: ArgumentHelp("End after so much sound; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
     @Flag(help: "Begin again at the end.")
@@ -60,6 +61,19 @@ struct Play: ParsableCommand {
         if loop, writesFile {
             throw ValidationError("--loop never ends, and a file would not: play it on a card.")
         }
+        if case .file(let path) = output.map({ Place($0) }), path != "-" {
+            for address in addresses where Self.isSameFile(address, path) {
+                throw ValidationError("\(path) is played and would be written over: write to another file.")
+            }
+        }
+    }
+
+    /// By whatever names and links.
+    private static func isSameFile(_ address: String, _ path: String) -> Bool {
+        guard case .file(let played) = try? Resource(address) else { return false }
+        var (one, other) = (stat(), stat())
+        guard unsafe stat(played, &one) == 0, unsafe stat(path, &other) == 0 else { return false }
+        return one.st_mode & S_IFMT == S_IFREG && one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 
     private var writesFile: Bool {
@@ -76,6 +90,7 @@ struct Play: ParsableCommand {
         }
         if let channels { configuration.channelCount = channels }
         configuration.loops = loop
+        configuration.duration = duration?.duration
         download.apply(to: &configuration)
         let streamer: Streamer
         do throws(StreamError) {
@@ -170,6 +185,10 @@ struct DownloadOptions: ParsableArguments {
     func validate() throws {
         if startAfter.duration > buffer.duration, bufferSize == nil, !bufferAll {
             throw ValidationError("--start-after is more than --buffer keeps: write a longer --buffer.")
+        }
+        // What it says may be a secret, and is not said again.
+        if header.contains(where: { !$0.contains(":") || $0.hasPrefix(":") }) {
+            throw ValidationError("--header has no name before a colon: write 'Name: value'.")
         }
         guard timeout.duration > .zero else { throw ValidationError("--timeout 0 leaves no time: write 1s or more.") }
     }

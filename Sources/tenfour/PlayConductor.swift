@@ -30,8 +30,8 @@ struct PlayConductor {
         if keyboard != nil { say("q quits, ? helps") }
         var line = PlayLine(levels: levels)
         var (hasSounded, isCardLost) = (false, false)
-        let end = duration.map { ContinuousClock.now + $0 }
-        while !Signals.hasEnd, !streamer.state.isOver, end.map({ ContinuousClock.now < $0 }) ?? true {
+        var isStalled = false
+        while !Signals.hasEnd, !streamer.state.isOver, duration.map({ streamer.progress.played < $0 }) ?? true {
             let key = keyboard?.key(within: Self.interval)
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
             if let key, press(key, streamer, &line) { break }
@@ -41,18 +41,45 @@ struct PlayConductor {
                 line.clear()
                 say(isCardLost ? "the sound card is gone: it goes on when that is back" : "the sound card is back")
             }
+            if (streamer.progress.reconnections != nil) != isStalled {
+                isStalled.toggle()
+                line.clear()
+                if isStalled { say("no bytes come: asking for them again") }
+            }
             if !quiet, Terminal.showsStatus { line.draw(streamer) }
         }
         fade(streamer)
         let state = streamer.state
+        let (item, length) = (streamer.progress.item, streamer.progress.duration)
         streamer.close()
         events.waitForTheEnd()
         tell(events.take(), streamer, &line, &hasSounded)
         line.clear()
         if case .failed(let error) = state {
-            throw RadioError(hasSounded ? .failure : .unavailable, error.description)
+            throw RadioError(hasSounded ? .failure : .unavailable, sentence(error, of: item, streamer))
+        }
+        if state == .ended(.finished), !hasSounded {
+            throw RadioError(.unavailable, "\(name(item, streamer)): \(silence(from: start, length))")
         }
         if let rendersTo, rendersTo != "-" { say("wrote \(rendersTo)") }
+    }
+
+    private func name(_ item: Int, _ streamer: Streamer) -> String {
+        let queue = streamer.queue
+        return queue.indices.contains(item) ? queue[item].name : ""
+    }
+
+    /// What is wrong with what is read does not say of what.
+    private func sentence(_ error: StreamError, of item: Int, _ streamer: Streamer) -> String {
+        let name = name(item, streamer)
+        guard case .read = error, !name.isEmpty, !error.description.contains(name) else { return error.description }
+        return "\(name): \(error)"
+    }
+
+    /// Why nothing was heard of what can be played.
+    private func silence(from start: Duration?, _ length: Estimate<Duration>?) -> String {
+        guard let start, let length, start >= length.value else { return "there is no sound in it" }
+        return "there is no sound from \(PlayLine.clock(start)) on, as it lasts \(PlayLine.clock(length)); start earlier"
     }
 
     /// Before it quits, if there is anything to fade.
@@ -78,10 +105,12 @@ struct PlayConductor {
                 line.clear()
                 say("  \(streamer.track?.artist.map { "\($0) – " } ?? "")\(title)")
             case .skipped(let number, let error):
-                let queue = streamer.queue
                 line.clear()
                 // An error, though not the end.
-                Terminal.say("tenfour: skipped \(queue.indices.contains(number) ? queue[number].name : ""): \(error)")
+                Terminal.say("tenfour: skipped \(name(number, streamer)): \(error)")
+            case .seekRefused(let error):
+                line.clear()
+                Terminal.say("tenfour: cannot go there: \(error)")
             case .state, .progress: break
             }
         }

@@ -68,11 +68,13 @@ struct PlayLine {
     }
 
     /// `≈` stands before what is not known exactly.
-    private static func clock(_ time: Estimate<Duration>) -> String {
-        let seconds = max(Int(time.value / .seconds(1)), 0)
+    static func clock(_ time: Estimate<Duration>) -> String { (time.isExact ? "" : "≈") + clock(time.value) }
+
+    static func clock(_ time: Duration) -> String {
+        let seconds = max(Int(time / .seconds(1)), 0)
         func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let (hours, minutes) = (seconds / 3_600, digits(seconds / 60 % 60))
-        return (time.isExact ? "" : "≈") + (hours > 0 ? "\(hours):" : "") + "\(minutes):\(digits(seconds % 60))"
+        return (hours > 0 ? "\(hours):" : "") + "\(minutes):\(digits(seconds % 60))"
     }
 
     /// What was played, where it is, what of the rest is here.

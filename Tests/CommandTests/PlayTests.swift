@@ -60,10 +60,53 @@ import Testing
     @Test(arguments: [
         ["--rate", "0"], ["--rate", "99"], ["--pitch", "9999"], ["--volume", "101"], ["--start", "1:99"],
         ["--buffer-size", "none"],
-        ["--start-after", "90"], ["--loop", "-o", "x.wav"], ["--channels", "3"],
+        ["--start-after", "90"], ["--loop", "-o", "x.wav"], ["--channels", "3"], ["--header", "nocolon"],
     ])
     func whatNobodyCanMeanIsRefused(options: [String]) throws {
         #expect(try Program.run("tenfour", ["play", "song.mp3"] + options, in: folder).end == .code(2))
+    }
+
+    @Test func aPipeIsWrittenToItsEnd() throws {
+        let name = try tone("tone.wav", seconds: 10)
+        let pipe = Pipe()
+        let writer = try Program("cat", [name], output: .descriptor(pipe.input))
+        let player = try Program(
+            "tenfour", ["play", "-", "-o", folder("out.wav"), "--channels", "1"], input: .descriptor(pipe.output))
+        pipe.closeInput()
+        #expect(player.wait(.seconds(60)) == .code(0))
+        writer.wait()
+        #expect(try SoundFileReader(path: folder("out.wav")).frameCount == FrameCount(480_000))
+    }
+
+    @Test func itEndsAfterSoMuchSoundInAFile() throws {
+        let name = try tone("tone.wav", seconds: 10)
+        let run = try Program.run(
+            "tenfour", ["play", name, "--duration", "2.5", "-o", folder("out.wav"), "--channels", "1"])
+        #expect(run.end == .code(0))
+        #expect(try SoundFileReader(path: folder("out.wav")).frameCount == FrameCount(120_000))
+    }
+
+    @Test func aStartBehindTheEndIsToldWithTheLength() throws {
+        let name = try tone("tone.wav", seconds: 10)
+        let run = try Program.run("tenfour", ["play", name, "--start", "1:39", "-o", folder("out.wav")])
+        #expect(run.end == .code(69))
+        #expect(run.errors == "tenfour: \(name): there is no sound from 01:39 on, as it lasts 00:10; start earlier\n")
+    }
+
+    @Test func whatIsPlayedIsNotWrittenOver() throws {
+        let name = try tone("tone.wav", seconds: 1)
+        #expect(unsafe symlink(name, folder("link.wav")) == 0)
+        for output in [name, folder("link.wav")] {
+            #expect(try Program.run("tenfour", ["play", name, "-o", output]).end == .code(2))
+        }
+        #expect(try SoundFileReader(path: name).frameCount == FrameCount(48_000))
+    }
+
+    @Test func whatIsWrongIsSaidOfAName() throws {
+        folder.write("", to: "empty.mp3")
+        let run = try Program.run("tenfour", ["play", folder("empty.mp3"), "-o", folder("out.wav")])
+        #expect(run.end == .code(69))
+        #expect(run.errors.hasPrefix("tenfour: \(folder("empty.mp3")): "))
     }
 
     @Test func keysDoWhatTheyDoInMPV() throws {

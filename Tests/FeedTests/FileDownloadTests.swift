@@ -67,6 +67,27 @@ import Testing
         #expect(download.state.phase == .ended && download.state.byteCount == 300_000)
     }
 
+    @Test func aPipeTellsBeforeItIsReadThatNoMoreComes() throws {
+        let pipe = Pipe()
+        let download = try FileDownload.open("/proc/self/fd/\(pipe.output)")
+        #expect(unsafe write(pipe.input, "0123456789", 10) == 10)
+        #expect(download.state.phase == .receiving && download.state.available == 0..<10)
+        pipe.closeInput()
+        #expect(download.state.phase == .ended && download.state.available == 0..<10)
+        #expect(try bytes(download, from: 0, 20).count == 10)
+        #expect(try bytes(download, from: 10, 20).isEmpty)
+    }
+
+    @Test func aPipeThatIsFullSaysSo() throws {
+        let pipe = Pipe()
+        let download = try FileDownload.open("/proc/self/fd/\(pipe.output)", limits: BufferLimits(ahead: 65_536))
+        // Each is too large to share a page with another.
+        let piece = [UInt8](repeating: 1, count: 2_100)
+        #expect(fcntl(pipe.input, F_SETFL, O_NONBLOCK) == 0)
+        while unsafe write(pipe.input, piece, piece.count) == piece.count {}
+        #expect(download.state.phase == .full)
+    }
+
     @Test func aSilentPipeHoldsUpNobodyWhoIsInterrupted() throws {
         let pipe = Pipe()
         let download = try FileDownload.open("/proc/self/fd/\(pipe.output)")

@@ -11,6 +11,7 @@ import Sound
 final class CodedFeed: Downloading, Parsing, Reading, Sendable {
     let format: LPCMFormat
     let frameCount: Int
+    private let manner: Manner
     private let lock = Locked(Contents())
 
     private struct Contents {
@@ -21,10 +22,27 @@ final class CodedFeed: Downloading, Parsing, Reading, Sendable {
         var isStopped = false
         var isPaused = false
         var failsAt: Int?
+        var scanCount = 0
     }
 
-    init(seconds: Double, format: LPCMFormat) {
+    /// What is unlike a file that is all here and known.
+    struct Manner: OptionSet, Sendable {
+        var rawValue: Int
+        /// Its end is known only when it was read.
+        static let pipe = Self(rawValue: 1)
+        /// How long it is is a guess until it was scanned.
+        static let guessing = Self(rawValue: 2)
+        /// There is no way to another place.
+        static let straight = Self(rawValue: 4)
+        /// The station sends titles, and they are empty.
+        static let untitled = Self(rawValue: 8)
+        /// The second that is opened does not come.
+        static let lateAgain = Self(rawValue: 16)
+    }
+
+    init(seconds: Double, format: LPCMFormat, _ manner: Manner = []) {
         self.format = format
+        self.manner = manner
         frameCount = Int(seconds * Double(format.rate.hertz))
     }
 
@@ -43,6 +61,7 @@ final class CodedFeed: Downloading, Parsing, Reading, Sendable {
 
     var isStopped: Bool { lock.withLock { $0.isStopped } }
     var isPaused: Bool { lock.withLock { $0.isPaused } }
+    var isInterrupted: Bool { lock.withLock { $0.isInterrupted } }
 
     // Downloading
 
@@ -54,9 +73,12 @@ final class CodedFeed: Downloading, Parsing, Reading, Sendable {
     var state: DownloadState {
         let (next, here) = lock.withLock { ($0.next, min($0.here, frameCount)) }
         return DownloadState(
-            phase: here == frameCount ? .ended : .receiving, byteCount: frameCount,
-            available: min(next, here)..<max(here, min(next, here)), isSeekable: true)
+            phase: here == frameCount && !manner.contains(.pipe) ? .ended : .receiving, byteCount: frameCount,
+            available: min(next, here)..<max(here, min(next, here)), isSeekable: true, stationName: "A station",
+            resource: .file(path: "coded"))
     }
+
+    func title(at offset: Int) -> String? { manner.contains(.untitled) ? "" : nil }
 
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int { 0 }
     func interrupt() { lock.withLock { $0.isInterrupted = true } }
@@ -67,9 +89,19 @@ final class CodedFeed: Downloading, Parsing, Reading, Sendable {
     // Parsing
 
     let track = Track(codec: "coded", format: .mono, title: "A title")
-    var duration: Estimate<Duration>? { Estimate(FrameCount(frameCount).duration(at: format.rate), isExact: true) }
+    var duration: Estimate<Duration>? {
+        let isExact = !manner.contains(.guessing) || lock.withLock { $0.scanCount } >= 5
+        return Estimate(FrameCount(frameCount).duration(at: format.rate), isExact: isExact)
+    }
     var bitRate: Int? { 8 * format.rate.hertz }
     func nextPacket() throws(ParseError) -> PacketDescription? { nil }
+
+    func scan(for time: Duration) -> Bool {
+        lock.withLock { contents in
+            contents.scanCount += 1
+            return contents.scanCount >= 5
+        }
+    }
 
     // Both
 
@@ -101,15 +133,30 @@ final class CodedFeed: Downloading, Parsing, Reading, Sendable {
     }
 }
 
+/// Reads a coded feed from its beginning to its end, and goes nowhere else.
+final class StraightReader: Reading {
+    private let feed: CodedFeed
+
+    init(_ feed: CodedFeed) { self.feed = feed }
+
+    var parser: any Parsing { feed }
+    var format: LPCMFormat { feed.format }
+    var position: Estimate<Duration> { feed.position }
+    func read(into samples: inout MutableSpan<Float>) throws(ReadError) -> FrameCount { try feed.read(into: &samples) }
+    func seek(to position: Duration) throws(ReadError) -> Estimate<Duration> { throw .parse(.malformed("no way")) }
+}
+
 /// Opens coded feeds by the seconds that they last: `2.5`. What is no number cannot be opened.
 final class CodedOpening: Opening {
     private let feeds = Locked<[CodedFeed]>([])
     private let format: LPCMFormat
     private let held: Double?
+    private let manner: CodedFeed.Manner
 
     /// Where `held` is told, only so many seconds come until the test lets more come.
-    init(_ format: LPCMFormat, held: Double? = nil) {
+    init(_ format: LPCMFormat, held: Double? = nil, _ manner: CodedFeed.Manner = []) {
         self.format = format
+        self.manner = manner
         self.held = held
     }
 
@@ -118,7 +165,7 @@ final class CodedOpening: Opening {
 
     func begin(_ item: QueueItem) throws(StreamError) -> any Downloading {
         guard let seconds = Double(item.name) else { throw .unusable("no number") }
-        let feed = CodedFeed(seconds: seconds, format: format)
+        let feed = CodedFeed(seconds: seconds, format: format, manner)
         if let held { feed.holdBack(after: held) }
         feeds.withLock { $0.append(feed) }
         return feed
@@ -126,7 +173,11 @@ final class CodedOpening: Opening {
 
     func open(_ download: any Downloading, of item: QueueItem, as format: LPCMFormat?) throws(StreamError) -> Opened {
         guard let feed = download as? CodedFeed, feed.format == format else { throw .unusable("another format") }
-        return .sound(feed)
+        if manner.contains(.lateAgain), opened.count > 1, opened[1] === feed {
+            while !feed.isInterrupted { usleep(1_000) }
+            throw .read(.parse(.download(.interrupted)))
+        }
+        return .sound(manner.contains(.straight) ? StraightReader(feed) : feed)
     }
 
     func limits(atBitRate bitRate: Int) -> BufferLimits? { nil }

@@ -75,9 +75,9 @@ import Testing
         pull(1_000, DeckOrders(generation: 1, isOpen: true))
         pull(1_000, DeckOrders(generation: 1, isOpen: false))
         pull(1_000, DeckOrders(generation: 1, isOpen: true))
-        pull(1_000, DeckOrders(generation: 1, isOpen: true, volume: Ramp.Wish(0.2)))
+        pull(1_000, DeckOrders(generation: 1, isOpen: true, volume: GainWish(0.2)))
         table.push(frames: 0..<960, generation: 2)
-        pull(1_920, DeckOrders(generation: 2, isOpen: true, volume: Ramp.Wish(1)))
+        pull(1_920, DeckOrders(generation: 2, isOpen: true, volume: GainWish(1)))
         // That ran dry.
         table.push(frames: 960..<1_200, generation: 2)
         pull(300, DeckOrders(generation: 2, isOpen: true))
@@ -95,10 +95,27 @@ import Testing
         table.push(frames: 0..<19_200, generation: 1)
         _ = table.pull(4_800, DeckOrders(generation: 1, isOpen: true))
         let sound = table.pull(
-            9_600, DeckOrders(generation: 1, isOpen: true, fade: Ramp.Wish(0, over: .milliseconds(200))))
+            9_600, DeckOrders(generation: 1, isOpen: true, fade: GainWish(0, over: .milliseconds(200))))
         #expect(abs(sound[4_800] - 0.5) < 0.01)
         #expect(abs(sound[2_400] - 0.75) < 0.01)
         #expect(abs(sound[9_599]) < 0.01)
+    }
+
+    @Test func aFadeThatIsWantedAgainBeginsAgainAndNoneIsLeftWhenItIsOver() {
+        var table = Table { _ in 1 }
+        table.push(frames: 0..<19_200, generation: 1)
+        var wish = GainWish(1, over: .milliseconds(200))
+        func orders(isOpen: Bool = true) -> DeckOrders { DeckOrders(generation: 1, isOpen: isOpen, fade: wish) }
+        _ = table.pull(4_800, orders())
+        _ = table.pull(960, orders(isOpen: false))
+        wish.number += 1
+        #expect(table.pull(960, orders())[959] < 0.2, "from silence again")
+        wish = GainWish(0)
+        #expect(table.pull(1_920, orders())[1_919] == 0)
+        wish = .none
+        #expect(table.pull(960, orders()).allSatisfy { $0 == 0 }, "not while it still sounds")
+        #expect(table.pull(960, orders(isOpen: false)).allSatisfy { $0 == 0 })
+        #expect(table.pull(960, orders())[959] == 1)
     }
 
     @Test func thePositionIsThatOfWhatIsHeardNow() {

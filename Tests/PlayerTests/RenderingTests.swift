@@ -1,5 +1,6 @@
 import Effects
 import Feed
+import Glibc
 import Sound
 import SoundFile
 import Support
@@ -51,6 +52,41 @@ import Testing
         #expect(throws: StreamError.read(.undecodable("it is broken there"))) { try streamer.wait() }
         streamer.close()
         #expect(try written().count == 24_064, "chunks of 512 frames")
+    }
+
+    @Test func aPipeIsWrittenToItsEnd() throws {
+        let streamer = try Streamer(configuration(), opening: CodedOpening(.mono, .pipe))
+        streamer.open("2.5")
+        streamer.play()
+        #expect(waiting { streamer.state == .ended(.finished) })
+        streamer.close()
+        #expect(try written().count == 120_000)
+    }
+
+    @Test func itEndsAfterSoMuchSound() throws {
+        var configuration = configuration()
+        configuration.duration = .milliseconds(405)
+        let streamer = try Streamer(configuration, opening: CodedOpening(.mono))
+        streamer.open(["0.3", "9"])
+        streamer.play()
+        #expect(waiting { streamer.state == .ended(.finished) })
+        #expect(streamer.progress.played == .milliseconds(405))
+        streamer.close()
+        #expect(try written().count == 19_440)
+    }
+
+    @Test func seeksInAPauseDoNotFillTheRing() throws {
+        let streamer = try Streamer(configuration(), opening: CodedOpening(.mono))
+        streamer.open("30")
+        for second in 1..<20 {
+            streamer.seek(to: .seconds(second))
+            usleep(20_000)
+        }
+        streamer.seek(to: .seconds(29))
+        streamer.play()
+        #expect(waiting { streamer.state == .ended(.finished) })
+        streamer.close()
+        #expect(try written().count == 48_000)
     }
 
     @Test func atAnotherRateItIsAsMuchShorter() throws {

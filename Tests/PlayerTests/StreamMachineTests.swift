@@ -57,6 +57,21 @@ import Testing
         #expect(machine.state == .buffering)
     }
 
+    @Test func aSeekAfterTheEndGoesToWhatWasHeard() {
+        var machine = playing(itemCount: 2)
+        _ = machine.handle(.readToEnd)
+        _ = machine.handle(.failed(Self.error))
+        _ = machine.handle(.heardAll)
+        #expect(machine.handle(.seek(.seconds(1))) == [.begin(generation: 2), .open(item: 0, at: .seconds(1))])
+    }
+
+    @Test func anEmptyQueueIsAStop() {
+        var machine = playing(itemCount: 2)
+        #expect(machine.handle(.open(itemCount: 0, at: nil)) == [.begin(generation: 2), .close])
+        #expect(machine.state == .ended(.stopped))
+        #expect(machine.handle(.play) == [])
+    }
+
     @Test func anUnderrunRefills() {
         var machine = playing()
         _ = machine.handle(.starved)

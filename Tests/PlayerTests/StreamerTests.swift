@@ -25,10 +25,10 @@ import Testing
             case .title(let title): titles.append(title)
             case .progress(let progress): positions.append(progress.position.value)
             case .item(let number, let track): #expect(number == 0 && track.codec == "coded")
-            case .skipped: Issue.record("nothing was skipped")
+            case .skipped, .seekRefused: Issue.record("nothing was skipped, nor sought")
             }
         }
-        #expect(states == [.paused, .buffering, .playing, .ended(.finished)])
+        #expect(states == [.idle, .paused, .buffering, .playing, .ended(.finished)])
         #expect(titles == ["A title"])
         #expect(positions.count > 2 && positions == positions.sorted())
     }
@@ -131,6 +131,128 @@ import Testing
         try streamer.wait()
         #expect(streamer.progress.item == 1)
         #expect(opening.opened.count == 2, "it was not fetched again")
+        streamer.close()
+    }
+
+    @Test func whatWasFetchedForAnotherQueueIsNotPlayedInThisOne() throws {
+        let opening = CodedOpening(.mono)
+        let streamer = try streamer(opening)
+        streamer.open(["10", "3"])
+        #expect(waiting { opening.opened.count == 2 })
+        streamer.open(["10", "5"])
+        #expect(waiting { opening.opened.count == 4 })
+        streamer.next()
+        #expect(waiting { streamer.progress.duration?.value == .seconds(5) })
+        #expect(opening.opened[1].isStopped)
+        streamer.close()
+    }
+
+    @Test func aSeekThatLeadsNowhereIsToldAndItPlaysOn() async throws {
+        let streamer = try streamer(CodedOpening(.mono, .straight))
+        let events = streamer.events
+        streamer.open("2")
+        streamer.play()
+        #expect(waiting { streamer.progress.position.value > .milliseconds(200) })
+        streamer.seek(to: .milliseconds(1_900))
+        streamer.seek(to: .zero)
+        #expect(waiting { streamer.state == .playing && streamer.progress.position.value > .milliseconds(600) })
+        #expect(streamer.progress.position.value < .milliseconds(1_900))
+        try streamer.wait()
+        #expect(streamer.state == .ended(.finished))
+        streamer.close()
+        var refusals: [StreamError] = []
+        for await case .seekRefused(let error) in events { refusals.append(error) }
+        #expect(refusals.last == .read(.parse(.malformed("no way"))))
+    }
+
+    @Test func whatIsGuessedBecomesExactWhileItPlays() throws {
+        let streamer = try streamer(CodedOpening(.mono, .guessing))
+        streamer.open("30")
+        #expect(waiting { streamer.progress.duration == Estimate(.seconds(30), isExact: true) })
+        streamer.close()
+    }
+
+    @Test func aSeekComesBetweenWhereTheNextDoesNotCome() throws {
+        let opening = CodedOpening(.mono, .lateAgain)
+        let streamer = try streamer(opening) { $0.loops = true }
+        streamer.open("0.5")
+        streamer.play()
+        #expect(waiting { opening.opened.count == 2 && streamer.state == .buffering }, "it has run out")
+        streamer.seek(by: .seconds(-5))
+        #expect(waiting { streamer.state == .playing })
+        streamer.close()
+    }
+
+    @Test func afterAQueueThatEndsInWhatCannotBePlayedASeekPlaysWhatWasHeard() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.open(["0.3", "none"])
+        streamer.play()
+        try streamer.wait()
+        streamer.seek(to: .milliseconds(100))
+        #expect(waiting { streamer.state == .playing })
+        try streamer.wait()
+        #expect(streamer.progress.item == 0 && streamer.progress.position.value == .milliseconds(300))
+        streamer.close()
+    }
+
+    @Test func whatIsOpenedInAPauseIsPaused() throws {
+        let opening = CodedOpening(.mono)
+        let streamer = try streamer(opening)
+        streamer.open("30")
+        #expect(waiting { streamer.progress.duration != nil })
+        #expect(opening.opened[0].isPaused)
+        streamer.play()
+        #expect(!opening.opened[0].isPaused)
+        streamer.close()
+    }
+
+    @Test func aQueueIsReplacedAtAnyTimeAndByNone() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        for _ in 0..<300 {
+            streamer.open(["9", "9", "9"])
+            streamer.next()
+            streamer.next()
+            streamer.open(["9"])
+        }
+        #expect(waiting { streamer.progress.duration != nil })
+        streamer.open([])
+        #expect(streamer.state == .ended(.stopped) && streamer.queue.isEmpty)
+        streamer.close()
+    }
+
+    @Test func whoeverListensLateIsToldTheStateAndTheEnd() async throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.open("none")
+        streamer.play()
+        #expect(waiting { streamer.state.isOver })
+        for await case .state(let state) in streamer.events {
+            #expect(state == .failed(.unusable("no number")))
+            break
+        }
+        streamer.close()
+        var events: [StreamEvent] = []
+        for await event in streamer.events { events.append(event) }
+        #expect(events == [.state(.failed(.unusable("no number")))])
+    }
+
+    @Test func aFadeEndsWithWhatIsPlayed() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.open("30")
+        streamer.play()
+        #expect(waiting { streamer.progress.level > -30 })
+        streamer.fadeOut(over: .milliseconds(50))
+        #expect(waiting { streamer.progress.level < -90 })
+        streamer.stop()
+        streamer.play()
+        #expect(waiting { streamer.progress.level > -30 })
+        streamer.close()
+    }
+
+    @Test func anEmptyTitleOfAStationIsNone() throws {
+        let streamer = try streamer(CodedOpening(.mono, .untitled))
+        streamer.open("30")
+        #expect(waiting { streamer.track != nil })
+        #expect(streamer.track?.title == "A title")
         streamer.close()
     }
 
