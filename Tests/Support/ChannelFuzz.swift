@@ -68,7 +68,7 @@ private struct ChannelTrial: ~Copyable {
         }
         _ = channel.receive(welcome.span, from: Self.relay, at: .start)
         guard let made else { preconditionFailure("no session") }
-        sealer = made.sealer(for: .relay)
+        var sealer = made.sealer(for: .relay)
         var opener = made.opener(for: .relay)
         var first = Self.said(&channel)
         var record = first.mutableSpan
@@ -77,6 +77,7 @@ private struct ChannelTrial: ~Copyable {
         let renewed = [UInt8](capacity: 128) { sealer.seal(.renewed(token: token, receipt: 1, terms), into: &$0) }
         _ = channel.receive(renewed.span, from: Self.relay, at: .start)
         precondition(channel.isJoined, "not in")
+        self.sealer = sealer
         self.channel = channel
     }
 
