@@ -113,6 +113,7 @@ final class CodedFeed: Downloading, Parsing, Reading, @unchecked Sendable {
 
     func read(into samples: inout MutableSpan<Float>) throws(ReadError) -> FrameCount {
         let wanted = min(samples.count / format.channelCount, frameCount - next)
+        if isStopped { throw .parse(.download(.interrupted)) }
         if let failsAt = lock.withLock({ $0.failsAt }), next >= failsAt { throw .undecodable("it is broken there") }
         while lock.withLock({ $0.here }) < next + wanted {
             if lock.withLock({ $0.isInterrupted }) { throw .parse(.download(.interrupted)) }
