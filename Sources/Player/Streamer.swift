@@ -62,7 +62,8 @@ public final class Streamer: Streaming {
             try threads.start("play", priority: Self.priority, loop) { $0.run() }
         } else if case .file(let path) = configuration.output {
             renderer = try Renderer(
-                path: path, format: format, limit: configuration.duration, blocks: blocks.consumer, reports: reports.writer, now: monotonicNow)
+                path: path, format: format, limit: configuration.duration, blocks: blocks.consumer,
+                reports: reports.writer, now: monotonicNow)
             source = nil
         } else {
             source = StreamerSource(

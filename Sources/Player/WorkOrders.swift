@@ -16,6 +16,8 @@ final class WorkOrders: Sendable {
         var job: Job?
         /// What the worker may be waiting for.
         var download: (any Downloading)?
+        /// What is fetched to be read after it.
+        var ahead: (any Downloading)?
         var isPaused = false
         var isOver = false
 
@@ -57,6 +59,7 @@ final class WorkOrders: Sendable {
         contents.withLock { contents in
             contents.isPaused = isPaused
             contents.download?.pause(isPaused)
+            contents.ahead?.pause(isPaused)
         }
     }
 
@@ -70,6 +73,14 @@ final class WorkOrders: Sendable {
             contents.download = download
             download?.pause(contents.isPaused)
             if contents.isOver || contents.isReplacing { download?.interrupt() }
+        }
+    }
+
+    /// What it will read then.
+    func attach(ahead download: (any Downloading)?) {
+        contents.withLock { contents in
+            contents.ahead = download
+            download?.pause(contents.isPaused)
         }
     }
 

@@ -14,7 +14,9 @@ final class Worker {
     private var ring: RingFiller
     private var source: Source?
     /// What comes after it, of which bytes are fetched already.
-    private var next: (item: QueueItem, download: any Downloading)?
+    private var next: (item: QueueItem, download: any Downloading)? {
+        didSet { orders.attach(ahead: next?.download) }
+    }
     /// Frames since it was last told what is known of the item.
     private var untold = 0
 

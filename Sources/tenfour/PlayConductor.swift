@@ -79,7 +79,8 @@ struct PlayConductor {
     /// Why nothing was heard of what can be played.
     private func silence(from start: Duration?, _ length: Estimate<Duration>?) -> String {
         guard let start, let length, start >= length.value else { return "there is no sound in it" }
-        return "there is no sound from \(PlayLine.clock(start)) on, as it lasts \(PlayLine.clock(length)); start earlier"
+        let (begin, end) = (PlayLine.clock(start), PlayLine.clock(length))
+        return "there is no sound from \(begin) on, as it lasts \(end); start earlier"
     }
 
     /// Before it quits, if there is anything to fade.

@@ -120,6 +120,7 @@ final class CodedFeed: Downloading, Parsing, Reading, Sendable {
     func read(into samples: inout MutableSpan<Float>) throws(ReadError) -> FrameCount {
         let next = lock.withLock { $0.next }
         let wanted = min(samples.count / format.channelCount, frameCount - next)
+        if isStopped { throw .parse(.download(.interrupted)) }
         if let failsAt = lock.withLock({ $0.failsAt }), next >= failsAt { throw .undecodable("it is broken there") }
         while lock.withLock({ $0.here }) < next + wanted {
             if lock.withLock({ $0.isInterrupted }) { throw .parse(.download(.interrupted)) }
