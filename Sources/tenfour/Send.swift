@@ -163,12 +163,20 @@ struct Send: ParsableCommand {
         }
     }
 
+    private func isSoundFile(_ path: String) -> Bool {
+        do { _ = try SoundFileReader(path: path) } catch { return false }
+        return true
+    }
+
+    private func isPlayed(_ path: String) -> Bool {
+        do { _ = try FeedSource(path) } catch { return false }
+        return true
+    }
+
     private func isSteeredFile(_ input: String) -> Bool {
         let path = Place(input).path
         guard raw(for: input) == nil, isRegularFile(path) else { return false }
-        if isatty(STDIN_FILENO) == 1 { return true }
-        do { _ = try SoundFileReader(path: path) } catch { return true }
-        return false
+        return (isatty(STDIN_FILENO) == 1 || !isSoundFile(path)) && isPlayed(path)
     }
 }
 
