@@ -113,7 +113,8 @@ let package = Package(
             name: "tenfour",
             dependencies: [
                 "Radio", "Membership", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality",
-                "Relaying", "RelayService", "SoundCard", "SoundFile", "Waveform", "Console", "Feed", "Handoff", "Player",
+                "Relaying", "RelayService", "SoundCard", "SoundFile", "Waveform", "Console", "Feed", "Handoff",
+                "Player",
                 argumentParser,
             ],
             swiftSettings: settings),
@@ -193,11 +194,13 @@ let package = Package(
             "MembershipTests",
             imports: ["Membership", "Relaying", "Radio", "Keys", "Engine", "BadLink", "Playout", "RTP", "Sound"]),
         tests(
-            "RelayingTests", imports: ["CAllocations", "CMACs", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
+            "RelayingTests",
+            imports: ["CAllocations", "CMACs", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
         tests(
             "RelayServiceTests",
             imports: [
-                "CAllocations", "RelayService", "Relaying", "Membership", "Network", "Handoff", "Keys", "Engine", "BadLink",
+                "CAllocations", "RelayService", "Relaying", "Membership", "Network", "Handoff", "Keys", "Engine",
+                "BadLink",
                 "RTP", "Sound",
             ]),
         tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),
@@ -212,7 +215,8 @@ let package = Package(
         tests(
             "FFmpegFeedTests",
             imports: [
-                .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "BadLink", "Feed", "Handoff", "Sound",
+                .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "BadLink", "Feed", "Handoff",
+                "Sound",
             ]),
         tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
         tests("EffectsTests", imports: ["Effects", "TimePitch", "Sound"]),

@@ -202,7 +202,8 @@ public final class FrameParser: PacketSource {
         guard let course else { return stream.index.end }
         let offset = max(Int(course.offset(of: Double(wanted))), stream.index.end.offset)
         guard let found = try stream.synchronize(from: offset, followers: 2) else {
-            return FrameIndex.Entry(offset: stream.download.state.byteCount ?? offset, frame: Self.frame(course.end.frame))
+            return FrameIndex.Entry(
+                offset: stream.download.state.byteCount ?? offset, frame: Self.frame(course.end.frame))
         }
         let landed = FrameIndex.Entry(offset: found.offset, frame: Self.frame(course.frame(at: Double(found.offset))))
         guess = landed

@@ -23,7 +23,9 @@ public func openFFmpegFeed(_ download: any Downloading, format: LPCMFormat?) thr
     default:
         let isHeld = if container == .mp4 { try mustHoldAll(&window) } else { false }
         if isHeld { window.download.holdAll() }
-        guard let stream = ByteStream(window, from: tag.byteCount, isHeld: isHeld) else { throw .undecodable("out of memory") }
+        guard let stream = ByteStream(window, from: tag.byteCount, isHeld: isHeld) else {
+            throw .undecodable("out of memory")
+        }
         source = try FFmpegParser(stream, container, tag: tag)
     }
     return try FFmpegReader(source, format: format)

@@ -61,7 +61,9 @@ public final class FileDownload: Downloading {
     /// The C function is `pread`.
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int {
         // What a file says of itself may lead anywhere, also beyond what the kernel counts to.
-        if offset < 0 { throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew") }
+        if offset < 0 {
+            throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew")
+        }
         if offset > Int.max - buffer.count { return 0 }
         while true {
             if isInterrupted.load(ordering: .acquiring) || isStopped.load(ordering: .acquiring) { throw .interrupted }

@@ -77,7 +77,8 @@ struct OggPages: ~Copyable {
         let granule = Int64(bitPattern: bytes.littleEndian64(at: 6))
         return OggPage(
             offset: offset, isContinuing: flags & 1 != 0, isFirst: flags & 2 != 0, isLast: flags & 4 != 0,
-            granule: 0...Int64(OggPage.lastGranule) ~= granule ? Int(granule) : nil, serial: bytes.littleEndian32(at: 14),
+            granule: 0...Int64(OggPage.lastGranule) ~= granule ? Int(granule) : nil,
+            serial: bytes.littleEndian32(at: 14),
             sequence: bytes.littleEndian32(at: 18), segments: (0..<Int(bytes[26])).map { bytes[27 + $0] })
     }
 

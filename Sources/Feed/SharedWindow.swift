@@ -91,7 +91,9 @@ internal import Glibc
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer, demand: () -> Void
     ) throws(DownloadError) -> Int {
         // What a file says of itself may lead anywhere.
-        if offset < 0 { throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew") }
+        if offset < 0 {
+            throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew")
+        }
         if unsafe buffer.isEmpty { return 0 }
         var isDemanding = false
         // Without the lock, since whoever is woken takes it.

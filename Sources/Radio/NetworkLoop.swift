@@ -227,7 +227,8 @@ internal import Synchronization
         case .lost: absence = .nobodyAnswers
         case .limited: break
         case .refused(let reason), .closed(let reason):
-            let trouble = if case .closed = event { RadioError(closedFor: reason) } else { RadioError(refusedFor: reason) }
+            let trouble =
+                if case .closed = event { RadioError(closedFor: reason) } else { RadioError(refusedFor: reason) }
             guard !reason.isFinal, hasJoined || reason.mayPass else { return state.fail(trouble) }
             absence = trouble
         }

@@ -1,6 +1,6 @@
 public import Engine
-public import Membership
 internal import Handoff
+public import Membership
 internal import Network
 internal import SoundCard
 internal import Synchronization

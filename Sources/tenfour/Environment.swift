@@ -4,7 +4,8 @@ import Glibc
 /// are not among them: see `Secrets`.
 enum Environment {
     private static let switches: Set = [
-        "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop", "buffer-all",
+        "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",
+        "buffer-all",
     ]
     /// May be given more than once: with spaces between.
     private static let lists: Set = ["rtp-in", "rtp-out"]

@@ -38,7 +38,8 @@ struct Play: ParsableCommand {
     @OptionGroup(title: "Downloading") var download: DownloadOptions
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("End after so much sound; a bare number is in seconds.", valueName: "time"))
+        name: .shortAndLong,
+        help: ArgumentHelp("End after so much sound; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
     @Flag(help: "Begin again at the end.")
@@ -101,7 +102,8 @@ struct Play: ParsableCommand {
         defer { streamer.close() }
         sound.apply(to: streamer)
         let conductor = PlayConductor(
-            quiet: quiet, verbose: verbose, levels: levels, rendersTo: writesFile ? output : nil, fadeOut: sound.fadeOut.duration,
+            quiet: quiet, verbose: verbose, levels: levels, rendersTo: writesFile ? output : nil,
+            fadeOut: sound.fadeOut.duration,
             duration: duration?.duration)
         try conductor.run(streamer, addresses, at: sound.start?.duration)
     }

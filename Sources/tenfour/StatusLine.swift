@@ -28,7 +28,8 @@ struct StatusLine {
     }
 
     mutating func draw(
-        _ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch, _ standing: ChannelStanding,
+        _ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch,
+        _ standing: ChannelStanding,
         playing streamer: Streamer? = nil
     ) {
         var fields = streamer.map { PlayLine.fields($0.state, $0.progress) } ?? StatusFields()

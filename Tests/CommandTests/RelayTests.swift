@@ -112,7 +112,8 @@ import Testing
         #expect(alone.end == .code(69))
         #expect(
             alone.errors.hasSuffix(
-                "tenfour: nobody answers at the link's address: see whether the relay, or the station, is running there\n"),
+                "tenfour: nobody answers at the link's address: see whether the relay, or the station, is running there\n"
+            ),
             "\(alone.errors)")
         configure([family.line])
         let relay = try startRelay()

@@ -27,7 +27,8 @@ final class RealRelay: RelayEnd {
     private var takenCount = 0
 
     init(
-        at endpoint: Endpoint = Airwaves.relay, now: Instant = .start, limits: RelayLimits = RelayLimits(), seed: UInt64 = 1
+        at endpoint: Endpoint = Airwaves.relay, now: Instant = .start, limits: RelayLimits = RelayLimits(),
+        seed: UInt64 = 1
     ) {
         var dice = SeededGenerator(seed: seed)
         self.endpoint = endpoint

@@ -58,9 +58,12 @@ struct RelayServerTests {
         for number: UInt8 in 0..<200 {
             talker.speak(rtp(number))
             let kind = UInt8(dice.next() % 12)
-            var datagram = [UInt8(ascii: "c"), 1, kind, 0] + (0..<124).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+            var datagram =
+                [UInt8(ascii: "c"), 1, kind, 0] + (0..<124).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
             // Every fourth is a greeting as it should be, with its padding.
-            if number % 4 == 0 { datagram = [UInt8(ascii: "c"), 1, 1, 0] + datagram[4..<20] + [UInt8](repeating: 0, count: 108) }
+            if number % 4 == 0 {
+                datagram = [UInt8(ascii: "c"), 1, 1, 0] + datagram[4..<20] + [UInt8](repeating: 0, count: 108)
+            }
             if kind > 8 { datagram = Array(datagram.prefix(Int(12 + dice.next() % 60))) }
             stranger.send(datagram, toPort: relay.port)
             sent += datagram.count
