@@ -20,7 +20,7 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
     public init() {}
 
     deinit {
-        for unsafechunk in unsafe chunks {
+        for unsafe chunk in unsafe chunks {
             unsafe sodium_memzero(chunk, Self.chunkCount * MemoryLayout<Slot>.stride)
             unsafe chunk.deallocate()
         }
