@@ -54,12 +54,12 @@ let package = Package(
         clib("CALSA", pkgConfig: "alsa", debian: "libasound2-dev"),
         clib("CUV", pkgConfig: "libuv", debian: "libuv1-dev"),
         clib("CSpeexDSP", pkgConfig: "speexdsp", debian: "libspeexdsp-dev"),
-        clib("CSndFile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
         clib("CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
         clib("CSRTP", pkgConfig: "libsrtp2", debian: "libsrtp2-dev"),
         clib("CQRencode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
 
         // Opened by the first call that needs them (Sources/COnDemand) and never linked, which pkg-config would bring about.
+        .systemLibrary(name: "CSndFile"),
         .systemLibrary(name: "CCurl"),
         .systemLibrary(name: "CCairo"),
         .systemLibrary(name: "CAV"),

@@ -1,1 +1,12 @@
 #include <sndfile.h>
+
+#include "../COnDemand/on-demand.h"
+
+#define TENFOUR_SNDFILE(F) \
+    F(sf_close) \
+    F(sf_error) \
+    F(sf_open_fd) \
+    F(sf_readf_float) \
+    F(sf_strerror)
+
+TENFOUR_ON_DEMAND(tenfour_sndfile, TENFOUR_SNDFILE)

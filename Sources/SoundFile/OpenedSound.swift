@@ -75,19 +75,20 @@ internal struct OpenedSound {
     }
 
     private init(library descriptor: Descriptor) throws(SoundFileError) {
+        try needSndFile(for: descriptor.name)
         var info = SF_INFO()
         // Told to leave a descriptor open, libsndfile 1.2.0 closes it all the same when it cannot read it: it gets its own.
         let copy = fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw SoundFileError(errno: errno, in: "fcntl", name: descriptor.name) }
-        guard let file = unsafe sf_open_fd(copy, Int32(SFM_READ), &info, Int32(SF_TRUE)) else {
-            let words = unsafe String(cString: sf_strerror(nil))
+        guard let file = unsafe sndfile.sf_open_fd(copy, Int32(SFM_READ), &info, Int32(SF_TRUE)) else {
+            let words = unsafe sndfile.sf_strerror(nil).map { unsafe String(cString: $0) } ?? ""
             throw SoundFileError(.isNotSound(words), name: descriptor.name)
         }
         let (hertz, channelCount) = (Int(info.samplerate), Int(info.channels))
         do throws(SoundFileError) {
             try LPCMFormat.check(channelCount: channelCount, hertz: hertz, for: descriptor.name)
         } catch {
-            unsafe sf_close(file)
+            unsafe sndfile.sf_close(file)
             throw error
         }
         unsafe self.file = file

@@ -14,6 +14,8 @@ public struct SoundFileError: Error, Hashable, Sendable {
         case isEmpty
         /// Neither libsndfile nor we can read it; in libsndfile's words or ours.
         case isNotSound(String)
+        /// libsndfile, which is opened by the first file that needs it, is not on this machine; in the system's words.
+        case libraryIsMissing(String)
         /// Allowed are `SoundFileReader.channelCounts`.
         case unsupportedChannelCount(Int)
         /// Allowed are `SoundFileReader.rates`.
@@ -64,6 +66,8 @@ extension SoundFileError: CustomStringConvertible {
         case .isNotSound(let words):
             "\(name) is not a sound file that can be read (WAV, AIFF, FLAC, Ogg, MP3 …), for raw samples say their format: "
                 + words
+        case .libraryIsMissing(let words):
+            "\(name) is read by libsndfile, which cannot be opened; apt-get install libsndfile1 (\(words))"
         case .unsupportedChannelCount(let count):
             "\(name) has \(count) channels; convert it to 1…\(SoundFileReader.channelCounts.upperBound) first."
         case .unsupportedRate(let hertz):

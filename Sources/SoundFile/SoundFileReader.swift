@@ -50,7 +50,7 @@ public struct SoundFileReader: ~Copyable, AudioSource, @unchecked Sendable {
     }
 
     deinit {
-        if let file = unsafe file { unsafe sf_close(file) }
+        if let file = unsafe file { unsafe sndfile.sf_close(file) }
         if let owned { close(owned) }
     }
 
@@ -58,11 +58,11 @@ public struct SoundFileReader: ~Copyable, AudioSource, @unchecked Sendable {
         guard let file = unsafe file else { return FrameCount(try stream?.read(into: &samples) ?? 0) }
         let wanted = samples.count / format.channelCount
         let result = unsafe samples.withUnsafeMutableBufferPointer {
-            unsafe sf_readf_float(file, $0.baseAddress, sf_count_t(wanted))
+            unsafe sndfile.sf_readf_float(file, $0.baseAddress, sf_count_t(wanted))
         }
         let frames = min(max(Int(result), 0), wanted)
         // Other damage is where the sound ends: a cut file plays as far as it goes.
-        if frames == 0, wanted > 0, unsafe sf_error(file) == Int32(SF_ERR_SYSTEM) {
+        if frames == 0, wanted > 0, unsafe sndfile.sf_error(file) == Int32(SF_ERR_SYSTEM) {
             throw SoundFileError(errno: errno, in: "sf_readf_float", name: name)
         }
         for index in 0..<frames * format.channelCount where !samples[index].isFinite { samples[index] = 0 }
