@@ -123,11 +123,11 @@ func feedSRTP(_ bytes: Span<UInt8>) {
 /// time, unless one lives on.
 final class HeldContext: Sendable {
     static let shared = HeldContext()
-    private nonisolated(unsafe) let context: SRTPContext?
+    private let context: SRTPContext?
 
     private init() {
         let key = fuzzSession.mediaRoot.masterKey(.aesCounterMode, ssrc: SSRC(1), epoch: Epoch(rawValue: 1))
-        unsafe context = try? SRTPContext(sending: key, ssrc: SSRC(1))
+        context = try? SRTPContext(sending: key, ssrc: SSRC(1))
     }
 
     /// Does nothing but be there.
