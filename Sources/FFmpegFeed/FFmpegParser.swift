@@ -13,7 +13,7 @@ public final class FFmpegParser: PacketSource {
     let codec: CodecParameters
     let packet: Packet
     let timeBase: AVRational
-    let preroll = Duration.milliseconds(300)
+    let preroll: Duration
     let correction = Duration.zero
     let isExact = true
 
@@ -68,6 +68,8 @@ public final class FFmpegParser: PacketSource {
         guard timeBase.num > 0, timeBase.den > 0 else { throw .parse(.malformed("its clock does not run")) }
         firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
         startsAtFirstPacket = container == .ogg
+        // The first page of Ogg after a jump does not tell exactly where it lies, and a page may last a second and more.
+        preroll = container == .ogg ? .seconds(3) : .milliseconds(300)
         tellsDurations = container == .mp4
         unsafe Self.discardAllBut(index, of: handle)
         track = Track(
