@@ -1,7 +1,7 @@
 internal import CAV
 internal import Feed
 
-/// FFmpeg's functions, once `needFFmpeg` has returned.
+/// FFmpeg's functions, once `needFFmpeg` has returned: before that it is a mistake of ours to look at them, and traps.
 let av = try! opened.get()
 
 /// Opens FFmpeg's libraries, the first time. Throws where they are not on this machine.

@@ -1,7 +1,8 @@
 internal import CCurl
 internal import Feed
 
-/// libcurl's functions, once `needCurl` has returned. Nothing changes them, not those either that Swift cannot see.
+/// libcurl's functions, once `needCurl` has returned: before that it is a mistake of ours to look at them, and traps.
+/// Nothing changes them, not those either that Swift cannot see.
 nonisolated(unsafe) let curl = unsafe try! opened.get()
 
 /// Opens libcurl, the first time, whichever thread that is on. Throws where it is not on this machine.

@@ -1,6 +1,7 @@
 internal import CSndFile
 
-/// libsndfile's functions, once `needSndFile` has returned. Nothing changes them.
+/// libsndfile's functions, once `needSndFile` has returned: before that it is a mistake of ours to look at them, and traps.
+/// Nothing changes them.
 nonisolated(unsafe) let sndfile = unsafe try! opened.get()
 
 /// Opens libsndfile, the first time, whichever thread that is on; never the audio thread. Throws where it is not on this machine.

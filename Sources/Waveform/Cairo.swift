@@ -1,6 +1,6 @@
 internal import CCairo
 
-/// cairo's functions, once `needCairo` has returned.
+/// cairo's functions, once `needCairo` has returned: before that it is a mistake of ours to look at them, and traps.
 let cairo = try! opened.get()
 
 /// Opens cairo, the first time. Throws where it is not on this machine.
