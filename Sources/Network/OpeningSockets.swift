@@ -98,7 +98,6 @@ extension UDPSocket {
         switch options.portSharing {
         case .none: break
         case .offered: unsafe try set(SO_REUSEPORT, SOL_SOCKET, "SO_REUSEPORT", 1, on: fileDescriptor(of: socket))
-        // The kernel forms the group, which the program is for, when the second socket comes.
         case .joined:
             let code = unsafe tenfour_first_of_port_receives(fileDescriptor(of: socket))
             try NetworkError.check("setsockopt(SO_ATTACH_REUSEPORT_CBPF)", code)
@@ -110,6 +109,19 @@ extension UDPSocket {
             guard let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return endpoint }
             try NetworkError.check("uv_udp_getsockname", unsafe uv_udp_getsockname(socket, start, &size))
             return unsafe Endpoint(start) ?? endpoint
+        }
+    }
+
+    /// The kernel forms the group that shares a port when the second socket comes, and only then takes the program that keeps
+    /// everything at the first: until then it spreads what arrives. So a second one comes before anything does, and goes.
+    func formGroup(on loop: EventLoop, _ options: SocketOptions) throws(NetworkError) {
+        var options = options
+        options.portSharing = .joined
+        do throws(NetworkError) {
+            try UDPSocket(on: loop, bindingTo: localEndpoint, options: options).close()
+        } catch {
+            close()
+            throw error
         }
     }
 

@@ -30,6 +30,7 @@ public import Sound
     private let requestBytes: UnsafeMutableBufferPointer<UInt8>
     private var requestDestination: Endpoint?
     private var drained: (() -> Void)?
+    private var emptied: (() -> Void)?
 
     /// Opens and binds. Bound to `::` it speaks IPv4 too, and on a machine without IPv6 it is bound to `0.0.0.0` instead;
     /// `reach` tells. Throws with a remedy when the port is taken, reserved, or the address is not ours.
@@ -59,6 +60,7 @@ public import Sound
             close()
             throw failure
         }
+        if options.portSharing == .offered { try formGroup(on: loop, options) }
     }
 
     deinit {
@@ -78,6 +80,9 @@ public import Sound
         let code = unsafe uv_udp_recv_start(socket, giveArrivals, datagramArrived)
         precondition(code == 0, "a bound socket could not be read")
     }
+
+    /// Calls `handler` whenever all that had arrived has been handed on. Replaces an earlier handler.
+    public func whenEmptied(_ handler: @escaping () -> Void) { emptied = handler }
 
     /// What became of a datagram when it was sent. All but `sent` and `queued` mean that it is lost.
     public enum SendOutcome: Equatable, Sendable {
@@ -131,6 +136,7 @@ public import Sound
     override func willClose() {
         received = nil
         drained = nil
+        emptied = nil
         // libuv would hand on the rest of a batch to a socket that is being closed.
         unsafe uv_udp_recv_stop(socket)
     }
@@ -158,6 +164,7 @@ extension UDPSocket {
     fileprivate func nothingArrived() {
         if !hasArrivals { takeErrorReports() }
         hasArrivals = false
+        emptied?()
     }
 
     fileprivate func receivingFailed(_ code: Int32) {

@@ -115,6 +115,7 @@ internal import Sound
         try spread.start()
         socket.receive { [unowned self] in receive($0, from: $1, at: $2) }
         socket.whenDrained { [unowned self] in drained() }
+        socket.whenEmptied { [unowned self] in talkerSockets.sharedSocketIsEmpty() }
         for opening in [.listening(localEndpoint)] + openings { notices(opening) }
         try started(loop)
         look()

@@ -10,10 +10,13 @@ final class TalkerSockets {
     private let loop: EventLoop
     private let port: Endpoint
     private let receive: (Span<UInt8>, Endpoint, Instant) -> Void
-    private var sockets: [Int: UDPSocket] = [:]
-    /// Of those who talk no more, until what they said last has come.
-    private var leaving: [UDPSocket] = []
-    private var timer: LoopTimer?
+    private var sockets: [Int: TalkerSocket] = [:]
+    /// Of those who talk no more, until what they said last has come: the first first.
+    private var leaving: [(socket: TalkerSocket, until: Instant)] = []
+    private var leavingTimer: LoopTimer?
+    /// What came before them is not all read yet.
+    private var waiting: [TalkerSocket] = []
+    private var waitingTimer: LoopTimer?
     /// Of those that are closed.
     private var closed = SocketStatistics()
 
@@ -21,6 +24,8 @@ final class TalkerSockets {
     private static let most = 256
     /// A good-bye follows the last report, and would be lost with a socket that is closed at once.
     private static let grace = Duration.milliseconds(50)
+    /// Under a flood the shared socket may never be empty.
+    private static let patience = Duration.milliseconds(20)
 
     /// What comes is given to `receive`, as it would have been by the socket that offers `port`.
     init(
@@ -29,12 +34,18 @@ final class TalkerSockets {
         self.port = port
         self.loop = loop
         self.receive = receive
-        timer = try loop.makeTimer { [unowned self] in closeLeaving() }
+        leavingTimer = try loop.makeTimer { [unowned self] in closeLeaving() }
+        waitingTimer = try loop.makeTimer { [unowned self] in sharedSocketIsEmpty() }
     }
 
     /// Does nothing when there are too many, or when the system has no more to give.
     func open(for member: Int, at endpoint: Endpoint) {
+        if sockets[member]?.peer == endpoint { return }
         close(for: member)
+        if let index = leaving.firstIndex(where: { $0.socket.peer == endpoint }) {
+            sockets[member] = leaving.remove(at: index).socket
+            return
+        }
         if sockets.count + leaving.count >= Self.most { return }
         var options = SocketOptions()
         options.portSharing = .joined
@@ -48,8 +59,10 @@ final class TalkerSockets {
             } catch {
                 return socket.close()
             }
-            socket.receive(receive)
-            sockets[member] = socket
+            let opened = TalkerSocket(socket: socket, peer: endpoint)
+            sockets[member] = opened
+            if waiting.isEmpty { waitingTimer?.arm(at: loop.now + Self.patience) }
+            waiting.append(opened)
         } catch {
             return
         }
@@ -57,30 +70,45 @@ final class TalkerSockets {
 
     func close(for member: Int) {
         guard let socket = sockets.removeValue(forKey: member) else { return }
-        if leaving.isEmpty { timer?.arm(at: loop.now + Self.grace) }
-        leaving.append(socket)
+        let until = loop.now + Self.grace
+        if leaving.isEmpty { leavingTimer?.arm(at: until) }
+        leaving.append((socket, until))
+    }
+
+    /// What a talker sent before it had a socket of its own has been read, so that what came after may be.
+    func sharedSocketIsEmpty() {
+        for opened in waiting { opened.socket.receive(receive) }
+        waiting.removeAll(keepingCapacity: true)
     }
 
     /// What they could not do.
     var statistics: SocketStatistics {
-        (leaving + Array(sockets.values)).reduce(into: closed) { $0.merge($1.statistics) }
+        (leaving.map(\.socket) + Array(sockets.values)).reduce(into: closed) { $0.merge($1.socket.statistics) }
     }
 
     func closeAll() {
-        for socket in sockets.values {
-            closed.merge(socket.statistics)
-            socket.close()
-        }
+        for opened in Array(sockets.values) + leaving.map(\.socket) { close(opened) }
         sockets = [:]
-        closeLeaving()
-        timer?.close()
+        leaving = []
+        waiting = []
+        leavingTimer?.close()
+        waitingTimer?.close()
     }
 
     private func closeLeaving() {
-        for socket in leaving {
-            closed.merge(socket.statistics)
-            socket.close()
-        }
-        leaving = []
+        let now = loop.now
+        for due in leaving.prefix(while: { $0.until <= now }) { close(due.socket) }
+        leaving.removeAll { $0.until <= now }
+        if let next = leaving.first { leavingTimer?.arm(at: next.until) }
     }
+
+    private func close(_ opened: TalkerSocket) {
+        closed.merge(opened.socket.statistics)
+        opened.socket.close()
+    }
+}
+
+private struct TalkerSocket {
+    var socket: UDPSocket
+    var peer: Endpoint
 }

@@ -41,6 +41,20 @@ struct PortSharingTests {
         #expect(wrong.allSatisfy { $0.datagrams.isEmpty })
     }
 
+    /// The kernel takes a program only for sockets that are a group already: were this one none before another joins, what arrives
+    /// between its joining and the program would be spread.
+    @Test func aPortThatIsOfferedIsAGroupBeforeAnybodyJoins() throws {
+        let attach: Int32 = 51  // SO_ATTACH_REUSEPORT_CBPF
+        var returnZero: UInt64 = 6  // a struct sock_filter: BPF_RET | BPF_K
+        let code = unsafe withUnsafePointer(to: &returnZero) { filter in
+            let program = unsafe (count: 1, filter)  // a struct sock_fprog
+            return unsafe withUnsafeBytes(of: program) {
+                unsafe setsockopt(shared.fileDescriptor, SOL_SOCKET, attach, $0.baseAddress, socklen_t($0.count))
+            }
+        }
+        #expect(code == 0)
+    }
+
     @Test func aConnectedSocketHearsItsPeerAndTheSharedOneTheOthers() throws {
         let talker = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         let other = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
