@@ -12,7 +12,7 @@ extension UDPSocket {
             1...65_536 ~= options.longestDatagram && options.sendQueueCapacity > 0,
             "the longest datagram is 1 to 65536 bytes, and one at least can wait")
         do throws(NetworkError) {
-            return unsafe (try open(on: loop, endpoint.address.family), endpoint)
+            return unsafe (try open(on: loop, Reach(endpoint, options).family), endpoint)
         } catch {
             guard error.code == EAFNOSUPPORT else { throw error }
             guard endpoint.address == .anyV6, !options.isIPv6Only else {
@@ -78,7 +78,7 @@ extension UDPSocket {
                 try set(IP_MULTICAST_IF, IPPROTO_IP, "IP_MULTICAST_IF", request, on: socket)
             }
         }
-        if options.portSharing == .joined { try set(SO_REUSEPORT, SOL_SOCKET, "SO_REUSEPORT", 1, on: socket) }
+        if options.portSharing == .joined || options.portSharing == .connected { try set(SO_REUSEPORT, SOL_SOCKET, "SO_REUSEPORT", 1, on: socket) }
         if let size = options.receiveBufferSize {
             try set(SO_RCVBUF, SOL_SOCKET, "SO_RCVBUF", Int32(clamping: size), on: socket)
         }
@@ -92,11 +92,11 @@ extension UDPSocket {
         _ socket: UnsafeMutablePointer<uv_udp_t>, to endpoint: Endpoint, _ options: SocketOptions
     ) throws(NetworkError) -> Endpoint {
         let flags = options.reusesAddress ? UV_UDP_REUSEADDR.rawValue : 0
-        let address = SocketAddress(endpoint, family: endpoint.address.family)
+        let address = SocketAddress(endpoint, family: Reach(endpoint, options).family)
         let code = unsafe address.withPointer { unsafe uv_udp_bind(socket, $0, flags) }
         if code != 0 { throw NetworkError(bindingTo: endpoint, code) }
         switch options.portSharing {
-        case .none: break
+        case .none, .connected: break
         case .offered: unsafe try set(SO_REUSEPORT, SOL_SOCKET, "SO_REUSEPORT", 1, on: fileDescriptor(of: socket))
         case .joined:
             let code = unsafe tenfour_first_of_port_receives(fileDescriptor(of: socket))
@@ -113,7 +113,7 @@ extension UDPSocket {
     }
 
     /// The kernel forms the group that shares a port when the second socket comes, and only then takes the program that keeps
-    /// everything at the first: until then it spreads what arrives. So a second one comes before anything does, and goes.
+    /// everything at the first: until then it spreads what arrives. So a second one comes before anything does, and goes again.
     func formGroup(on loop: EventLoop, _ options: SocketOptions) throws(NetworkError) {
         var options = options
         options.portSharing = .joined
@@ -138,7 +138,10 @@ extension UDPSocket {
 
 extension UDPSocket.Reach {
     init(_ endpoint: Endpoint, _ options: SocketOptions) {
-        self = endpoint.address.family == AF_INET ? .ipv4 : options.isIPv6Only ? .ipv6 : .ipv4AndIPv6
+        // Of two that are connected to nobody, the kernel gives what arrives to the newer one if both are for IPv4 alone, and to
+        // the older one if both are for IPv6; one for IPv6, bound to an IPv4 address, has it only when nobody else wants it.
+        let isOfIPv6 = endpoint.address.family == AF_INET6 || options.portSharing == .connected
+        self = !isOfIPv6 ? .ipv4 : options.isIPv6Only ? .ipv6 : .ipv4AndIPv6
     }
 
     var family: Int32 { self == .ipv4 ? AF_INET : AF_INET6 }

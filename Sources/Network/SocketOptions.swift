@@ -10,11 +10,14 @@ public struct SocketOptions: Hashable, Sendable {
     public enum PortSharing: Hashable, Sendable {
         /// One socket has it.
         case none
-        /// Is refused a port that somebody has; then others that are `joined` may have it too. What is for none of those that are
-        /// connected (`UDPSocket.connect`) arrives here.
+        /// Is refused a port that somebody has; then others that are `joined` or `connected` may have it too. What is for none of
+        /// those that have been connected arrives here.
         case offered
-        /// Has the port of a socket that offers it: to send from it, or to be connected.
+        /// Has the port of a socket that offers it, to send from it: nothing arrives.
         case joined
+        /// Has the port of a socket that offers it, and hears one peer from `UDPSocket.connect` on; nothing before. Where IPv4 is
+        /// offered this takes IPv6, too, of the kernel.
+        case connected
     }
 
     /// Keeps an IPv6 socket from carrying IPv4 too. IPV6_V6ONLY.

@@ -22,10 +22,10 @@ final class TalkerSockets {
 
     /// Each costs a descriptor and a look by the kernel for every datagram that comes: beyond these the shared socket does.
     private static let most = 256
-    /// A good-bye follows the last report, and would be lost with a socket that is closed at once.
-    private static let grace = Duration.milliseconds(50)
+    /// A good-bye follows the last report, and would be lost with a socket that is closed at once, or before it is read.
+    private static let grace = patience + .milliseconds(50)
     /// Under a flood the shared socket may never be empty.
-    private static let patience = Duration.milliseconds(20)
+    private static let patience = Duration.milliseconds(200)
 
     /// What comes is given to `receive`, as it would have been by the socket that offers `port`.
     init(
@@ -48,7 +48,7 @@ final class TalkerSockets {
         }
         if sockets.count + leaving.count >= Self.most { return }
         var options = SocketOptions()
-        options.portSharing = .joined
+        options.portSharing = .connected
         options.receiveBufferSize = relayBufferByteCount
         options.longestDatagram = longestDatagram
         options.sendQueueCapacity = 1

@@ -18,6 +18,10 @@ struct PortSharingTests {
         try UDPSocket(on: loop, bindingTo: endpoint, options: sharing(.joined))
     }
 
+    private func open(_ endpoint: Endpoint) throws -> UDPSocket {
+        try UDPSocket(on: loop, bindingTo: endpoint, options: sharing(.connected))
+    }
+
     @Test func aPortThatIsOfferedIsRefusedToWhoDoesNotJoin() throws {
         #expect {
             try UDPSocket(on: loop, bindingTo: shared.localEndpoint, options: sharing(.offered))
@@ -55,10 +59,32 @@ struct PortSharingTests {
         #expect(code == 0)
     }
 
+    /// The kernel would give what is for nobody to the newest of several sockets, as soon as one of them is connected.
+    @Test(arguments: [Endpoint.anyLoopbackPort, Endpoint(.anyV4, port: 0), Endpoint(.anyV6, port: 0)])
+    func nothingArrivesBeforeASocketIsConnected(bind: Endpoint) throws {
+        guard machineHasIPv6 || bind.address != .anyV6 else { return }
+        let shared = try UDPSocket(on: loop, bindingTo: bind, options: sharing(.offered))
+        let port = Endpoint(.loopbackV4, port: shared.localEndpoint.port)
+        let worker = Inbox(of: try join(shared.localEndpoint))
+        let inbox = Inbox(of: shared)
+        let strangers = try (0..<20).map { _ in try UDPSocket(on: loop, bindingTo: .anyLoopbackPort) }
+        var owns: [UDPSocket] = []
+        for number: UInt8 in 0..<5 {
+            let own = try open(shared.localEndpoint)
+            for stranger in strangers { stranger.send([number], to: port) }
+            try own.connect(to: strangers[Int(number)].localEndpoint)
+            owns.append(own)
+        }
+        let own = owns.map { Inbox(of: $0) }
+        let expected = (0..<5).flatMap { number in [[UInt8]](repeating: [UInt8(number)], count: 20 - number) }
+        try run(loop) { inbox.datagrams.count == expected.count && own.map(\.datagrams.count) == [4, 3, 2, 1, 0] }
+        #expect(inbox.datagrams == expected && worker.datagrams.isEmpty)
+    }
+
     @Test func aConnectedSocketHearsItsPeerAndTheSharedOneTheOthers() throws {
         let talker = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         let other = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
-        let own = try join(shared.localEndpoint)
+        let own = try open(shared.localEndpoint)
         try own.connect(to: talker.localEndpoint)
         let (inbox, ownInbox, heard) = (Inbox(of: shared), Inbox(of: own), Inbox(of: other))
         talker.send([1], to: shared.localEndpoint)
@@ -82,7 +108,7 @@ struct PortSharingTests {
         for address in [IPAddress.loopbackV4, .loopbackV6] {
             let talker = try UDPSocket(on: loop, bindingTo: Endpoint(address, port: 0))
             let other = try UDPSocket(on: loop, bindingTo: Endpoint(address, port: 0))
-            let own = try join(both.localEndpoint)
+            let own = try open(both.localEndpoint)
             try own.connect(to: talker.localEndpoint)
             let ownInbox = Inbox(of: own)
             talker.send([1], to: Endpoint(address, port: port))
@@ -95,7 +121,7 @@ struct PortSharingTests {
     @Test func aTalkerWithItsOwnSocketLosesNothingToAFloodOfJunk() throws {
         let port = shared.localEndpoint
         let talker = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
-        let own = try join(port)
+        let own = try open(port)
         try own.connect(to: talker.localEndpoint)
         let inbox = Inbox(of: own)
         // Nobody reads the shared socket: it is full for good.
@@ -110,7 +136,7 @@ struct PortSharingTests {
     }
 
     @Test func anAddressThatCannotBeReachedIsRefused() throws {
-        let own = try join(shared.localEndpoint)
+        let own = try open(shared.localEndpoint)
         #expect(throws: NetworkError(.refused, function: "connect", code: EAFNOSUPPORT)) {
             try own.connect(to: Endpoint(.loopbackV6, port: 9))
         }
