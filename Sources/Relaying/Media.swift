@@ -7,8 +7,6 @@ internal import Sound
 extension Relay {
     /// The longest datagram of media that is forwarded, in bytes without its hop tag: what fits into an Ethernet frame.
     public static let maximumMediaByteCount = 1_500
-    /// What a talker saves up of its limits, in nanoseconds: two seconds.
-    private static let saved: Int64 = 2_000_000_000
     private static let announcementPrice = Allowance.Price(perSecond: 1, most: 8)
 
     mutating func media(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
@@ -17,30 +15,31 @@ extension Relay {
             !RTCPCompound.isRTCP(secondByte: datagram[1])
         else { return .discarded(.malformedMedia) }
         let ssrc = SSRC(datagram.uint32(at: 8))
-        let place: Int
+        let member: Int
         let byteCount: Int
         switch tagged(datagram, ssrc, from: sender) {
-        case .right(let talker, let count): (place, byteCount) = (talker, count)
+        case .right(let talker, let count): (member, byteCount) = (talker, count)
         case .wrong(let reason): return .discarded(reason)
         }
-        guard let member = talkers[place]?.member else { return .discarded(.strangerMedia) }
+        let place = Int(sessions[member].talker)
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(place, of: member, datagram.count, at: now) { return .discarded(reason) }
-        guard talkers[place]?.claim == ssrc else { return .discarded(.unannounced) }
-        guard hear(place, member, datagram.extracting(..<byteCount), at: now) else { return .handled }
-        return forward(byteCount, of: member)
+        guard let isNew = hear(place, member, ssrc, datagram.extracting(..<byteCount), at: now) else {
+            return .discarded(.unannounced)
+        }
+        return isNew ? forward(byteCount, of: member) : .handled
     }
 
     mutating func announcement(
         _ announcement: Announcement, _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
     ) -> Reception {
-        let place: Int
+        let member: Int
         let byteCount: Int
         switch tagged(datagram, announcement.ssrc, from: sender) {
-        case .right(let talker, let count): (place, byteCount) = (talker, count)
+        case .right(let talker, let count): (member, byteCount) = (talker, count)
         case .wrong(let reason): return .discarded(reason)
         }
-        guard let member = talkers[place]?.member else { return .discarded(.strangerMedia) }
+        let place = Int(sessions[member].talker)
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(place, of: member, datagram.count, at: now) { return .discarded(reason) }
         if talkers[place]?.claim != announcement.ssrc {
@@ -57,7 +56,7 @@ extension Relay {
     }
 
     private enum Tagged {
-        case right(talker: Int, byteCount: Int)
+        case right(member: Int, byteCount: Int)
         case wrong(RelayDiscard)
     }
 
@@ -68,14 +67,14 @@ extension Relay {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
             switch check(datagram, of: member) {
-            case .right(let talker, let count): return .right(talker: talker, byteCount: count)
+            case .right(let member, let count): return .right(member: member, byteCount: count)
             case .wrong(let reason): failure = reason
             }
         }
         guard let claimants = claims[ssrc] else { return .wrong(failure) }
         for member in claimants where sessions[member].endpoint != sender {
             switch check(datagram, of: member) {
-            case .right(let talker, let count): return .right(talker: talker, byteCount: count)
+            case .right(let member, let count): return .right(member: member, byteCount: count)
             case .wrong(let reason): failure = reason
             }
         }
@@ -88,7 +87,7 @@ extension Relay {
         let place = Int(sessions[member].talker)
         do {
             guard let count = try talkers[place]?.checker.check(datagram) else { return .wrong(.strangerMedia) }
-            return .right(talker: place, byteCount: count)
+            return .right(member: member, byteCount: count)
         } catch {
             switch error {
             case .short: return .wrong(.malformedMedia)
@@ -100,25 +99,15 @@ extension Relay {
 
     /// Whether it is more than a talker may send. What is dropped for that counts as lost in what the talker is told.
     private mutating func excess(_ place: Int, of member: Int, _ byteCount: Int, at now: Instant) -> RelayDiscard? {
-        let limits = channels[Int(sessions[member].channel)]?.limits ?? limits
-        let packetCost = 1_000_000_000 / Int64(max(limits.talkerPacketsPerSecond, 1))
-        let bitCost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.talkerBitsPerSecond, 1))
-        let most = max(Self.saved, packetCost)
-        guard talkers[place]?.packets.spend(packetCost, most: most, at: now.nanoseconds) ?? false else {
-            tellLimits(to: place, limits, at: now)
-            return .tooManyPackets
-        }
-        guard talkers[place]?.bits.spend(bitCost, most: Self.saved, at: now.nanoseconds) ?? false else {
-            tellLimits(to: place, limits, at: now)
-            return .tooManyBits
-        }
-        return nil
+        guard let reason = talkers[place]?.spend(byteCount, at: now) else { return nil }
+        tellLimits(to: place, at: now)
+        return reason
     }
 
     private static let noticePrice = Allowance.Price(perSecond: 0.1, most: 1)
 
-    private mutating func tellLimits(to place: Int, _ limits: RelayLimits, at now: Instant) {
-        guard let member = talkers[place]?.member,
+    private mutating func tellLimits(to place: Int, at now: Instant) {
+        guard let limits = talkers[place]?.limits, let member = talkers[place]?.member,
             talkers[place]?.notices.spend(Self.noticePrice, at: now) ?? false
         else { return }
         let notice = Record.limited(

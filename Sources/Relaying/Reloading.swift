@@ -4,7 +4,7 @@ public import Sound
 
 /// A configuration that changes, and an end.
 extension Relay {
-    /// Those in a channel that keeps its keys notice nothing: other limits are for those who come. Others are told why
+    /// Those in a channel that keeps its keys stay, also where it has room for fewer now. Others are told why
     /// theirs ends: it has other keys now, or is gone.
     public mutating func reload(_ configuration: RelayConfiguration, at now: Instant) {
         limits = configuration.limits
@@ -20,6 +20,7 @@ extension Relay {
             let named = wanted[channel.name]?.filter { !isKept[$0] } ?? []
             if let same = named.first(where: { configuration.channels[$0].hasKeys(of: channel) }) {
                 channels[index]?.change(to: configuration.channels[same], within: limits)
+                limitTalkers(of: index)
                 isKept[same] = true
                 continue
             }
@@ -37,6 +38,13 @@ extension Relay {
             }
         }
         doors.open(channels)
+    }
+
+    private mutating func limitTalkers(of channel: Int) {
+        guard let limits = channels[channel]?.limits else { return }
+        for place in talkers.indices where talkers[place].map({ Int(sessions[$0.member].channel) }) == channel {
+            talkers[place]?.limits = limits
+        }
     }
 
     /// Says good-bye to all; who wants to join from now on is refused. A station that has answered for itself goes `for` having

@@ -7,8 +7,10 @@ internal import Sound
 struct Talker: Sendable {
     var member: Int
     var checker: HopTagChecker
-    var packets = Allowance()
-    var bits = Allowance()
+    /// Those of its channel.
+    var limits: RelayLimits
+    private var packets = Allowance()
+    private var bits = Allowance()
     /// Of SSRCs other than the one before.
     var announcements = Allowance()
     /// Of being told that it sends too much.
@@ -25,9 +27,22 @@ struct Talker: Sendable {
     /// Of what it said under its SSRC before it fell silent.
     var tally: Tally?
 
-    init(_ member: Int, _ checker: HopTagChecker) {
+    init(_ member: Int, _ checker: HopTagChecker, _ limits: RelayLimits) {
         self.member = member
         self.checker = checker
+        self.limits = limits
+    }
+
+    /// What is saved up of the limits, in nanoseconds: two seconds.
+    private static let saved: Int64 = 2_000_000_000
+
+    /// Counts a datagram against the limits; the reason where it is more than they allow.
+    mutating func spend(_ byteCount: Int, at now: Instant) -> RelayDiscard? {
+        let packetCost = 1_000_000_000 / Int64(max(limits.talkerPacketsPerSecond, 1))
+        let bitCost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.talkerBitsPerSecond, 1))
+        let now = now.nanoseconds
+        guard packets.spend(packetCost, most: max(Self.saved, packetCost), at: now) else { return .tooManyPackets }
+        return bits.spend(bitCost, most: Self.saved, at: now) ? nil : .tooManyBits
     }
 
     mutating func announced(_ datagram: Span<UInt8>, at now: Instant) {
@@ -51,7 +66,7 @@ extension Relay {
     private static let goodbyePrice = Allowance.Price(perSecond: 10, most: 20)
 
     mutating func addTalker(_ member: Int, _ checker: HopTagChecker) -> Int {
-        let talker = Talker(member, checker)
+        let talker = Talker(member, checker, channels[Int(sessions[member].channel)]?.limits ?? limits)
         if let free = freeTalkers.popLast() {
             talkers[free] = talker
             return free
@@ -118,22 +133,28 @@ extension Relay {
         talkers[place]?.forgetClaim()
     }
 
-    /// A packet of its voice. Whether it goes to all: not when it has come before, as when it was only late and is sent again.
-    mutating func hear(_ place: Int, _ member: Int, _ datagram: Span<UInt8>, at now: Instant) -> Bool {
-        if talkers[place]?.voice == nil {
-            guard let ssrc = talkers[place]?.claim else { return false }
-            let limits = channels[Int(sessions[member].channel)]?.limits ?? limits
-            let tally = talkers[place]?.tally
-            talkers[place]?.voice = Voice(ssrc, limits, tally, at: now)
-            talking.append(place)
-            attend(by: now + Voice.firstReport)
-            channels[Int(sessions[member].channel)]?.status.talkerCount += 1
-            post(.talking(member: member, sessions[member].endpoint))
+    /// A packet of its voice. Whether it goes to all: not when it has come before, as when it was only late and is sent again;
+    /// nil where its SSRC was not announced.
+    mutating func hear(
+        _ place: Int, _ member: Int, _ ssrc: SSRC, _ datagram: Span<UInt8>, at now: Instant
+    ) -> Bool? {
+        // To read of a talker is to copy it whole, so that the most of all packets only change it.
+        if let arrival = talkers[place]?.voice?.packetArrived(datagram, of: ssrc, at: now) {
+            return heard(arrival, at: now)
         }
-        let reception = talkers[place]?.voice?.packetArrived(datagram, at: now)
+        guard let talker = talkers[place], talker.claim == ssrc else { return nil }
+        talkers[place]?.voice = Voice(ssrc, talker.limits, talker.tally, at: now)
+        talking.append(place)
+        attend(by: now + Voice.firstReport)
+        channels[Int(sessions[member].channel)]?.status.talkerCount += 1
+        post(.talking(member: member, sessions[member].endpoint))
+        return talkers[place]?.voice?.packetArrived(datagram, of: ssrc, at: now).map { heard($0, at: now) }
+    }
+
+    private mutating func heard(_ arrival: Voice.Arrival, at now: Instant) -> Bool {
         // All else that is due moves away as packets come.
-        if let due = talkers[place]?.voice?.gaps.nextDeadline { attend(by: due) }
-        return reception != .duplicate
+        if let due = arrival.missesDue { attend(by: due) }
+        return arrival.reception != .duplicate
     }
 
     private mutating func attend(by moment: Instant) { attention = attention.map { min($0, moment) } ?? moment }

@@ -44,8 +44,15 @@ struct Voice: Sendable {
         nextReport = now + Self.firstReport
     }
 
-    /// SRTP, of at least twelve bytes.
-    mutating func packetArrived(_ datagram: Span<UInt8>, at now: Instant) -> ReceptionStatistics.Reception {
+    struct Arrival {
+        var reception: ReceptionStatistics.Reception
+        /// When what has not come is to be asked for.
+        var missesDue: Instant?
+    }
+
+    /// SRTP, of at least twelve bytes. Nil where it is not of this voice.
+    mutating func packetArrived(_ datagram: Span<UInt8>, of ssrc: SSRC, at now: Instant) -> Arrival? {
+        guard ssrc == self.ssrc else { return nil }
         let number = SequenceNumber(rawValue: datagram.uint16(at: 2))
         let reception = tally.reception.packetArrived(
             number, timestamp: RTPTimestamp(rawValue: datagram.uint32(at: 4)), isResent: gaps.isAsked(number), at: now)
@@ -57,7 +64,7 @@ struct Voice: Sendable {
         }
         ring.insert(datagram, number, at: now)
         lastPacket = now
-        return reception
+        return Arrival(reception: reception, missesDue: gaps.nextDeadline)
     }
 
     /// A talker is taken for one who does not talk after this.

@@ -8,7 +8,7 @@ import Sound
 /// Lets a script happen to a member of a channel, and traps where it breaks its word. What comes is a stranger's bytes,
 /// or those that a relay or another member seals with its rightful key.
 func feedChannel(_ bytes: Span<UInt8>) {
-    HeldContext.shared.hold()
+    _ = StrangersAtSRTP.shared
     var script = DatagramScript(bytes)
     var trial = ChannelTrial()
     var count = 0

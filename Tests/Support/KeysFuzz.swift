@@ -1,4 +1,5 @@
 import BadLink
+import Handoff
 import Keys
 import RTP
 import Sound
@@ -80,58 +81,61 @@ private func check(_ packet: ControlPacket, is bytes: Span<UInt8>) {
     for index in written.indices { precondition(written[index] == bytes[index]) }
 }
 
-/// As what came for SRTP, and as what goes out under it.
+/// As what came for SRTP, and as what goes out under it; the last byte says in which suite.
 func feedSRTP(_ bytes: Span<UInt8>) {
-    HeldContext.shared.hold()
-    for suite in SRTPSuite.allCases {
-        let key = fuzzSession.mediaRoot.masterKey(suite, ssrc: SSRC(9), epoch: Epoch(rawValue: 1))
-        let start = PacketIndex(rolloverCounter: 7, SequenceNumber(rawValue: 65_535))
-        guard var receiver = try? SRTPContext(receiving: key, ssrc: SSRC(9), at: start) else {
-            preconditionFailure("no context")
-        }
-        var strange = bytes.copied
-        var span = strange.mutableSpan
-        precondition((try? receiver.unprotect(&span)) == nil, "a stranger's packet was taken")
-        guard bytes.count >= 12, bytes.count <= 1400, var sender = try? SRTPContext(sending: key, ssrc: SSRC(9)) else {
-            return
-        }
-        var packet = bytes.copied
-        for (place, byte) in zip(8..<12, [UInt8]([0, 0, 0, 9])) { packet[place] = byte }
-        var isProtected = false
-        var protected = [UInt8](capacity: packet.count + suite.tagByteCount) { output in
-            for byte in packet { output.append(byte) }
-            do {
-                try sender.protect(&output)
-                isProtected = true
-            } catch {
-                // Not everything is RTP: what cannot be protected cannot be opened.
-            }
-        }
-        guard isProtected else { continue }
-        precondition(protected.count == packet.count + suite.tagByteCount)
-        // The sender's count began at its first number.
-        let number = SequenceNumber(rawValue: UInt16(packet[2]) << 8 | UInt16(packet[3]))
-        let index = PacketIndex(rolloverCounter: 0, number)
-        guard var again = try? SRTPContext(receiving: key, ssrc: SSRC(9), at: index) else { return }
-        var arrived = protected.mutableSpan
-        precondition((try? again.unprotect(&arrived)) == packet.count, "what was protected was not opened")
-        precondition(Array(protected[..<packet.count]) == packet)
+    let suite = bytes.count > 0 && bytes[bytes.count - 1] & 1 == 1 ? SRTPSuite.aesGCM : .aesCounterMode
+    precondition(StrangersAtSRTP.shared.refuse(bytes, suite), "a stranger's packet was taken")
+    let key = fuzzSession.mediaRoot.masterKey(suite, ssrc: SSRC(9), epoch: Epoch(rawValue: 1))
+    guard bytes.count >= 12, bytes.count <= 1400, var sender = try? SRTPContext(sending: key, ssrc: SSRC(9)) else {
+        return
     }
+    var packet = bytes.copied
+    for (place, byte) in zip(8..<12, [UInt8]([0, 0, 0, 9])) { packet[place] = byte }
+    var isProtected = false
+    var protected = [UInt8](capacity: packet.count + suite.tagByteCount) { output in
+        for byte in packet { output.append(byte) }
+        do {
+            try sender.protect(&output)
+            isProtected = true
+        } catch {
+            // Not everything is RTP: what cannot be protected cannot be opened.
+        }
+    }
+    guard isProtected else { return }
+    precondition(protected.count == packet.count + suite.tagByteCount)
+    // The sender's count began at its first number.
+    let number = SequenceNumber(rawValue: UInt16(packet[2]) << 8 | UInt16(packet[3]))
+    let index = PacketIndex(rolloverCounter: 0, number)
+    guard var again = try? SRTPContext(receiving: key, ssrc: SSRC(9), at: index) else { return }
+    var arrived = protected.mutableSpan
+    precondition((try? again.unprotect(&arrived)) == packet.count, "what was protected was not opened")
+    precondition(Array(protected[..<packet.count]) == packet)
 }
 
-/// Debian's libsrtp2 rests on NSS, which begins with the first context and ends with the last one: most of a millisecond each
-/// time, unless one lives on.
-final class HeldContext: Sendable {
-    static let shared = HeldContext()
-    private let context: SRTPContext?
+/// A receiver of each suite that strangers send to, whatever they have sent before. Debian's libsrtp2 rests on NSS, which begins
+/// with the first context and ends with the last one, most of a millisecond each time: so these also live on for the others.
+final class StrangersAtSRTP: Sendable {
+    static let shared = StrangersAtSRTP()
+    private let counterMode = Locked(receiver(.aesCounterMode))
+    private let gcm = Locked(receiver(.aesGCM))
 
-    private init() {
-        let key = fuzzSession.mediaRoot.masterKey(.aesCounterMode, ssrc: SSRC(1), epoch: Epoch(rawValue: 1))
-        context = try? SRTPContext(sending: key, ssrc: SSRC(1))
+    /// Whether it is.
+    func refuse(_ bytes: Span<UInt8>, _ suite: SRTPSuite) -> Bool {
+        var packet = bytes.copied
+        return (suite == .aesGCM ? gcm : counterMode).withLock { receiver in
+            var span = packet.mutableSpan
+            return (try? receiver.unprotect(&span)) == nil
+        }
     }
 
-    /// Does nothing but be there.
-    func hold() {}
+    private static func receiver(_ suite: SRTPSuite) -> SRTPContext {
+        let key = fuzzSession.mediaRoot.masterKey(suite, ssrc: SSRC(9), epoch: Epoch(rawValue: 1))
+        let start = PacketIndex(rolloverCounter: 7, SequenceNumber(rawValue: 65_535))
+        guard let receiver = try? SRTPContext(receiving: key, ssrc: SSRC(9), at: start) else {
+            preconditionFailure("no context")
+        }
+        return receiver
+    }
 }
 
 /// Keys that whoever fuzzes does not guess.
