@@ -51,7 +51,7 @@ import Testing
             let position = FrameCount(frame).duration()
             #expect(try reader.seek(to: position) == Estimate(position, isExact: true))
             let heard = try reader.readSome(4_800)
-            // 80 ms before it the decoder is as good as if it had heard all (RFC 7845 section 4.6).
+            // The decoder has begun early enough to be as good as if it had heard all.
             var (difference, loudness) = (Float(0), Float(0))
             for index in heard.indices {
                 difference += (heard[index] - whole[2 * frame + index]) * (heard[index] - whole[2 * frame + index])
