@@ -40,6 +40,9 @@ internal struct LPCMOutput {
         try format.format.check(for: name)
         guard container == .raw || WAVHeader.canHold(format.coding)
         else { throw SoundFileError(.unsupportedCoding(format.coding), name: name) }
+        let ending = name.split(separator: "/").last?.split(separator: ".").dropFirst().last?.lowercased() ?? ""
+        guard container == .raw || !otherFormats.contains(ending)
+        else { throw SoundFileError(.namedAsAnother(ending), name: name) }
     }
 
     mutating func write(_ samples: Span<Float>, unless isHopeless: () -> Bool) throws(SoundFileError) {
@@ -87,3 +90,6 @@ internal struct LPCMOutput {
         else { throw SoundFileError(errno: errno, in: "pwrite", name: descriptor.name, isWriting: true) }
     }
 }
+
+/// Endings of names by which other programs would take a WAV file for what it is not.
+private let otherFormats: Set = ["mp3", "mp4", "m4a", "aac", "flac", "ogg", "oga", "opus", "aif", "aiff", "caf", "wma", "webm"]

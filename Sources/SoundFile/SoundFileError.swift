@@ -22,6 +22,8 @@ public struct SoundFileError: Error, Hashable, Sendable {
         case unsupportedRate(Int)
         /// WAV has no name for these samples.
         case unsupportedCoding(SampleCoding)
+        /// The ending of the file's name says another format than WAV, which is all that is written.
+        case namedAsAnother(String)
         case diskIsFull
         /// A WAV file counts its bytes in 32 bits.
         case isTooLong
@@ -75,6 +77,9 @@ extension SoundFileError: CustomStringConvertible {
                 + "\(SoundFileReader.rates.lowerBound)…\(SoundFileReader.rates.upperBound) Hz first."
         case .unsupportedCoding(let coding):
             "\(name) cannot be a WAV file of \(coding.rawValue) samples; choose S16_LE, S24_3LE, S32_LE or FLOAT_LE."
+        case .namedAsAnother(let ending):
+            "\(name) would be a WAV file, as no other is written; let its name end in .wav, "
+                + "and make \(ending.uppercased()) of it with ffmpeg or sox."
         case .diskIsFull: "\(name) has no room left to grow; make room on the disk. What was written so far plays."
         case .isTooLong: "\(name) can grow no longer (a WAV file ends at 4 GiB); begin another file."
         case .readerIsGone: "\(name) leads to a program that has ended; nothing more can be written."

@@ -84,6 +84,8 @@ private func refusal(
     #expect(refusal(toWrite: "/dev/full")?.reason == .diskIsFull)
     #expect(
         refusal(toWrite: folder.file("a"), format: LPCMFormat(channelCount: 9))?.reason == .unsupportedChannelCount(9))
+    #expect(refusal(toWrite: folder.file("song.v2.MP3"))?.reason == .namedAsAnother("mp3"))
+    #expect(refusal(toWrite: folder.file("mp3"))?.reason == nil && refusal(toWrite: folder.file("a.mp3.wav")) == nil)
     #expect(refusal(toWrite: folder.file("a"), coding: .signed24)?.reason == .unsupportedCoding(.signed24))
     #expect(unsafe access(folder.file("a"), F_OK) != 0, "what is refused for its format is not made")
 }

@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: ["libsndfile.so.0", "libc.so.6"])
     func withoutLibsndfileThereIsASentenceThatBringsIt(_ file: String) {
         do throws(MissingSndFile) {
-            _ = unsafe try openSndFile(file)
+            _ = try openSndFile(file)
             Issue.record("\(file) was taken for libsndfile")
         } catch {
             let sentence = SoundFileError(.libraryIsMissing(error.words), name: "song.flac").description
