@@ -78,7 +78,10 @@ extension UDPSocket {
                 try set(IP_MULTICAST_IF, IPPROTO_IP, "IP_MULTICAST_IF", request, on: socket)
             }
         }
-        if options.portSharing == .joined || options.portSharing == .connected { try set(SO_REUSEPORT, SOL_SOCKET, "SO_REUSEPORT", 1, on: socket) }
+        switch options.portSharing {
+        case .none, .offered: break
+        case .joined, .connected: try set(SO_REUSEPORT, SOL_SOCKET, "SO_REUSEPORT", 1, on: socket)
+        }
         if let size = options.receiveBufferSize {
             try set(SO_RCVBUF, SOL_SOCKET, "SO_RCVBUF", Int32(clamping: size), on: socket)
         }
