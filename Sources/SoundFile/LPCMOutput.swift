@@ -92,4 +92,6 @@ internal struct LPCMOutput {
 }
 
 /// Endings of names by which other programs would take a WAV file for what it is not.
-private let otherFormats: Set = ["mp3", "mp4", "m4a", "aac", "flac", "ogg", "oga", "opus", "aif", "aiff", "caf", "wma", "webm"]
+private let otherFormats: Set = [
+    "mp3", "mp4", "m4a", "aac", "flac", "ogg", "oga", "opus", "aif", "aiff", "caf", "wma", "webm",
+]

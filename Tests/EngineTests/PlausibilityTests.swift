@@ -7,7 +7,7 @@ import Testing
 
 /// What is encrypted is told from what an encoder makes.
 struct PlausibilityTests {
-    /// Of 200 packets of chance that are Opus by their form, two or three are taken.
+    /// Of 200 packets of chance the first is taken, and hardly another.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func whatIsEncryptedIsToldWithinAQuarterOfASecondAndHardlyPlayed(seed: UInt64) {
         var dice = SeededGenerator(seed: seed)
@@ -25,7 +25,7 @@ struct PlausibilityTests {
             }
         }
         #expect((toldAfter ?? .max) < 40, "told after \(toldAfter ?? -1) packets")
-        #expect(taken < 20, "\(taken) taken")
+        #expect(taken <= 2, "\(taken) taken")
         #expect(listener.discards[.looksEncrypted] + listener.discards[.malformedPayload] + taken == 200)
     }
 
@@ -45,17 +45,17 @@ struct PlausibilityTests {
         #expect(!listener.takeEvents().contains(.sourceLooksEncrypted(SSRC(9))))
     }
 
-    @Test func ofTheFirstTwoThatDifferTheSecondIsNotPlayed() {
+    @Test func ofTheFirstThreeNoneIsPlayedThatDiffers() {
         var listener = station()
         let receptions = [8, 16, 8, 8].enumerated().map { number, toc in
             listener.receive(
                 media(SSRC(9), number, payload: [UInt8(toc)] + [UInt8](repeating: 7, count: 79)), from: alice,
                 at: seconds(0.02 * Double(number)))
         }
-        #expect(receptions.map { $0 == .discarded(.looksEncrypted) } == [false, true, false, false])
+        #expect(receptions.map { $0 == .discarded(.looksEncrypted) } == [false, true, true, false])
     }
 
-    /// Who turns encryption off is heard within three packets.
+    /// Who turns encryption off is heard within seven packets.
     @Test func whatBecomesOpusIsPlayed() {
         var dice = SeededGenerator(seed: 3)
         var listener = station()
@@ -66,7 +66,7 @@ struct PlausibilityTests {
         #expect(listener.takeEvents().contains(.sourceLooksEncrypted(SSRC(9))))
         for number in 100..<110 {
             let reception = listener.receive(media(SSRC(9), number), from: alice, at: .start)
-            if number >= 103 { #expect(reception != .discarded(.looksEncrypted)) }
+            if number >= 107 { #expect(reception != .discarded(.looksEncrypted)) }
         }
     }
 }
