@@ -1,259 +1,269 @@
-internal import CAV
-public import Feed
-public import Sound
+#if FFmpeg
+    internal import CAV
+    public import Feed
+    public import Sound
 
-/// Packets out of a container, by libavformat. The C functions are `av_read_frame` and `av_seek_frame`.
-///
-/// Which demultiplexer reads is decided by the container and never by FFmpeg, and none may open anything else.
-@safe
-public final class FFmpegParser: PacketSource {
-    public private(set) var track: Track
-    public private(set) var bitRate: Int?
+    /// Packets out of a container, by libavformat. The C functions are `av_read_frame` and `av_seek_frame`.
+    ///
+    /// Which demultiplexer reads is decided by the container and never by FFmpeg, and none may open anything else.
+    @safe
+    public final class FFmpegParser: PacketSource {
+        public private(set) var track: Track
+        public private(set) var bitRate: Int?
 
-    let codec: CodecParameters
-    let packet: Packet
-    let timeBase: AVRational
-    let preroll: Duration
-    let correction = Duration.zero
-    let isExact = true
+        let codec: CodecParameters
+        let packet: Packet
+        let timeBase: AVRational
+        let preroll: Duration
+        let correction = Duration.zero
+        let isExact = true
 
-    private let stream: ByteStream
-    private let file: ContainerFile
-    private let handle: UnsafeMutablePointer<AVFormatContext>
-    private let streamIndex: Int32
-    /// The timestamp at which the sound begins: not zero in what was cut out of something longer, as radio is.
-    private var origin: Int64?
-    private let startsAtFirstPacket: Bool
-    /// The duration of a packet may be less than what is decoded of it.
-    private let tellsDurations: Bool
-    private let firstByte: Int
-    /// A seek has read the packet that comes next.
-    private var isPacketRead = false
-    private var isContiguous = true
-    private var parsed = Extent()
-    private var measured: Duration?
+        private let stream: ByteStream
+        private let file: ContainerFile
+        private let handle: UnsafeMutablePointer<AVFormatContext>
+        private let streamIndex: Int32
+        /// The timestamp at which the sound begins: not zero in what was cut out of something longer, as radio is.
+        private var origin: Int64?
+        private let startsAtFirstPacket: Bool
+        /// The duration of a packet may be less than what is decoded of it.
+        private let tellsDurations: Bool
+        private let firstByte: Int
+        /// A seek has read the packet that comes next.
+        private var isPacketRead = false
+        private var isContiguous = true
+        private var parsed = Extent()
+        private var measured: Duration?
 
-    /// What the packets so far held.
-    private struct Extent {
-        var byteCount = 0
-        var time: Int64 = 0
-        /// Where the last sound ended.
-        var end: Int64 = 0
-        var lastByte = 0
-    }
-
-    /// As much of a file may be read before its first packet, pictures and all.
-    private static let openingLimit = 1 << 26
-
-    /// `tag` lies in front of the container, if there is one.
-    init(_ stream: ByteStream, _ container: Container, tag: ID3Tag) throws(ReadError) {
-        guard let name = Self.demultiplexer(of: container), let format = unsafe av.av_find_input_format(name),
-            let packet = Packet(), let codec = CodecParameters()
-        else { throw .undecodable("this FFmpeg was built without what reads \(container) files") }
-        self.stream = stream
-        self.packet = packet
-        self.codec = codec
-        stream.allowance = Self.openingLimit
-        unsafe file = try ContainerFile(stream, format, name)
-        unsafe handle = file.handle
-        stream.allowance = .max
-        guard let index = file.firstSound, let chosen = unsafe handle.pointee.streams[Int(index)] else {
-            throw .parse(.malformed("there is no sound in this file"))
+        /// What the packets so far held.
+        private struct Extent {
+            var byteCount = 0
+            var time: Int64 = 0
+            /// Where the last sound ended.
+            var end: Int64 = 0
+            var lastByte = 0
         }
-        guard unsafe av.avcodec_parameters_copy(codec.handle, chosen.pointee.codecpar) >= 0 else {
-            throw .undecodable(said(by: tenfour_av_no_memory()))
+
+        /// As much of a file may be read before its first packet, pictures and all.
+        private static let openingLimit = 1 << 26
+
+        /// `tag` lies in front of the container, if there is one.
+        init(_ stream: ByteStream, _ container: Container, tag: ID3Tag) throws(ReadError) {
+            guard let name = Self.demultiplexer(of: container), let format = unsafe av.av_find_input_format(name),
+                let packet = Packet(), let codec = CodecParameters()
+            else { throw .undecodable("this FFmpeg was built without what reads \(container) files") }
+            self.stream = stream
+            self.packet = packet
+            self.codec = codec
+            stream.allowance = Self.openingLimit
+            unsafe file = try ContainerFile(stream, format, name)
+            unsafe handle = file.handle
+            stream.allowance = .max
+            guard let index = file.firstSound, let chosen = unsafe handle.pointee.streams[Int(index)] else {
+                throw .parse(.malformed("there is no sound in this file"))
+            }
+            guard unsafe av.avcodec_parameters_copy(codec.handle, chosen.pointee.codecpar) >= 0 else {
+                throw .undecodable(said(by: tenfour_av_no_memory()))
+            }
+            streamIndex = index
+            timeBase = unsafe chosen.pointee.time_base
+            guard timeBase.num > 0, timeBase.den > 0 else { throw .parse(.malformed("its clock does not run")) }
+            firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
+            startsAtFirstPacket = container == .ogg
+            // The first page of Ogg after a jump does not tell exactly where it lies, and a page may last a second and more.
+            preroll = container == .ogg ? .seconds(3) : .milliseconds(300)
+            tellsDurations = container == .mp4
+            unsafe Self.discardAllBut(index, of: handle)
+            track = Track(
+                codec: codec.name, format: codec.format ?? LPCMFormat(),
+                title: unsafe Self.text("title", in: handle, index) ?? tag.title,
+                artist: unsafe Self.text("artist", in: handle, index) ?? tag.artist)
         }
-        streamIndex = index
-        timeBase = unsafe chosen.pointee.time_base
-        guard timeBase.num > 0, timeBase.den > 0 else { throw .parse(.malformed("its clock does not run")) }
-        firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
-        startsAtFirstPacket = container == .ogg
-        // The first page of Ogg after a jump does not tell exactly where it lies, and a page may last a second and more.
-        preroll = container == .ogg ? .seconds(3) : .milliseconds(300)
-        tellsDurations = container == .mp4
-        unsafe Self.discardAllBut(index, of: handle)
-        track = Track(
-            codec: codec.name, format: codec.format ?? LPCMFormat(),
-            title: unsafe Self.text("title", in: handle, index) ?? tag.title,
-            artist: unsafe Self.text("artist", in: handle, index) ?? tag.artist)
-    }
 
-    // MARK: Packets
+        // MARK: Packets
 
-    public func nextPacket() throws(ParseError) -> PacketDescription? {
-        if isPacketRead {
-            isPacketRead = false
-        } else {
-            guard try readPacket() else {
-                if isContiguous { measure() }
+        public func nextPacket() throws(ParseError) -> PacketDescription? {
+            if isPacketRead {
+                isPacketRead = false
+            } else {
+                guard try readPacket() else {
+                    if isContiguous { measure() }
+                    return nil
+                }
+            }
+            return describe()
+        }
+
+        /// Reads the next packet of the stream into `packet`; false at the end.
+        private func readPacket() throws(ParseError) -> Bool {
+            stream.forgetEnd()
+            while true {
+                unsafe av.av_packet_unref(packet.handle)
+                let result = unsafe av.av_read_frame(handle, packet.handle)
+                if result < 0 {
+                    if let failure = stream.takeFailure() { throw .download(failure) }
+                    // Truncated and broken files end where nothing more can be parsed.
+                    return false
+                }
+                if unsafe packet.handle.pointee.stream_index == streamIndex, unsafe packet.handle.pointee.size > 0 {
+                    break
+                }
+            }
+            let none = tenfour_av_no_timestamp()
+            let given = unsafe packet.handle.pointee.pts == none ? packet.handle.pointee.dts : packet.handle.pointee.pts
+            if given != none {
+                if origin == nil { origin = startsAtFirstPacket ? max(given, 0) : 0 }
+                unsafe packet.handle.pointee.pts = given.subtractingReportingOverflow(origin ?? 0).partialValue
+            }
+            unsafe packet.handle.pointee.dts = packet.handle.pointee.pts
+            return true
+        }
+
+        func soundLength(of decoded: Int, at hertz: Int32) -> Int {
+            let (duration, discarded) = unsafe (packet.handle.pointee.duration, Int(clamping: discardedSampleCount))
+            if discarded > 0 { return decoded - min(discarded, decoded) }
+            guard tellsDurations, duration > 0 else { return decoded }
+            return min(decoded, Int(clamping: av.av_rescale_q(duration, timeBase, AVRational(num: 1, den: hertz))))
+        }
+
+        /// How much of a packet's end is no sound: ten bytes, the second four of which count samples
+        /// (`AV_PKT_DATA_SKIP_SAMPLES`).
+        private var discardedSampleCount: UInt32 {
+            var size = 0
+            guard let data = unsafe av.av_packet_get_side_data(packet.handle, AV_PKT_DATA_SKIP_SAMPLES, &size),
+                size >= 8
+            else { return 0 }
+            return unsafe Span(_unsafeStart: data, count: size).littleEndian32(at: 4)
+        }
+
+        private func describe() -> PacketDescription {
+            let (position, size) = unsafe (packet.handle.pointee.pos, Int(packet.handle.pointee.size))
+            let time = unsafe max(packet.handle.pointee.duration, 0)
+            let offset = position >= 0 ? stream.start + Int(clamping: position) : stream.start + parsed.lastByte
+            parsed.byteCount += size
+            parsed.lastByte = max(parsed.lastByte, offset - stream.start + size)
+            parsed.time = parsed.time.addingReportingOverflow(time).partialValue
+            let begin = unsafe packet.handle.pointee.pts
+            let from = begin == tenfour_av_no_timestamp() ? parsed.end : begin
+            parsed.end = max(parsed.end, from.addingReportingOverflow(time).partialValue)
+            if parsed.time > 0 {
+                let seconds = Double(parsed.time) * Double(timeBase.num) / Double(timeBase.den)
+                bitRate = Int(clamping: Int64(min(Double(parsed.byteCount) * 8 / max(seconds, 1e-3), 1e12)))
+            }
+            return PacketDescription(offset: offset, byteCount: size, frameCount: FrameCount(frames(in: time)))
+        }
+
+        // MARK: Time
+
+        public var duration: Estimate<Duration>? {
+            if let measured { return Estimate(measured, isExact: true) }
+            let none = tenfour_av_no_timestamp()
+            if let stream = unsafe handle.pointee.streams[Int(streamIndex)] {
+                let told = unsafe stream.pointee.duration
+                if told != none, told > 0 {
+                    return Estimate(duration(of: told), isExact: true)
+                }
+            }
+            let whole = unsafe handle.pointee.duration
+            if whole != none, whole > 0 { return Estimate(.microseconds(min(whole, 1 << 55)), isExact: true) }
+            guard let byteCount = stream.download.state.byteCount, parsed.byteCount > 0, parsed.time > 0 else {
                 return nil
             }
+            let share = Double(max(byteCount - stream.start - firstByte, 0)) / Double(parsed.byteCount)
+            let ticks = min(Double(parsed.time) * share, 1e15)
+            return Estimate(duration(of: Int64(ticks)), isExact: track.codec.hasPrefix("pcm"))
         }
-        return describe()
-    }
 
-    /// Reads the next packet of the stream into `packet`; false at the end.
-    private func readPacket() throws(ParseError) -> Bool {
-        stream.forgetEnd()
-        while true {
-            unsafe av.av_packet_unref(packet.handle)
-            let result = unsafe av.av_read_frame(handle, packet.handle)
+        /// After the last packet. What the file says is right to the sample where the two agree but for the last packet's
+        /// filling.
+        private func measure() {
+            let parsed = duration(of: parsed.end)
+            if let told = duration, told.isExact, told.value - parsed < .milliseconds(200),
+                parsed - told.value < .milliseconds(200)
+            {
+                measured = told.value
+            } else {
+                measured = parsed
+            }
+        }
+
+        public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
+            guard stream.isSeekable else { throw .noWayThere }
+            stream.forgetEnd()
+            let wanted = ticks(of: max(position, .zero)) + (origin ?? 0)
+            let result = unsafe av.av_seek_frame(handle, streamIndex, wanted, AVSEEK_FLAG_BACKWARD)
             if result < 0 {
                 if let failure = stream.takeFailure() { throw .download(failure) }
-                // Truncated and broken files end where nothing more can be parsed.
-                return false
+                // Before the first entry of an index there is the beginning.
+                let other = unsafe av.av_seek_frame(handle, streamIndex, wanted, 0)
+                if let failure = stream.takeFailure() { throw .download(failure) }
+                guard other >= 0 else {
+                    throw .malformed("one cannot go to another place in this file (\(said(by: result)))")
+                }
             }
-            if unsafe packet.handle.pointee.stream_index == streamIndex, unsafe packet.handle.pointee.size > 0 { break }
+            isContiguous = false
+            isPacketRead = try readPacket()
+            guard isPacketRead else { return Estimate(duration?.value ?? position, isExact: true) }
+            let begin = unsafe packet.handle.pointee.pts
+            return Estimate(begin == tenfour_av_no_timestamp() ? position : duration(of: begin), isExact: true)
         }
-        let none = tenfour_av_no_timestamp()
-        let given = unsafe packet.handle.pointee.pts == none ? packet.handle.pointee.dts : packet.handle.pointee.pts
-        if given != none {
-            if origin == nil { origin = startsAtFirstPacket ? max(given, 0) : 0 }
-            unsafe packet.handle.pointee.pts = given.subtractingReportingOverflow(origin ?? 0).partialValue
+
+        func learn(_ format: LPCMFormat) { track.format = format }
+
+        private func duration(of ticks: Int64) -> Duration {
+            let limit: Int64 = 1 << 55
+            let microseconds = av.av_rescale_q(
+                min(max(ticks, -limit), limit), timeBase, AVRational(num: 1, den: 1_000_000))
+            return .microseconds(min(max(microseconds, -limit), limit))
         }
-        unsafe packet.handle.pointee.dts = packet.handle.pointee.pts
-        return true
-    }
 
-    func soundLength(of decoded: Int, at hertz: Int32) -> Int {
-        let (duration, discarded) = unsafe (packet.handle.pointee.duration, Int(clamping: discardedSampleCount))
-        if discarded > 0 { return decoded - min(discarded, decoded) }
-        guard tellsDurations, duration > 0 else { return decoded }
-        return min(decoded, Int(clamping: av.av_rescale_q(duration, timeBase, AVRational(num: 1, den: hertz))))
-    }
-
-    /// How much of a packet's end is no sound: ten bytes, the second four of which count samples (`AV_PKT_DATA_SKIP_SAMPLES`).
-    private var discardedSampleCount: UInt32 {
-        var size = 0
-        guard let data = unsafe av.av_packet_get_side_data(packet.handle, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8
-        else { return 0 }
-        return unsafe Span(_unsafeStart: data, count: size).littleEndian32(at: 4)
-    }
-
-    private func describe() -> PacketDescription {
-        let (position, size) = unsafe (packet.handle.pointee.pos, Int(packet.handle.pointee.size))
-        let time = unsafe max(packet.handle.pointee.duration, 0)
-        let offset = position >= 0 ? stream.start + Int(clamping: position) : stream.start + parsed.lastByte
-        parsed.byteCount += size
-        parsed.lastByte = max(parsed.lastByte, offset - stream.start + size)
-        parsed.time = parsed.time.addingReportingOverflow(time).partialValue
-        let begin = unsafe packet.handle.pointee.pts
-        let from = begin == tenfour_av_no_timestamp() ? parsed.end : begin
-        parsed.end = max(parsed.end, from.addingReportingOverflow(time).partialValue)
-        if parsed.time > 0 {
-            let seconds = Double(parsed.time) * Double(timeBase.num) / Double(timeBase.den)
-            bitRate = Int(clamping: Int64(min(Double(parsed.byteCount) * 8 / max(seconds, 1e-3), 1e12)))
+        private func ticks(of duration: Duration) -> Int64 {
+            av.av_rescale_q(Instant.nanoseconds(in: duration), AVRational(num: 1, den: 1_000_000_000), timeBase)
         }
-        return PacketDescription(offset: offset, byteCount: size, frameCount: FrameCount(frames(in: time)))
+
+        private func frames(in ticks: Int64) -> Int {
+            let second = AVRational(num: 1, den: Int32(clamping: track.format.rate.hertz))
+            return Int(clamping: min(av.av_rescale_q(ticks, timeBase, second), 1 << 40))
+        }
     }
 
-    // MARK: Time
+    // MARK: Opening
 
-    public var duration: Estimate<Duration>? {
-        if let measured { return Estimate(measured, isExact: true) }
-        let none = tenfour_av_no_timestamp()
-        if let stream = unsafe handle.pointee.streams[Int(streamIndex)] {
-            let told = unsafe stream.pointee.duration
-            if told != none, told > 0 {
-                return Estimate(duration(of: told), isExact: true)
+    extension FFmpegParser {
+        private static func demultiplexer(of container: Container) -> String? {
+            switch container {
+            case .ogg, .oggOpus: "ogg"
+            case .wav: "wav"
+            case .wave64: "w64"
+            case .aiff: "aiff"
+            case .caf: "caf"
+            case .flac: "flac"
+            case .mp4: "mov"
+            default: nil
             }
         }
-        let whole = unsafe handle.pointee.duration
-        if whole != none, whole > 0 { return Estimate(.microseconds(min(whole, 1 << 55)), isExact: true) }
-        guard let byteCount = stream.download.state.byteCount, parsed.byteCount > 0, parsed.time > 0 else { return nil }
-        let share = Double(max(byteCount - stream.start - firstByte, 0)) / Double(parsed.byteCount)
-        let ticks = min(Double(parsed.time) * share, 1e15)
-        return Estimate(duration(of: Int64(ticks)), isExact: track.codec.hasPrefix("pcm"))
-    }
 
-    /// After the last packet. What the file says is right to the sample where the two agree but for the last packet's filling.
-    private func measure() {
-        let parsed = duration(of: parsed.end)
-        if let told = duration, told.isExact, told.value - parsed < .milliseconds(200),
-            parsed - told.value < .milliseconds(200)
-        {
-            measured = told.value
-        } else {
-            measured = parsed
-        }
-    }
-
-    public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
-        guard stream.isSeekable else { throw .noWayThere }
-        stream.forgetEnd()
-        let wanted = ticks(of: max(position, .zero)) + (origin ?? 0)
-        let result = unsafe av.av_seek_frame(handle, streamIndex, wanted, AVSEEK_FLAG_BACKWARD)
-        if result < 0 {
-            if let failure = stream.takeFailure() { throw .download(failure) }
-            // Before the first entry of an index there is the beginning.
-            let other = unsafe av.av_seek_frame(handle, streamIndex, wanted, 0)
-            if let failure = stream.takeFailure() { throw .download(failure) }
-            guard other >= 0 else {
-                throw .malformed("one cannot go to another place in this file (\(said(by: result)))")
+        /// Pictures are given back at once.
+        private static func discardAllBut(_ index: Int32, of handle: UnsafeMutablePointer<AVFormatContext>) {
+            let count = unsafe handle.pointee.nb_streams
+            for other in 0..<count where Int32(other) != index {
+                guard let stream = unsafe handle.pointee.streams[Int(other)] else { continue }
+                unsafe stream.pointee.discard = AVDISCARD_ALL
+                unsafe av.av_packet_unref(&stream.pointee.attached_pic)
             }
         }
-        isContiguous = false
-        isPacketRead = try readPacket()
-        guard isPacketRead else { return Estimate(duration?.value ?? position, isExact: true) }
-        let begin = unsafe packet.handle.pointee.pts
-        return Estimate(begin == tenfour_av_no_timestamp() ? position : duration(of: begin), isExact: true)
-    }
 
-    func learn(_ format: LPCMFormat) { track.format = format }
-
-    private func duration(of ticks: Int64) -> Duration {
-        let limit: Int64 = 1 << 55
-        let microseconds = av.av_rescale_q(min(max(ticks, -limit), limit), timeBase, AVRational(num: 1, den: 1_000_000))
-        return .microseconds(min(max(microseconds, -limit), limit))
-    }
-
-    private func ticks(of duration: Duration) -> Int64 {
-        av.av_rescale_q(Instant.nanoseconds(in: duration), AVRational(num: 1, den: 1_000_000_000), timeBase)
-    }
-
-    private func frames(in ticks: Int64) -> Int {
-        let second = AVRational(num: 1, den: Int32(clamping: track.format.rate.hertz))
-        return Int(clamping: min(av.av_rescale_q(ticks, timeBase, second), 1 << 40))
-    }
-}
-
-// MARK: Opening
-
-extension FFmpegParser {
-    private static func demultiplexer(of container: Container) -> String? {
-        switch container {
-        case .ogg, .oggOpus: "ogg"
-        case .wav: "wav"
-        case .wave64: "w64"
-        case .aiff: "aiff"
-        case .caf: "caf"
-        case .flac: "flac"
-        case .mp4: "mov"
-        default: nil
+        private static func text(
+            _ key: String, in handle: UnsafeMutablePointer<AVFormatContext>, _ index: Int32
+        ) -> String? {
+            var entry = unsafe av.av_dict_get(handle.pointee.metadata, key, nil, 0)
+            // Ogg has its tags at the stream.
+            if unsafe entry == nil {
+                unsafe entry = av.av_dict_get(handle.pointee.streams[Int(index)]?.pointee.metadata, key, nil, 0)
+            }
+            guard let value = unsafe entry?.pointee.value else { return nil }
+            // Bounded before Swift looks for its end: tags have no limit of their own.
+            let length = unsafe strnlen(value, 4_096)
+            return unsafe shown(String(decoding: UnsafeRawBufferPointer(start: value, count: length), as: UTF8.self))
         }
     }
-
-    /// Pictures are given back at once.
-    private static func discardAllBut(_ index: Int32, of handle: UnsafeMutablePointer<AVFormatContext>) {
-        let count = unsafe handle.pointee.nb_streams
-        for other in 0..<count where Int32(other) != index {
-            guard let stream = unsafe handle.pointee.streams[Int(other)] else { continue }
-            unsafe stream.pointee.discard = AVDISCARD_ALL
-            unsafe av.av_packet_unref(&stream.pointee.attached_pic)
-        }
-    }
-
-    private static func text(
-        _ key: String, in handle: UnsafeMutablePointer<AVFormatContext>, _ index: Int32
-    ) -> String? {
-        var entry = unsafe av.av_dict_get(handle.pointee.metadata, key, nil, 0)
-        // Ogg has its tags at the stream.
-        if unsafe entry == nil {
-            unsafe entry = av.av_dict_get(handle.pointee.streams[Int(index)]?.pointee.metadata, key, nil, 0)
-        }
-        guard let value = unsafe entry?.pointee.value else { return nil }
-        // Bounded before Swift looks for its end: tags have no limit of their own.
-        let length = unsafe strnlen(value, 4_096)
-        return unsafe shown(String(decoding: UnsafeRawBufferPointer(start: value, count: length), as: UTF8.self))
-    }
-}
+#endif
