@@ -36,9 +36,11 @@ import Testing
         #expect(address.end == .code(69) && address.errors.contains("apt-get install libcurl4"), "\(address.errors)")
         let picture = try run(["plot", folder("tone.wav"), "-o", folder("out.svg")])
         #expect(picture.end != .code(0) && picture.errors.contains("apt-get install libcairo2"), "\(picture.errors)")
+        let song = try run(["play", folder("song.flac"), "-o", folder("out.wav")])
         #if FFmpeg
-            let song = try run(["play", folder("song.flac"), "-o", folder("out.wav")])
             #expect(song.end == .code(69) && song.errors.contains("apt-get install libavformat"), "\(song.errors)")
+        #else
+            #expect(song.end == .code(69) && song.errors.contains("build it with the trait FFmpeg"), "\(song.errors)")
         #endif
     }
 }
