@@ -9,8 +9,18 @@ public enum Console {
     /// A line of talk.
     public static func say(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
-    /// Data.
-    public static func put(_ text: String) { write(text, to: STDOUT_FILENO) }
+    /// Data. Ends the process with 1 where it cannot be written: a secret that is on no disk would be lost without a word. Who
+    /// has read enough of it needs none.
+    public static func put(_ text: String) {
+        signal(SIGPIPE, SIG_IGN)
+        if write(text, to: STDOUT_FILENO) { return }
+        let code = errno
+        if code != EPIPE { say("cannot write standard output: \(unsafe String(cString: strerror(code)))") }
+        exit(1)
+    }
+
+    /// Talk that goes on in its line.
+    public static func draw(_ text: String) { write(text, to: STDERR_FILENO) }
 
     /// A file as it is, `-` for standard input.
     public static func read(_ path: String) throws(RadioError) -> [UInt8] {

@@ -25,7 +25,8 @@ extension SoundCardError: CustomStringConvertible {
         case .noSuchDevice(let name):
             return "no sound card named '\(name)': `tenfour devices` lists what is here"
         case .busy(let name, let holder):
-            return "the sound card '\(name)' is in use by \(holder ?? "another program"): close that, or use 'default'"
+            return "the sound card '\(name)' is in use by \(holder ?? "another program"): close that, or name another card"
+                + " (`tenfour devices` lists what is here)"
         case .notPermitted(let name):
             return "not allowed to open the sound card '\(name)': add yourself to the group audio"
                 + " (`sudo adduser $USER audio`) and log in again"

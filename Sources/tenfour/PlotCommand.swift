@@ -17,7 +17,7 @@ struct PlotCommand: ParsableCommand {
             tenfour plot heard.wav                             # what recv -o has made: what was lost is red
             tenfour plot song.flac --json --bars 100
 
-            Each bar is the mean of as many levels as go into it evenly, one level a frame, between the peak's paler bar. Reading \
+            Each bar is the mean of its frames' levels, as many for one as for the other; the paler bar around it is their peak. Reading \
             ends at the end, or with Ctrl-C; a pipe is -.
             """)
 

@@ -21,7 +21,7 @@ struct RelayStatusCommand: ParsableCommand {
     var socket: String?
 
     func run() throws {
-        let path = socket ?? relay.source.statusSocket ?? StatusSocket.path
+        let path = socket ?? relay.source.statusSocket ?? StatusSocket.found
         let answer: [UInt8]
         do throws(NetworkError) { answer = try LocalSocket.ask(path) } catch {
             let remedy =

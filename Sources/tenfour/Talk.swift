@@ -71,6 +71,9 @@ struct Talk: ParsableCommand {
 
     func run() throws {
         try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
+        if let input, input.contains("://") {
+            throw RadioError(.usage, "talk says a file, or - for a pipe; what has an address is for `tenfour send --input`")
+        }
         var (configuration, title) = try conversation()
         common.apply(to: &configuration)
         coding.apply(to: &configuration.coding)

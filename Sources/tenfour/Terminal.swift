@@ -1,14 +1,15 @@
+import Console
 import Glibc
 
 /// Standard output for data, standard error for talk, and the keyboard where there is one.
 enum Terminal {
     /// A line of talk.
-    static func say(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+    static func say(_ line: String) { Console.say(line) }
 
     /// Data.
-    static func put(_ text: String) { write(text, to: STDOUT_FILENO) }
+    static func put(_ text: String) { Console.put(text) }
 
-    static func draw(_ text: String) { write(text, to: STDERR_FILENO) }
+    static func draw(_ text: String) { Console.draw(text) }
 
     /// Whether a line that changes may be drawn: not where output goes to a file or a pipe.
     static var showsStatus: Bool { isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
@@ -35,16 +36,6 @@ enum Terminal {
         var size = winsize()
         guard unsafe ioctl(file, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
-    }
-
-    private static func write(_ text: String, to file: Int32) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
-            bytes = bytes.dropFirst(count)
-        }
     }
 }
 
