@@ -1,5 +1,6 @@
 import BadLink
 import Engine
+import Foundation
 import Keys
 import Network
 import RTP
@@ -52,30 +53,147 @@ struct RelayServerTests {
         let relay = try RunningRelay(configuration([family]))
         var talker = try TestMember(.talk, of: family, at: relay.port)
         talker.announce(SSRC(7))
+        let unknown = try #require(keys("elsewhere").joinKey(for: .talk))
+        let name = RelayID(host: "127.0.0.1", port: relay.port)
         var dice = SecretChance()
         let stranger = PlainSocket()
-        var (sent, got, answers) = (0, 0, 0)
-        for number: UInt8 in 0..<200 {
-            talker.speak(rtp(number))
+        var joining = Joining(unknown, relay: name, using: &dice)
+        var (sent, got) = (0, 0)
+        // By kind: cookies, refusals, and those to unknown sessions.
+        var answers: [UInt8: Int] = [:]
+        for number in 0..<20_000 {
+            if number % 100 == 0 { talker.speak(rtp(UInt8(number / 100))) }
             let kind = UInt8(dice.next() % 12)
             var datagram =
                 [UInt8(ascii: "c"), 1, kind, 0] + (0..<124).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
-            // Every fourth is a greeting as it should be, with its padding.
-            if number % 4 == 0 {
-                datagram = [UInt8(ascii: "c"), 1, 1, 0] + datagram[4..<20] + [UInt8](repeating: 0, count: 108)
-            }
             if kind > 8 { datagram = Array(datagram.prefix(Int(12 + dice.next() % 60))) }
+            // Every fourth is a greeting as it should be, or says the cookie back and proves a key that nobody knows.
+            if number % 4 == 0 {
+                if number % 32 == 0 { joining = Joining(unknown, relay: name, using: &dice) }
+                datagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
+            }
             stranger.send(datagram, toPort: relay.port)
             sent += datagram.count
-            while let answer = stranger.receive(within: 1) {
+            while let answer = stranger.receive(within: number % 4 == 0 ? 1 : 0) {
                 got += answer.count
-                answers += 1
+                answers[answer[2], default: 0] += 1
+                _ = joining.receive(answer.span)
                 #expect(got <= sent)
             }
         }
         while let answer = stranger.receive(within: 100) { got += answer.count }
-        #expect(got <= sent && answers > 10)
+        #expect(got <= sent)
+        for kind: UInt8 in [2, 5, 7] { #expect(answers[kind, default: 0] > 10, "\(kind)") }
         relay.wait { $0.relay.channels.first?.forwardedCount == 201 }
+    }
+
+    /// From each of their addresses, to the sockets of the relay: nobody hears anything but what the talker said.
+    @Test func nothingForgedReplayedOrCrossedIsForwarded() throws {
+        let (family, others) = (keys("family"), keys("others"))
+        var configuration = configuration([family, others])
+        configuration.relay.limits.talkerPacketsPerSecond = 100_000
+        configuration.relay.limits.talkerBitsPerSecond = 100_000_000
+        let relay = try RunningRelay(configuration)
+        // The same channel, at another relay.
+        let elsewhere = try RunningRelay(self.configuration([family]))
+        var talker = try TestMember(.talk, of: family, at: relay.port)
+        var members = [
+            try TestMember(.talk, of: family, at: relay.port), try TestMember(.talk, of: others, at: relay.port),
+            try TestMember(.listen, of: family, at: relay.port), try TestMember(.talk, of: family, at: elsewhere.port),
+        ]
+        var listener = try TestMember(.listen, of: family, at: relay.port)
+        let stranger = PlainSocket()
+        talker.announce(SSRC(7))
+        members[1].announce(SSRC(8))
+        _ = listener.heard(1)
+
+        let isLong = ProcessInfo.processInfo.environment["TENFOUR_LONG"] != nil
+        let total = isLong ? 1_060_000 : 20_000
+        var dice = SecretChance()
+        var recorded: [[UInt8]] = []
+        var (validCount, hostileCount, wrongCount) = (0, 0, 0)
+        for round in 0..<total {
+            if round % 20 == 0 {
+                if round % 5_000 == 0 {
+                    for index in members.indices {
+                        members[index].renew()
+                        _ = members[index].heard(.max, within: 1)
+                    }
+                    talker.renew()
+                    _ = talker.heard(.max, within: 1)
+                    listener.renew()
+                }
+                var packet = rtp(UInt8(truncatingIfNeeded: validCount))
+                packet[2] = UInt8(truncatingIfNeeded: validCount >> 8)
+                let tagged = talker.tagged(packet)
+                talker.send(tagged)
+                validCount += 1
+                recorded.append(tagged)
+                if recorded.count > 300 { recorded.removeFirst(100) }
+                if listener.nextMedia() != packet { wrongCount += 1 }
+                continue
+            }
+            let real = recorded[Int(dice.next() % UInt64(recorded.count))]
+            let datagram: [UInt8]
+            switch dice.next() % 6 {
+            case 0: datagram = real
+            case 1:
+                var changed = real
+                changed[Int(dice.next() % UInt64(changed.count))] ^= 1 << UInt8(dice.next() % 8)
+                datagram = changed
+            case 2: datagram = Array(real.prefix(Int(1 + dice.next() % UInt64(real.count - 1))))
+            case 3: datagram = Array(real.dropLast(HopTag.byteCount))
+            // In the talker's name, by each of the others with its own key.
+            case 4: datagram = members[Int(dice.next() % 4)].tagged(rtp(UInt8(truncatingIfNeeded: round)))
+            default: datagram = talker.said[Int(dice.next() % 3)]
+            }
+            switch dice.next() % 4 {
+            case 0: talker.send(datagram)
+            case 1: stranger.send(datagram, toPort: relay.port)
+            case 2: listener.send(datagram)
+            default: members[Int(dice.next() % 3)].send(datagram)
+            }
+            hostileCount += 1
+        }
+        #expect(wrongCount == 0 && listener.nextMedia(within: 100) == nil)
+        let status = relay.wait { $0.relay.discards.total > hostileCount * 9 / 10 }
+        #expect(status.relay.channels.map(\.forwardedCount) == [validCount + 1, 1])
+        #expect(status.relay.channels.map(\.memberCount) == [4, 1])
+        for reason in [
+            RelayDiscard.forgedMedia, .replayedMedia, .listenerMedia, .strangerMedia, .unannounced, .replayedRecord,
+        ] { #expect(status.relay.discards[reason] > 0, "\(reason)") }
+    }
+
+    /// Its HELLO, JOIN and renewals, said again from elsewhere and from where it was.
+    @Test func whatWasRecordedOfAListenerBringsNoSound() throws {
+        let family = keys("family")
+        let relay = try RunningRelay(configuration([family]))
+        var talker = try TestMember(.talk, of: family, at: relay.port)
+        var listener = try TestMember(.listen, of: family, at: relay.port)
+        relay.wait { $0.relay.channels.first?.memberCount == 2 }
+        talker.announce(SSRC(7))
+        let other = PlainSocket()
+        for datagram in listener.said { other.send(datagram, toPort: relay.port) }
+        for number: UInt8 in 0..<30 { talker.speak(rtp(number)) }
+        #expect(listener.heard(31).count == 31)
+        listener.leave()
+        relay.wait { $0.relay.channels.first?.memberCount == 1 }
+        for number: UInt8 in 30..<60 {
+            for datagram in listener.said {
+                other.send(datagram, toPort: relay.port)
+                listener.send(datagram)
+            }
+            talker.speak(rtp(number))
+        }
+        let status = relay.wait { $0.relay.channels.first?.forwardedCount == 61 }
+        #expect(status.fanOuts.map(\.offered) == [31] && status.relay.channels[0].memberCount == 1)
+        #expect(!listener.heard(.max, within: 100).contains { $0[0] == 0x80 })
+        var (heardCount, byteCount) = (0, 0)
+        while let answer = other.receive(within: 100) {
+            if answer[0] == 0x80 { heardCount += 1 }
+            byteCount += answer.count
+        }
+        #expect(heardCount == 0 && byteCount <= 31 * listener.said.reduce(0) { $0 + $1.count })
     }
 
     @Test func aTalkerIsHeardThroughAFloodOfJunk() throws {
@@ -214,7 +332,10 @@ struct TestMember {
     private var opener: RecordOpener
     private var tagger: HopTagger
     private let root: MediaRoot
+    private var receipt: UInt64 = 0
     private(set) var goodbye: Refusal.Reason?
+    /// What got it in: HELLO, JOIN and a first renewal, and what it has sealed since.
+    private(set) var said: [[UInt8]] = []
 
     private final class Held {
         let socket = PlainSocket()
@@ -230,15 +351,21 @@ struct TestMember {
         socket = held
         self.port = port
         root = keys.mediaRoot
+        var said: [[UInt8]] = []
         for _ in 0..<20 {
-            held.socket.send([UInt8](capacity: 128) { joining.write(into: &$0) }, toPort: port)
+            said.append([UInt8](capacity: 128) { joining.write(into: &$0) })
+            held.socket.send(said[said.count - 1], toPort: port)
             guard let answer = held.socket.receive(within: 1_000) else { continue }
             guard case .welcome(_, let session) = joining.receive(answer.span) else { continue }
             sealer = session.sealer(for: .member)
             opener = session.opener(for: .member)
             tagger = session.hopTagger(for: .member)
-            held.socket.send([UInt8](capacity: 128) { sealer.seal(.renewal(token: 1), into: &$0) }, toPort: port)
-            guard held.socket.receive(within: 5_000)?.count == 82 else { throw NotLetIn() }
+            said.append([UInt8](capacity: 128) { sealer.seal(.renewal(token: 1), into: &$0) })
+            held.socket.send(said[said.count - 1], toPort: port)
+            guard var renewed = held.socket.receive(within: 5_000), renewed.count == 82 else { throw NotLetIn() }
+            var bytes = renewed.mutableSpan
+            if case .renewed(_, let receipt, _)? = try? opener.open(&bytes) { self.receipt = receipt }
+            self.said = said
             return
         }
         throw NotLetIn()
@@ -252,20 +379,36 @@ struct TestMember {
         speak([UInt8](capacity: 80) { ControlPacket.write(announcement, into: &$0) })
     }
 
-    mutating func leave() {
-        socket.socket.send([UInt8](capacity: 64) { sealer.seal(.leave, into: &$0) }, toPort: port)
+    mutating func leave() { say(.leave) }
+
+    /// Another lease, when what came of the last has been heard.
+    mutating func renew() { say(.renewal(token: 1, receipt: receipt)) }
+
+    private mutating func say(_ record: Record) {
+        said.append([UInt8](capacity: 128) { sealer.seal(record, into: &$0) })
+        send(said[said.count - 1])
     }
 
+    /// From where it is, as it is.
+    func send(_ datagram: [UInt8]) { socket.socket.send(datagram, toPort: port) }
+
     /// What is said goes with a hop tag.
-    mutating func speak(_ datagram: [UInt8]) {
-        let tagged = [UInt8](capacity: datagram.count + HopTag.byteCount) {
+    mutating func speak(_ datagram: [UInt8]) { send(tagged(datagram)) }
+
+    mutating func tagged(_ datagram: [UInt8]) -> [UInt8] {
+        [UInt8](capacity: datagram.count + HopTag.byteCount) {
             for byte in datagram { $0.append(byte) }
             _ = tagger.tag(&$0)
         }
-        socket.socket.send(tagged, toPort: port)
     }
 
-    /// The next datagrams but reports of the relay's, or fewer when they do not come.
+    /// The next sound, whatever else comes before it.
+    mutating func nextMedia(within milliseconds: Int32 = 5_000) -> [UInt8]? {
+        while let next = heard(1, within: milliseconds).first { if next[0] == 0x80 { return next } }
+        return nil
+    }
+
+    /// The next datagrams but reports and renewals of the relay's, or fewer when they do not come.
     mutating func heard(_ count: Int, within milliseconds: Int32 = 5_000) -> [[UInt8]] {
         var datagrams: [[UInt8]] = []
         while datagrams.count < count, var datagram = socket.socket.receive(within: milliseconds) {
@@ -273,6 +416,10 @@ struct TestMember {
                 var bytes = datagram.mutableSpan
                 let record = try? opener.open(&bytes)
                 if case .report = record { continue }
+                if case .renewed(_, let receipt, _) = record {
+                    self.receipt = receipt
+                    continue
+                }
                 if case .goodbye(let reason) = record { goodbye = reason }
             }
             datagrams.append(datagram)

@@ -96,16 +96,55 @@ struct HostileTests {
         #expect(talker.announce(room) == .forward(byteCount: 56, channel: 0, talker: 0))
     }
 
-    @Test func beforeProofNoMoreGoesOutThanCameInAndNothingIsKept() {
-        let room = RelayRoom([family])
-        let strangers = (0..<64).map {
-            SimulatedMember(.drawn("nobody", seed: UInt64($0)), $0 % 2 == 0 ? .talk : .listen, at: .host($0))
+    /// What a relay is about when strangers come.
+    enum State: CaseIterable { case empty, talking, full, rekeyed, stopping }
+
+    /// A relay in that state, and who is in it.
+    private func room(_ state: State) -> (room: RelayRoom, members: [SimulatedMember]) {
+        var configuration = RelayConfiguration([family])
+        if state == .full { configuration.channels[0].limits.members = 2 }
+        let room = RelayRoom(configuration)
+        var members: [SimulatedMember] = []
+        if state != .empty {
+            members = [
+                SimulatedMember(family, .talk, at: .host(100)), SimulatedMember(family, .listen, at: .host(101)),
+            ]
+            for member in members { #expect(member.join(room)) }
+            members[0].announce(room)
+            members[0].talk(room)
         }
+        if state == .rekeyed { room.reload(RelayConfiguration([.drawn("family", seed: 11)])) }
+        if state == .stopping { room.stop() }
+        if state == .rekeyed || state == .stopping { members = [] }
+        room.inbox = [:]
+        _ = room.takeEvents()
+        return (room, members)
+    }
+
+    @Test(arguments: State.allCases)
+    func beforeProofNoMoreGoesOutThanCameInAndNothingIsKept(state: State) {
+        let (room, members) = room(state)
+        // Every fourth knows the channel, but not its secret.
+        let strangers = (0..<64).map { (number: Int) -> SimulatedMember in
+            let keys = number % 4 == 3 ? family : ChannelKeys.drawn("nobody", seed: UInt64(number))
+            return SimulatedMember(keys, number % 8 < 4 ? .talk : .listen, at: .host(number))
+        }
+        let forwardedCount = room.relay.status.channels[0].forwardedCount
+        var (strangeIn, strangeOut) = (0, 0)
         var dice = SeededGenerator(seed: 22)
-        for round in 0..<count(100_000, long: 10_000_000) {
+        for round in 0..<count(20_000, long: 2_000_000) {
             if round % 20_000 == 0 {
-                room.now = room.now + .seconds(50)
-                for stranger in strangers { stranger.helloAndCookie(room) }
+                for _ in 0..<5 {
+                    room.run(.seconds(10))
+                    for member in members { #expect(member.renew(room) == .handled) }
+                }
+                for stranger in strangers {
+                    stranger.helloAndCookie(room)
+                    if stranger.keys.name == family.name { stranger.joinDatagram[127] ^= 0x80 }
+                }
+                room.inbox = [:]
+                // Who said nothing meanwhile does not talk any more.
+                _ = room.takeEvents()
             }
             room.now = room.now + .microseconds(20)
             let stranger = strangers[Int(dice.next() % 64)]
@@ -114,14 +153,16 @@ struct HostileTests {
             if case .forward = room.receive(datagram, from: sender) { Issue.record("forwarded") }
             // Nobody has credit from before: what one datagram brings out goes back to where it came from, and is no longer.
             let answers = room.inbox.removeValue(forKey: sender) ?? []
-            if answers.reduce(0, { $0 + $1.count }) > datagram.count { Issue.record("more than came in: \(datagram)") }
+            let byteCount = answers.reduce(0) { $0 + $1.count }
+            if byteCount > datagram.count { Issue.record("more than came in: \(datagram)") }
             if !room.inbox.isEmpty { Issue.record("sent to somebody else: \(datagram)") }
             room.inbox.removeAll()
+            (strangeIn, strangeOut) = (strangeIn + datagram.count, strangeOut + byteCount)
         }
-        #expect(room.bytesOut > 0 && room.bytesOut < room.bytesIn)
-        #expect(room.events.isEmpty && room.relay.nextDeadline == nil)
+        #expect(strangeOut > 0 && strangeOut < strangeIn)
+        #expect(room.events.isEmpty && (room.relay.nextDeadline == nil) == members.isEmpty)
         let channel = room.relay.status.channels[0]
-        #expect(channel.memberCount == 0 && channel.forwardedCount == 0)
+        #expect(channel.memberCount == members.count && channel.forwardedCount == forwardedCount)
         let discards = room.relay.status.discards
         for reason in [
             RelayDiscard.unproved, .cookie, .unknownSession, .malformedControl, .strangerMedia, .unknownProtocol,

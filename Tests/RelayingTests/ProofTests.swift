@@ -91,6 +91,38 @@ struct ProofTests {
         #expect(late == first)
     }
 
+    /// The opposite of silence: each reason by itself, and each counted as what it is and as nothing else.
+    @Test(arguments: [Refusal.Reason.full, .limited, .refused, .rekeyed])
+    func whoHasProvedTheKeyIsToldPlainlyAndCountedOnce(reason: Refusal.Reason) {
+        let room = room()
+        let counted: RelayDiscard
+        let member: SimulatedMember
+        var relay = RelayRoom.name
+        switch reason {
+        case .full:
+            (member, counted) = (SimulatedMember(crowded, .listen, at: .host(1)), .full)
+        case .limited:
+            // As many of one host as may wait at a time.
+            for port: UInt16 in 1...1_000 { SimulatedMember(family, .listen, at: .host(1, port: port)).knock(room) }
+            (member, counted) = (SimulatedMember(family, .listen, at: .host(1, port: 1_001)), .tooManyJoins)
+        case .refused:
+            relay = RelayID(host: "elsewhere", port: 5004)
+            (member, counted) = (SimulatedMember(family, .talk, at: .host(1)), .refused)
+        default:
+            room.reload(RelayConfiguration([.drawn("family", seed: 11), crowded]))
+            (member, counted) = (SimulatedMember(family, .listen, at: .host(1)), .rekeyed)
+        }
+        let before = room.relay.status.discards
+        let answer = member.knock(room, relay: relay)
+        guard case .refusal(reason) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        let after = room.relay.status.discards
+        #expect(after[counted] == before[counted] + 1)
+        #expect(after.total == before.total + 1)
+    }
+
     @Test func aJoinWithoutACookieIsOneSipHashAndNothingElse() {
         let room = room()
         let member = SimulatedMember(family, .talk, at: .host(1))
