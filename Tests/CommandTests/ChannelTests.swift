@@ -35,6 +35,20 @@ import Testing
         #expect(!result.errors.contains(secret))
     }
 
+    /// A secret that went nowhere would be believed to be kept.
+    @Test func whatCannotBeWrittenIsSaid() throws {
+        let full = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
+        defer { close(full) }
+        let program = try Program("tenfour", ["channel", "new", "family"], output: .descriptor(full))
+        #expect(program.wait() == .code(1))
+        #expect(program.errors.contains("cannot write standard output: No space left"), "\(program.errors)")
+        // Who has read enough needs no words.
+        let pipe = Pipe()
+        pipe.closeOutput()
+        let unread = try Program("tenfour", ["relay", "--example"], output: .descriptor(pipe.input))
+        #expect(unread.wait() == .code(1) && unread.errors == "")
+    }
+
     @Test func itIsJSONOnRequest() throws {
         let result = try tenfour(["channel", "new", "family", "--relay", "[2001:db8::7]:6000", "--json"])
         #expect(result.output.contains(#""talk_link": "tenfour://[2001:db8::7]:6000/family#talk-"#), "\(result.output)")

@@ -2,7 +2,7 @@ import Glibc
 
 /// Two ends of a pipe, closed when they are let go. No child inherits them that is not given one.
 public final class Pipe {
-    public let output: Int32
+    public private(set) var output: Int32
     public private(set) var input: Int32
 
     public init() {
@@ -16,8 +16,14 @@ public final class Pipe {
     }
 
     deinit {
-        close(output)
+        closeOutput()
         closeInput()
+    }
+
+    /// As a reader does who has had enough.
+    public func closeOutput() {
+        if output >= 0 { close(output) }
+        output = -1
     }
 
     /// As one does who has handed it to a child, so that the reader learns of the child's end.
