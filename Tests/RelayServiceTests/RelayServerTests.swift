@@ -61,8 +61,13 @@ struct RelayServerTests {
         var (sent, got) = (0, 0)
         // By kind: cookies, refusals, and those to unknown sessions.
         var answers: [UInt8: Int] = [:]
-        for number in 0..<20_000 {
-            if number % 100 == 0 { talker.speak(rtp(UInt8(number / 100))) }
+        for number in 0..<4_000 {
+            if number % 20 == 0 { talker.speak(rtp(UInt8(number / 20))) }
+            // However slow the machine is, its lease does not end.
+            if number % 200 == 0 {
+                talker.renew()
+                _ = talker.heard(1, within: 5)
+            }
             let kind = UInt8(dice.next() % 12)
             var datagram =
                 [UInt8(ascii: "c"), 1, kind, 0] + (0..<124).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
@@ -83,7 +88,7 @@ struct RelayServerTests {
         }
         while let answer = stranger.receive(within: 100) { got += answer.count }
         #expect(got <= sent)
-        for kind: UInt8 in [2, 5, 7] { #expect(answers[kind, default: 0] > 10, "\(kind)") }
+        for kind: UInt8 in [2, 5, 7] { #expect(answers[kind, default: 0] > 3, "\(kind)") }
         relay.wait { $0.relay.channels.first?.forwardedCount == 201 }
     }
 
