@@ -161,7 +161,10 @@ struct RelayServerTests {
             hostileCount += 1
         }
         #expect(wrongCount == 0 && listener.nextMedia(within: 100) == nil)
-        let status = relay.wait { $0.relay.discards.total > hostileCount * 9 / 10 }
+        let status = relay.wait {
+            $0.relay.discards.total > hostileCount * 9 / 10
+                && $0.relay.channels.first?.forwardedCount == validCount + 1
+        }
         #expect(status.relay.channels.map(\.forwardedCount) == [validCount + 1, 1])
         #expect(status.relay.channels.map(\.memberCount) == [4, 1])
         for reason in [
