@@ -63,9 +63,12 @@ let package = Package(
         .systemLibrary(name: "CCurl"),
         .systemLibrary(name: "CCairo"),
         .systemLibrary(name: "CAV"),
+        .systemLibrary(name: "CSDBus"),
 
+        .systemLibrary(name: "CTee"),
         .systemLibrary(name: "CTimerFD"),
         .systemLibrary(name: "CTimex"),
+        .systemLibrary(name: "CLinux"),
 
         room("Sound"),
         room("RTP", imports: ["Sound"]),
@@ -81,7 +84,8 @@ let package = Package(
         room("OpusCodec", imports: ["COpus", "Sound"]),
         room("Resampling", imports: ["CSpeexDSP", "Sound"]),
         room("SoundFile", imports: ["CSndFile", "Sound"]),
-        room("SoundCard", imports: ["CALSA", "Sound"]),
+        room("DBus", imports: ["CSDBus"]),
+        room("SoundCard", imports: ["CALSA", "CLinux", "DBus", "Sound"]),
         room("Network", imports: ["CUV", "CTimex", "Engine", "Sound"]),
         room("RelayService", imports: ["Sound", "RTP", "Engine", "Keys", "Relaying", "Handoff", "Network"]),
         room(
@@ -114,7 +118,7 @@ let package = Package(
             dependencies: [
                 "Radio", "Membership", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality",
                 "Relaying", "RelayService", "SoundCard", "SoundFile", "Waveform", "Console", "Feed", "Handoff",
-                "Player",
+                "Player", "CLinux", "CTee",
                 argumentParser,
             ],
             swiftSettings: settings),
@@ -175,16 +179,22 @@ let package = Package(
         .executableTarget(name: "hear", dependencies: ["Radio"], path: "Tests/ReadmePrograms/hear"),
         .executableTarget(name: "play", dependencies: ["Player"], path: "Tests/ReadmePrograms/play"),
 
+        // For tests of what happens to a process as a whole.
+        .executableTarget(
+            name: "longturn", dependencies: ["SoundCard"], path: "Tests/Programs/longturn", swiftSettings: settings),
+
         .target(
             name: "Support",
             dependencies: [
                 "Sound", "RTP", "Keys", "Membership", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard",
-                "Relaying", "RelayService", "Feed", "Handoff",
+                "Relaying", "RelayService", "Feed", "Handoff", "HTTPFeed",
+                .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])),
             ],
             path: "Tests/Support",
             swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .target(name: "CMACs", path: "Tests/CMACs"),
+        tests("SupportTests", imports: []),
         tests("SoundTests", imports: ["Sound"]),
         tests("RTPTests", imports: ["BadLink", "RTP", "Sound"]),
         tests("KeysTests", imports: ["BadLink", "Keys", "RTP", "Sound"]),
@@ -229,7 +239,8 @@ let package = Package(
         tests("OpusCodecTests", imports: ["BadLink", "OpusCodec", "Sound"]),
         tests("ResamplingTests", imports: ["Resampling", "Sound"]),
         tests("SoundFileTests", imports: ["BadLink", "SoundFile", "Sound"]),
-        tests("SoundCardTests", imports: ["SoundCard", "Sound"]),
+        tests("DBusTests", imports: ["DBus"]),
+        tests("SoundCardTests", imports: ["SoundCard", "Sound", "DBus", "longturn"]),
         tests("NetworkTests", imports: ["Network", "Engine", "Sound"]),
         tests(
             "RadioTests",
@@ -239,7 +250,7 @@ let package = Package(
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "play", "SoundFile", "Sound"]),
         tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
-        tests("CommandTests", imports: ["tenfour", "Radio", "Membership", "Keys", "Engine"]),
+        tests("CommandTests", imports: ["BadLink", "tenfour", "Radio", "Membership", "Keys", "Engine"]),
         tests("InteropTests", imports: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]

@@ -9,13 +9,14 @@ public enum Console {
     /// A line of talk.
     public static func say(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
-    /// Data. Ends the process with 1 where it cannot be written: a secret that is on no disk would be lost without a word. Who
-    /// has read enough of it needs none.
+    /// Data. Ends the process with 1 where it cannot be written: a secret that is on no disk would be lost without a word. A
+    /// reader that has read enough, such as `head`, ends it with 0. SIGPIPE is ignored from then on.
     public static func put(_ text: String) {
         signal(SIGPIPE, SIG_IGN)
         if write(text, to: STDOUT_FILENO) { return }
         let code = errno
-        if code != EPIPE { say("cannot write standard output: \(unsafe String(cString: strerror(code)))") }
+        if code == EPIPE { exit(0) }
+        say("cannot write standard output: \(unsafe String(cString: strerror(code)))")
         exit(1)
     }
 

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import Radio
 
-/// A duration as people write it: `20ms`, `1.5s`, `2500us`, `1:23`, `1:02:03.5`; a bare number is in `Unit`.
+/// A duration as people write it: `20ms`, `1.5s`, `2500us`, `5m`, `1h30m`, `1:23`, `1:02:03.5`; a bare number is in `Unit`.
 public struct Time<Unit: BareUnit>: ExpressibleByArgument {
     public var duration: Duration
 
@@ -13,11 +13,28 @@ public struct Time<Unit: BareUnit>: ExpressibleByArgument {
             duration = .seconds(seconds)
             return
         }
-        let units: [(String, Double)] = [("us", 1), ("µs", 1), ("ms", 1_000), ("min", 60_000_000), ("s", 1_000_000)]
-        let unit = units.first { argument.hasSuffix($0.0) }
-        let number = unit.map { argument.dropLast($0.0.count) } ?? Substring(argument)
-        guard let value = Double(number), value >= 0, value < 1e9, value.isFinite else { return nil }
-        duration = .microseconds(value * (unit?.1 ?? Unit.microseconds))
+        let bare = Double(argument).map { $0 * Unit.microseconds }
+        guard let time = bare ?? Self.microseconds(argument), time >= 0, time < 1e15 else { return nil }
+        duration = .microseconds(time)
+    }
+
+    /// Of numbers with units, the larger units first: `1h30m`, `20ms`.
+    private static func microseconds(_ text: String) -> Double? {
+        guard !text.isEmpty else { return nil }
+        var rest = Substring(text)
+        var (sum, smallest) = (0.0, Double.infinity)
+        while !rest.isEmpty {
+            let number = rest.prefix { $0.isNumber || $0 == "." }
+            rest = rest.dropFirst(number.count)
+            let unit = rest.prefix { !$0.isNumber && $0 != "." }
+            rest = rest.dropFirst(unit.count)
+            guard let count = Double(number), let length = microsecondsOfUnits[String(unit)], length < smallest else {
+                return nil
+            }
+            sum += count * length
+            smallest = length
+        }
+        return sum
     }
 
     /// Of minutes and seconds, or hours too, as a player shows them.
@@ -48,16 +65,23 @@ public func text(of duration: Duration) -> String {
     decimal(duration / .milliseconds(1), places: 1, trimming: true) + " ms"
 }
 
-/// `32k`, or a bare number in kbit/s as opusenc has it.
+/// In microseconds. µ has two code points.
+private let microsecondsOfUnits: [String: Double] = [
+    "us": 1, "\u{B5}s": 1, "\u{3BC}s": 1, "ms": 1e3, "s": 1e6, "m": 60e6, "min": 60e6, "h": 3_600e6,
+]
+
+/// `32k`, or a bare number: in kbit/s up to 1 000, as opusenc has it, and in bit/s above, as ffmpeg has it.
 public struct BitRate: ExpressibleByArgument {
     public var bitsPerSecond: Int
 
     public init(_ bitsPerSecond: Int) { self.bitsPerSecond = bitsPerSecond }
 
     public init?(argument: String) {
-        let number = argument.hasSuffix("k") ? argument.dropLast() : Substring(argument)
-        guard let value = Double(number), value >= 6, value <= 510 else { return nil }
-        bitsPerSecond = Int(value * 1_000)
+        let isInThousands = argument.hasSuffix("k") || argument.hasSuffix("K")
+        guard let value = Double(isInThousands ? argument.dropLast() : Substring(argument)) else { return nil }
+        let bits = isInThousands || value <= 1_000 ? value * 1_000 : value
+        guard bits >= 6_000, bits <= 510_000 else { return nil }
+        bitsPerSecond = Int(bits)
     }
 
     public var defaultValueDescription: String { "\(bitsPerSecond / 1_000)k" }

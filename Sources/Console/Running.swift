@@ -27,13 +27,78 @@ extension ParsableCommand {
             // A network in words is an option like any other.
             let error = (error as? NetworkParameterError).map { ValidationError($0.description) } ?? error
             let code = exitCode(for: error)
-            let isUsage = code == .validationFailure
-            let text = fullMessage(for: error) + (isUsage ? reminder() : "")
-            if !text.isEmpty {
-                if code == .success { Console.put(text + "\n") } else { Console.say(text) }
+            let text = fullMessage(for: error)
+            if code == .success {
+                if !text.isEmpty { Console.put(text + "\n") }
+                Glibc.exit(0)
             }
+            let isUsage = code == .validationFailure
+            Console.say("\(name): \(Usage(text).sentence)\(isUsage ? reminder() : "")")
             Glibc.exit(isUsage ? 2 : code.rawValue)
         }
+    }
+}
+
+/// What the parser of arguments says of wrong use:
+///
+///     Error: The value '80000' is invalid for '-p <port>'
+///     Help:  -p, --port <port>  The port to receive on, 1 to 65535.
+///     Usage: tenfour recv [<address>] …
+///       See 'tenfour recv --help' for more information.
+struct Usage {
+    private var message = ""
+    private var help = ""
+    /// What an option may be, where that is one of a few words.
+    private var choices: [String] = []
+    private var command = ""
+
+    init(_ text: String) {
+        var part = \Self.message
+        command = Self.helpCommand(in: text)
+        for line in text.split(separator: "\n") {
+            var words = line.split(separator: " ", omittingEmptySubsequences: true)[...]
+            switch words.first {
+            case "Error:": words.removeFirst()
+            case "Help:":
+                part = \.help
+                words = line.dropFirst(5).drop { $0 == " " }.split(separator: "  ").dropFirst()
+            case "Usage:": part = \.command
+            // Where an argument is missing the whole help follows in place of the usage.
+            case "OVERVIEW:": return
+            default: break
+            }
+            if part == \.command {
+                if words.first == "See" { command = words.dropFirst().prefix { $0 != "for" }.joined(separator: " ") }
+                continue
+            }
+            if part == \Self.message, words.first == "-" {
+                choices.append(words.dropFirst().joined(separator: " "))
+                continue
+            }
+            self[keyPath: part] += (self[keyPath: part].isEmpty ? "" : " ") + words.joined(separator: " ")
+        }
+    }
+
+    /// `'tenfour plot --help'` from the line "USAGE: tenfour plot song.mp3 …" of a help; empty without one.
+    private static func helpCommand(in text: String) -> String {
+        guard let usage = text.split(separator: "\n").first(where: { $0.hasPrefix("USAGE: ") }) else { return "" }
+        let names = usage.dropFirst(7).split(separator: " ").prefix { $0.allSatisfy(\.isLetter) }
+        return names.isEmpty ? "" : "'\(names.joined(separator: " ")) --help'"
+    }
+
+    /// All of it in one: what is wrong, what would be right, where there is more.
+    var sentence: String {
+        let wrong = choices.isEmpty ? message : message.split(separator: ". Please").first.map(String.init) ?? message
+        let right = choices.isEmpty ? help : "write " + choices.joined(separator: ", ")
+        let parts = [Self.begun(wrong), Self.begun(right)].filter { !$0.isEmpty }
+        return parts.joined(separator: ": ") + (command.isEmpty ? "" : "; see \(command)")
+    }
+
+    /// As a part of a sentence: without the capital of its first word, unless all of that is capitals, and without a full stop.
+    private static func begun(_ text: String) -> String {
+        let isWord = text.dropFirst().first?.isLowercase ?? false || text.dropFirst().first == " "
+        let begun = isWord ? text.prefix(1).lowercased() + text.dropFirst() : text
+        return begun.hasSuffix(".") ? String(begun.dropLast()) : begun
     }
 }
 

@@ -1,5 +1,5 @@
 public import RTP
-internal import Sound
+public import Sound
 
 /// Asking senders for what is lost (RFC 4585 section 6.2.1), and what playout is told to leave room for.
 ///
@@ -18,6 +18,12 @@ extension Station {
     private static let mostNumbers = 64
     /// When no more may be asked.
     private static let pause = Duration.milliseconds(20)
+
+    /// What its playout was due, and what of that the card did not play, since it was first heard: reports tell it.
+    public mutating func playout(of ssrc: SSRC, due: FrameCount, missing: FrameCount, at now: Instant) {
+        guard let index = index(of: ssrc) else { return }
+        sources[index].played.take(missing: missing, due: due, at: now)
+    }
 
     /// How far playout of a source lies behind its fastest packet, told each time that it may have changed: what is lost is
     /// asked for as long as it can still come in time. Until it is told, all the depth that the configuration allows counts.

@@ -14,6 +14,8 @@ public enum Event: Equatable, Sendable {
     case receiverReported(SSRC, ReceiverView)
     /// Another station used our SSRC: from now on we are this one.
     case identityChanged(SSRC)
+    /// The name that a person typed leads to another address now, and we follow it.
+    case partnerMoved(to: Endpoint)
 }
 
 /// How our stream looks from the other end (RFC 3550 section 6.4.1).
@@ -29,4 +31,7 @@ public struct ReceiverView: Hashable, Sendable {
     public var networkLossShare: Double?
     /// Packets lost in a row, on average over the last seconds; nil where the report does not tell.
     public var burstLength: Double?
+    /// Of the sound of the last seconds, 0…1, what the receiver had and did not play, as where its card skips; nil where the
+    /// report does not tell.
+    public var discardShare: Double?
 }

@@ -29,8 +29,8 @@ struct Plausibility: Sendable {
     }
 
     /// Of eight drawn by chance there are five different kinds or more in 999 cases of 1000; an encoder has two or three. The first
-    /// three are the same: one lost at the start is not heard, and noise at full scale is. Where all was chance
-    /// once, it makes such an eight every few seconds: there it takes seven that are the same.
+    /// three are the same: one lost at the start is not heard, and noise at full scale is. Where all was chance once, it makes
+    /// such an eight every few seconds: there it takes seven that are the same.
     private var allowedCount: Int {
         if hasBeenDoubted { return 2 }
         return count < 4 ? 1 : (count + 1) / 2

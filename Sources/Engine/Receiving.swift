@@ -45,7 +45,6 @@ extension Station {
                 return .discarded(.looksEncrypted)
             }
             var packet = MediaPacket(header: header, payload: payload, frameCount: opus.frameCount, origin: origin)
-            sources[index].coded.add(packet.description)
             if let redundant {
                 sources[index].takeCopies(redundant, of: datagram, header, into: &packet, configuration, at: now)
             }
@@ -136,6 +135,10 @@ extension Station {
         guard report.sender != ssrc else { return }
         takeClocks(report, from: sender, at: now)
         guard isReceiver(sender) else { return }
+        for case .voipMetrics(let metrics) in report.blocks where metrics.source == ssrc {
+            guard freshView?.receiver == report.sender else { continue }
+            freshView?.view.discardShare = Double(metrics.discardRate) / 256
+        }
         for case .lossRLE(let loss) in report.blocks where loss.source == ssrc && loss.thinning == 0 {
             hasFreshReport = true
             let summary = loss.summary

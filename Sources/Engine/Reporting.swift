@@ -94,10 +94,14 @@ extension Station {
     private mutating func details(on blocks: [ReportBlock], at now: Instant) -> ExtendedReport? {
         guard blocks.count <= Self.maximumDetailedCount else { return nil }
         var details: [ExtendedReport.Block] = clocks(at: now)
-        for source in sources where source.trace.isLossy(at: now, within: Self.memoryOfDetails) {
-            guard blocks.contains(where: { $0.ssrc == source.ssrc }) else { continue }
-            details.append(.lossRLE(source.trace.lossReport(on: source.ssrc)))
-            details.append(.voipMetrics(source.metrics(maximumDepth: configuration.defence.maximumDepth)))
+        for source in sources where blocks.contains(where: { $0.ssrc == source.ssrc }) {
+            let isLossy = source.trace.isLossy(at: now, within: Self.memoryOfDetails)
+            let missingShare = source.played.missingShare(at: now)
+            guard isLossy || missingShare > 0 else { continue }
+            if isLossy { details.append(.lossRLE(source.trace.lossReport(on: source.ssrc))) }
+            var metrics = source.metrics(maximumDepth: configuration.defence.maximumDepth)
+            metrics.discardRate = UInt8(clamping: Int((missingShare * 256).rounded(.up)))
+            details.append(.voipMetrics(metrics))
         }
         return details.isEmpty ? nil : ExtendedReport(sender: ssrc, blocks: details)
     }

@@ -7,8 +7,6 @@ public struct Source: Sendable {
     /// Where its media came from last.
     public internal(set) var endpoint: Endpoint
     public internal(set) var reception: ReceptionStatistics
-    /// What came of its sound, for the bit rate of its codec.
-    public internal(set) var coded = CodedSound()
     /// What it says it is called, fit to be shown.
     public internal(set) var name: String?
     /// What it says it can do against loss; nil where it does not say.
@@ -29,6 +27,7 @@ public struct Source: Sendable {
 
     var trace = ArrivalTrace()
     var plausibility = Plausibility()
+    var played = PlayedSound()
 
     /// Longer than Opus is silent within a talkspurt, which is 400 ms.
     static let longestPause = Duration.milliseconds(500)
@@ -105,6 +104,8 @@ extension Source {
     public var roundTrip: Duration? { trace.roundTrip.value }
     /// What its playout must leave room for.
     public var repair: Repair { trace.repair }
+    /// Its packets change their coding as only encrypted ones do. Since this was noticed, nearly none is played.
+    public var looksEncrypted: Bool { plausibility.hasBeenDoubted }
 }
 
 /// What has been done against the losses of one source. Counts since the beginning.

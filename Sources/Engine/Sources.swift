@@ -59,11 +59,11 @@ extension Station {
     }
 
     /// A packet with our SSRC has come (RFC 3550 section 8.2): our own, looped, or that of another station which chose the
-    /// same. To the others we say good-bye under the old number, and take a new one.
+    /// same. To the others we say good-bye under the old number, and take a new one: not twice a minute, as chance does not.
     mutating func meetOwnNumber(_ header: RTPHeader, at now: Instant) -> Discard {
         guard !sentPackets.contains(header) else { return .loop }
-        guard collisionCount < Self.maximumCollisionCount else { return .collision }
-        collisionCount += 1
+        if let lastCollision, now - lastCollision < Self.collisionInterval { return .collision }
+        lastCollision = now
         takeAnotherSSRC(at: now)
         return .collision
     }
@@ -81,8 +81,9 @@ extension Station {
         events.post(.identityChanged(ssrc))
     }
 
-    /// More are malice: chance makes one in four thousand million.
-    private static let maximumCollisionCount = 8
+    /// An SSRC is given up for another station's at most once in this time: chance makes one collision in four thousand million,
+    /// and who made more would keep us from being heard.
+    public static let collisionInterval = Duration.seconds(60)
 
     /// Where all places are taken, the source that has been silent longest gives up its own, unless it is still talking.
     private mutating func makeRoom(at now: Instant) -> Bool {

@@ -17,8 +17,8 @@ public struct Station: ~Copyable, Sendable {
     public var defence: Defence { choice.defence }
 
     var identity: Identity
-    /// As it was given at the beginning.
-    public let configuration: StationConfiguration
+    /// As it was given at the beginning, but for remotes that have moved.
+    public internal(set) var configuration: StationConfiguration
     var schedule = ReportSchedule()
     /// When the next source may have to be forgotten.
     var sourceDeadline: Instant?
@@ -28,7 +28,8 @@ public struct Station: ~Copyable, Sendable {
     var recentPayloads = RecentPayloads()
     var outbox = Outbox()
     var events = EventQueue()
-    var collisionCount = 0
+    /// When our SSRC was last given up for another station's.
+    var lastCollision: Instant?
     /// Whose turn it is to be reported on, where there are more sources than a report has blocks.
     var reportTurn = 0
 
@@ -62,6 +63,8 @@ public struct Station: ~Copyable, Sendable {
         case media(MediaPacket)
         case control
         case discarded(Discard)
+
+        public var isDiscarded: Bool { if case .discarded = self { true } else { false } }
     }
 
     /// Where a datagram is to go.
@@ -140,6 +143,14 @@ public struct Station: ~Copyable, Sendable {
         askWhenDue(at: now)
         decideWhenDue(at: now)
         reportWhenDue(at: now)
+    }
+
+    /// The partner's name leads somewhere else now: what we send goes to `remote`, and `accepted` are heard. Nothing is sent to
+    /// the old address any more.
+    public mutating func partnerMoved(to remote: Endpoint, accepting accepted: Set<IPAddress>, at now: Instant) {
+        configuration.remotes = [remote]
+        configuration.accepted = .only(accepted)
+        hurryReport(at: now)
     }
 
     /// Says good-bye to all who hear from us. Nothing else should follow.

@@ -12,7 +12,7 @@
         fileprivate var failure: DownloadError?
         /// How many bytes may still be read: a bound on what a file makes FFmpeg hold while it is opened.
         var allowance = Int.max
-        fileprivate var offset = 0
+        private(set) var offset = 0
         let handle: UnsafeMutablePointer<AVIOContext>
 
         /// Read before FFmpeg came: a download may not be able to give it again.
@@ -21,7 +21,21 @@
         /// FFmpeg may go anywhere: by a request, or since all of it is held.
         let isSeekable: Bool
 
+        /// FFmpeg may go anywhere within these bytes of the resource for a while, and nowhere else.
+        var confinement: Range<Int>? {
+            didSet {
+                let isFree = isSeekable || confinement != nil
+                unsafe handle.pointee.seekable = isFree ? AVIO_SEEKABLE_NORMAL : 0
+            }
+        }
+
         private static let bufferSize: Int32 = 32_768
+
+        /// Whether so many bytes can be read on without waiting for the other side.
+        func isHere(_ count: Int) -> Bool {
+            let state = download.state
+            return state.phase == .ended || state.held.upperBound >= start + offset + count
+        }
 
         /// Of the download that `window` has looked at.
         init?(_ window: borrowing ByteWindow, from start: Int, isHeld: Bool) {
@@ -64,6 +78,7 @@
         fileprivate func read(into room: UnsafeMutableRawBufferPointer) -> Int32 {
             guard allowance > 0 else { return tenfour_av_not_permitted() }
             if let length = download.state.byteCount, start + offset >= length { return tenfour_av_eof() }
+            if let confinement, !confinement.contains(start + offset) { return tenfour_av_eof() }
             let place = start + offset - beginning.offset
             if beginning.bytes.indices.contains(place) {
                 let count = min(beginning.bytes.count - place, room.count)
@@ -84,7 +99,8 @@
         }
 
         fileprivate func seek(to place: Int64, _ whence: Int32) -> Int64 {
-            let length = download.state.byteCount.map { max($0 - start, 0) }
+            let end = confinement?.upperBound ?? download.state.byteCount
+            let length = end.map { max($0 - start, 0) }
             if whence & AVSEEK_SIZE != 0 { return length.map(Int64.init) ?? Int64(tenfour_av_not_supported()) }
             let base: Int
             switch whence & ~AVSEEK_FORCE {
@@ -98,7 +114,10 @@
             let (sum, isTooFar) = base.addingReportingOverflow(Int(place))
             guard !isTooFar, sum >= 0, sum < 1 << 60 else { return Int64(tenfour_av_not_supported()) }
             // On from here FFmpeg may read, and so much as was looked at in the beginning it may read again.
-            guard isSeekable || sum >= offset || beginning.bytes.indices.contains(start + sum - beginning.offset) else {
+            guard
+                isSeekable || sum >= offset || beginning.bytes.indices.contains(start + sum - beginning.offset)
+                    || confinement?.contains(start + sum) == true
+            else {
                 return Int64(tenfour_av_not_supported())
             }
             offset = sum

@@ -18,20 +18,27 @@
         let correction = Duration.zero
         let isExact = true
 
-        private let stream: ByteStream
+        let stream: ByteStream
         private let file: ContainerFile
-        private let handle: UnsafeMutablePointer<AVFormatContext>
-        private let streamIndex: Int32
+        let handle: UnsafeMutablePointer<AVFormatContext>
+        let streamIndex: Int32
         /// The timestamp at which the sound begins: not zero in what was cut out of something longer, as radio is.
-        private var origin: Int64?
+        private(set) var origin: Int64?
         private let startsAtFirstPacket: Bool
         /// The duration of a packet may be less than what is decoded of it.
         private let tellsDurations: Bool
+        /// Pictures lie between the packets of sound.
+        private let holdsOthers: Bool
         private let firstByte: Int
         /// A seek has read the packet that comes next.
-        private var isPacketRead = false
-        private var isContiguous = true
+        var isPacketRead = false
+        var isContiguous = true
         private var parsed = Extent()
+        public internal(set) var reach: Duration?
+        /// Where packets that were read begin, about one a second.
+        private(set) var places: [Place] = []
+        /// Where the last packet ended, as it was read.
+        private(set) var lastEnd: Int64 = 0
         private var measured: Duration?
 
         /// What the packets so far held.
@@ -42,6 +49,15 @@
             var end: Int64 = 0
             var lastByte = 0
         }
+
+        /// Where a packet lies, in the stream's clock and in the resource.
+        struct Place {
+            var ticks: Int64
+            var offset: Int
+        }
+
+        /// A day and a half of them.
+        private static let placeLimit = 1 << 17
 
         /// As much of a file may be read before its first packet, pictures and all.
         private static let openingLimit = 1 << 26
@@ -68,10 +84,11 @@
             timeBase = unsafe chosen.pointee.time_base
             guard timeBase.num > 0, timeBase.den > 0 else { throw .parse(.malformed("its clock does not run")) }
             firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
-            startsAtFirstPacket = container == .ogg
+            startsAtFirstPacket = [.ogg, .mpegTS, .matroska].contains(container)
             // The first page of Ogg after a jump does not tell exactly where it lies, and a page may last a second and more.
             preroll = container == .ogg ? .seconds(3) : .milliseconds(300)
             tellsDurations = container == .mp4
+            holdsOthers = container == .mpegTS || container == .matroska
             unsafe Self.discardAllBut(index, of: handle)
             track = Track(
                 codec: codec.name, format: codec.format ?? LPCMFormat(),
@@ -94,7 +111,7 @@
         }
 
         /// Reads the next packet of the stream into `packet`; false at the end.
-        private func readPacket() throws(ParseError) -> Bool {
+        func readPacket() throws(ParseError) -> Bool {
             stream.forgetEnd()
             while true {
                 unsafe av.av_packet_unref(packet.handle)
@@ -135,7 +152,7 @@
             return unsafe Span(_unsafeStart: data, count: size).littleEndian32(at: 4)
         }
 
-        private func describe() -> PacketDescription {
+        func describe() -> PacketDescription {
             let (position, size) = unsafe (packet.handle.pointee.pos, Int(packet.handle.pointee.size))
             let time = unsafe max(packet.handle.pointee.duration, 0)
             let offset = position >= 0 ? stream.start + Int(clamping: position) : stream.start + parsed.lastByte
@@ -144,12 +161,21 @@
             parsed.time = parsed.time.addingReportingOverflow(time).partialValue
             let begin = unsafe packet.handle.pointee.pts
             let from = begin == tenfour_av_no_timestamp() ? parsed.end : begin
-            parsed.end = max(parsed.end, from.addingReportingOverflow(time).partialValue)
+            lastEnd = from.addingReportingOverflow(time).partialValue
+            parsed.end = max(parsed.end, lastEnd)
+            if position >= 0 { note(Place(ticks: from, offset: offset)) }
             if parsed.time > 0 {
                 let seconds = Double(parsed.time) * Double(timeBase.num) / Double(timeBase.den)
                 bitRate = Int(clamping: Int64(min(Double(parsed.byteCount) * 8 / max(seconds, 1e-3), 1e12)))
             }
             return PacketDescription(offset: offset, byteCount: size, frameCount: FrameCount(frames(in: time)))
+        }
+
+        private func note(_ place: Place) {
+            guard places.last.map({ duration(of: place.ticks) - duration(of: $0.ticks) >= .seconds(1) }) ?? true
+            else { return }
+            if places.count == Self.placeLimit { places.removeFirst(Self.placeLimit / 2) }
+            places.append(place)
         }
 
         // MARK: Time
@@ -168,7 +194,9 @@
             guard let byteCount = stream.download.state.byteCount, parsed.byteCount > 0, parsed.time > 0 else {
                 return nil
             }
-            let share = Double(max(byteCount - stream.start - firstByte, 0)) / Double(parsed.byteCount)
+            let firstByte = holdsOthers ? 0 : firstByte
+            let held = holdsOthers ? max(parsed.lastByte, 1) : parsed.byteCount
+            let share = Double(max(byteCount - stream.start - firstByte, 0)) / Double(held)
             let ticks = min(Double(parsed.time) * share, 1e15)
             return Estimate(duration(of: Int64(ticks)), isExact: track.codec.hasPrefix("pcm"))
         }
@@ -187,9 +215,22 @@
         }
 
         public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
-            guard stream.isSeekable else { throw .noWayThere }
+            reach = nil
+            guard stream.isSeekable else { return try seekWithinWhatIsHere(to: position) }
             stream.forgetEnd()
-            let wanted = ticks(of: max(position, .zero)) + (origin ?? 0)
+            return try jump(to: stamp(of: position), orTo: position)
+        }
+
+        /// In the stream's clock, as FFmpeg counts it.
+        func stamp(of position: Duration) throws(ParseError) -> Int64 {
+            // A file may say that it begins just before the end of time.
+            let (stamp, isTooFar) = ticks(of: max(position, .zero)).addingReportingOverflow(origin ?? 0)
+            if isTooFar { throw .malformed("its clock runs over there: the file is damaged") }
+            return stamp
+        }
+
+        /// The next packet is the one in which `wanted` lies, or one before it. `position` is told where FFmpeg tells none.
+        func jump(to wanted: Int64, orTo position: Duration) throws(ParseError) -> Estimate<Duration> {
             let result = unsafe av.av_seek_frame(handle, streamIndex, wanted, AVSEEK_FLAG_BACKWARD)
             if result < 0 {
                 if let failure = stream.takeFailure() { throw .download(failure) }
@@ -209,20 +250,20 @@
 
         func learn(_ format: LPCMFormat) { track.format = format }
 
-        private func duration(of ticks: Int64) -> Duration {
+        func duration(of ticks: Int64) -> Duration {
             let limit: Int64 = 1 << 55
             let microseconds = av.av_rescale_q(
                 min(max(ticks, -limit), limit), timeBase, AVRational(num: 1, den: 1_000_000))
             return .microseconds(min(max(microseconds, -limit), limit))
         }
 
-        private func ticks(of duration: Duration) -> Int64 {
+        func ticks(of duration: Duration) -> Int64 {
             av.av_rescale_q(Instant.nanoseconds(in: duration), AVRational(num: 1, den: 1_000_000_000), timeBase)
         }
 
         private func frames(in ticks: Int64) -> Int {
             let second = AVRational(num: 1, den: Int32(clamping: track.format.rate.hertz))
-            return Int(clamping: min(av.av_rescale_q(ticks, timeBase, second), 1 << 40))
+            return Int(clamping: min(max(av.av_rescale_q(ticks, timeBase, second), 0), 1 << 40))
         }
     }
 
@@ -238,6 +279,8 @@
             case .caf: "caf"
             case .flac: "flac"
             case .mp4: "mov"
+            case .matroska: "matroska"
+            case .mpegTS: "mpegts"
             default: nil
             }
         }

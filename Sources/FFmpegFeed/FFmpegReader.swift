@@ -35,11 +35,14 @@
 
         /// Waits for the first sound, of which the track learns what only a decoder knows.
         init(_ source: any PacketSource, format: LPCMFormat?) throws(ReadError) {
-            let format = format ?? source.track.format
             self.source = source
-            self.format = format
-            converted = ConvertedSound(format)
             decoder = try Decoder(source.codec, timeBase: source.timeBase)
+            // A transport stream does not say how its sound is sampled: the decoder does.
+            let isUnknown = format == nil && source.codec.format == nil
+            let hasFrame = isUnknown ? try Self.decodeFirst(source, decoder) : false
+            self.format = format ?? (hasFrame ? unsafe Self.format(of: decoder.frame) : nil) ?? source.track.format
+            converted = ConvertedSound(self.format)
+            if hasFrame { try takeFrame() }
             guard try refill() else { throw .parse(.malformed("there is no sound in it")) }
         }
 
@@ -61,6 +64,25 @@
         }
 
         // MARK: Decoding
+
+        /// Has `decoder` hold the first frame; false where there is none.
+        private static func decodeFirst(
+            _ source: any PacketSource, _ decoder: borrowing Decoder
+        ) throws(ReadError) -> Bool {
+            for _ in 0..<damageLimit {
+                if decoder.receive() == .frame { return true }
+                do { guard try source.nextPacket() != nil else { return false } } catch { throw .parse(error) }
+                _ = decoder.send(source.packet)
+            }
+            return false
+        }
+
+        private static func format(of frame: UnsafeMutablePointer<AVFrame>) -> LPCMFormat? {
+            let hertz = unsafe Int(frame.pointee.sample_rate)
+            let channels = unsafe Int(frame.pointee.ch_layout.nb_channels)
+            guard 1...64 ~= channels, SampleRate.recorded.contains(hertz) else { return nil }
+            return LPCMFormat(rate: SampleRate(hertz: hertz), channelCount: channels)
+        }
 
         /// Converts more sound; false at the end.
         private func refill() throws(ReadError) -> Bool {

@@ -1,26 +1,26 @@
 internal import Feed
 
 /// What each frame of MPEG audio (ISO 11172-3 and 13818-3 section 2.4.1.3) or of AAC in ADTS (ISO 13818-7 section 6.2) begins with.
-struct FrameHeader: Equatable {
-    enum Coding: Hashable { case layer1, layer2, layer3, adts }
+package struct FrameHeader: Equatable {
+    package enum Coding: Hashable { case layer1, layer2, layer3, adts }
 
-    var coding: Coding
+    package var coding: Coding
     /// In hertz. With AAC it may be half of what a decoder gives (SBR).
-    var rate: Int
-    var channelCount: Int
+    package var rate: Int
+    package var channelCount: Int
     /// Header and all.
-    var byteCount: Int
-    var frameCount: Int
+    package var byteCount: Int
+    package var frameCount: Int
     /// Bits a second; nil in ADTS, whose frames are of any length.
-    var bitRate: Int?
+    package var bitRate: Int?
     /// What stays the same from frame to frame of one stream, so that bytes which look like a header by chance are told apart.
     private var signature: UInt32
 
-    static let longest = 8_192
+    package static let longest = 8_192
     static let headerByteCount = 7
 
     /// nil where no frame begins at `offset`.
-    init?(_ bytes: Span<UInt8>, at offset: Int = 0) {
+    package init?(_ bytes: Span<UInt8>, at offset: Int = 0) {
         guard offset >= 0, bytes.count - offset >= Self.headerByteCount, bytes[offset] == 0xFF,
             bytes[offset + 1] >= 0xE0
         else { return nil }

@@ -28,6 +28,7 @@
         /// After a guess: what was guessed. Packets count from there, right or wrong, until the next seek.
         private var guess: FrameIndex.Entry?
         private var shift = 0
+        public private(set) var reach: Duration?
         private var hasEnded = false
         private var parsed = (byteCount: 0, frames: 0)
 
@@ -181,9 +182,25 @@
         public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
             let rate = SampleRate(hertz: stream.first.rate)
             let wanted = max(FrameCount(position, at: rate).rawValue, -lead) + lead
+            let limit = try liveLimit(for: wanted)
             (hasEnded, guess, shift) = (false, nil, 0)
-            next = try place(of: wanted)
+            // The decoder needs what comes before, as everywhere, but not what has not come yet.
+            reach = limit.map {
+                let heard = min(
+                    $0 + FrameCount(preroll, at: rate).rawValue, stream.index.end.frame - stream.first.rate / 2)
+                return time(of: max(heard, $0))
+            }
+            next = try place(of: limit ?? wanted)
             return Estimate(max(FrameCount(next.frame - lead).duration(at: rate), .zero), isExact: guess == nil)
+        }
+
+        /// The frame up to which one can go in what comes only as it is played, where `wanted` lies behind that: a second before
+        /// the last that is here, so that it sounds at once.
+        private func liveLimit(for wanted: Int) throws(ParseError) -> Int? {
+            guard stream.download.state.isLive, wanted >= stream.index.end.frame else { return nil }
+            try stream.scanWhatIsHere(to: wanted)
+            let limit = max(stream.index.end.frame - stream.first.rate, next.frame)
+            return wanted > limit && !stream.index.isComplete ? limit : nil
         }
 
         private func place(of wanted: Int) throws(ParseError) -> FrameIndex.Entry {

@@ -1,15 +1,16 @@
-internal import Feed
+package import Feed
+internal import Glibc
 internal import Sound
 
 /// Frames that follow each other in a download: finds where they begin, and remembers it from the beginning on.
-struct FrameStream: ~Copyable {
-    typealias Found = (offset: Int, header: FrameHeader)
+package struct FrameStream: ~Copyable {
+    package typealias Found = (offset: Int, header: FrameHeader)
 
     let download: any Downloading
     var window: ByteWindow
     /// Where the first frame lies, be it sound or not.
-    let begin: Int
-    let first: FrameHeader
+    package let begin: Int
+    package let first: FrameHeader
     var index: FrameIndex
     /// How densely frames lie at some places, in frames of sound a byte.
     private(set) var samples: [(offset: Int, density: Double)] = []
@@ -28,9 +29,12 @@ struct FrameStream: ~Copyable {
     /// At so many places is looked even where that takes long, as each may be a request of its own; but not for ever.
     private static let usualSampleCount = 16
     private static let patience = Duration.seconds(1)
+    /// Behind the last frame that is taken for being here.
+    private static let margin = 2_048
+    private static let arrivalPatience = Duration.milliseconds(50)
 
     /// Goes on with what `window` holds.
-    init(_ given: consuming ByteWindow, from start: Int) throws(ParseError) {
+    package init(_ given: consuming ByteWindow, from start: Int) throws(ParseError) {
         var window = given
         guard
             let found = try Self.search(
@@ -45,7 +49,7 @@ struct FrameStream: ~Copyable {
     }
 
     /// Reads what an encoder wrote into the first frame, which then is not one of sound.
-    mutating func takeVBRHeader() throws(ParseError) -> VBRHeader? {
+    package mutating func takeVBRHeader() throws(ParseError) -> VBRHeader? {
         let header = first
         try load(at: begin, count: header.byteCount)
         guard let vbr = VBRHeader(window.bytes, header) else { return nil }
@@ -81,7 +85,7 @@ struct FrameStream: ~Copyable {
     // MARK: Finding frames
 
     /// The frame at `offset`, or the next one behind what is none; nil at the end.
-    mutating func frame(at offset: Int) throws(ParseError) -> Found? {
+    package mutating func frame(at offset: Int) throws(ParseError) -> Found? {
         try load(at: offset, count: FrameHeader.headerByteCount)
         if window.bytes.isEmpty { return nil }
         if let header = FrameHeader(window.bytes), header.fits(first) { return (offset, header) }
@@ -106,8 +110,13 @@ struct FrameStream: ~Copyable {
                     do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch {
                         throw .download(error)
                     }
-                    // The end, or the tag that old programs put there.
-                    if window.bytes.isEmpty || window.bytes.holds("TAG", at: 0) { break }
+                    // The tag that old programs put there.
+                    if window.bytes.holds("TAG", at: 0) { break }
+                    if window.bytes.isEmpty {
+                        let isKnown = first != nil || place > offset + header.byteCount
+                        isConfirmed = isKnown ? true : try isWhole(&window, offset, start, place)
+                        break
+                    }
                     guard let next = FrameHeader(window.bytes), next.fits(header) else {
                         isConfirmed = false
                         break
@@ -119,6 +128,16 @@ struct FrameStream: ~Copyable {
             offset += 1
         }
         return nil
+    }
+
+    /// Whether the one frame there is takes all of the bytes. Among many bytes that are no sound, some look like the header of a
+    /// frame that goes beyond their end.
+    private static func isWhole(
+        _ window: inout ByteWindow, _ offset: Int, _ start: Int, _ end: Int
+    ) throws(ParseError) -> Bool {
+        guard offset == start else { return false }
+        do { try window.load(at: end - 1, count: 1) } catch { throw .download(error) }
+        return !window.bytes.isEmpty
     }
 
     mutating func load(at offset: Int, count: Int) throws(ParseError) {
@@ -154,6 +173,28 @@ struct FrameStream: ~Copyable {
         }
         return index.isComplete
     }
+
+    /// Parses on until the index holds `frame`, or no more bytes come at once: a pipe may have more when it was read.
+    mutating func scanWhatIsHere(to frame: Int) throws(ParseError) {
+        var lastArrival = ContinuousClock.now
+        while !index.isComplete, index.end.frame <= frame {
+            let state = download.state
+            if state.phase == .ended || state.held.upperBound > index.end.offset + Self.margin {
+                _ = try scan(to: index.end.frame)
+                lastArrival = ContinuousClock.now
+            } else if ContinuousClock.now - lastArrival > Self.arrivalPatience {
+                return
+            } else {
+                usleep(5_000)
+            }
+        }
+    }
+
+    /// Where the packets end that were parsed: a byte and a frame.
+    package var parsedEnd: (offset: Int, frame: Int) { (index.end.offset, index.end.frame) }
+
+    /// Parses the next packet; false at the end.
+    package mutating func parseNext() throws(ParseError) -> Bool { try !scan(to: index.end.frame) }
 
     /// The packet in which `frame` lies, or the end.
     mutating func indexedPlace(of frame: Int) throws(ParseError) -> FrameIndex.Entry {

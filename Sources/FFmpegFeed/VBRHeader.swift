@@ -2,29 +2,29 @@ internal import Feed
 
 /// What the first frame of an MP3 holds in place of sound when its encoder wrote it: how long it is, a rough table of contents,
 /// and how much of its beginning and end is no sound. The tags are called Xing or Info, with LAME's behind it.
-struct VBRHeader: Equatable {
+package struct VBRHeader: Equatable {
     /// Of sound, in MP3 frames.
-    var packetCount: Int?
+    package var packetCount: Int?
     /// From this frame on, and with it.
-    var byteCount: Int?
+    package var byteCount: Int?
     /// 100 of them: at so many percent of the time the byte lies at so many 256ths of `byteCount`.
-    var contents: [UInt8] = []
+    package var contents: [UInt8] = []
     /// All frames are of one rate.
-    var isConstantRate: Bool
+    package var isConstantRate: Bool
     /// Frames (of sound) that the encoder put in front, and behind.
-    var delay: (front: Int, behind: Int)? = nil
+    package var delay: (front: Int, behind: Int)? = nil
 
     /// What a decoder of layer 3 adds in front of what the encoder did.
     static let decoderDelay = 529
 
-    static func == (left: Self, right: Self) -> Bool {
+    package static func == (left: Self, right: Self) -> Bool {
         left.packetCount == right.packetCount && left.byteCount == right.byteCount && left.contents == right.contents
             && left.isConstantRate == right.isConstantRate && left.delay?.front == right.delay?.front
             && left.delay?.behind == right.delay?.behind
     }
 
     /// Of the bytes of a whole frame; nil where it holds sound.
-    init?(_ frame: Span<UInt8>, _ header: FrameHeader) {
+    package init?(_ frame: Span<UInt8>, _ header: FrameHeader) {
         guard header.coding == .layer3 else { return nil }
         // Behind the header and the side information, whose length follows from version and channels.
         let isFirst = header.frameCount == 1_152

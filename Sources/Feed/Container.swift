@@ -9,10 +9,16 @@ public enum Container: Hashable, Sendable {
     case caf
     case flac
     case mp4
+    /// Matroska, and WebM, which is the same.
+    case matroska
+    /// The packets of 188 bytes (with a time before each, 192) that television and HLS are sent in.
+    case mpegTS
     /// Frames of MP3 (or of layers I and II) or of AAC with nothing around them.
     case elementary
     /// A page of the web: what hotels' networks, log-ins and errors give instead of sound.
     case html
+    /// Packed, as a whole.
+    case gzip
     case playlist
     case empty
     case unknown
@@ -42,6 +48,12 @@ extension Container {
             self = .flac
         } else if ["ftyp", "moov", "mdat", "wide", "free", "skip"].contains(where: { has($0, at: 4) }) {
             self = .mp4
+        } else if bytes.count > 3 && bytes.bigEndian32(at: 0) == 0x1A45_DFA3 {
+            self = .matroska
+        } else if Self.hasPackets(bytes, every: 188, from: 0) || Self.hasPackets(bytes, every: 192, from: 4) {
+            self = .mpegTS
+        } else if bytes.count > 2 && bytes[0] == 0x1F && bytes[1] == 0x8B && bytes[2] == 8 {
+            self = .gzip
         } else {
             self = Self(sniffingText: bytes)
         }
@@ -50,6 +62,15 @@ extension Container {
     /// The payload of an Ogg page begins behind 27 bytes and its segment table (RFC 3533 section 6).
     private static func firstPage(_ bytes: Span<UInt8>, holds magic: StaticString) -> Bool {
         bytes.count > 26 && bytes.holds(magic, at: 27 + Int(bytes[26]))
+    }
+
+    /// A packet of a transport stream begins with 47 (ISO 13818-1 section 2.4.3.2): here those are that begin in the first
+    /// `sniffedByteCount` bytes.
+    private static func hasPackets(_ bytes: Span<UInt8>, every byteCount: Int, from start: Int) -> Bool {
+        guard bytes.count > start + 2 * byteCount else { return false }
+        return stride(from: start, to: min(bytes.count, sniffedByteCount), by: byteCount).allSatisfy {
+            bytes[$0] == 0x47
+        }
     }
 
     private init(sniffingText bytes: Span<UInt8>) {
@@ -74,6 +95,7 @@ extension Container {
         case .empty: "there is not one byte in it"
         case .html:
             "this is a page of the web and no sound: open it in a browser, where it may ask for a log-in or link to the sound"
+        case .gzip: "this is packed by gzip: unpack it first, with `gunzip` or `curl --compressed`"
         case .playlist: "this is a playlist within a playlist: give the address of what it lists"
         case .unknown: "this is no sound that is known here"
         default: nil

@@ -15,9 +15,9 @@ package final class ConvertedSound {
 
     package init(_ format: LPCMFormat) { self.format = format }
 
-    /// Where the next frame lies that is given.
+    /// Where the next frame lies that is given. Never before the beginning, whatever clocks a file has.
     package var position: Duration {
-        get { start + givenFrames.duration(at: format.rate) }
+        get { max(.zero, start + givenFrames.duration(at: format.rate)) }
         set { (start, givenFrames) = (newValue, .zero) }
     }
 
@@ -57,6 +57,8 @@ package final class ConvertedSound {
     package func place(_ begin: Int, _ count: Int, at rate: SampleRate) -> Int {
         if let nextFrame, nextFrame > firstWanted {
             if begin != nextFrame, begin >= firstWanted { position += FrameCount(begin - nextFrame).duration(at: rate) }
+            // A clock that begins anew in the middle leads nowhere before what is wanted.
+            firstWanted = min(firstWanted, begin)
         } else {
             position = FrameCount(max(begin, firstWanted)).duration(at: rate)
         }
@@ -72,9 +74,10 @@ package final class ConvertedSound {
         let wanted = max(wanted, .zero)
         let begin: Estimate<Duration>
         do { begin = try parser.seek(to: max(wanted - preroll, .zero)) } catch { throw .parse(error) }
+        let reached = min(wanted, parser.reach ?? wanted)
         samples.removeAll(keepingCapacity: true)
         givenSamples = 0
-        position = max(wanted, begin.value)
-        (firstWanted, nextFrame) = (FrameCount(wanted, at: rate).rawValue, nil)
+        position = max(reached, begin.value)
+        (firstWanted, nextFrame) = (FrameCount(reached, at: rate).rawValue, nil)
     }
 }

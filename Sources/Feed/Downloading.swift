@@ -76,6 +76,8 @@ public struct DownloadState: Sendable {
     public var byteCount: Int?
     /// The bytes that are here, from the first that the reader has not had.
     public var available: Range<Int>
+    /// The bytes that can be read at once, also again: what the reader has had, as far as it is kept, and `available`.
+    public var held: Range<Int>
     /// Any offset costs one request at most.
     public var isSeekable: Bool
     /// What the reader has had can be had again, if only by having all before it sent again.
@@ -90,13 +92,15 @@ public struct DownloadState: Sendable {
     public var resource: Resource?
 
     public init(
-        phase: Phase = .connecting, byteCount: Int? = nil, available: Range<Int> = 0..<0, isSeekable: Bool = false,
+        phase: Phase = .connecting, byteCount: Int? = nil, available: Range<Int> = 0..<0, held: Range<Int>? = nil,
+        isSeekable: Bool = false,
         isRepeatable: Bool? = nil, isLive: Bool = false, contentType: String? = nil, stationName: String? = nil,
         resource: Resource? = nil
     ) {
         self.phase = phase
         self.byteCount = byteCount
         self.available = available
+        self.held = held ?? available
         self.isSeekable = isSeekable
         self.isRepeatable = isRepeatable ?? isSeekable
         self.isLive = isLive

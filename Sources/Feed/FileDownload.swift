@@ -6,7 +6,8 @@ internal import Synchronization
 public final class FileDownload: Downloading {
     private let descriptor: Int32
     private let resource: Resource
-    private let byteCount: Int
+    /// As it was last looked at.
+    private let lastByteCount: Atomic<Int>
     private let place = Atomic(0)
     private let isInterrupted = Atomic(false)
     private let isStopped = Atomic(false)
@@ -40,16 +41,26 @@ public final class FileDownload: Downloading {
     /// Takes over `descriptor`.
     private init(_ descriptor: Int32, _ path: String, _ byteCount: Int) {
         self.descriptor = descriptor
-        self.byteCount = byteCount
+        lastByteCount = Atomic(byteCount)
         resource = path == "-" ? .standardInput : .file(path: path)
     }
 
     deinit { close(descriptor) }
 
     public var state: DownloadState {
+        let byteCount = byteCount
         let offset = min(place.load(ordering: .relaxed), byteCount)
         return DownloadState(
-            phase: .ended, byteCount: byteCount, available: offset..<byteCount, isSeekable: true, resource: resource)
+            phase: .ended, byteCount: byteCount, available: offset..<byteCount, held: 0..<byteCount, isSeekable: true,
+            resource: resource)
+    }
+
+    /// As it is by now: somebody may be writing it. The C function is `fstat`.
+    private var byteCount: Int {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return lastByteCount.load(ordering: .relaxed) }
+        lastByteCount.store(Int(status.st_size), ordering: .relaxed)
+        return Int(status.st_size)
     }
 
     /// The kernel keeps what is worth keeping.

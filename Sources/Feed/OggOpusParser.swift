@@ -24,6 +24,9 @@ public final class OggOpusParser: PacketDecoding {
     private var chained = 0
     private var isChain = false
     private let last: (offset: Int, granule: Int)?
+    /// Where the first page of this stream with sound lies: before it is another of a chain.
+    private var linkStart: Int
+    public private(set) var reach: Duration?
 
     private var nextPage: Int
     private var current = OggPackets.Packet()
@@ -35,6 +38,8 @@ public final class OggOpusParser: PacketDecoding {
     /// Between two pages may lie so much that is none.
     private static let gapLimit = 1 << 22
     private static let tagLimit = 1 << 16
+    /// Few pages are longer: a second of sound.
+    private static let usualPage = 1 << 14
 
     init(_ window: consuming ByteWindow, channelCount: Int?) throws(ReadError) {
         do {
@@ -44,6 +49,7 @@ public final class OggOpusParser: PacketDecoding {
             self.serial = serial
             firstPage = end
             nextPage = end
+            linkStart = end
             last = try Self.lastPage(&pages, of: serial)
             isChain = last == nil && pages.download.state.isSeekable
             self.pages = pages
@@ -132,6 +138,7 @@ public final class OggOpusParser: PacketDecoding {
         chained = min(max(frame(at: packets.granule), chained), OggPage.lastGranule)
         isChain = true
         (head, serial, nextPage) = (next.head, next.serial, next.end)
+        linkStart = next.end
         packets = OggPackets()
         track.title = next.tags.title
         track.artist = next.tags.artist
@@ -143,13 +150,20 @@ public final class OggOpusParser: PacketDecoding {
 
     public func seek(to position: Duration) throws(ParseError) -> Estimate<Duration> {
         let state = pages.download.state
-        guard state.isSeekable || state.isRepeatable else { throw .noWayThere }
         let wanted = FrameCount(max(position, .zero)).rawValue
-        isContiguous = false
+        reach = nil
         do {
-            if packets.origin == nil || isChain || !state.isSeekable {
+            if !state.isSeekable {
+                if try !walkHere(to: wanted) {
+                    guard state.isRepeatable else { throw ParseError.noWayThere }
+                    isContiguous = false
+                    try walk(to: wanted)
+                }
+            } else if packets.origin == nil || isChain {
+                isContiguous = false
                 try walk(to: wanted)
             } else {
+                isContiguous = false
                 try bisect(to: wanted + (packets.origin ?? 0) + head.preSkip)
             }
         } catch let error as DownloadError { throw .download(error) } catch let error as ParseError {
@@ -173,11 +187,40 @@ public final class OggOpusParser: PacketDecoding {
         (self.head, self.serial, chained, packets) = (head, serial, 0, OggPackets())
         track.title = tags.title
         track.artist = tags.artist
+        linkStart = end
         restart(at: end, granule: nil)
         while try takePage() {
             guard let last = packets.pending.last else { continue }
             if frame(at: last.start + last.frameCount) > wanted { break }
             packets.pending = []
+        }
+    }
+
+    /// As far as the bytes are here: on from where it is, or back to what is still held. False where `wanted` lies before that.
+    private func walkHere(to wanted: Int) throws -> Bool {
+        if packets.pending.isEmpty, try !takePage() { return true }
+        guard let next = packets.pending.first else { return false }
+        if wanted < frame(at: next.start) {
+            let begin = max(pages.download.state.held.lowerBound, linkStart)
+            // What lies before the first page tells where that begins.
+            let before = begin > linkStart ? try soundPage(from: begin, before: nextPage) : nil
+            guard begin == linkStart || before != nil else { return false }
+            if let granule = before?.granule, frame(at: granule) > wanted { return false }
+            isContiguous = false
+            restart(at: before?.end ?? linkStart, granule: before?.granule)
+            decoder.reset()
+            guard try takePage() else { return true }
+        }
+        while true {
+            if let last = packets.pending.last, frame(at: last.start + last.frameCount) > wanted { return true }
+            let state = pages.download.state
+            let isHere = state.phase == .ended || state.held.upperBound >= nextPage + Self.usualPage
+            guard isHere || state.isRepeatable else {
+                reach = packets.pending.last.map { FrameCount(max(frame(at: $0.start), 0)).duration() }
+                return true
+            }
+            packets.pending = []
+            guard try takePage() else { return true }
         }
     }
 

@@ -22,6 +22,10 @@ public protocol Parsing: AnyObject {
     /// What cannot go there says so before anything has moved.
     func seek(to position: Duration) throws(ParseError) -> Estimate<Duration>
 
+    /// How far the last seek could go, where that is less than was asked for: the other side sends its bytes once and in their
+    /// order, and no more of them are here. nil where it went all the way.
+    var reach: Duration? { get }
+
     /// Looks ahead for about `time`, apart from what `nextPacket` gives, so that places and the duration become exact where they
     /// are guesses. For when there is nothing else to do, and the bytes are here: others would be fetched for it. True when
     /// nothing is left to look at.
@@ -31,6 +35,9 @@ public protocol Parsing: AnyObject {
 extension Parsing {
     /// For parsers that never guess.
     public func scan(for time: Duration) throws(ParseError) -> Bool { true }
+
+    /// For parsers that go all the way or not at all.
+    public var reach: Duration? { nil }
 }
 
 /// What a resource sounds like and is called.

@@ -60,6 +60,7 @@ internal import Sound
         var waiting: Int32 = 0
         if state.phase == .receiving, unsafe ioctl(descriptor, UInt(FIONREAD), &waiting) == 0, waiting > 0 {
             state.available = state.available.lowerBound..<state.available.upperBound + Int(waiting)
+            state.held = state.held.lowerBound..<state.held.upperBound + Int(waiting)
         }
         // Whoever waits for more before it reads on is to know that no more comes: nobody writes any longer, or cannot until it
         // is read.

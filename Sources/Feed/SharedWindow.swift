@@ -53,6 +53,7 @@ internal import Glibc
         withLock {
             var state = current
             state.available = min(reader, bytes.held.upperBound)..<bytes.held.upperBound
+            state.held = bytes.held
             return state
         }
     }

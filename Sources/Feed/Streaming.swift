@@ -16,7 +16,8 @@ public protocol Streaming: AnyObject, Sendable {
     /// For good or until `play()`, which begins again.
     func stop()
 
-    /// Within what sounds now; before its beginning is the beginning, beyond its end is its end.
+    /// Within what sounds now; before its beginning is the beginning, beyond its end is its end. After a stop or a failure the
+    /// next `play()` begins there; after the end it is paused there.
     func seek(to position: Duration)
     /// From where it is now, or where an earlier seek is still on its way to.
     func seek(by distance: Duration)

@@ -12,8 +12,8 @@ struct WAVHeader {
     var frameByteCount = 0
     /// Where the samples begin.
     var begin = 0
-    /// nil where a pipe wrote it, which knew no end.
-    var byteCount: Int?
+    /// As the file says, however long it is; nil where a pipe wrote it, which knew no end.
+    private var toldByteCount: Int?
     var title: String?
     var artist: String?
 
@@ -35,7 +35,12 @@ struct WAVHeader {
                 if isData {
                     guard isFormatKnown else { break }
                     begin = offset
-                    byteCount = Self.length(told: size, longByteCount, of: window.download, from: offset)
+                    toldByteCount = Self.told(size, longByteCount, of: window.download, from: offset)
+                    // None, or not told yet: what follows decides.
+                    try window.load(at: offset, count: 4)
+                    if size == 0, ["LIST", "cue ", "id3 ", "fact"].contains(where: { window.bytes.holds($0, at: 0) }) {
+                        toldByteCount = 0
+                    }
                     return
                 }
                 try window.load(at: offset, count: min(size, Self.listLimit))
@@ -57,12 +62,30 @@ struct WAVHeader {
         throw .malformed("this looks like WAV and is damaged or not all here")
     }
 
-    /// Programs that write to a pipe put no length, the greatest one or nearly that.
-    private static func length(told: Int, _ long: Int?, of download: any Downloading, from begin: Int) -> Int? {
+    /// Programs that write to a pipe put no length, the greatest one or nearly that; and those that are still at it often none.
+    private static func told(_ size: Int, _ long: Int?, of download: any Downloading, from begin: Int) -> Int? {
         let rest = download.state.byteCount.map { max($0 - begin, 0) }
-        if told == 0xFFFF_FFFF, let long, long > 0 { return rest.map { min($0, long) } ?? long }
-        if told == 0 || told >= 0x7FFF_F000, rest.map({ $0 < told }) ?? true { return rest }
-        return rest.map { min($0, told) } ?? told
+        if size == 0xFFFF_FFFF, let long, long > 0 { return long }
+        return size == 0 || size >= 0x7FFF_F000 && rest.map({ $0 < size }) ?? true ? nil : size
+    }
+
+    /// How many bytes of samples there are by now; nil where nobody knows an end.
+    func byteCount(in download: any Downloading) -> Int? {
+        let rest = download.state.byteCount.map { max($0 - begin, 0) }
+        guard let toldByteCount else { return rest }
+        return rest.map { min($0, toldByteCount) } ?? toldByteCount
+    }
+
+    /// Reads again how long the samples are: who writes the file may have added some. True where there are more.
+    mutating func readLengthAgain(in download: any Downloading) -> Bool {
+        guard let toldByteCount, download.state.isSeekable else { return false }
+        var size: UInt32 = 0
+        let offset = begin - 4
+        let count = unsafe withUnsafeMutableBytes(of: &size) { try? unsafe download.read(at: offset, into: $0) }
+        let again = Self.told(Int(UInt32(littleEndian: size)), nil, of: download, from: begin)
+        guard count == 4, again.map({ $0 > toldByteCount }) ?? true else { return false }
+        self.toldByteCount = again
+        return true
     }
 
     private mutating func readFormat(_ bytes: Span<UInt8>) throws(ParseError) {

@@ -9,7 +9,7 @@ public final class WAVParser: PacketDecoding {
     private(set) var packetSound = 0..<0
     let preroll = Duration.zero
 
-    private let header: WAVHeader
+    private var header: WAVHeader
     private let coding: WAVHeader.Coding
     private var window: ByteWindow
     private var nextFrame = 0
@@ -31,15 +31,21 @@ public final class WAVParser: PacketDecoding {
     }
 
     public var duration: Estimate<Duration>? {
-        let frames = measured ?? header.byteCount.map { $0 / header.frameByteCount }
+        let frames = measured ?? byteCount.map { $0 / header.frameByteCount }
         return frames.map { Estimate(FrameCount($0).duration(at: decodedFormat.rate), isExact: true) }
     }
 
     public var bitRate: Int? { header.rate * header.frameByteCount * 8 }
 
+    private var byteCount: Int? { header.byteCount(in: window.download) }
+
+    /// In frames.
+    private var left: Int { byteCount.map { $0 / header.frameByteCount - nextFrame } ?? .max }
+
     public func nextPacket() throws(ParseError) -> PacketDescription? {
         let size = header.frameByteCount
-        let left = header.byteCount.map { $0 / size - nextFrame } ?? .max
+        var left = left
+        if left <= 0, header.readLengthAgain(in: window.download) { left = self.left }
         guard left > 0 else { return nil }
         let offset = header.begin + nextFrame * size
         do { try window.load(at: offset, count: min(Self.frameCount, left) * size) } catch { throw .download(error) }
@@ -57,7 +63,7 @@ public final class WAVParser: PacketDecoding {
         let state = window.download.state
         guard state.isSeekable || state.isRepeatable else { throw .noWayThere }
         let frame = FrameCount(max(position, .zero), at: decodedFormat.rate).rawValue
-        nextFrame = min(frame, header.byteCount.map { $0 / header.frameByteCount } ?? 1 << 48)
+        nextFrame = min(frame, byteCount.map { $0 / header.frameByteCount } ?? 1 << 48)
         return Estimate(FrameCount(nextFrame).duration(at: decodedFormat.rate), isExact: true)
     }
 

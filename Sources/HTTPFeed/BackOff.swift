@@ -1,4 +1,4 @@
-/// How long to wait before a connection is tried again: for ever, but less and less often.
+/// How long to wait before a connection is tried again: less and less often.
 struct BackOff {
     /// Since something came the last time.
     private(set) var attempt = 0

@@ -16,8 +16,6 @@ internal import CCurl
         var proxyStatus: Int
         /// `errno` of the connection that failed.
         var systemCode: Int32
-        /// After redirects.
-        var address: String
     }
 
     /// Told on the thread of the loop.
@@ -75,9 +73,6 @@ internal import CCurl
     /// Goes on after it was answered that all is full. The C function is `curl_easy_pause`.
     func goOn() { if isRunning { _ = unsafe curl.curl_easy_pause(easy, CURLPAUSE_CONT) } }
 
-    /// After redirects.
-    var address: String { unsafe text(tenfour_curl_text(curl, easy, CURLINFO_EFFECTIVE_URL)) }
-
     var status: Int { unsafe tenfour_curl_number(curl, easy, CURLINFO_RESPONSE_CODE) }
 
     func ended(_ code: CURLcode) {
@@ -88,8 +83,7 @@ internal import CCurl
             End(
                 code: code, text: said, status: status,
                 proxyStatus: unsafe tenfour_curl_number(curl, easy, CURLINFO_HTTP_CONNECTCODE),
-                systemCode: Int32(truncatingIfNeeded: unsafe tenfour_curl_number(curl, easy, CURLINFO_OS_ERRNO)),
-                address: address))
+                systemCode: Int32(truncatingIfNeeded: unsafe tenfour_curl_number(curl, easy, CURLINFO_OS_ERRNO))))
     }
 
     private func text(_ pointer: UnsafePointer<CChar>?) -> String {
@@ -110,11 +104,9 @@ extension CurlTransfer {
     private func apply(_ request: HTTPRequest) {
         let options = request.options
         set(CURLOPT_URL, request.address)
-        // What a server can have us fetch, too.
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-        set(CURLOPT_FOLLOWLOCATION, 1)
-        set(CURLOPT_MAXREDIRS, HTTPRequest.maximumRedirectCount)
+        // Ours to follow: libcurl would take every header but two along to another host.
+        set(CURLOPT_FOLLOWLOCATION, 0)
         // HTTP/2 would send us 32 MB that nobody has asked for while we are paused; here the kernel holds the other side.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         // Stations that never learned HTTP.

@@ -2,8 +2,8 @@ public import Feed
 
 /// What lies at an `http://` or `https://` address.
 ///
-/// A connection that breaks is made anew, for ever, and goes on where it broke off, or from now where that is a station. The very
-/// first one fails with a sentence.
+/// A connection that breaks is made anew, for as long as `HTTPOptions.giveUpAfter` says, and goes on where it broke off, or from now
+/// where that is a station. The very first one fails with a sentence.
 public final class HTTPDownload: Downloading {
     private let window: SharedWindow
     private let fetch: HTTPFetch

@@ -26,13 +26,17 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private var foundEnd: Int?
     /// Some servers know no ranges but refuse them.
     private var avoidsRanges = false
-    /// From then on nothing is given up because of a connection.
+    /// From then on a connection that breaks is tried again.
     private var hasWorked = false
     private var isPaused = false
     private var backOff = BackOff()
     private var lastProgress = Instant.start
+    /// When a connection was lost, of which nothing has come since.
+    private var brokenSince: Instant?
     /// Where the server has hung up, and how often just there.
     private var hangUp = (offset: -1, count: 0)
+    /// Where the present request has been led to.
+    private var redirect: Redirect
 
     private struct Request {
         var offset = 0
@@ -52,6 +56,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
 
     /// So much shows that a connection is as good as any.
     private static let enoughToTrust = 64 << 10
+    /// The page that says where something lies is read no further.
+    private static let pageLimit = 16 << 10
     /// A server that hangs up so often at one byte has no more, whatever it says of the length.
     private static let hangUpsAtEnd = 3
 
@@ -60,6 +66,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         self.options = options
         self.window = window
         refusal = HTTPRefusal(resource: resource, options: options)
+        redirect = Redirect(from: resource)
     }
 
     func start(on duty: Duty) {
@@ -89,6 +96,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
 
     func pause(_ isPaused: Bool) {
         self.isPaused = isPaused
+        brokenSince = nil
         if !isPaused, transfer?.isRunning == true, !request.isHeld { expectProgress() }
     }
 
@@ -105,22 +113,46 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     // MARK: Asking
 
     private func ask(from offset: Int) {
+        redirect = Redirect(from: resource)
+        askThere(from: offset)
+    }
+
+    /// At the place that the server has led to.
+    private func askThere(from offset: Int) {
         retryTimer?.disarm()
         request = Request()
         request.offset = offset
         request.hasRange = !avoidsRanges && known.map { $0.isSeekable && !$0.isLive } ?? true
         let validator = request.hasRange && offset > 0 ? known?.validator : nil
         request.isConditional = validator != nil
-        guard case .http(let address) = resource else { return }
-        transfer?.start(
-            HTTPRequest(
-                address: address, options: options, range: request.hasRange ? "\(offset)-" : nil, ifRange: validator))
+        let range = request.hasRange ? "\(offset)-" : nil
+        guard let next = options.request(for: redirect.target, askedFor: resource, range: range, ifRange: validator)
+        else { return }
+        transfer?.start(next)
         expectProgress()
     }
 
+    private func follow(_ location: String) {
+        do throws(Redirect.Refusal) {
+            try redirect.follow(location, allowsDowngrade: options.allowsDowngrade)
+        } catch {
+            if case .downgrade = error { return fail(.failed(refusal.sentence(error))) }
+            if hasWorked { retry() } else { fail(.failed(refusal.sentence(error))) }
+            return
+        }
+        askThere(from: request.offset)
+    }
+
     private func retry() {
-        let delay = backOff.next()
+        var delay = backOff.next()
         let attempt = backOff.attempt
+        if let limit = known?.isLive == true ? options.giveUpLiveAfter : options.giveUpAfter, let loop, !isPaused {
+            let begin = brokenSince ?? loop.now
+            brokenSince = begin
+            let left = limit - (loop.now - begin)
+            guard left > .zero else { return fail(.failed(refusal.givenUp(after: limit))) }
+            delay = min(delay, left)
+        }
         window.update { $0.phase = .reconnecting(attempt: attempt) }
         guard let loop else { return }
         stallTimer?.disarm()
@@ -155,7 +187,13 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
 
     func bytesArrived(_ bytes: UnsafeRawBufferPointer) -> CurlTransfer.Answer {
         guard let transfer, let loop else { return .enough }
-        guard case .take = judged(status: transfer.status) else { return .enough }
+        let verdict = judged(status: transfer.status)
+        if case .moved = verdict {
+            // The page that comes with it: to its end, so that the connection serves the next request.
+            request.byteCount += bytes.count
+            return request.byteCount <= Self.pageLimit ? .taken : .enough
+        }
+        guard case .take = verdict else { return .enough }
         lastProgress = loop.now
         // Before any of it is taken: it comes again.
         if request.skipLeft < bytes.count, window.isFull {
@@ -187,6 +225,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             }
         }
         hasWorked = true
+        brokenSince = nil
         request.byteCount += bytes.count
         if request.byteCount >= Self.enoughToTrust { backOff.somethingCame() }
     }
@@ -218,7 +257,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         }
         request.demultiplexer = request.head.metadataInterval.flatMap { ICYDemultiplexer(interval: $0) }
         let head = request.head
-        let address = transfer?.address ?? ""
+        let place = redirect.target
         guard let known else { return }
         let foundEnd = foundEnd
         window.update { state in
@@ -229,7 +268,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             state.isLive = known.isLive
             state.contentType = head.contentType ?? state.contentType
             state.stationName = head.stationName ?? state.stationName
-            state.resource = (try? Resource(address)) ?? state.resource
+            state.resource = place
         }
     }
 
@@ -246,6 +285,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             avoidsRanges = true
             ask(from: request.offset)
         case .changed: fail(.failed(refusal.changed))
+        case .moved(let location): follow(location)
+        case .packed(let packing): fail(.failed(refusal.packed(packing)))
         case .refused(let isLasting):
             if hasWorked && !isLasting { retry() } else { fail(.failed(refusal.sentence(status: end.status))) }
         case nil: broke(end)

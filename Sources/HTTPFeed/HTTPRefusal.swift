@@ -27,8 +27,6 @@ struct HTTPRefusal {
 
     private func plain(_ end: CurlTransfer.End) -> String {
         switch end.code {
-        case CURLE_UNSUPPORTED_PROTOCOL:
-            "\(host) leads on to something that is neither http nor https, which is not followed; use the address that it leads to"
         case CURLE_URL_MALFORMAT:
             "the address cannot be understood; write it as https://host/path, with %20 for a space"
         case CURLE_COULDNT_RESOLVE_PROXY:
@@ -41,8 +39,6 @@ struct HTTPRefusal {
             "\(proxy) cannot or will not reach \(host); check what it allows, its user and password"
         case CURLE_OPERATION_TIMEDOUT:
             "\(host) did not answer within \(options.timeout); check the network, or allow more with --timeout"
-        case CURLE_TOO_MANY_REDIRECTS:
-            "\(host) leads on and on, more than \(HTTPRequest.maximumRedirectCount) times; ask whoever runs it for another address"
         case CURLE_PEER_FAILED_VERIFICATION:
             "the certificate of \(host) is not to be trusted, so who answers may be anybody; check the address and this machine's clock, or have its owner renew it"
         case CURLE_SSL_CACERT_BADFILE:
@@ -103,7 +99,27 @@ struct HTTPRefusal {
         }
     }
 
+    func sentence(_ refused: Redirect.Refusal) -> String {
+        switch refused {
+        case .tooMany:
+            "\(host) leads on and on, more than \(HTTPRequest.maximumRedirectCount) times; ask whoever runs it for another address"
+        case .noAddress:
+            "\(host) leads on to something that is neither http nor https, which is not followed; use the address that it leads to"
+        case .downgrade(let other):
+            "\(host) leads on from https to http at \(String(fromPeer: other, limit: 100)), where anybody on the way can read and change what comes; allow it with --allow-http, or use the address that it leads to"
+        }
+    }
+
+    /// What came is packed in a way that was not asked for.
+    func packed(_ coding: String) -> String {
+        "\(host) sends it packed (\(coding)) though it was asked not to; fetch it first, with `curl --compressed -o FILE ADDRESS`"
+    }
+
     var changed: String { "\(host) has put something else at this address since it began to play; start anew" }
+
+    func givenUp(after time: Duration) -> String {
+        "\(host) broke off, and did not answer again within \(time); check the network, or allow more with --give-up-after"
+    }
 
     var stalled: String {
         "\(host) did not answer within \(options.timeout); check the network, or allow more with --timeout"

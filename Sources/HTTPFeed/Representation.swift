@@ -1,6 +1,6 @@
 /// What a server has told of that which lies at an address, so that another part of it can be told from a part of something else.
-struct Representation: Equatable {
-    var byteCount: Int?
+package struct Representation: Equatable {
+    package var byteCount: Int?
     var entityTag: String?
     var lastModified: String?
     /// A part of it can be asked for.
@@ -9,7 +9,7 @@ struct Representation: Equatable {
     var isStation: Bool
 
     /// Of a response with the whole of it, or with a part.
-    init(_ head: ResponseHead, isPart: Bool) {
+    package init(_ head: ResponseHead, isPart: Bool) {
         // Between the metadata of a station there is no such thing as an offset, whatever it says of a length.
         let isStation = head.metadataInterval != nil
         byteCount = isStation ? nil : isPart ? head.contentRange?.total : head.bodyByteCount
@@ -40,7 +40,7 @@ struct Representation: Equatable {
 }
 
 /// What a response means for one who has asked for the bytes from an offset on.
-enum Verdict: Equatable {
+package enum Verdict: Equatable {
     /// The body is it, but for its first bytes.
     case take(skipping: Int)
     /// There is nothing at that offset or behind it.
@@ -49,14 +49,20 @@ enum Verdict: Equatable {
     case askForWhole
     /// It lies there no longer: something else does.
     case changed
+    /// It lies at another address.
+    case moved(to: String)
+    /// The bytes are packed, and so not those that were asked for.
+    case packed(String)
     /// Neither the bytes nor a reason to ask again; `isLasting` is no reason to wait, either.
     case refused(isLasting: Bool)
 
     /// - `known`: what earlier responses told; nil for the first.
-    static func on(status: Int, _ head: ResponseHead, from offset: Int, hasRange: Bool, known: Representation?)
+    package static func on(status: Int, _ head: ResponseHead, from offset: Int, hasRange: Bool, known: Representation?)
         -> Verdict
     {
+        if let packing = head.packing, 200..<300 ~= status { return .packed(packing) }
         switch status {
+        case 301, 302, 303, 307, 308: return head.location.map { .moved(to: $0) } ?? .refused(isLasting: true)
         case 200, 203:
             if let known, known.isLive { return .take(skipping: 0) }
             guard known.map({ $0.isSame(as: Representation(head, isPart: false)) }) ?? true else { return .changed }

@@ -1,31 +1,37 @@
 internal import Sound
 
 /// The headers of a response that matter to a download (RFC 9110), and those of radio stations. Total: any bytes give some.
-struct ResponseHead: Equatable {
+package struct ResponseHead: Equatable {
     /// Of the body; nil where it is not told, or is no number.
-    var bodyByteCount: Int?
-    var contentRange: ContentRange?
-    var acceptsRanges: Bool?
-    var entityTag: String?
-    var lastModified: String?
-    var contentType: String?
+    package var bodyByteCount: Int?
+    package var contentRange: ContentRange?
+    package var acceptsRanges: Bool?
+    package var entityTag: String?
+    package var lastModified: String?
+    package var contentType: String?
     /// `icy-metaint`: so many bytes of sound lie between two blocks of metadata.
-    var metadataInterval: Int?
-    var stationName: String?
+    package var metadataInterval: Int?
+    package var stationName: String?
     /// Any header that only radio stations have.
-    var isStation = false
+    package var isStation = false
+    /// Where it lies instead, as the server writes it.
+    package var location: String?
+    /// How the body is packed, such as `gzip`; nil where it is as it lies there.
+    package var packing: String?
 
     /// `bytes 0-499/1234`, or `bytes */1234` where nothing of it could be sent.
-    struct ContentRange: Equatable {
-        var first: Int?
+    package struct ContentRange: Equatable {
+        package var first: Int?
         /// nil for `*`.
-        var total: Int?
+        package var total: Int?
     }
 
     private static let maximumLineByteCount = 4_096
 
+    package init() {}
+
     /// Takes a line of the head, with its line end or without: the first line of a response begins anew.
-    mutating func take(_ line: Span<UInt8>) {
+    package mutating func take(_ line: Span<UInt8>) {
         let bytes = line.extracting(first: Self.maximumLineByteCount)
         let text = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
         if text.hasPrefix("HTTP/") || text.hasPrefix("ICY ") {
@@ -45,11 +51,20 @@ struct ResponseHead: Equatable {
         case "etag": entityTag = value
         case "last-modified": lastModified = value
         case "content-type": contentType = String(fromPeer: value)
+        case "location": location = value
+        case "content-encoding": packing = Self.packing(value)
         case "icy-metaint": metadataInterval = Self.count(value)
         case "icy-name":
             isStation = true
             stationName = value.isEmpty ? nil : String(fromPeer: value)
         default: if name.hasPrefix("icy-") { isStation = true }
+        }
+    }
+
+    /// Some servers write `none`, a character set or a media type there, and mean nothing by it.
+    private static func packing(_ value: String) -> String? {
+        value.lowercased().split(separator: ",").map { trimmed($0) }.first {
+            ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"].contains($0)
         }
     }
 

@@ -15,10 +15,13 @@ public struct Announcement: Hashable, Sendable {
 
     /// Without the header of a control datagram.
     public static let byteCount = 52
-    /// How far the sender's clock may be off the receiver's, in seconds.
-    public static let maximumClockError: UInt64 = 120
+    /// How far the clock of an epoch's first announcement may be off the receiver's, in milliseconds, where the kernel of each
+    /// calls its clock synchronised.
+    public static let maximumSynchronisedError: UInt64 = 10_000
+    /// The same where one of them does not.
+    public static let maximumClockError: UInt64 = 120_000
 
-    /// Signs it.
+    /// Signs it. `clock` is that of the epoch: where the epoch has a timing, its own milliseconds and the time since it was drawn.
     public init(
         suite: SRTPSuite, ssrc: SSRC, epoch: Epoch, index: PacketIndex, at clock: WallClock, under root: MediaRoot
     ) {
@@ -29,6 +32,18 @@ public struct Announcement: Hashable, Sendable {
         seconds = clock.seconds
         tag = 0
         tag = expectedTag(under: root)
+    }
+
+    /// The sender's clock in milliseconds since 1970, below 2⁶³: less than a second early, and where the epoch has a timing exact
+    /// when whole seconds have passed since it was drawn.
+    public var milliseconds: Int64 {
+        let whole = Int64(min(seconds, 1 << 48)) * 1_000
+        return epoch.timing == nil ? whole : whole + Int64(epoch.milliseconds % 1_000)
+    }
+
+    /// Whether its epoch is of its clock, or before: one far ahead would be the newest for long.
+    public var isEpochOfItsTime: Bool {
+        Int64(epoch.milliseconds) <= milliseconds + Int64(Epoch.maximumLead)
     }
 
     /// Reads what somebody says; nobody has vouched for it yet.
@@ -91,6 +106,11 @@ public struct PacketIndex: Hashable, Comparable, Sendable {
             rolloverCounter: UInt32(truncatingIfNeeded: index >> 16),
             SequenceNumber(rawValue: UInt16(truncatingIfNeeded: index)))
     }
+
+    /// The index `count` packets before, or the first.
+    func less(_ count: Int) -> PacketIndex { PacketIndex(rawValue: rawValue - min(rawValue, UInt64(count))) }
+
+    private init(rawValue: UInt64) { self.rawValue = rawValue }
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -92,6 +92,8 @@ public struct Refusal: Hashable, Sendable {
         case stopping = 5
         /// The station that answered its channel's members has left.
         case left = 6
+        /// The channel is full, and the member's place went to one from a network with fewer members. In good-byes only.
+        case displaced = 7
     }
 
     public let nonce: UInt128
@@ -110,7 +112,9 @@ public struct Refusal: Hashable, Sendable {
 
     /// Reads 40 bytes that are there.
     init(parsing datagram: Span<UInt8>) throws(ControlParseError) {
-        guard let reason = Reason(rawValue: datagram[20]), datagram.isZero(in: 21..<24) else { throw .value }
+        guard let reason = Reason(rawValue: datagram[20]), reason != .displaced, datagram.isZero(in: 21..<24) else {
+            throw .value
+        }
         nonce = datagram.number(at: 4)
         self.reason = reason
         tag = datagram.number(at: 24)
@@ -152,6 +156,7 @@ extension Refusal.Reason: CustomStringConvertible {
         case .rekeyed: "the channel has a new secret"
         case .stopping: "the relay is stopping"
         case .left: "the station that answered has left"
+        case .displaced: "the channel is full, and this place went to a member of another network"
         }
     }
 }

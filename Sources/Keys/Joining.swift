@@ -6,10 +6,16 @@ public struct Joining: Sendable {
     private let relay: RelayID
     private let nonce: UInt128
     private let share: KeyShare
-    private var join: Join?
+    /// One for each cookie, oldest first. Who is on the way can answer HELLO before the relay does.
+    private var joins: [Join] = []
+
+    /// How many different cookies are answered: the relay's own, and false ones that came before it.
+    public static let maximumCookieCount = 4
 
     /// Whether a relay has answered HELLO: JOIN is what it says now.
-    public var hasCookie: Bool { join != nil }
+    public var hasCookie: Bool { !joins.isEmpty }
+    /// How many datagrams are to be said again while there is no answer: HELLO, or the JOIN of each cookie.
+    public var datagramCount: Int { max(joins.count, 1) }
 
     /// What a datagram of the relay's is to it.
     public enum Answer: Sendable {
@@ -35,10 +41,13 @@ public struct Joining: Sendable {
         self.share = share
     }
 
-    /// Appends what is to be said now, and again until it is answered: HELLO, and after the cookie JOIN. 128 bytes.
-    public func write(into datagram: inout OutputSpan<UInt8>) {
-        if let join {
-            join.write(into: &datagram)
+    /// Appends what is to be said now: HELLO, and after a cookie its JOIN. 128 bytes.
+    public func write(into datagram: inout OutputSpan<UInt8>) { write(datagramCount - 1, into: &datagram) }
+
+    /// Appends what is to be said again, the one with that number below `datagramCount`. 128 bytes.
+    public func write(_ number: Int, into datagram: inout OutputSpan<UInt8>) {
+        if joins.indices.contains(number) {
+            joins[number].write(into: &datagram)
         } else {
             ControlPacket.writeHello(nonce: nonce, into: &datagram)
         }
@@ -46,18 +55,23 @@ public struct Joining: Sendable {
 
     public mutating func receive(_ datagram: Span<UInt8>) -> Answer {
         switch try? ControlPacket(parsing: datagram) {
-        case .cookie(let cookie, let answered) where answered == nonce && join == nil:
-            join = Join(nonce: nonce, cookie: cookie, key: key, relay: relay, share: share.point)
-            return .cookie
-        case .welcome:
-            guard let join, let opened = Welcome.open(datagram, to: join, key: key, share: share) else {
+        case .cookie(let cookie, let answered) where answered == nonce:
+            guard joins.count < Self.maximumCookieCount, !joins.contains(where: { $0.cookie == cookie }) else {
                 return .nothing
             }
-            return .welcome(opened.terms, opened.keys)
+            joins.append(Join(nonce: nonce, cookie: cookie, key: key, relay: relay, share: share.point))
+            return .cookie
+        case .welcome:
+            for join in joins {
+                guard let opened = Welcome.open(datagram, to: join, key: key, share: share) else { continue }
+                return .welcome(opened.terms, opened.keys)
+            }
+            return .nothing
         case .refusal(let refusal) where refusal.nonce == nonce:
-            guard let join else { return .nothing }
+            guard !joins.isEmpty else { return .nothing }
             if refusal.reason == .unproved { return .refusal(.unproved) }
-            return refusal.isAuthentic(for: join, key: key) ? .refusal(refusal.reason) : .nothing
+            let isAuthentic = joins.contains { refusal.isAuthentic(for: $0, key: key) }
+            return isAuthentic ? .refusal(refusal.reason) : .nothing
         default: return .nothing
         }
     }

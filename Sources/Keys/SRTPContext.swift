@@ -10,11 +10,13 @@ public struct SRTPContext: ~Copyable, Sendable {
     private let suite: SRTPSuite
     /// Where the count is, until a packet has proved it.
     private var announced: PacketIndex?
+    /// What is before this is refused.
+    private var floor = PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0))
     private var highest = PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0))
 
     /// For packets that we send. The rollover counter is zero before the first.
     public init(sending key: SRTPMasterKey, ssrc: SSRC) throws(SRTPError) {
-        try self.init(key, ssrc: ssrc, windowPacketCount: 128)
+        try self.init(key, ssrc: ssrc, windowPacketCount: UInt(Self.shortestWindow))
     }
 
     /// For packets that we send from `index` on, as somebody does who has sent all those before.
@@ -25,13 +27,18 @@ public struct SRTPContext: ~Copyable, Sendable {
     }
 
     /// For packets of `ssrc`, whose count was announced to be at `index`. Packets that are doubles, or more than 2 s at
-    /// `packetsPerSecond` behind the latest, and 128 packets at the least, are refused.
+    /// `packetsPerSecond` behind the latest, and 128 packets at the least, are refused; so is what is more than 128 packets before
+    /// `index`.
     public init(
         receiving key: SRTPMasterKey, ssrc: SSRC, at index: PacketIndex, packetsPerSecond: Int = 50
     ) throws(SRTPError) {
-        try self.init(key, ssrc: ssrc, windowPacketCount: UInt(min(max(2 * packetsPerSecond, 128), 0x7FFF)))
+        let window = min(max(2 * packetsPerSecond, Self.shortestWindow), 0x7FFF)
+        try self.init(key, ssrc: ssrc, windowPacketCount: UInt(window))
         announced = index
+        floor = index.less(Self.shortestWindow)
     }
+
+    private static let shortestWindow = 128
 
     private init(_ key: SRTPMasterKey, ssrc: SSRC, windowPacketCount: UInt) throws(SRTPError) {
         handle = try SRTPSession(key, .one(ssrc.rawValue), windowPacketCount: windowPacketCount)
@@ -59,6 +66,7 @@ public struct SRTPContext: ~Copyable, Sendable {
         guard packet.count >= RTPHeader.byteCount + suite.tagByteCount else { throw .malformed }
         let number = SequenceNumber(rawValue: packet.span.number(at: 2))
         let index = (announced ?? highest).closest(number)
+        guard index >= floor else { throw .old }
         if announced != nil {
             // libsrtp forgets what it was told only when that lies further ahead than sequence numbers tell; otherwise it would
             // stay in that turn for ever. Nearer, it finds the count itself, and zero takes back what an earlier packet made us
@@ -76,16 +84,5 @@ public struct SRTPContext: ~Copyable, Sendable {
         announced = nil
         highest = max(highest, index)
         return Int(length)
-    }
-
-    /// What a later announcement says. Where it is further ahead than sequence numbers can tell, or the one before it has not
-    /// helped yet, packets in between are given up. Returns whether that is so: then packets that could not be opened may be
-    /// those.
-    @discardableResult
-    public mutating func synchronize(with index: PacketIndex) -> Bool {
-        let isNews = announced.map { index > $0 } ?? (index.rawValue > highest.rawValue + 0x7FFF)
-        guard isNews else { return false }
-        announced = index
-        return true
     }
 }

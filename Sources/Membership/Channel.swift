@@ -12,16 +12,16 @@ public struct Channel: ~Copyable, Sendable {
     public private(set) var configuration: ChannelConfiguration
     public internal(set) var discards = ChannelDiscardCounts()
     /// Our station's. Changes by itself with the sound that the station sends; one that only listens is to say so.
-    public var ssrc: SSRC {
-        didSet { if ssrc != oldValue { hasToldOfCollision = false } }
-    }
+    public var ssrc: SSRC
 
     var generator: SecretChance
     var admission = Admission()
     var session: Session?
     /// Nil where nobody has told us the time yet.
-    var daytime: Daytime?
-    var known = KnownEpochs()
+    var timeOfDay: TimeOfDay?
+    /// CLOCK_BOOTTIME less CLOCK_MONOTONIC: for how long the machine has slept since it was started. To be set before each input.
+    public var suspended = Duration.zero
+    var ownEpochs = OwnEpochs()
     var talk = Talk()
     var talkers = Talkers()
     var held = HeldPackets()
@@ -31,7 +31,8 @@ public struct Channel: ~Copyable, Sendable {
     var lastInput: Instant
     var outbox = DatagramQueue(limit: Self.mostWaitingDatagrams)
     var events = ChannelEvents()
-    var hasToldOfCollision = false
+    /// When another was told to talk under our SSRC.
+    var lastCollision: Instant?
     /// What was told last of being in or out.
     var told: Told = .nothing
     /// When people are to be told that the relay refuses us without proof.
@@ -71,16 +72,18 @@ public struct Channel: ~Copyable, Sendable {
     /// `nextDatagram` and `nextOpened` need room for so many bytes.
     public static let maximumDatagramByteCount = 1_536
 
-    /// Wants to join from `now` on. `ssrc` is the station's, `clock` the time of day at `now`; `generator` must be one
-    /// that nobody can foretell.
+    /// Wants to join from `now` on. `ssrc` is the station's, `clock` the time of day at `now`, `suspended` as the property;
+    /// `generator` must be one that nobody can foretell.
     public init(
         _ configuration: ChannelConfiguration, ssrc: SSRC, at now: Instant, clock: WallClock,
-        using generator: inout some RandomNumberGenerator
+        suspended: Duration = .zero, using generator: inout some RandomNumberGenerator
     ) {
         self.configuration = configuration
         self.ssrc = ssrc
         self.generator = SecretChance(using: &generator)
-        daytime = configuration.hasSetClock ? Daytime(clock, at: now) : nil
+        self.suspended = suspended
+        timeOfDay =
+            configuration.isSynchronised ? TimeOfDay(clock, isSynchronised: true, at: now + suspended) : nil
         lastInput = now
         admission.begin(at: now)
         advance(at: now)
@@ -109,10 +112,21 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// The time of day was set, or the machine has slept.
-    public mutating func clockIs(_ clock: WallClock, at now: Instant) {
-        configuration.hasSetClock = true
-        daytime = Daytime(clock, at: now)
+    /// What the wall clock shows, to be told about once a second: it is set now and then. Where the kernel does not call it
+    /// synchronised, what was known before counts on, or what the relay says.
+    public mutating func clockIs(_ clock: WallClock, isSynchronised: Bool = true, at now: Instant) {
+        configuration.isSynchronised = isSynchronised
+        let boot = now + suspended
+        if isSynchronised {
+            timeOfDay = TimeOfDay(clock, isSynchronised: true, at: boot)
+        } else if let reading = reading(at: now), reading.isSynchronised {
+            timeOfDay = TimeOfDay(reading.wall, isSynchronised: false, at: boot)
+        }
+    }
+
+    /// Nil where nobody has told us the time yet.
+    func reading(at now: Instant) -> ClockReading? {
+        timeOfDay?.reading(at: now + suspended, suspended: suspended)
     }
 
     /// The relay's name is known to stand for these now, one or more. Where they are others than before, and the relay is

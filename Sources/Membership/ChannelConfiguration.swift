@@ -15,18 +15,16 @@ public struct ChannelConfiguration: Sendable {
     public var sizes: PaddedSizes
     /// The sound in a packet of ours.
     public var frameCount: FrameCount
-    /// How deep playout is at the most, and so how long a sender's key is kept when it has a newer one.
-    public var depth: Duration
-    /// Whether the clock on the wall was ever set. Where it was not, the relay's counts.
-    public var hasSetClock: Bool
+    /// Whether the kernel calls the wall clock synchronised. Where it does not, the relay's counts.
+    public var isSynchronised: Bool
     /// The session is made anew when so many datagrams have gone out in it.
     var lastHopCounter = HopTagger.lastCounter
 
     /// `bitRate` is our stream's, in bits a second.
     public init(
         keys: ChannelKeys, role: Role, relay: RelayID, endpoints: [Endpoint], suite: SRTPSuite = .aesCounterMode,
-        bitRate: Int = 24_000, frameCount: FrameCount = FrameCount(960), depth: Duration = .seconds(2),
-        hasSetClock: Bool = true
+        bitRate: Int = 24_000, frameCount: FrameCount = FrameCount(960),
+        isSynchronised: Bool = true
     ) {
         precondition(!endpoints.isEmpty, "a relay is somewhere")
         precondition(keys.joinKey(for: role) != nil, "who holds a listen link cannot talk")
@@ -37,8 +35,7 @@ public struct ChannelConfiguration: Sendable {
         self.suite = suite
         sizes = PaddedSizes(nominal: bitRate / 8 * frameCount.rawValue / 48_000)
         self.frameCount = frameCount
-        self.depth = depth
-        self.hasSetClock = hasSetClock
+        self.isSynchronised = isSynchronised
     }
 
     var joinKey: JoinKey {

@@ -10,8 +10,12 @@ public enum ChannelDiscard: Int, CaseIterable, Sendable {
     case forged
     /// Came before, or is too old to tell.
     case replayed
-    /// An announcement by a clock too far from ours.
+    /// An announcement by a clock too far from ours, or from its sender's.
     case offTime
+    /// Sound that comes more than 2 s later than the quickest of its epoch: it may have been withheld.
+    case late
+    /// An announcement for which all places are taken by talkers that are heard.
+    case full
     /// Sound whose announcement never came, or sound that nobody in the channel made: the two look alike.
     case unopened
     /// The station's, before we were let in.
@@ -26,7 +30,7 @@ public enum ChannelDiscard: Int, CaseIterable, Sendable {
 
 /// How many datagrams were forgotten, by reason.
 public struct ChannelDiscardCounts: Hashable, Sendable {
-    private var counts = InlineArray<11, Int>(repeating: 0)
+    private var counts = InlineArray<13, Int>(repeating: 0)
 
     public init() {}
 

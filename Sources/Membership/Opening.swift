@@ -30,23 +30,23 @@ extension Channel {
     }
 
     private mutating func judge(_ announcement: Announcement, at now: Instant) -> Reception {
-        guard let clock = daytime?.clock(at: now) else { return .discarded(.offTime) }
         let root = configuration.keys.mediaRoot
-        switch known.judge(announcement, under: root, ownSSRC: ssrc, at: clock) {
-        case .new:
-            talkers.begin(announcement, under: root)
-            held.release(announcement.ssrc)
-        case .known:
-            if talkers.synchronize(announcement) { held.release(announcement.ssrc) }
-        case .collision:
-            tellOfCollision()
+        guard announcement.isAuthentic(under: root) else { return .discarded(.forged) }
+        guard !ownEpochs.contains(announcement.epoch) else { return .handled }
+        guard let clocks = reading(at: now), announcement.isEpochOfItsTime else { return .discarded(.offTime) }
+        if announcement.ssrc == ssrc {
+            guard clocks.error(of: announcement) <= clocks.maximumError(of: announcement) else {
+                return .discarded(.offTime)
+            }
+            tellOfCollision(at: now)
             return .handled
-        case .older:
-            guard talkers.beginOlder(announcement, under: root) else { return .handled }
-            held.release(announcement.ssrc)
-        case .own: return .handled
+        }
+        switch talkers.take(announcement, under: root, at: clocks) {
+        case .begun: held.release(announcement.ssrc)
+        case .known: break
+        case .older: return .handled
         case .offTime: return .discarded(.offTime)
-        case .forged: return .discarded(.forged)
+        case .full: return .discarded(.full)
         }
         session?.presence.talkGoesOn(at: now)
         openReleased()
@@ -60,12 +60,13 @@ extension Channel {
         }
         let sender = SSRC(datagram.uint32(at: 8))
         opened = nil
-        switch talkers.open(datagram, of: sender, depth: configuration.depth, into: &bytes, at: now) {
+        switch talkers.open(datagram, of: sender, into: &bytes, at: now + suspended) {
         case .opened(let byteCount):
             opened = (.media, 0..<byteCount)
             session?.presence.heardTalk(at: now)
             return .opened
         case .replayed: return .discarded(.replayed)
+        case .late: return .discarded(.late)
         case .malformed: return .discarded(.malformed)
         case .unopened:
             if !held.hold(datagram, of: sender, isAnnounced: talkers.knows(sender), at: now) {
@@ -85,7 +86,7 @@ extension Channel {
             }
             let kept = held
             let outcome = talkers.open(
-                kept.packet(place), of: sender, depth: configuration.depth, into: &bytes, at: lastInput)
+                kept.packet(place), of: sender, into: &bytes, at: arrival + suspended)
             switch outcome {
             case .opened(let byteCount):
                 held.remove(place)
@@ -94,6 +95,9 @@ extension Channel {
             case .replayed:
                 held.remove(place)
                 discards.count(.replayed)
+            case .late:
+                held.remove(place)
+                discards.count(.late)
             case .malformed:
                 held.remove(place)
                 discards.count(.malformed)

@@ -8,7 +8,7 @@ extension Channel {
     /// Returns why nothing goes out.
     mutating func sendMedia(_ datagram: Span<UInt8>, at now: Instant) -> ChannelDiscard? {
         guard configuration.role == .talk else { return .notTalking }
-        guard let endpoint = session?.endpoint, let clock = daytime?.clock(at: now) else { return .beforeJoined }
+        guard let endpoint = session?.endpoint, let clocks = reading(at: now) else { return .beforeJoined }
         guard datagram.count <= Station.maximumDatagramByteCount, let header = try? RTPHeader(parsing: datagram),
             header.payload.upperBound == datagram.count
         else { return .unsendable }
@@ -22,8 +22,8 @@ extension Channel {
             }
             return isGood ? nil : .forgotten
         }
-        talk.prepare(header, configuration, at: clock, now, using: &generator, &known)
-        announce(to: endpoint, at: clock, now)
+        talk.prepare(header, configuration, at: clocks, now, using: &generator, &ownEpochs)
+        announce(to: endpoint, at: clocks.boot, now)
         outbox.put(capacity: Self.maximumDatagramByteCount, to: endpoint) {
             isGood = talk.seal(header, datagram, configuration, into: &$0, at: now)
             if isGood { isGood = session?.tagger.tag(&$0) ?? false }
@@ -34,10 +34,10 @@ extension Channel {
         return isGood ? nil : .unsendable
     }
 
-    private mutating func announce(to endpoint: Endpoint, at clock: WallClock, _ now: Instant) {
+    private mutating func announce(to endpoint: Endpoint, at boot: Instant, _ now: Instant) {
         let count = talk.announcementCount(at: now)
         for index in 0..<count {
-            guard let announcement = talk.announcement(index, of: count, configuration, at: clock) else { continue }
+            guard let announcement = talk.announcement(index, of: count, configuration, at: boot) else { continue }
             outbox.put(capacity: 128, to: endpoint) {
                 ControlPacket.write(announcement, into: &$0)
                 if session?.tagger.tag(&$0) != true { $0.removeAll() }

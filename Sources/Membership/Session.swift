@@ -34,19 +34,3 @@ struct Session: Sendable {
         return try opener.open(&record)
     }
 }
-
-/// The time of day, counted on by the clock that never jumps.
-struct Daytime: Sendable {
-    private var clock: WallClock
-    private var instant: Instant
-
-    init(_ clock: WallClock, at instant: Instant) {
-        self.clock = clock
-        self.instant = instant
-    }
-
-    func clock(at now: Instant) -> WallClock {
-        let milliseconds = (now.nanoseconds - instant.nanoseconds) / 1_000_000
-        return WallClock(milliseconds: clock.sinceEpoch &+ UInt64(max(milliseconds, 0)))
-    }
-}

@@ -49,6 +49,14 @@ extension Channel {
 
     private mutating func sayAgain() {
         guard let attempt = admission.attempt else { return }
+        for number in 0..<attempt.joining.datagramCount {
+            outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joining.write(number, into: &$0) }
+        }
+    }
+
+    /// JOIN for the cookie that has come.
+    private mutating func answerCookie() {
+        guard let attempt = admission.attempt else { return }
         outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joining.write(into: &$0) }
     }
 
@@ -62,7 +70,7 @@ extension Channel {
     mutating func readAnswer(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         switch admission.receive(datagram, from: sender, at: now) {
         case .cookie:
-            sayAgain()
+            answerCookie()
             return .handled
         case .welcome(let terms, let keys):
             enter(keys, terms, at: sender, now)
@@ -96,12 +104,14 @@ extension Channel {
     }
 
     private mutating func take(_ terms: Welcome.Terms, at now: Instant) {
-        if !configuration.hasSetClock { daytime = Daytime(terms.clock, at: now) }
+        if !configuration.isSynchronised {
+            timeOfDay = TimeOfDay(terms.clock, isSynchronised: false, at: now + suspended)
+        }
     }
 
     private mutating func pause(for reason: Refusal.Reason, at now: Instant) {
         switch reason {
-        case .unproved, .full, .limited, .stopping, .left: admission.pause(at: now, using: &generator)
+        case .unproved, .full, .displaced, .limited, .stopping, .left: admission.pause(at: now, using: &generator)
         case .refused, .rekeyed: admission.pauseLong(at: now, using: &generator)
         }
     }
@@ -150,7 +160,7 @@ extension Channel {
             tell(isJoined ? .closed(reason) : .refused(reason))
             pause(for: reason, at: now)
         case .ssrcRefused(let refused):
-            if refused == ssrc { tellOfCollision() }
+            if refused == ssrc { tellOfCollision(at: now) }
         case .limited(let packets, let bits):
             let limits = TalkerLimits(packetsPerSecond: Int(packets), bitsPerSecond: Int(bits))
             guard session?.limits != limits else { return .handled }
@@ -179,9 +189,10 @@ extension Channel {
         }
     }
 
-    mutating func tellOfCollision() {
-        guard !hasToldOfCollision else { return }
-        hasToldOfCollision = true
+    /// Others can say so as often as they like: a station that follows each time is heard by nobody.
+    mutating func tellOfCollision(at now: Instant) {
+        if let lastCollision, now - lastCollision < Station.collisionInterval { return }
+        lastCollision = now
         events.post(.ssrcIsTaken)
     }
 }

@@ -20,6 +20,8 @@ struct Talk: ~Copyable, Sendable {
     /// A new epoch after so long without a packet, and in any case after so long.
     static let longestSilence = Duration.seconds(60)
     static let epochLength = Duration.seconds(600)
+    /// And where the clock has become synchronised since it was drawn, if that is so long ago.
+    private static let shortestLength = Duration.seconds(10)
     /// So long before its first packet it is announced.
     static let notice = Duration.seconds(2)
     static let announcementInterval = Duration.seconds(1)
@@ -41,17 +43,16 @@ struct Talk: ~Copyable, Sendable {
     /// With the next packets announcements go out: the relay does not know us, or not any more.
     mutating func announceAgain() { announcedPacketsLeft = Self.announcedPacketCount }
 
-    /// A packet is going to be sent: begins an epoch where that is due, and tells of each that it draws.
+    /// A packet is going to be sent: begins an epoch where that is due, and tells `own` of each that it draws.
     mutating func prepare(
-        _ header: RTPHeader, _ configuration: ChannelConfiguration, at clock: WallClock, _ now: Instant,
-        using generator: inout SecretChance, _ known: inout KnownEpochs
+        _ header: RTPHeader, _ configuration: ChannelConfiguration, at clocks: ClockReading, _ now: Instant,
+        using generator: inout SecretChance, _ own: inout OwnEpochs
     ) {
-        let isSilentLong = lastPacket.map { now - $0 >= Self.longestSilence } ?? true
-        if header.ssrc != current?.ssrc || isSilentLong {
+        if isNewEpochDue(header, at: clocks, now) {
             if header.ssrc != current?.ssrc { sealed.removeAll() }
             coming = nil
             comingContext = nil
-            let epoch = draw(header.ssrc, from: header.sequenceNumber, at: clock, now, &generator, &known)
+            let epoch = draw(header, from: header.sequenceNumber, at: clocks, now, &generator, &own)
             current = epoch
             context = epoch.context(configuration)
             announceAgain()
@@ -64,23 +65,33 @@ struct Talk: ~Copyable, Sendable {
             }
         } else if let current, now - current.began >= Self.epochLength - Self.notice {
             let first = header.sequenceNumber.advanced(by: Int(Self.notice / configuration.frameCount.duration()))
-            let epoch = draw(header.ssrc, from: first, at: clock, now + Self.notice, &generator, &known)
+            let epoch = draw(header, from: first, at: clocks, now + Self.notice, &generator, &own)
             coming = epoch
             comingContext = epoch.context(configuration)
             lastAnnouncement = nil
         }
         if header.marker { announceAgain() }
-        lastPacket = now
+        lastPacket = clocks.boot
+    }
+
+    /// Whether the packet is to be the first of an epoch, without notice.
+    private mutating func isNewEpochDue(_ header: RTPHeader, at clocks: ClockReading, _ now: Instant) -> Bool {
+        guard let current, header.ssrc == current.ssrc, let lastPacket else { return true }
+        if clocks.boot - lastPacket >= Self.longestSilence { return true }
+        if clocks.isSynchronised, !current.isSynchronised, now - current.began >= Self.shortestLength { return true }
+        return self.current?.hasFallenBehind(header, at: clocks) ?? true
     }
 
     private mutating func draw(
-        _ ssrc: SSRC, from first: SequenceNumber, at clock: WallClock, _ began: Instant,
-        _ generator: inout SecretChance, _ known: inout KnownEpochs
+        _ header: RTPHeader, from first: SequenceNumber, at clocks: ClockReading, _ began: Instant,
+        _ generator: inout SecretChance, _ own: inout OwnEpochs
     ) -> OwnEpoch {
-        let epoch = Epoch(at: clock, random: .random(in: 0 ... .max, using: &generator), after: lastEpoch)
+        let epoch = Epoch(
+            at: clocks.wall, timing: .init(timestamp: header.timestamp, isSynchronised: clocks.isSynchronised),
+            random: .random(in: 0 ... .max, using: &generator), after: lastEpoch)
         lastEpoch = epoch
-        known.begin(own: epoch)
-        return OwnEpoch(ssrc: ssrc, epoch: epoch, first: first, began: began)
+        own.insert(epoch)
+        return OwnEpoch(header, epoch, first: first, began: began, at: clocks)
     }
 
     /// How many announcements go out before the packet that was prepared.
@@ -96,12 +107,12 @@ struct Talk: ~Copyable, Sendable {
 
     /// The announcement `index` of so many. The one in use comes last: it is what the relay tells those who join now.
     func announcement(
-        _ index: Int, of count: Int, _ configuration: ChannelConfiguration, at clock: WallClock
+        _ index: Int, of count: Int, _ configuration: ChannelConfiguration, at boot: Instant
     ) -> Announcement? {
         let isComing = count == 2 && index == 0
         return (isComing ? coming : current).map {
             Announcement(
-                suite: configuration.suite, ssrc: $0.ssrc, epoch: $0.epoch, index: $0.index, at: clock,
+                suite: configuration.suite, ssrc: $0.ssrc, epoch: $0.epoch, index: $0.index, at: $0.clock(at: boot),
                 under: configuration.keys.mediaRoot)
         }
     }
@@ -126,33 +137,4 @@ struct Talk: ~Copyable, Sendable {
 
     /// Longer than this no packet is made: with tags, and headers below, it still fits into one of Ethernet's.
     private static let maximumPaddedByteCount = 1_424
-}
-
-/// One epoch of our stream.
-struct OwnEpoch: Sendable {
-    let ssrc: SSRC
-    let epoch: Epoch
-    /// Its first packet, which may not have gone out yet.
-    let first: SequenceNumber
-    let began: Instant
-    private(set) var latest: PacketIndex?
-
-    init(ssrc: SSRC, epoch: Epoch, first: SequenceNumber, began: Instant) {
-        self.ssrc = ssrc
-        self.epoch = epoch
-        self.first = first
-        self.began = began
-    }
-
-    func context(_ configuration: ChannelConfiguration) -> SRTPContext? {
-        let key = configuration.keys.mediaRoot.masterKey(configuration.suite, ssrc: ssrc, epoch: epoch)
-        return try? SRTPContext(sending: key, ssrc: ssrc)
-    }
-
-    /// What an announcement tells: of the latest packet, or of the first to come.
-    var index: PacketIndex { latest ?? PacketIndex(rolloverCounter: 0, first) }
-
-    mutating func sent(_ number: SequenceNumber) {
-        latest = latest?.closest(number) ?? PacketIndex(rolloverCounter: 0, number)
-    }
 }

@@ -7,8 +7,8 @@ import Glibc
 /// Nothing that happens to a single datagram is a `NetworkError`; that is counted in `SocketStatistics`.
 public struct NetworkError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
-        /// Another program has the UDP port.
-        case portInUse(UInt16)
+        /// Somebody has the UDP port: nil where it is another user's program.
+        case portInUse(UInt16, by: PortHolder?)
         /// The port may be opened by root only, as those below 1024 are.
         case portReserved(UInt16)
         /// No interface of this machine has the address.
@@ -65,8 +65,9 @@ extension NetworkError: CustomStringConvertible {
 
     private var sentence: String {
         switch reason {
-        case .portInUse(let port):
-            "UDP port \(port) is in use by another program; choose another, or end that program"
+        case .portInUse(let port, let holder):
+            "UDP port \(port) is in use by \(holder?.description ?? "a program of another user"); choose another, or end that "
+                + "program"
         case .portReserved(let port):
             "UDP port \(port) is reserved for root; choose one from 1024 to 65535 with -p"
         case .addressNotLocal(let address):

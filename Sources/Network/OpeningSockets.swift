@@ -94,9 +94,15 @@ extension UDPSocket {
     static func bind(
         _ socket: UnsafeMutablePointer<uv_udp_t>, to endpoint: Endpoint, _ options: SocketOptions
     ) throws(NetworkError) -> Endpoint {
-        let flags = options.reusesAddress ? UV_UDP_REUSEADDR.rawValue : 0
+        let isShared = options.reusesAddress || options.yieldsPort
         let address = SocketAddress(endpoint, family: Reach(endpoint, options).family)
-        let code = unsafe address.withPointer { unsafe uv_udp_bind(socket, $0, flags) }
+        func bind(_ flags: UInt32) -> Int32 { unsafe address.withPointer { unsafe uv_udp_bind(socket, $0, flags) } }
+        var code = bind(isShared ? UV_UDP_REUSEADDR.rawValue : 0)
+        if code == -EADDRINUSE, options.takesYieldedPort, !isShared {
+            // Of two sockets that have a port, the kernel gives what arrives to the newer one.
+            code = bind(UV_UDP_REUSEADDR.rawValue)
+            if code == 0 { unsafe try set(SO_REUSEADDR, SOL_SOCKET, "SO_REUSEADDR", 0, on: fileDescriptor(of: socket)) }
+        }
         if code != 0 { throw NetworkError(bindingTo: endpoint, code) }
         switch options.portSharing {
         case .none, .connected: break
@@ -169,7 +175,7 @@ extension NetworkError {
     init(bindingTo endpoint: Endpoint, _ code: Int32) {
         self.init("uv_udp_bind", code)
         switch -code {
-        case EADDRINUSE: reason = .portInUse(endpoint.port)
+        case EADDRINUSE: reason = .portInUse(endpoint.port, by: PortHolder(of: endpoint.port))
         case EACCES: reason = .portReserved(endpoint.port)
         case EADDRNOTAVAIL, ENODEV: reason = .addressNotLocal(endpoint.address)
         case EINVAL where endpoint.address.isLinkLocalWithoutScope: reason = .interfaceMissing(endpoint.address)

@@ -4,6 +4,12 @@ public struct SocketOptions: Hashable, Sendable {
     /// would steal each other's datagrams. SO_REUSEADDR.
     public var reusesAddress = false
 
+    /// Lets the next socket with `takesYieldedPort` have the port, which then gets what arrives until it is closed. SO_REUSEADDR.
+    public var yieldsPort = false
+
+    /// Takes also a port that only sockets with `yieldsPort` have; itself, it yields it to nobody.
+    public var takesYieldedPort = false
+
     /// Whether several sockets of this program have the port. SO_REUSEPORT and SO_ATTACH_REUSEPORT_CBPF.
     public var portSharing = PortSharing.none
 

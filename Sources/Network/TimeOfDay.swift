@@ -1,5 +1,6 @@
 internal import CTimex
 internal import CUV
+internal import Glibc
 
 /// The clock on the wall, which is set now and then.
 public enum TimeOfDay {
@@ -16,8 +17,17 @@ public enum TimeOfDay {
         return UInt64(clamping: seconds) * 1_000 + UInt64(clamping: nanoseconds) / 1_000_000
     }
 
-    /// Whether the kernel has been told the time by somebody who knows it: a machine without a battery for its clock begins
-    /// where it stopped. The C function is `adjtimex`.
+    /// For how long the machine has slept since it was started: CLOCK_BOOTTIME less CLOCK_MONOTONIC.
+    public static var suspended: Duration {
+        var (boot, monotonic) = (timespec(), timespec())
+        unsafe clock_gettime(CLOCK_MONOTONIC, &monotonic)
+        unsafe clock_gettime(CLOCK_BOOTTIME, &boot)
+        return max(
+            .seconds(boot.tv_sec - monotonic.tv_sec) + .nanoseconds(boot.tv_nsec - monotonic.tv_nsec), .zero)
+    }
+
+    /// Whether the kernel calls its clock synchronised: it has been told the time by somebody who knows it. A machine without a
+    /// battery for its clock begins where it stopped. The C function is `adjtimex`.
     public static var isSet: Bool {
         unsafe withUnsafeTemporaryAllocation(byteCount: timexByteCount, alignment: 16) { state in
             unsafe state.initializeMemory(as: UInt8.self, repeating: 0)

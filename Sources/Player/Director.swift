@@ -310,6 +310,9 @@ extension Director {
         case .seek(let position):
             contents.target = Estimate(position, isExact: true)
             orders.post(.seek(position, item: contents.machine.reading, generation: generation))
+        case .aim(let position):
+            contents.target = Estimate(position, isExact: true)
+            contents.audience.tell(.progress(progress(&contents)))
         case .close:
             contents.target = Estimate(.zero, isExact: true)
             orders.post(.close)

@@ -1,5 +1,6 @@
 internal import Feed
 internal import HTTPFeed
+internal import Handoff
 internal import Sound
 
 #if FFmpeg
@@ -11,6 +12,9 @@ struct FeedOpening: Opening {
     private let settings: DownloadSettings
     /// Those that follow one another use the same connections.
     private let loop: HTTPLoop
+    private static let lookedThroughByteCount = 1 << 24
+    /// Begun before they are asked for, since something of them had to be known.
+    private let begun = Locked<[(item: QueueItem, download: any Downloading)]>([])
 
     init(_ settings: DownloadSettings) throws(StreamError) {
         self.settings = settings
@@ -18,8 +22,16 @@ struct FeedOpening: Opening {
     }
 
     func begin(_ item: QueueItem) throws(StreamError) -> any Downloading {
+        let ready = begun.withLock { begun in
+            begun.firstIndex { $0.item == item }.map { begun.remove(at: $0).download }
+        }
+        if let ready { return ready }
         do throws(DownloadError) {
-            let options = HTTPOptions(proxy: settings.proxy, headers: settings.headers, timeout: settings.timeout)
+            var options = HTTPOptions(
+                proxy: settings.proxy, headers: settings.headers, trusted: item.typed,
+                allowsDowngrade: settings.allowsDowngrade, timeout: settings.timeout)
+            options.giveUpAfter = settings.giveUpAfter
+            options.giveUpLiveAfter = settings.giveUpLiveAfter
             return try resource(of: item).open(options: options, limits: settings.limits, on: loop)
         } catch {
             throw StreamError(error)
@@ -31,7 +43,7 @@ struct FeedOpening: Opening {
             guard item.depth < Playlist.maximumDepth else {
                 throw .unusable("playlists that name playlists are followed only so far; open the innermost")
             }
-            return .playlist(playlist.entries.map { QueueItem($0, depth: item.depth + 1) })
+            return .playlist(playlist.entries.map { QueueItem($0, in: item) })
         }
         do throws(ReadError) {
             #if FFmpeg
@@ -41,6 +53,31 @@ struct FeedOpening: Opening {
             #endif
         } catch {
             throw .read(error)
+        }
+    }
+
+    /// As `item` is recorded, or the first that a playlist names; nil where it cannot be read. What was fetched for it serves who
+    /// begins the same then. Waits.
+    func format(of item: QueueItem) -> LPCMFormat? {
+        do throws(StreamError) {
+            let download = try begin(item)
+            // Its beginning is read twice: a picture may lie in front of the sound.
+            let limits = download.limits
+            download.limits.behind = Self.lookedThroughByteCount
+            defer { download.limits = limits }
+            do throws(StreamError) {
+                let opened = try open(download, of: item, as: nil)
+                begun.withLock { $0.append((item, download)) }
+                switch opened {
+                case .sound(let reading): return reading.format
+                case .playlist(let items): return items.first.flatMap(format)
+                }
+            } catch {
+                download.stop()
+                return nil
+            }
+        } catch {
+            return nil
         }
     }
 

@@ -9,6 +9,8 @@ public struct FeedSource: ~Copyable, AudioSource {
     private let reading: any Reading
     private let download: any Downloading
     private let opening: FeedOpening
+    /// Which entry of a playlist is read, for people, and how many it has; nil where the address is no playlist.
+    public let entry: (name: String, count: Int)?
 
     /// `address` is as for `Streamer.open`; of a playlist, the first entry is read. Without a `format` it is read as it
     /// was recorded. Throws a sentence with its remedy.
@@ -16,21 +18,22 @@ public struct FeedSource: ~Copyable, AudioSource {
         _ address: String, format: LPCMFormat? = nil, download settings: DownloadSettings = DownloadSettings()
     ) throws(StreamError) {
         let opening = try FeedOpening(settings)
-        (reading, download) = try Self.open(QueueItem(address), format, opening)
+        (reading, download, entry) = try Self.open(QueueItem(address), format, opening)
         self.opening = opening
     }
 
     private static func open(
         _ item: QueueItem, _ format: LPCMFormat?, _ opening: FeedOpening
-    ) throws(StreamError) -> (any Reading, any Downloading) {
+    ) throws(StreamError) -> (any Reading, any Downloading, (name: String, count: Int)?) {
         let download = try opening.begin(item)
         do throws(StreamError) {
             switch try opening.open(download, of: item, as: format) {
-            case .sound(let reading): return (reading, download)
+            case .sound(let reading): return (reading, download, nil)
             case .playlist(let items):
                 guard let first = items.first else { throw .unusable("the playlist names nothing to play") }
                 download.stop()
-                return try open(first, format, opening)
+                let (reading, source, inner) = try open(first, format, opening)
+                return (reading, source, (inner?.name ?? first.name, items.count))
             }
         } catch {
             download.stop()

@@ -35,11 +35,11 @@ struct PlaybackLoop: ~Copyable, Sendable {
     private mutating func turn(isOver: Bool) {
         switch output.wait() {
         case .interrupted(let interruption): note(interruption)
-        case .demand(let due):
+        case .demand(_, let playedAt):
             var orders = controls.orders
             // Without a card the clock demands: what would be played for nobody waits for it.
             if isOver || report.isCardLost { orders.isOpen = false }
-            play(Instant(nanoseconds: due.nanoseconds + output.queue), orders)
+            play(playedAt, orders)
             controls.taken.store(deck.taken, ordering: .releasing)
         }
         report.timeline = deck.timeline
@@ -58,7 +58,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
     private mutating func note(_ interruption: Interruption) {
         switch interruption.cause {
         case .xrun: report.xruns += 1
-        case .suspended, .backlog: break
+        case .suspended, .backlog, .resumed: break
         case .lost: report.isCardLost = true
         case .reopened: report.isCardLost = false
         }

@@ -9,6 +9,8 @@ public struct QueueItem: Equatable, Sendable {
     public let title: String?
 
     let resource: Result<Resource, ResourceError>
+    /// What a person typed, which this is or which led to it: credentials are for that alone.
+    let typed: Resource?
     /// How many playlists led to it.
     let depth: Int
 
@@ -16,13 +18,16 @@ public struct QueueItem: Equatable, Sendable {
     init(_ address: String) {
         resource = Result { () throws(ResourceError) in try Resource(address) }
         name = (try? resource.get().description) ?? String(fromPeer: address)
+        typed = try? resource.get()
         (title, depth) = (nil, 0)
     }
 
-    init(_ entry: Playlist.Entry, depth: Int) {
+    /// Of a playlist that is `parent`.
+    init(_ entry: Playlist.Entry, in parent: QueueItem) {
         name = entry.resource.description
         title = entry.title
         resource = .success(entry.resource)
-        self.depth = depth
+        typed = parent.typed
+        depth = parent.depth + 1
     }
 }

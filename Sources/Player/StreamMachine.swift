@@ -35,6 +35,8 @@ struct StreamMachine {
         /// Behind what is read now, without a gap.
         case append(item: Int)
         case seek(Duration)
+        /// It is to begin there when it is played again.
+        case aim(Duration)
         case close
         /// Nothing comes behind what is in the ring.
         case finish
@@ -70,6 +72,8 @@ struct StreamMachine {
     private var goesBack = false
     /// Where the item is to begin that is being opened.
     private var start: Duration?
+    /// Where it is to begin when it is played again after a stop.
+    private var aim: Duration?
     /// What is told when the rest has been heard.
     private var failure: StreamError?
 
@@ -159,6 +163,7 @@ extension StreamMachine {
         reading = item
         hearing = item
         failure = nil
+        aim = nil
         start = position
         phase = .opening
         goesBack = false
@@ -173,7 +178,7 @@ extension StreamMachine {
     private mutating func play() -> [Action] {
         wantsToPlay = true
         switch phase {
-        case .idle, .ended(.stopped), .failed: return itemCount > 0 ? open(hearing, at: nil) : []
+        case .idle, .ended(.stopped), .failed: return itemCount > 0 ? open(hearing, at: aim) : []
         // What was enqueued after the end is next, else all of it begins again.
         case .ended(.finished): return itemCount > 0 ? open(reading + 1 < itemCount ? reading + 1 : 0, at: nil) : []
         case .opening, .filling, .running, .draining: return []
@@ -183,10 +188,13 @@ extension StreamMachine {
     private mutating func seek(to position: Duration) -> [Action] {
         let position = max(position, .zero)
         switch phase {
-        case .idle, .ended(.stopped), .failed: return []
+        case .idle: return []
+        case .ended(.stopped), .failed:
+            aim = position
+            return itemCount > 0 ? [.aim(position)] : []
         case .opening: return open(reading, at: position)
         case .ended(.finished):
-            wantsToPlay = true
+            // Paused there.
             return reading == hearing ? jump(to: position) : open(hearing, at: position)
         case .filling, .running, .draining:
             // Already the next is read.

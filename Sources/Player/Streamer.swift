@@ -30,6 +30,20 @@ public final class Streamer: Streaming {
         try self.init(configuration, opening: FeedOpening(configuration.download))
     }
 
+    /// The same, and what the configuration leaves open of an output to a file is as what lies at `address`, which is to be opened
+    /// first. Waits until that is known; what cannot be read is told when it is opened.
+    public convenience init(_ configuration: StreamerConfiguration, sampledLike address: String?) throws(StreamError) {
+        let opening = try FeedOpening(configuration.download)
+        var configuration = configuration
+        if let address, case .file = configuration.output, let format = opening.format(of: QueueItem(address)) {
+            if configuration.sampleRate == nil, StreamerConfiguration.sampleRates.contains(format.rate.hertz) {
+                configuration.sampleRate = format.rate
+            }
+            configuration.channelCount = configuration.channelCount ?? min(format.channelCount, 2)
+        }
+        try self.init(configuration, opening: opening)
+    }
+
     init(_ configuration: StreamerConfiguration, opening: any Opening) throws(StreamError) {
         guard let bell = Bell(), let watch = Bell() else {
             throw .unusable("too many files are open: raise `ulimit -n`")
@@ -40,14 +54,18 @@ public final class Streamer: Streaming {
         let orders = WorkOrders(bell: bell)
         var output: PlaybackOutput?
         var renderer: Renderer?
+        let channelCount = configuration.channelCount ?? 2
+        var written = LPCMFormat(channelCount: channelCount)
         switch configuration.output {
         case .card(let name): output = try Self.card(name, configuration)
         case .clock:
-            output = PlaybackOutput(clockWithChannelCount: configuration.channelCount, period: configuration.period)
-        case .file, .source: break
+            output = PlaybackOutput(clockWithChannelCount: channelCount, period: configuration.period)
+        case .file:
+            written.rate = configuration.sampleRate ?? .opus
+        case .source: break
         }
         let hasClock = if case .file = configuration.output { false } else { true }
-        let format = output?.format ?? LPCMFormat(channelCount: configuration.channelCount)
+        let format = output?.format ?? written
         openedOutput = output?.granted.map { "\($0.device) (\($0.sampleFormat), \($0.format.rate.hertz) Hz)" }
         director = Director(
             Director.Settings(
@@ -85,7 +103,7 @@ public final class Streamer: Streaming {
     ) throws(StreamError) -> PlaybackOutput {
         do throws(SoundCardError) {
             return try PlaybackOutput(
-                card: name, channelCount: configuration.channelCount, period: configuration.period,
+                card: name, channelCount: configuration.channelCount ?? 2, period: configuration.period,
                 queuedPeriods: max(configuration.queue / configuration.period, 1.5))
         } catch {
             throw .unusable(error.description)

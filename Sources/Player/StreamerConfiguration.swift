@@ -1,3 +1,5 @@
+public import Sound
+
 /// What a streamer is to be like from the start. What can change while it plays is set on the streamer.
 public struct StreamerConfiguration: Sendable {
     public enum Output: Equatable, Sendable {
@@ -12,8 +14,13 @@ public struct StreamerConfiguration: Sendable {
     }
 
     public var output = Output.card("default")
-    /// 1 or 2. The rate is the card's, and 48 000 Hz elsewhere.
-    public var channelCount = 2
+    /// 1 or 2; nil: those of the sound, as far as that is known when the streamer is made, else 2.
+    public var channelCount: Int? = 2
+    /// Of a file that is written; nil: that of the sound, as far as that is known then, else 48 000 Hz. A card has its own, and
+    /// elsewhere it is 48 000 Hz.
+    public var sampleRate: SampleRate?
+    /// In hertz.
+    public static let sampleRates = 8_000...192_000
 
     /// How much the output is given at a time.
     public var period = Duration.milliseconds(20)
@@ -48,10 +55,18 @@ public struct DownloadSettings: Equatable, Sendable {
     /// Above zero: how long a connection, or the next bytes on it, are waited for before they are asked for again, and in the
     /// end given up with a sentence. Time in a pause does not count.
     public var timeout = Duration.seconds(10)
+    /// How long a connection that broke is tried again before that ends the sound with a sentence; nil: for ever. A connection
+    /// that never came about is not tried again.
+    public var giveUpAfter: Duration? = .seconds(60)
+    /// The same for what is live, such as a station.
+    public var giveUpLiveAfter: Duration?
     /// `http://…`, `socks5h://…`; nil for what the environment says.
     public var proxy: String?
-    /// Lines like `Authorization: Bearer …` that go with every request.
+    /// Lines like `Authorization: Bearer …` that go with every request to the scheme, host and port of the address that was
+    /// opened, and to no other that a playlist or a server leads to.
     public var headers: [String] = []
+    /// Follows a server from https to http, which is otherwise refused.
+    public var allowsDowngrade = false
 
     public init() {}
 }

@@ -39,15 +39,19 @@ extension PlayoutLane {
         _ payload: Span<UInt8>, _ sequence: Int64, _ start: FrameCount, _ frameCount: FrameCount, _ carriesFEC: Bool,
         arrivedAt arrival: FrameCount
     ) -> Arrival {
-        delays.insert(arrival - start, at: arrival)
+        delays.insert(
+            availability(of: arrival) - start, at: arrival, driftPartsPerMillion: drift.partsPerMillion)
         drift.insert(arrival - start, at: arrival)
         if let lastSequence, sequence <= lastSequence {
             let isDuplicate = sequence == lastSequence && !missing.isMissing(sequence)
             missing.arrive(sequence, at: arrival)
-            return isDuplicate ? .duplicate : .late(by: lastEnd - start)
+            if isDuplicate { return .duplicate }
+            if let skippedTo, start < skippedTo { return .skipped }
+            return .late(by: lastEnd - start)
         }
         if let playing, start + frameCount <= playing.position {
             missing.arrive(sequence, at: arrival)
+            if let skippedTo, start < skippedTo { return .skipped }
             return .late(by: playing.position - start)
         }
         switch queue.insert(
@@ -85,7 +89,7 @@ extension PlayoutLane {
 
     private mutating func count(_ arrival: Arrival) {
         switch arrival {
-        case .queued, .resynchronised, .spare: break
+        case .queued, .resynchronised, .spare, .skipped: break
         case .late: statistics.late += 1
         case .duplicate: statistics.duplicates += 1
         case .strange, .refused: statistics.discarded += 1
@@ -94,7 +98,7 @@ extension PlayoutLane {
 
     private mutating func countRepair(_ arrival: Arrival) {
         switch arrival {
-        case .queued, .resynchronised: break
+        case .queued, .resynchronised, .skipped: break
         case .late: statistics.lateRepairs += 1
         case .duplicate, .spare, .strange, .refused: statistics.spareRepairs += 1
         }

@@ -3,14 +3,18 @@ public import Sound
 /// Tells the time in frames that the card has asked for, and at which frame anything else happened.
 ///
 /// A request comes when the card has played the frames before it, so requests are the ticks of its clock; how late a
-/// thread woke up to hear one is noise, and is filtered out over some twenty requests.
+/// thread woke up to hear one is noise, and is filtered out over some twenty requests. Requests that come in bursts are evened out
+/// in the same way.
 public struct CardClock: BitwiseCopyable, Sendable {
     /// Frames asked for so far, at 48 000 Hz, those of time that was lost included.
     public private(set) var position = FrameCount(0)
     private var origin: Instant?
 
-    /// A request more than this off its time is no noise: the card stood still (an XRUN, a suspended machine). 30 ms.
+    /// A request more than 30 ms late is no noise: the card stood still (an XRUN, a suspended machine).
     private static var longestNoise: Int64 { 30_000_000 }
+    /// A request may come sooner than its turn, since sound servers ask for a quantum of up to 2048 frames at once. One that is
+    /// more than 60 ms early tells that the clock was set back.
+    private static var longestBurst: Int64 { 60_000_000 }
     private static var smoothing: Int64 { 20 }
 
     public init() {}
@@ -24,7 +28,7 @@ public struct CardClock: BitwiseCopyable, Sendable {
             return .zero
         }
         let error = now.nanoseconds - (start.nanoseconds + Self.nanoseconds(in: position))
-        guard abs(error) > Self.longestNoise else {
+        guard error > Self.longestNoise || error < -Self.longestBurst else {
             origin = Instant(nanoseconds: start.nanoseconds + error / Self.smoothing)
             return .zero
         }

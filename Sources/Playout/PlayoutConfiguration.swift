@@ -3,14 +3,14 @@ public import Sound
 /// How a lane weighs delay against late packets.
 public struct PlayoutConfiguration: Hashable, Sendable {
     public enum Depth: Hashable, Sendable {
-        /// As deep as the last ten seconds of arrivals ask for.
+        /// As deep as the last half minute of arrivals asks for.
         case adaptive
         /// So far behind the fastest packet, always.
         case fixed(FrameCount)
     }
 
     public var depth: Depth
-    /// The share of packets that may come too late for an adaptive depth, 0…1.
+    /// The share of half seconds whose slowest packet may come too late for an adaptive depth, 0…1.
     public var lateShare: Double
     /// What every packet must be early by: one pull, since a packet is needed when the pull that holds its first frame
     /// begins, and how late the pulling thread may wake.
@@ -23,7 +23,7 @@ public struct PlayoutConfiguration: Hashable, Sendable {
     public var repair: RepairNeeds
 
     public init(
-        depth: Depth = .adaptive, lateShare: Double = 0.003, margin: FrameCount = FrameCount(312),
+        depth: Depth = .adaptive, lateShare: Double = 0.05, margin: FrameCount = FrameCount(312),
         minimum: FrameCount = .zero, maximum: FrameCount = FrameCount(48_000), repair: RepairNeeds = .init()
     ) {
         self.depth = depth

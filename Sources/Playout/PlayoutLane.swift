@@ -30,6 +30,13 @@ public struct PlayoutLane: ~Copyable, Sendable {
     private var waited = FrameCount.zero
     /// Silence since, after the wait was given up.
     private var rested = FrameCount.zero
+    /// Until then the depth does not shrink: packets came late, and the newest one was late too, so the route may be longer now.
+    private var heldUntil = FrameCount(0)
+
+    /// From where the card asked for sound last. A card that asks for much at once asks ahead of its clock.
+    private var askedAt: FrameCount?
+    /// Up to where in the talker's time the card has skipped sound: what comes later from before it is not late.
+    var skippedTo: FrameCount?
 
     /// Where playout stands in the talker's time.
     struct Playing {
@@ -42,6 +49,10 @@ public struct PlayoutLane: ~Copyable, Sendable {
 
     /// What is older is no longer worth hearing: 5 s.
     private static var longestStall: FrameCount { FrameCount(240_000) }
+    /// A longer route is known as one within 1.5 s.
+    private static var holdTime: FrameCount { FrameCount(72_000) }
+    /// The depth stays where it exceeds what it should be by less than this part of it: 1/16.
+    private static var toleratedShare: Int { 16 }
 
     /// `capacity` in packets, a power of two; unless told as the deepest of `configuration` asks for.
     public init(configuration: PlayoutConfiguration = .init(), capacity: Int? = nil) {
@@ -82,6 +93,10 @@ public struct PlayoutLane: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func setRepair(_ needs: RepairNeeds) { target.repair = needs }
 
+    /// The card asks for sound from `position` on. Packets inserted later were not there for it. It need not be told where pulls come evenly.
+    @_noAllocation @_noLocks
+    public mutating func ask(from position: FrameCount) { askedAt = position }
+
     /// What to play at `now`, at most `wanted` frames of it when it is silence. Call it again when that is played.
     @_noAllocation @_noLocks
     public mutating func next(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
@@ -99,21 +114,44 @@ public struct PlayoutLane: ~Copyable, Sendable {
     }
 
     /// The card has lost so much time: what would have sounded in it is over.
+    ///
+    /// `missed` says how long it was silent where that differs, because its queue is another. `goesOn` where nothing was played
+    /// since it lost some before: it is one hole.
     @_noAllocation @_noLocks
-    public mutating func skip(_ frames: FrameCount) {
+    public mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
         guard let position = playing?.position else { return }
+        let missed = missed ?? frames
+        if missed > .zero {
+            statistics.skipped += missed
+            if !goesOn { statistics.holes += 1 }
+        }
+        guard frames > .zero else { return }
         playing?.position = position + frames
+        skippedTo = position + frames
         while let head = queue.head, head.end <= position + frames {
             lastSequence = head.sequence
             lastEnd = head.end
             queue.removeHead()
-            statistics.late += 1
         }
+    }
+
+    /// The card does not play so much of what it is given. `goesOn` as in `skip`.
+    @_noAllocation @_noLocks
+    public mutating func lose(_ frames: FrameCount, goesOn: Bool = false) {
+        guard playing != nil, frames > .zero else { return }
+        statistics.unplayed += frames
+        if !goesOn { statistics.holes += 1 }
     }
 
     /// Whoever performs has shortened or lengthened what was decoded by so much.
     @_noAllocation @_noLocks
     public mutating func bent(by frames: FrameCount) { statistics.stretched += frames }
+
+    /// A packet was loud speech.
+    @_noAllocation @_noLocks
+    public mutating func spoke(_ packet: PacketQueue.Entry) {
+        statistics.coded.add(byteCount: packet.byteCount, frameCount: packet.frameCount)
+    }
 
     /// So much of what was made up while playout waited is left out before it is heard.
     @_noAllocation @_noLocks
@@ -134,6 +172,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
         timeline = TalkerTimeline()
         target = TargetDepth(configuration)
         statistics = PlayoutStatistics()
+        askedAt = nil
     }
 
     /// The talker's numbers have jumped: nothing that was known of their time holds.
@@ -145,6 +184,8 @@ public struct PlayoutLane: ~Copyable, Sendable {
         lastSequence = nil
         lastEnd = .zero
         (waited, rested) = (.zero, .zero)
+        heldUntil = .zero
+        skippedTo = nil
         missing.removeAll()
     }
 
@@ -167,10 +208,11 @@ public struct PlayoutLane: ~Copyable, Sendable {
     private mutating func measure(_ playing: Playing, at now: FrameCount) {
         let target = targetDelay(at: now)
         excess = playing.depth - target
-        // A hundredth too deep is left: it would be wanted again before long.
+        // A little too deep is left so: it would be wanted again before long.
         if excess > .zero {
-            excess = max(excess - FrameCount((target - (delays.base ?? target)).rawValue / 100), .zero)
+            excess = max(excess - FrameCount((target - (delays.base ?? target)).rawValue / Self.toleratedShare), .zero)
         }
+        if now < heldUntil { excess = min(excess, .zero) }
         rate.update(excess: excess, driftPartsPerMillion: Float(drift.partsPerMillion))
         statistics.delay = playing.depth - (delays.base ?? playing.depth)
         statistics.target = target - (delays.base ?? target)
@@ -178,7 +220,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     }
 
     /// A packet has ended the wait. What was made up meanwhile stands for packets that are lost, or for the beginning of this
-    /// one where playout should lie no deeper, and the timeline has not moved. Else playout is that much later.
+    /// one where playout should lie no deeper, and the timeline has not moved. Otherwise playout is that much later.
     private mutating func settleWait(_ playing: inout Playing, at now: FrameCount) {
         guard waited > .zero, let head = queue.head, let lastSequence else { return }
         let gap = head.start - playing.position
@@ -186,8 +228,16 @@ public struct PlayoutLane: ~Copyable, Sendable {
         if head.sequence > lastSequence + 1 {
             stoodFor = min(waited, max(gap, .zero))
         } else if gap <= .zero {
-            let excess = max(now - playing.position - targetDelay(at: now), .zero)
-            stoodFor = min(waited, min(excess, FrameCount(head.frameCount.rawValue / 2)))
+            let target = targetDelay(at: now)
+            let excess = max(now - playing.position - target, .zero)
+            // The newest packet tells whether the stall is over. While it is not, every frame of depth that the wait has
+            // brought is needed for the next packet.
+            if delays.newestDelay <= target {
+                stoodFor = min(waited, min(excess, FrameCount(head.frameCount.rawValue / 2)))
+            } else {
+                stoodFor = .zero
+                heldUntil = now + Self.holdTime
+            }
         } else {
             return
         }
@@ -265,6 +315,11 @@ public struct PlayoutLane: ~Copyable, Sendable {
         guard let base = delays.base, let slow = delays.delay(exceptFor: configuration.lateShare) else { return .zero }
         return base + target.depth(spread: slow - base, lookAhead: lookAhead(at: now))
     }
+
+    /// When a packet that arrived at `arrival` is there to be played. A card that asks in bursts is ahead of its clock after each:
+    /// what arrives before the clock has come to the same place is as good as a packet that arrives then.
+    @_noAllocation @_noLocks
+    func availability(of arrival: FrameCount) -> FrameCount { max(arrival, askedAt ?? arrival) }
 
     /// One packet, while packets are lost: so that it is known to be lost, and the next one, which may carry what brings
     /// it back, is there in time.

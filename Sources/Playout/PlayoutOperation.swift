@@ -17,6 +17,8 @@ public enum Arrival: Equatable, BitwiseCopyable, Sendable {
     case queued
     /// All of its sound was due already; so much of it, at least, was concealed.
     case late(by: FrameCount)
+    /// All of its sound was due while the card stood still.
+    case skipped
     case duplicate
     /// A copy or resend of what is here or has been heard.
     case spare

@@ -1,3 +1,4 @@
+public import RTP
 public import Sound
 
 /// What became of the sound of one lane. Counts of frames at 48 000 Hz since the lane was opened.
@@ -14,6 +15,14 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var recoveredByCopy = FrameCount(0)
     /// Lost or late, and decoded from a packet that was sent again.
     public var recoveredByResend = FrameCount(0)
+    /// Time within talk in which the card stood still and was silent: what was due then is neither decoded nor made up.
+    public var skipped = FrameCount(0)
+    /// Decoded or made up, and not played, because the card was gone.
+    public var unplayed = FrameCount(0)
+    /// How often the card left out sound that was due: each time one hole, however long.
+    public var holes = 0
+    /// Speech that came by itself and was loud, for the bit rate of its codec: pauses take fewer bits and are no worse for it.
+    public var coded = CodedSound()
     /// Left out or heard twice, to bring the depth to where it should be.
     public var stretched = FrameCount(0)
     /// Packets that came after their sound was due. Copies and resends count in none of these three.
@@ -37,8 +46,18 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     public init() {}
 
-    /// All sound that was due: what was decoded, brought back and made up.
+    /// All sound that was due: what was decoded, brought back and made up, and what the card had no time for.
     public var due: FrameCount {
-        @_noAllocation @_noLocks get { decoded + recovered + recoveredByCopy + recoveredByResend + concealed }
+        @_noAllocation @_noLocks get {
+            heard + concealed + skipped
+        }
     }
+
+    /// What packets brought, by whatever way they came.
+    public var heard: FrameCount {
+        @_noAllocation @_noLocks get { decoded + recovered + recoveredByCopy + recoveredByResend }
+    }
+
+    /// Of `due`, what the card did not play.
+    public var missing: FrameCount { @_noAllocation @_noLocks get { skipped + unplayed } }
 }

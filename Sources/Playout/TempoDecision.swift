@@ -2,8 +2,8 @@ public import Sound
 
 /// Decides how much sound is to be left out or put in, from how wrong the depth is and what the sound is.
 ///
-/// A pause is the place for it, where nobody hears a tempo. In speech only so much is done as cannot wait for one: what is
-/// too shallow costs packets soon, what is too deep costs nothing but delay.
+/// A pause is the place for it, where nobody hears a tempo. In speech only that is done which cannot wait for one: a depth that is
+/// much too shallow costs packets soon; one that is much too deep waits for a pause for a second, since it costs only delay.
 public struct TempoDecision: BitwiseCopyable, Sendable {
     /// Whether nobody speaks in the sound heard last.
     public private(set) var isPause = false
@@ -16,11 +16,14 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
     private var sincePause = FrameCount(0)
     /// A change that was begun in speech is brought to its end.
     private var isUnderWay = false
+    /// Sound heard since the excess was last below `worstDepth`.
+    private var tooDeep = FrameCount(0)
 
-    /// 5 ms.
-    private static var worstShallowness: FrameCount { FrameCount(240) }
-    /// 40 ms.
+    /// 15 ms. A smaller lack waits for a pause.
+    private static var worstShallowness: FrameCount { FrameCount(720) }
+    /// 40 ms. A greater excess waits for a pause for 1 s of sound only, so that a stall of 100 ms is caught up within 3 s.
     private static var worstDepth: FrameCount { FrameCount(1_920) }
+    private static var longestTooDeep: FrameCount { FrameCount(48_000) }
     /// 5 ms, of a voice of 200 Hz.
     private static var ordinaryPeriod: FrameCount { FrameCount(240) }
     /// Where none has come for so long, as in music, pauses are not waited for: 4 s.
@@ -34,6 +37,7 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
     public mutating func hear(_ frames: FrameCount, meanSquare: Float) {
         isPause = level.isPause(meanSquare: meanSquare, lasting: frames)
         sincePause = isPause ? .zero : min(sincePause + frames, Self.patience)
+        tooDeep = min(tooDeep + frames, Self.longestTooDeep)
         budget.earn(frames, isPause: isPause)
     }
 
@@ -41,7 +45,8 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
     /// where it is not worth a cut.
     @_noAllocation @_noLocks
     public mutating func change(for excess: FrameCount) -> FrameCount {
-        if excess > Self.worstDepth || excess < .zero - Self.worstShallowness { isUnderWay = true }
+        if excess <= Self.worstDepth { tooDeep = .zero }
+        if tooDeep >= Self.longestTooDeep || excess < .zero - Self.worstShallowness { isUnderWay = true }
         if FrameCount(abs(excess.rawValue)) < TimeStretch.shortest { isUnderWay = false }
         guard isPause || isUnderWay || sincePause >= Self.patience else { return .zero }
         // Saved up for a whole period, so that it can be cut where it is like the next.

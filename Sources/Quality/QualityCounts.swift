@@ -13,21 +13,21 @@ public struct QualityCounts: Hashable, Sendable {
     public var jitter: Duration
     /// There and back on the network, where it is known.
     public var roundTrip: Duration?
-    /// What came of the sound, for the codec's bit rate.
-    public var coded: CodedSound
+    /// Whether what comes is played at all; false where it looks encrypted.
+    public var isPlayable: Bool
     /// What became of the sound.
     public var playout: PlayoutStatistics
 
     public init(
         expected: Int = 0, lost: Int = 0, lossRuns: Int = 0, jitter: Duration = .zero, roundTrip: Duration? = nil,
-        coded: CodedSound = .init(), playout: PlayoutStatistics = .init()
+        isPlayable: Bool = true, playout: PlayoutStatistics = .init()
     ) {
         self.expected = expected
         self.lost = lost
         self.lossRuns = lossRuns
         self.jitter = jitter
         self.roundTrip = roundTrip
-        self.coded = coded
+        self.isPlayable = isPlayable
         self.playout = playout
     }
 }

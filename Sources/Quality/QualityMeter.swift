@@ -1,5 +1,6 @@
 internal import Playout
 public import RTP
+internal import Sound
 
 /// Turns counts, looked at again and again, into how each second sounded, and the whole.
 ///
@@ -42,10 +43,27 @@ public struct QualityMeter: Sendable {
         var last = before[ssrc] ?? QualityCounts()
         if counts.expected < last.expected || counts.playout.decoded < last.playout.decoded { last = QualityCounts() }
         before[ssrc] = counts
+        guard counts.isPlayable else { return refuse(talker, counts, since: last) }
+        if counts.playout.heard > .zero { talkers[talker].whole.hasSound = true }
+        if talkers[talker].whole.hasSound { (current.hasSound, whole.hasSound) = (true, true) }
         current.add(counts, since: last)
         whole.add(counts, since: last)
         talkers[talker].whole.add(counts, since: last)
         if let delay { add(delay, of: talker) }
+    }
+
+    /// Packets came and were not played, because they look encrypted. What was made of the first of them was no sound.
+    private mutating func refuse(_ talker: Int, _ counts: QualityCounts, since last: QualityCounts) {
+        var counts = counts
+        counts.playout = last.playout
+        current.add(counts, since: last)
+        whole.add(counts, since: last)
+        talkers[talker].whole.add(counts, since: last)
+        guard talkers[talker].whole.hasSound else { return }
+        talkers[talker].whole.hasSound = false
+        guard !talkers.contains(where: \.whole.hasSound) else { return }
+        (current.hasSound, whole.hasSound) = (false, false)
+        for index in seconds.indices { seconds[index].hasSound = false }
     }
 
     /// The delay of playout, `elapsed` after the start, looked at while something was played.
@@ -58,7 +76,7 @@ public struct QualityMeter: Sendable {
     public mutating func advance(to elapsed: Duration) {
         while second < elapsed.components.seconds {
             seconds.append(current)
-            current = QualitySummary()
+            current = QualitySummary(after: current)
             second += 1
             if !keepsSeconds, seconds.count > Self.recentCount { seconds.removeFirst() }
         }

@@ -16,11 +16,20 @@ public struct QualitySummary: Hashable, Sendable {
     public private(set) var playout = PlayoutStatistics()
     public private(set) var jitter: Duration?
     public internal(set) var roundTrip: Duration?
-    public private(set) var coded = CodedSound()
+    /// Whether anybody was heard, in this time or before it. Nothing is scored that never sounded.
+    public internal(set) var hasSound = false
+    /// The bit rate of the codec as it was known before, in bit/s: silence does not tell it.
+    var earlierBitRate: Int?
     /// Playout behind what the fastest packet would have allowed, a sample for each time that it was looked at.
     public private(set) var delays = DelaySamples()
 
     public init() {}
+
+    /// The time that follows `earlier`, of the same talkers.
+    init(after earlier: Self) {
+        hasSound = earlier.hasSound
+        earlierBitRate = earlier.codecBitRate
+    }
 
     /// What sound takes beside the network and the jitter buffer: a packet of 20 ms and what Opus looks ahead.
     static let codingDelay = Duration.microseconds(26_500)
@@ -31,7 +40,6 @@ public struct QualitySummary: Hashable, Sendable {
         lossRuns += max(counts.lossRuns - before.lossRuns, 0)
         jitter = counts.jitter
         roundTrip = counts.roundTrip ?? roundTrip
-        coded.add(counts.coded, since: before.coded)
         playout.add(counts.playout, since: before.playout)
     }
 
@@ -44,7 +52,8 @@ public struct QualitySummary: Hashable, Sendable {
         lossRuns += later.lossRuns
         jitter = later.jitter ?? jitter
         roundTrip = later.roundTrip ?? roundTrip
-        coded.add(later.coded)
+        hasSound = hasSound || later.hasSound
+        earlierBitRate = earlierBitRate ?? later.earlierBitRate
         playout.add(later.playout, since: PlayoutStatistics())
         delays.add(later.delays)
     }
@@ -65,15 +74,29 @@ extension QualitySummary {
     public var recoveredByCopyShare: Double? { share(playout.recoveredByCopy) }
     public var recoveredByResendShare: Double? { share(playout.recoveredByResend) }
     public var stretchedShare: Double? { share(playout.stretched) }
+    /// What the card did not play: it stood still, or was gone.
+    public var missingShare: Double? { share(playout.missing) }
+    /// How long one hole of those lasted, on average; nil where there was none.
+    public var holeLength: Duration? { playout.holes > 0 ? playout.missing.duration() / playout.holes : nil }
 
-    /// The E-model's estimate, for the bit rate at which the sound came; nil while nothing was heard.
+    /// How speech is coded, in bit/s; nil where it is not known.
+    public var codecBitRate: Int? {
+        let own = playout.coded
+        return own.frameCount >= Self.enough ? own.bitRate : earlierBitRate ?? own.bitRate
+    }
+
+    /// 200 ms of loud speech.
+    private static let enough = FrameCount(9_600)
+
+    /// The E-model's estimate, for the bit rate at which the sound came; nil where nothing was heard.
     public var model: EModel? {
-        guard let concealedShare else { return nil }
+        guard hasSound, let concealedShare else { return nil }
         let network = (roundTrip ?? .zero) / 2
         let chance = 1 - (lostShare ?? 0)
         return EModel(
             delay: network + (delays.mean ?? .zero) + Self.codingDelay, lossShare: concealedShare,
-            burstRatio: (burstLength ?? 1) * chance, codec: coded.bitRate.map { .opus(bitRate: $0) } ?? .opus())
+            burstRatio: (burstLength ?? 1) * chance, missingShare: missingShare ?? 0, holeLength: holeLength ?? .zero,
+            codec: codecBitRate.map { .opus(bitRate: $0) } ?? .opus())
     }
 
     /// 1…4.5.
@@ -94,6 +117,7 @@ extension QualitySummary {
             ("lost_share", .decimal(lostShare, places: 5)), ("burst_length", .decimal(burstLength, places: 2)),
             ("late_share", .decimal(lateShare, places: 5)),
             ("concealed_share", .decimal(concealedShare, places: 5)),
+            ("missing_share", .decimal(missingShare, places: 5)), ("holes", .integer(playout.holes)),
             ("recovered_share", .decimal(recoveredShare, places: 5)),
             (
                 "recovered_by",
@@ -114,7 +138,7 @@ extension QualitySummary {
             ),
             ("target_ms", playout.due > .zero ? milliseconds(playout.target.duration()) : .null),
             ("jitter_ms", milliseconds(jitter)), ("round_trip_ms", milliseconds(roundTrip)),
-            ("codec_kbit_s", .decimal(coded.bitRate.map { Double($0) / 1_000 }, places: 1)),
+            ("codec_kbit_s", .decimal(playout.coded.bitRate.map { Double($0) / 1_000 }, places: 1)),
             ("drift_ppm", playout.due > .zero ? .decimal(Double(playout.driftPartsPerMillion), places: 1) : .null),
             ("score", .decimal(score, places: 2)), ("rating", .decimal(model?.rating, places: 1)),
         ]
@@ -135,6 +159,10 @@ extension PlayoutStatistics {
         recoveredByCopy += now.recoveredByCopy - before.recoveredByCopy
         recoveredByResend += now.recoveredByResend - before.recoveredByResend
         stretched += now.stretched - before.stretched
+        skipped += now.skipped - before.skipped
+        unplayed += now.unplayed - before.unplayed
+        holes += now.holes - before.holes
+        coded.add(now.coded, since: before.coded)
         late += now.late - before.late
         duplicates += now.duplicates - before.duplicates
         discarded += now.discarded - before.discarded

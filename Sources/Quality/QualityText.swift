@@ -8,9 +8,17 @@ extension QualitySummary {
         var lines = [
             "lost        \(max(lost, 0)) of \(expected) packets\(percent(lostShare))"
                 + (burstLength.map { ", \(rounded($0, 1)) in a row" } ?? "")
-                + ", late \(playout.late)\(percent(lateShare))",
-            "concealed   \(seconds(playout.concealed))\(percent(concealedShare)), brought back \(broughtBack)",
+                + ", late \(playout.late)\(percent(lateShare))"
         ]
+        guard hasSound else {
+            return (lines + ["played      nothing: there was no sound in it"]).joined(separator: "\n")
+        }
+        lines.append("concealed   \(seconds(playout.concealed))\(percent(concealedShare)), brought back \(broughtBack)")
+        if playout.missing > .zero {
+            lines.append(
+                "not played  \(seconds(playout.missing))\(percent(missingShare)) in \(playout.holes) "
+                    + "hole\(playout.holes == 1 ? "" : "s"): the sound card stood still, or was gone")
+        }
         if let mean = delays.mean, let p95 = delays.quantile(0.95), let most = delays.maximum {
             lines.append(
                 "delay       \(milliseconds(mean)) on average, \(milliseconds(p95)) at 95 %, \(milliseconds(most)) at most"

@@ -3,13 +3,14 @@ public import Sound
 /// How much sound came in how many bytes of payload: the bit rate of its codec.
 ///
 /// A packet of less than Opus codes speech with stands for silence. It says nothing of the codec, and does not count.
-public struct CodedSound: Hashable, Sendable {
+public struct CodedSound: Hashable, BitwiseCopyable, Sendable {
     public private(set) var byteCount = 0
     public private(set) var frameCount = FrameCount.zero
 
     /// In bit/s.
-    private static let least = 6_000
+    private static var least: Int { 6_000 }
 
+    @_noAllocation @_noLocks
     public init() {}
 
     /// In bit/s; nil where nothing came.
@@ -18,10 +19,11 @@ public struct CodedSound: Hashable, Sendable {
     }
 
     /// A packet has come.
-    public mutating func add(_ packet: PacketDescription) {
-        guard packet.byteCount * 8 * SampleRate.opus.hertz >= Self.least * packet.frameCount.rawValue else { return }
-        byteCount += packet.byteCount
-        frameCount += packet.frameCount
+    @_noAllocation @_noLocks
+    public mutating func add(byteCount: Int, frameCount: FrameCount) {
+        guard byteCount * 8 * SampleRate.opus.hertz >= Self.least * frameCount.rawValue else { return }
+        self.byteCount += byteCount
+        self.frameCount += frameCount
     }
 
     /// Adds what has come since it was `before`.

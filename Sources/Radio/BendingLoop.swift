@@ -114,11 +114,16 @@ final class BentPlaybackNews: Sendable {
             missed: FrameCount(missed.load(ordering: .relaxed)), isCardLost: isCardLost.load(ordering: .relaxed))
     }
 
+    /// What is demanded while the card is lost is not played.
+    func demanded(_ frames: FrameCount) {
+        if isCardLost.load(ordering: .relaxed) { missed.add(frames.rawValue, ordering: .relaxed) }
+    }
+
     func note(_ interruption: Interruption) {
         missed.add(interruption.missed.rawValue, ordering: .relaxed)
         switch interruption.cause {
         case .xrun: xruns.add(1, ordering: .relaxed)
-        case .suspended, .backlog: break
+        case .suspended, .backlog, .resumed: break
         case .lost:
             losses.add(1, ordering: .relaxed)
             isCardLost.store(true, ordering: .relaxed)

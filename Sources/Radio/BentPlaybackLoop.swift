@@ -22,7 +22,8 @@ struct BentPlaybackLoop: ~Copyable, Sendable {
         self.news = news
     }
 
-    consuming func run() {
+    consuming func run(priority: RealTime) {
+        output.fit(priority)
         while !controls.stops {
             switch output.wait() {
             case .interrupted(let interruption): news.note(interruption)
@@ -32,6 +33,7 @@ struct BentPlaybackLoop: ~Copyable, Sendable {
                     for index in 0..<sound.count { sound[index] = 0 }
                 }
                 output.write(sound)
+                news.demanded(output.period)
             }
         }
         output.finish()

@@ -15,6 +15,8 @@ struct CaptureInput: ~Copyable, Sendable {
     let format: LPCMFormat
     /// How the card was opened; nil for a file.
     let granted: GrantedSound?
+    /// Is told when a card that comes back grants something else than before; nil without one.
+    let changes: CardChanges?
     /// Whether it may be held for ever by a pipe that gives nothing and does not end.
     let mayHang: Bool
     /// What the last turn captured, from the front.
@@ -24,20 +26,37 @@ struct CaptureInput: ~Copyable, Sendable {
     private var file: SoundFileReader?
     private let given: SoundInput?
     private var metronome: Metronome
-    /// What a file gave, in its own channels.
+    /// What the source gave, in its own channels.
     private var read: Preallocated<Float>
     private let readChannelCount: Int
+    private let channel: CaptureChannel
+    /// Of a card that has two channels; nil of others.
+    private var detector: SilentChannelDetector?
 
-    /// `frame` is the length of a packet: the card wakes us when so much is there, and no sooner.
-    init(card name: String, channelCount: Int, frame: Duration) throws(RadioError) {
+    /// Of a card with two channels, the one that is digital silence while the other is not.
+    var silentChannel: CaptureChannel? { @_noAllocation @_noLocks get { detector?.silentChannel } }
+
+    /// A sound server takes the period for the delay that is asked of it, so it is short however long the packets are.
+    private static let longestPeriod = Duration.milliseconds(5)
+
+    /// `frame` is the length of a packet: that much is captured at a time. Both channels of the card are captured, however many
+    /// are sent, as plugins mix them otherwise, and a silent one would halve the other.
+    init(
+        card name: String, channelCount: Int, of channel: CaptureChannel, frame: Duration
+    ) throws(RadioError) {
         let wanted = FrameCount(min(frame, .milliseconds(20)))
         do {
-            let card = try CaptureCard(device: name, format: LPCMFormat(channelCount: channelCount), period: wanted)
+            let card = try CaptureCard(
+                device: name, format: .stereo, period: min(wanted, FrameCount(Self.longestPeriod)), frame: wanted)
             granted = card.granted
-            format = card.granted.format
+            changes = card.changes
+            let rate = card.granted.format.rate
+            format = LPCMFormat(rate: rate, channelCount: channelCount)
             sound = Preallocated(repeating: 0, count: card.frame.rawValue * channelCount)
-            read = Preallocated(repeating: 0, count: 1)
-            readChannelCount = channelCount
+            readChannelCount = card.granted.format.channelCount
+            read = Preallocated(repeating: 0, count: card.frame.rawValue * readChannelCount)
+            detector = card.granted.cardChannelCount > 1 ? SilentChannelDetector(rate: rate.hertz) : nil
+            self.channel = channel
             metronome = Metronome(rate: card.granted.format.rate)
             mayHang = false
             self.card = consume card
@@ -50,10 +69,13 @@ struct CaptureInput: ~Copyable, Sendable {
 
     /// A file or a pipe, read a frame at a time. A live pipe keeps its own pace, a file is held to the clock's. Without
     /// `raw` a file without a header is refused. Mixed to `channelCount` where it has others.
-    init(file path: String, raw: RawFormat?, channelCount: Int, frame: Duration) throws(RadioError) {
+    init(
+        file path: String, raw: RawFormat?, channelCount: Int, of channel: CaptureChannel, frame: Duration
+    ) throws(RadioError) {
         do {
             let reader = try SoundFileReader(path: path, rawFormat: raw)
             granted = nil
+            changes = nil
             format = LPCMFormat(rate: reader.format.rate, channelCount: channelCount)
             let frames = FrameCount(min(frame, .milliseconds(20)), at: reader.format.rate)
             sound = Preallocated(repeating: 0, count: frames.rawValue * channelCount)
@@ -64,14 +86,17 @@ struct CaptureInput: ~Copyable, Sendable {
             file = consume reader
             card = nil
             given = nil
+            self.channel = channel
+            detector = nil
         } catch {
             throw RadioError(.unavailable, error.description)
         }
     }
 
     /// What a program gives, held to the clock's pace as a file is.
-    init(_ sound: SoundInput, channelCount: Int, frame: Duration) {
+    init(_ sound: SoundInput, channelCount: Int, of channel: CaptureChannel, frame: Duration) {
         granted = nil
+        changes = nil
         format = LPCMFormat(rate: sound.format.rate, channelCount: channelCount)
         let frames = FrameCount(min(frame, .milliseconds(20)), at: sound.format.rate)
         self.sound = Preallocated(repeating: 0, count: frames.rawValue * channelCount)
@@ -82,11 +107,17 @@ struct CaptureInput: ~Copyable, Sendable {
         card = nil
         file = nil
         given = sound
+        self.channel = channel
+        detector = nil
     }
 
     mutating func next() -> Turn {
-        switch Self.read(&card, into: &sound) {
-        case .captured: return .captured(FrameCount(sound.count / format.channelCount), after: .zero)
+        switch Self.read(&card, into: &read) {
+        case .captured:
+            let frames = read.count / readChannelCount
+            watch(frames)
+            mix(frames)
+            return .captured(FrameCount(frames), after: .zero)
         case .interrupted(let interruption): return .interrupted(interruption)
         case .none: break
         }
@@ -101,18 +132,34 @@ struct CaptureInput: ~Copyable, Sendable {
         }
     }
 
-    /// To one channel as the mean of all; to two as the first two, or the one there is twice.
+    /// What was read becomes what is sent.
+    @_noAllocation @_noLocks
     private mutating func mix(_ frames: Int) {
         let (from, to) = (readChannelCount, format.channelCount)
+        let last = from > 1 ? 1 : 0
         for frame in 0..<frames {
-            if to == 1 {
+            switch channel {
+            case .left: for side in 0..<to { sound[frame * to + side] = read[frame * from] }
+            case .right: for side in 0..<to { sound[frame * to + side] = read[frame * from + last] }
+            case .mix where to == 1:
                 var sum: Float = 0
-                for channel in 0..<from { sum += read[frame * from + channel] }
+                for place in 0..<from { sum += read[frame * from + place] }
                 sound[frame] = sum / Float(from)
-            } else {
-                for channel in 0..<to { sound[frame * to + channel] = read[frame * from + min(channel, from - 1)] }
+            case .mix:
+                for side in 0..<to { sound[frame * to + side] = read[frame * from + (side > last ? last : side)] }
             }
         }
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func watch(_ frames: Int) {
+        guard detector != nil else { return }
+        var (soundsLeft, soundsRight) = (false, false)
+        for frame in 0..<frames {
+            if read[frame * readChannelCount] != 0 { soundsLeft = true }
+            if read[frame * readChannelCount + 1] != 0 { soundsRight = true }
+        }
+        detector?.append(frames, soundsLeft: soundsLeft, soundsRight: soundsRight)
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.

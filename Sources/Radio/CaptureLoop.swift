@@ -30,6 +30,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         self.reports = reports
         self.failed = failed
         report.trail = LevelTrail(rate: self.input.format.rate)
+        report.rate = self.input.format.rate
     }
 
     /// Whether `run` may not end for as long as a pipe gives nothing.
@@ -44,6 +45,7 @@ struct CaptureLoop: ~Copyable, Sendable {
                 talker.obey(controls.encoderDemand.load(ordering: .relaxed))
                 let isOpen = controls.isMicrophoneOpen.load(ordering: .relaxed)
                 if take(frames, after: missed, isOpen: isOpen) { wakeup.signal() }
+                report.priority = priority.renewed()
                 reports.publish(report)
             case .interrupted(let interruption):
                 if note(interruption) { wakeup.signal() }
@@ -75,6 +77,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         report.meanSquare = talker.meanSquare
         Self.follow(input.sound, frames.rawValue, channelCount: input.format.channelCount, with: &report.trail)
         report.overruns = talker.overrunCount
+        report.silentChannel = input.silentChannel
         return hasPushed
     }
 
@@ -90,9 +93,10 @@ struct CaptureLoop: ~Copyable, Sendable {
     /// The stream's time goes on while the card misses sound, so that nothing shifts for those who listen.
     @_noAllocation @_noLocks
     private mutating func note(_ interruption: Interruption) -> Bool {
+        report.missed += interruption.missed
         switch interruption.cause {
         case .xrun: report.xruns += 1
-        case .suspended, .backlog: break
+        case .suspended, .backlog, .resumed: break
         case .lost: report.isCardLost = true
         case .reopened: report.isCardLost = false
         }
@@ -104,10 +108,15 @@ struct CaptureLoop: ~Copyable, Sendable {
 struct CaptureReport: BitwiseCopyable, Sendable {
     var meanSquare: Float = 0
     var xruns = 0
+    /// Frames at `rate` that were not captured, or were dropped because too many waited.
+    var missed = FrameCount(0)
+    var rate = SampleRate.opus
     /// Packets that the network thread was too slow to take.
     var overruns = 0
     var isCardLost = false
     var priority = RealTime.notAsked
+    /// Of a card's two, the one that is digital silence while the other is not.
+    var silentChannel: CaptureChannel?
     /// How loud it is, whether the microphone is open or not.
     var trail = LevelTrail()
 }

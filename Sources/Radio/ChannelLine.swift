@@ -10,29 +10,34 @@ internal import Sound
 final class ChannelLine {
     private var channel: Channel
     private let relay: OwnRelay?
-    private let finder: RelayFinder?
+    private let finder: HostFinder?
+    private let clockTrust: ClockTrust
     private var lastClockLook: Instant
     private var bytes: [UInt8] = []
     private var opened: [UInt8] = []
 
     /// `ssrc` is the station's. `local` is where members reach us, where we answer them.
     init(
-        _ settings: ChannelSettings, _ coding: CodingSettings, depth: Duration, ssrc: SSRC, local: Endpoint,
-        at now: Instant
+        _ settings: ChannelSettings, _ coding: CodingSettings, ssrc: SSRC, local: Endpoint, at now: Instant
     ) {
         settings.suite.prepare()
         var generator = SecretChance()
         relay = settings.relay == nil ? OwnRelay(settings.keys, at: local, now, Self.clock, using: &generator) : nil
         finder = settings.relay.flatMap { relay in
-            relay.host.map { RelayFinder($0, port: relay.endpoints[0].port, at: now) }
+            relay.host.map {
+                HostFinder(
+                    $0, port: relay.endpoints[0].port, every: Self.findInterval, atMost: Self.findInterval, at: now)
+            }
         }
         lastClockLook = now
+        clockTrust = settings.clock
         let configuration = ChannelConfiguration(
             keys: settings.keys, role: settings.role, relay: settings.relay?.id ?? RelayID(host: "", port: local.port),
             endpoints: settings.relay?.endpoints ?? [OwnRelay.endpoint], suite: settings.suite,
-            bitRate: coding.bitRate, frameCount: FrameCount(coding.frame), depth: depth,
-            hasSetClock: TimeOfDay.isSet)
-        channel = Channel(configuration, ssrc: ssrc, at: now, clock: Self.clock, using: &generator)
+            bitRate: coding.bitRate, frameCount: FrameCount(coding.frame),
+            isSynchronised: settings.clock.isSynchronised)
+        channel = Channel(
+            configuration, ssrc: ssrc, at: now, clock: Self.clock, suspended: TimeOfDay.suspended, using: &generator)
         bytes.reserveCapacity(Channel.maximumDatagramByteCount)
         opened.reserveCapacity(Channel.maximumDatagramByteCount)
     }
@@ -50,6 +55,7 @@ final class ChannelLine {
 
     /// Takes in what the station sends.
     func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
+        channel.suspended = TimeOfDay.suspended
         channel.send(datagram, isControl: isControl, at: now)
     }
 
@@ -76,24 +82,28 @@ final class ChannelLine {
     }
 
     func timeElapsed(at now: Instant) {
+        channel.suspended = TimeOfDay.suspended
         if let deadline = channel.nextDeadline, deadline <= now { channel.timeElapsed(at: now) }
         relay?.timeElapsed(at: now)
     }
 
     /// To be called several times a second: sees what time it is, and where the relay is. `settle` is to follow.
     func look(at now: Instant) {
-        // What counts the moments stands still while the machine sleeps, and the clock on the wall may be set.
+        // The wall clock may be set, or be called synchronised.
         if now - lastClockLook >= Self.clockLookInterval {
             lastClockLook = now
-            if TimeOfDay.isSet { channel.clockIs(Self.clock, at: now) }
+            channel.suspended = TimeOfDay.suspended
+            channel.clockIs(Self.clock, isSynchronised: clockTrust.isSynchronised, at: now)
             relay?.clockIs(Self.clock, at: now)
         }
-        if let endpoints = finder?.look(isJoined: channel.isJoined, at: now) {
+        if let endpoints = finder?.look(isReached: channel.isJoined, at: now) {
             channel.relayIs(at: endpoints, now)
         }
     }
 
     private static var clock: WallClock { WallClock(milliseconds: TimeOfDay.milliseconds) }
+    /// Name servers are not asked more often where the relay is.
+    static let findInterval = Duration.seconds(30)
     private static let clockLookInterval = Duration.seconds(1)
 
     var nextDeadline: Instant? {
@@ -125,6 +135,7 @@ final class ChannelLine {
     /// What the relay says, and what others do through it.
     private func take(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, _ hand: Protection.Hand) -> Bool
     {
+        channel.suspended = TimeOfDay.suspended
         let reception = channel.receive(datagram, from: sender, at: now)
         while true {
             opened.removeAll(keepingCapacity: true)

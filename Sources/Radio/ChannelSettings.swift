@@ -1,5 +1,6 @@
 public import Engine
 public import Keys
+internal import Network
 
 /// Which channel a session is in, and by whom.
 public struct ChannelSettings: Sendable {
@@ -10,6 +11,7 @@ public struct ChannelSettings: Sendable {
     public var relay: Relay?
     /// Of our own packets.
     public var suite = SRTPSuite.aesCounterMode
+    public var clock = ClockTrust.kernel
 
     /// A relay, or a station that answers.
     public struct Relay: Sendable {
@@ -32,5 +34,23 @@ public struct ChannelSettings: Sendable {
         self.keys = keys
         self.role = role
         self.relay = relay
+    }
+}
+
+/// Whether this machine's wall clock is believed: what was recorded is told from what is said now by it.
+public enum ClockTrust: String, CaseIterable, Sendable {
+    /// Where the kernel calls it synchronised.
+    case kernel
+    /// As is: the host of a virtual machine may keep it without the kernel's knowledge.
+    case right
+    /// Not: the relay's is taken instead.
+    case unknown
+
+    var isSynchronised: Bool {
+        switch self {
+        case .kernel: TimeOfDay.isSet
+        case .right: true
+        case .unknown: false
+        }
     }
 }

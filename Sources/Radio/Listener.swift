@@ -21,6 +21,12 @@ struct Listener: ~Copyable, Sendable {
     private var usedCount = 0
     private var clock = CardClock()
     private var scratch: Preallocated<Float>
+    private var limiter: Limiter
+    /// How much later than the voices the mix is heard.
+    private let limiterDelay = FrameCount(Limiter.lookAhead)
+    /// Nothing was pulled since the card lost time, or played since it lost sound: what it loses next is the same hole.
+    private var isInHole = false
+    private var isLosing = false
     /// What is left over when frames of the card's rate are counted at 48 000 Hz, in units of one part in both.
     private var remainder = 0
 
@@ -31,6 +37,7 @@ struct Listener: ~Copyable, Sendable {
             try Voice(format: format, configuration: configuration)
         }
         scratch = Preallocated(repeating: 0, count: longestPull.rawValue * format.channelCount)
+        limiter = Limiter(format: format)
     }
 
     /// Fills `sound` (interleaved, the card's format) with what is to be heard next. `now` is when the card asked: the
@@ -40,34 +47,57 @@ struct Listener: ~Copyable, Sendable {
         into sound: inout MutableSpan<Float>, at now: Instant, from packets: borrowing HandoffConsumer<IncomingPacket>
     ) {
         let lost = clock.request(at: now)
-        for index in 0..<usedCount where lost > .zero { voices[index].skip(lost) }
+        skipAll(lost, missed: lost)
         while takeNext(of: packets) {}
 
         // The first who talks is heard as is, which nearly always is all there is to mix.
-        var isSilent = true
+        var soundingCount = 0
         concealment = Concealment(ahead: 0, behind: 0)
         for index in 0..<usedCount {
             let before = voices[index].concealment
-            if isSilent {
-                isSilent = !voices[index].pull(into: &sound, at: clock.position)
-            } else {
-                Self.mix(&voices[index], through: &scratch, into: &sound, at: clock.position)
-            }
+            let isSounding =
+                soundingCount == 0
+                ? voices[index].pull(into: &sound, at: clock.position)
+                : Self.mix(&voices[index], through: &scratch, into: &sound, at: clock.position)
+            if isSounding { soundingCount += 1 }
             let after = voices[index].concealment
             concealment.ahead = max(concealment.ahead, after.ahead - before.ahead)
             concealment.behind = max(concealment.behind, after.behind - before.behind)
         }
-        for index in sound.indices where isSilent { sound[index] = 0 }
+        for index in sound.indices where soundingCount == 0 { sound[index] = 0 }
+        limiter.process(&sound, isMix: soundingCount > 1)
         clock.advance(by: scaled(sound.count / format.channelCount))
+        isInHole = false
     }
 
-    /// The card says that it stood still for so many of its own frames: what would have sounded meanwhile is over. Without this
-    /// an underrun too short to be told from a late thread would be heard as delay, and read from arrivals as jitter.
+    /// The card says that its demands fell behind by so many of its own frames: what would have sounded meanwhile is over.
+    /// `missed` frames of it were silent. Without this an underrun too short to be told from a late thread would be heard as
+    /// delay, and read from arrivals as jitter.
     @_noAllocation @_noLocks
-    mutating func skip(_ missed: FrameCount) {
-        let lost = scaled(missed.rawValue)
+    mutating func skip(_ behind: FrameCount, missed: FrameCount) {
+        let lost = scaled(behind.rawValue)
         clock.lose(lost)
-        for index in 0..<usedCount { voices[index].skip(lost) }
+        skipAll(lost, missed: atOpusRate(missed))
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func skipAll(_ lost: FrameCount, missed: FrameCount) {
+        guard lost > .zero || missed > .zero else { return }
+        for index in 0..<usedCount { voices[index].skip(lost, missed: missed, goesOn: isInHole) }
+        isInHole = true
+    }
+
+    /// Called after each pull: the card did not play so many of its own frames since the last one though they were pulled for it,
+    /// because it is gone, or keeps a time of its own.
+    @_noAllocation @_noLocks
+    mutating func lose(_ frames: FrameCount) {
+        guard frames > .zero else {
+            isLosing = false
+            return
+        }
+        let lost = atOpusRate(frames)
+        for index in 0..<usedCount { voices[index].lose(lost, goesOn: isLosing) }
+        isLosing = true
     }
 
     /// Whether there has been a packet yet.
@@ -78,17 +108,23 @@ struct Listener: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func tell(_ report: inout ListenerReport) {
         report.crowdedOut = crowdedOut
-        for index in 0..<usedCount { voices[index].tell(&report.voices[index]) }
+        for index in 0..<usedCount {
+            voices[index].tell(&report.voices[index])
+            report.voices[index].playout.delay += limiterDelay
+            report.voices[index].playout.target += limiterDelay
+        }
     }
 
+    /// Returns whether it sounds.
     @_noAllocation @_noLocks
     private static func mix(
         _ voice: inout Voice, through scratch: inout Preallocated<Float>, into sound: inout MutableSpan<Float>,
         at position: FrameCount
-    ) {
+    ) -> Bool {
         var own = scratch.mutableSpan(in: 0..<sound.count)
-        guard voice.pull(into: &own, at: position) else { return }
+        guard voice.pull(into: &own, at: position) else { return false }
         for sample in sound.indices { sound[sample] += own[sample] }
+        return true
     }
 
     /// Vetted: nothing is retained for the closure, which does not outlive the call.
@@ -116,6 +152,12 @@ struct Listener: ~Copyable, Sendable {
         usedCount = max(usedCount, free + 1)
         voices[free].begin(packet.ssrc)
         voices[free].insert(packet, arrivedAt: clock.position(at: packet.arrival))
+    }
+
+    /// Frames of the card's rate at 48 000 Hz, to the frame below.
+    @_noAllocation @_noLocks
+    private func atOpusRate(_ frames: FrameCount) -> FrameCount {
+        FrameCount(frames.rawValue * SampleRate.opus.hertz / format.rate.hertz)
     }
 
     /// Frames of the card's rate at 48 000 Hz. What is left over is counted with the next.

@@ -47,6 +47,10 @@ internal import Synchronization
     private var wasLeftInSilence = false
     private var droppedCount = 0
     private var heardAnyone = false
+    /// For one who talks with somebody by name.
+    private let partner: PartnerFollower?
+    /// For one who only sends, to one address.
+    private var refusals: RefusalWatch?
     /// What was told last of those who have a voice: it is told after they have left, too.
     private var voices: [SessionSnapshot.VoiceSnapshot] = []
 
@@ -87,6 +91,15 @@ internal import Synchronization
         protection = try Self.protection(configuration, ssrc: identity.ssrc, local: localEndpoint, at: loop.now)
         if case .channel = configuration.protection { absence = .nobodyAnswers }
         coding = configuration.coding
+        let now = loop.now
+        partner = configuration.partner.map { partner in
+            PartnerFollower(
+                partner.address.host, port: partner.address.port, every: partner.interval, resolve: partner.resolve,
+                at: now)
+        }
+        if configuration.input != nil, configuration.output == nil, configuration.recording == nil, absence == nil {
+            refusals = RefusalWatch()
+        }
         sendsControlApart = configured.controlPort == .next
         demanded = Defence(bitRate: configuration.coding.bitRate)
         self.controls = controls
@@ -107,7 +120,7 @@ internal import Synchronization
     func run() {
         start = loop.now
         media.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }
-        control?.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }
+        control?.receive { [unowned self] datagram, sender, now in receiveAbove(datagram, from: sender, at: now) }
         do throws(NetworkError) {
             stationTimer = try loop.makeTimer { [unowned self] in
                 let now = loop.now
@@ -139,9 +152,22 @@ internal import Synchronization
         if now - lastLook >= Self.lookInterval { look(at: now) }
     }
 
+    /// A datagram has come to the port above. Media there is for another station of this machine, which shares the port with us:
+    /// the kernel prefers the socket whose address is the more exact, and ours may be.
+    private func receiveAbove(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+        let isControl = datagram.count > 1 && RTCPCompound.isRTCP(secondByte: datagram[1])
+        guard isControl || sendsControlApart else {
+            control?.close()
+            return
+        }
+        receive(datagram, from: sender, at: now)
+    }
+
     /// A datagram of the plain kind.
     private func take(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
-        if case .media(let packet) = station.receive(datagram, from: sender, at: now) {
+        let reception = station.receive(datagram, from: sender, at: now)
+        if let partner, !reception.isDiscarded { partner.heard(at: now) }
+        if case .media(let packet) = reception {
             heardAnyone = true
             for index in 0..<packet.copyCount { pass { $0.set(packet.copy(index), of: datagram, arrivedAt: now) } }
             pass { $0.set(packet, of: datagram, arrivedAt: now) }
@@ -249,7 +275,9 @@ internal import Synchronization
             channel.look(at: now)
             settle()
         }
+        if let found = partner?.look(at: now) { partnerIs(at: found, now) }
         publish()
+        refusals?.look(media.statistics, at: now)
         let sources = station.sources
         for index in sources.indices { tell(sources[index].repair, of: sources[index].ssrc) }
         let isLeft = limits.endsWithLastSource && heardAnyone && station.sources.isEmpty && state.isSilent
@@ -259,12 +287,24 @@ internal import Synchronization
         guard controls.stops || state.failure != nil || isDone || isLeft else { return }
         // Who ends by itself and is not in its channel has not done what it was to do.
         if !controls.stops, isDone || wasLeftInSilence, let absence { state.fail(absence) }
+        if let failure = refusals?.failure(media.statistics) { state.fail(failure) }
         drain(at: now)
         station.leave(at: now)
         sendDatagrams(at: now)
         protection.channel?.leave(at: now)
         settle()
         loop.stop()
+    }
+
+    /// Where the partner's name leads. One address of several is kept as long as it is among them.
+    private func partnerIs(at endpoints: [Endpoint], _ now: Instant) {
+        let addresses = Set(endpoints.map(\.address))
+        let remote = station.configuration.remotes.first
+        guard let first = endpoints.first, station.configuration.accepted != .only(addresses) else { return }
+        let isKept = remote.map { addresses.contains($0.address) } ?? false
+        station.partnerMoved(to: isKept ? remote ?? first : first, accepting: addresses, at: now)
+        if !isKept { state.post(.partnerMoved(to: first)) }
+        settle()
     }
 
     /// Said again and again, as the playback thread may give the talker another voice.
@@ -279,6 +319,8 @@ internal import Synchronization
             for index in report.listener.voices.indices where report.listener.voices[index].isHeard {
                 let voice = report.listener.voices[index]
                 station.playoutDelay(of: voice.ssrc, is: voice.playout.delay.duration())
+                station.playout(
+                    of: voice.ssrc, due: voice.playout.due, missing: voice.playout.missing, at: loop.now)
             }
             snapshot.add(report, present: station.sources, before: voices)
             voices = snapshot.voices
@@ -301,36 +343,8 @@ internal import Synchronization
         case .channel(let settings):
             return .channel(
                 ChannelLine(
-                    settings, configuration.coding, depth: configuration.playout.maximumDepth, ssrc: ssrc,
-                    local: local, at: now))
+                    settings, configuration.coding, ssrc: ssrc, local: local, at: now))
         }
-    }
-
-    private static func open(
-        _ configuration: SessionConfiguration, on loop: EventLoop
-    ) throws(NetworkError) -> (UDPSocket, UDPSocket?) {
-        var options = SocketOptions()
-        if let multicast = configuration.multicast {
-            options.reusesAddress = multicast.group != nil
-            options.multicastInterface = multicast.interface
-            options.multicastTimeToLive = multicast.timeToLive
-        }
-        let media = try UDPSocket(on: loop, bindingTo: configuration.local, options: options)
-        var above = media.localEndpoint
-        above.port &+= 1
-        // Other programs send their reports to the odd port above even to those who take them on the media's port; without it
-        // they are only not heard. The port above an odd one is left to another station of this machine.
-        var control: UDPSocket?
-        if configuration.station.controlPort == .next {
-            control = try UDPSocket(on: loop, bindingTo: above, options: options)
-        } else if configuration.output != nil, media.localEndpoint.port.isMultiple(of: 2) {
-            control = try? UDPSocket(on: loop, bindingTo: above, options: options)
-        }
-        if let multicast = configuration.multicast, let group = multicast.group {
-            try media.join(group: group, interface: multicast.interface)
-            try control?.join(group: group, interface: multicast.interface)
-        }
-        return (media, control)
     }
 }
 

@@ -25,11 +25,15 @@ struct PlaybackLoop: ~Copyable, Sendable {
 
     consuming func run(priority: RealTime) {
         player.report.priority = priority
+        player.fit(priority)
         while !controls.stops {
             player.isMuted = controls.isSpeakerMuted.load(ordering: .relaxed)
             player.turn()
-            if let card { player.report.interruptions = card.interruptions }
-            if player.hasNews { reports.publish(player.tell()) }
+            if let card { player.take(card.interruptions) }
+            if player.hasNews {
+                player.report.priority = priority.renewed()
+                reports.publish(player.tell())
+            }
         }
         player.finish()
     }
@@ -39,6 +43,8 @@ struct PlaybackLoop: ~Copyable, Sendable {
 struct PlaybackReport: BitwiseCopyable, Sendable {
     var listener = ListenerReport()
     var interruptions = Interruptions()
+    /// The card's, for the frames in `interruptions`.
+    var rate = SampleRate.opus
     var priority = RealTime.notAsked
     /// Sound that could not be recorded because its file was too slow.
     var unrecorded = 0
@@ -48,6 +54,7 @@ struct PlaybackReport: BitwiseCopyable, Sendable {
     struct Interruptions: BitwiseCopyable, Sendable {
         var xruns = 0
         var losses = 0
+        /// What the card did not play, at its own rate.
         var missed = FrameCount(0)
         var isCardLost = false
     }
@@ -76,6 +83,7 @@ struct Player: ~Copyable, Sendable {
         self.listener = listener
         self.packets = packets
         self.tap = tap
+        report.rate = self.output.format.rate
         report.trail = LevelTrail(rate: self.output.format.rate)
     }
 
@@ -84,17 +92,25 @@ struct Player: ~Copyable, Sendable {
         switch output.wait() {
         case .interrupted(let interruption):
             note(interruption)
-        case .demand(let now):
+        case .demand(let now, _):
             Self.pull(&listener, into: &sound, at: now, from: packets)
             untold += output.period.rawValue
             let concealed = (
                 ahead: atOwnRate(listener.concealment.ahead), behind: atOwnRate(listener.concealment.behind)
             )
             Self.follow(sound, output.period.rawValue, concealed.ahead + concealed.behind, with: &report.trail)
+            if report.interruptions.isCardLost { report.interruptions.missed += output.period }
+            listener.lose(report.interruptions.isCardLost ? output.period : .zero)
             record(concealed)
             if isMuted { for index in 0..<sound.count { sound[index] = 0 } }
             output.write(sound)
         }
+    }
+
+    /// How the card fares that plays what another thread makes of this sound.
+    mutating func take(_ interruptions: PlaybackReport.Interruptions) {
+        listener.lose(interruptions.missed - report.interruptions.missed)
+        report.interruptions = interruptions
     }
 
     /// A report is large to copy and seldom looked at: twenty times a second will do.
@@ -107,15 +123,17 @@ struct Player: ~Copyable, Sendable {
         return report
     }
 
+    mutating func fit(_ priority: RealTime) { output.fit(priority) }
+
     mutating func finish() { output.finish() }
 
     @_noAllocation @_noLocks
     private mutating func note(_ interruption: Interruption) {
-        listener.skip(interruption.missed)
+        listener.skip(interruption.behind, missed: interruption.missed)
         report.interruptions.missed += interruption.missed
         switch interruption.cause {
         case .xrun: report.interruptions.xruns += 1
-        case .suspended, .backlog: break
+        case .suspended, .backlog, .resumed: break
         case .lost:
             report.interruptions.losses += 1
             report.interruptions.isCardLost = true

@@ -10,7 +10,7 @@ extension Refusal.Reason {
         switch self {
         case .stopping, .left: "\(self); it is asked again until it is back"
         case .refused: "the relay does not carry this channel any more: ask its operator"
-        case .rekeyed, .full, .limited, .unproved: sentence
+        case .rekeyed, .full, .displaced, .limited, .unproved: sentence
         }
     }
 
@@ -20,7 +20,7 @@ extension Refusal.Reason {
             """
             : compare the link with the one that others use, and the relay's configuration with tenfour channel keys
             """
-        case .full: "; this goes on trying, and its operator can make more room"
+        case .full, .displaced: "; this goes on trying, and its operator can make more room"
         case .limited, .stopping, .left: "; this goes on trying"
         case .refused: ": ask for a link with its name, or its operator to add this one (name in relay.conf)"
         case .rekeyed: ": ask for the new link"
@@ -30,7 +30,7 @@ extension Refusal.Reason {
     /// Whether it may be otherwise in a moment: the place that a listener had is free half a minute after it was killed.
     var mayPass: Bool {
         switch self {
-        case .full, .limited, .stopping, .left: true
+        case .full, .displaced, .limited, .stopping, .left: true
         case .unproved, .refused, .rekeyed: false
         }
     }

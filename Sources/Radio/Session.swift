@@ -18,6 +18,7 @@ public final class Session: Sendable {
     /// Where datagrams are received: the port is known even when the system chose it.
     public let localEndpoint: Endpoint
 
+    private let cardChanges: [CardChanges]
     private let controls: Controls
     private let state: SessionState
     private let network: NetworkLoop
@@ -44,11 +45,15 @@ public final class Session: Sendable {
         self.state = state
         network = opened.network
         openings = opened.openings
+        cardChanges = opened.cardChanges
         localEndpoint = opened.network.localEndpoint
         loops = Locked(opened.loops)
     }
 
     deinit { stop() }
+
+    /// What sound cards that were lost and came back grant otherwise than before: a line each, for people, since the last call.
+    public func takeCardChanges() -> [String] { cardChanges.flatMap { $0.take() } }
 
     /// Starts and waits for the end. As `start` and `wait`, so once.
     public func run() throws(RadioError) {
@@ -170,7 +175,9 @@ extension Session {
         }
         if let card = loops.card.take() {
             try keep(
-                AudioThread("card", priority: Self.audioPriority, work: card) { card, _ in card.run() })
+                AudioThread("card", priority: Self.audioPriority, work: card) { card, priority in
+                    card.run(priority: priority)
+                })
         }
         if let recorder = loops.recorder.take() {
             try keep(

@@ -14,6 +14,8 @@ public struct SessionConfiguration: Sendable {
     public var station: StationConfiguration
     /// What `local` or the receivers being a group asks for; nil for one partner.
     public var multicast: Multicast?
+    /// With whom by name, so that a partner whose address changes is followed; nil leaves it at the addresses of `station`.
+    var partner: Partner?
     /// What protects the stream and the reports, both ways.
     public var protection = Protection.none
     /// What is sent; nothing when nil. A session that only sends ends with its input; one that hears as well goes on.
@@ -32,6 +34,14 @@ public struct SessionConfiguration: Sendable {
     public var duration: Duration?
     /// Ends by itself when everybody who was heard has left.
     public var endsWithLastSource = false
+
+    /// One to talk with, by name.
+    struct Partner: Sendable {
+        var address: StreamAddress
+        /// How long nothing comes before the name is looked up again.
+        var interval = PartnerFollower.interval
+        var resolve = HostFinder.system
+    }
 
     /// How a multicast group is reached.
     public struct Multicast: Hashable, Sendable {
@@ -122,8 +132,10 @@ public struct CodingSettings: Hashable, Sendable {
     public var fec = FEC.automatic
     /// 0…100, in percent: what `fec` is made for.
     public var expectedLoss = 0
-    /// 1 or 2: a source of other channels is mixed.
+    /// 1 or 2: a source of other channels is mixed, as `captureChannel` says.
     public var channelCount = 1
+    /// Which channels of a card, a file or other source are sent.
+    public var captureChannel = CaptureChannel.mix
     /// Of the encoder, 0…10: more costs processor time and sounds better.
     public var complexity = 10
 

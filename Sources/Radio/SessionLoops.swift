@@ -21,6 +21,7 @@ struct SessionLoops: ~Copyable, Sendable {
         var loops: SessionLoops
         let network: NetworkLoop
         let openings: [String]
+        let cardChanges: [CardChanges]
     }
 
     /// Between the capture thread and the network thread, in packets: more than a second of the shortest.
@@ -36,9 +37,10 @@ struct SessionLoops: ~Copyable, Sendable {
         let captured = Latest(CaptureReport())
         let played = Latest(PlaybackReport())
         var openings: [String] = []
+        var cardChanges: [CardChanges] = []
 
-        let output = try openOutput(configuration, &openings)
-        let input = try openInput(configuration, &openings)
+        let output = try openOutput(configuration, &openings, &cardChanges)
+        let input = try openInput(configuration, &openings, &cardChanges)
         let network = try openNetwork(
             configuration, controls, state, incoming: incoming.producer, outgoing: outgoing.consumer,
             captured: captured.reader, played: played.reader)
@@ -68,7 +70,7 @@ struct SessionLoops: ~Copyable, Sendable {
                     output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
             }
         }
-        return Opened(loops: loops, network: network, openings: openings)
+        return Opened(loops: loops, network: network, openings: openings, cardChanges: cardChanges)
     }
 
     /// Has playback keep the pace of the stream by the clock, and puts a worker between it and the card.
@@ -98,7 +100,7 @@ struct SessionLoops: ~Copyable, Sendable {
     }
 
     private static func openOutput(
-        _ configuration: SessionConfiguration, _ openings: inout [String]
+        _ configuration: SessionConfiguration, _ openings: inout [String], _ cardChanges: inout [CardChanges]
     ) throws(RadioError) -> PlaybackOutput? {
         let playout = configuration.playout
         switch configuration.output {
@@ -110,6 +112,7 @@ struct SessionLoops: ~Copyable, Sendable {
         case .card(let name):
             let output = try card(name, playout)
             if let granted = output.granted { openings.append("plays on \(granted.summary)") }
+            if let changes = output.changes { cardChanges.append(changes) }
             return output
         }
     }
@@ -125,7 +128,7 @@ struct SessionLoops: ~Copyable, Sendable {
     }
 
     private static func openInput(
-        _ configuration: SessionConfiguration, _ openings: inout [String]
+        _ configuration: SessionConfiguration, _ openings: inout [String], _ cardChanges: inout [CardChanges]
     ) throws(RadioError) -> CaptureInput? {
         let coding = configuration.coding
         switch configuration.input {
@@ -133,16 +136,19 @@ struct SessionLoops: ~Copyable, Sendable {
             return nil
         case .file(let path, let raw):
             let input = try CaptureInput(
-                file: path, raw: raw, channelCount: coding.channelCount, frame: coding.frame)
+                file: path, raw: raw, channelCount: coding.channelCount, of: coding.captureChannel, frame: coding.frame)
             openings.append("sends \(path == "-" ? "standard input" : path), \(input.format.summary)")
             return input
         case .sound(let sound):
-            let input = CaptureInput(sound, channelCount: coding.channelCount, frame: coding.frame)
+            let input = CaptureInput(
+                sound, channelCount: coding.channelCount, of: coding.captureChannel, frame: coding.frame)
             openings.append("sends what it is given, \(input.format.summary)")
             return input
         case .card(let name):
-            let input = try CaptureInput(card: name, channelCount: coding.channelCount, frame: coding.frame)
+            let input = try CaptureInput(
+                card: name, channelCount: coding.channelCount, of: coding.captureChannel, frame: coding.frame)
             if let granted = input.granted { openings.append("captures from \(granted.summary)") }
+            if let changes = input.changes { cardChanges.append(changes) }
             return input
         }
     }

@@ -52,8 +52,8 @@ public struct SessionSnapshot: Sendable {
         public var jitter = Duration.zero
         /// What the network lost of the last few seconds, before anything was done about it.
         public var recentLoss = LossSummary()
-        /// What came of their sound, for the bit rate of its codec.
-        public var coded = CodedSound()
+        /// Whether what they send looks encrypted, and is not played.
+        public var looksEncrypted = false
         /// There and back; nil where it is not known.
         public var roundTrip: Duration?
         /// What was asked for again and came, and what came as copies.
@@ -71,7 +71,6 @@ public struct SessionSnapshot: Sendable {
         var lostCount = 0
         var duplicateCount = 0
         var losses = BurstMetrics()
-        var coded = CodedSound()
         var mending = Mending()
     }
 
@@ -83,10 +82,14 @@ public struct SessionSnapshot: Sendable {
         public var trail: LevelTrail
         /// How often the card ran over because we came too late.
         public var xrunCount: Int
+        /// How much was not captured: lost by the card, or dropped because more waited than is worth sending.
+        public var missed: Duration
         /// Packets that our network thread was too slow to take.
         public var overrunCount: Int
         /// Whether the card is gone. It is looked for; what is sent meanwhile is silence.
         public var isCardLost: Bool
+        /// Of a card's two channels, the one that is digital silence while the other is not.
+        public var silentChannel: CaptureChannel?
         /// What became of the wish for real-time priority, in words.
         public var priority: String { realTime.description }
         let realTime: RealTime
@@ -98,8 +101,8 @@ public struct SessionSnapshot: Sendable {
         public var trail: LevelTrail
         /// How often the card ran dry because we came too late.
         public var xrunCount: Int
-        /// What the card did not play, at its own rate.
-        public var missed: FrameCount
+        /// Time in which the card stood still, or was gone, whether anybody talked in it or not.
+        public var missed: Duration
         /// Whether the card is gone. It is looked for; what is heard meanwhile is lost to it, not to a recording.
         public var isCardLost: Bool
         /// What became of the wish for real-time priority, in words.
@@ -109,6 +112,11 @@ public struct SessionSnapshot: Sendable {
         public var unrecordedSampleCount: Int
         /// Packets of talkers beyond the number of voices.
         public var crowdedOutCount: Int
+    }
+
+    /// What to say to the user where sound runs without real-time priority: why, and what to do. Nil where it was granted.
+    public var priorityDenial: String? {
+        [playback?.realTime, capture?.realTime].compactMap { $0 }.first(where: \.isDenied)?.description
     }
 
     init(station: borrowing Station, elapsed: Duration) {
@@ -122,8 +130,8 @@ public struct SessionSnapshot: Sendable {
         guard let report else { return }
         capture = CaptureSnapshot(
             level: Level(meanSquare: report.meanSquare), trail: report.trail, xrunCount: report.xruns,
-            overrunCount: report.overruns,
-            isCardLost: report.isCardLost, realTime: report.priority)
+            missed: report.missed.duration(at: report.rate), overrunCount: report.overruns,
+            isCardLost: report.isCardLost, silentChannel: report.silentChannel, realTime: report.priority)
     }
 
     /// `present` are those who have not left; of the others is known what was before.
@@ -140,7 +148,8 @@ public struct SessionSnapshot: Sendable {
             voices.append(voice)
         }
         playback = PlaybackSnapshot(
-            trail: report.trail, xrunCount: report.interruptions.xruns, missed: report.interruptions.missed,
+            trail: report.trail, xrunCount: report.interruptions.xruns,
+            missed: report.interruptions.missed.duration(at: report.rate),
             isCardLost: report.interruptions.isCardLost, realTime: report.priority,
             unrecordedSampleCount: report.unrecorded, crowdedOutCount: report.listener.crowdedOut)
     }
@@ -160,7 +169,8 @@ extension SessionSnapshot.VoiceSnapshot {
         stay = SessionSnapshot.Stay(source)
         let all = earlier + stay
         (receivedCount, lostCount, duplicateCount) = (all.receivedCount, all.lostCount, all.duplicateCount)
-        (losses, coded, mending) = (all.losses, all.coded, all.mending)
+        (losses, mending) = (all.losses, all.mending)
+        looksEncrypted = source.looksEncrypted
     }
 
     fileprivate mutating func update(_ voice: VoiceReport) {
@@ -176,7 +186,6 @@ extension SessionSnapshot.Stay {
         lostCount = source.reception.cumulativeLost
         duplicateCount = source.reception.duplicateCount
         losses = source.reception.losses
-        coded = source.coded
         mending = source.mending
     }
 
@@ -186,7 +195,6 @@ extension SessionSnapshot.Stay {
         sum.lostCount += earlier.lostCount
         sum.duplicateCount += earlier.duplicateCount
         sum.losses.add(earlier.losses)
-        sum.coded.add(earlier.coded)
         sum.mending.add(earlier.mending)
         return sum
     }

@@ -58,7 +58,9 @@ extension SessionConfiguration {
         var station = station
         station.remotes = [remote]
         station.accepted = .only(Set(endpoints.map(\.address)))
-        return Self(local: Endpoint(.anyV6, port: localPort), station: station)
+        var configuration = Self(local: Endpoint(.anyV6, port: localPort), station: station)
+        configuration.partner = Partner(address: address)
+        return configuration
     }
 
     /// In the channel that `link` opens, as one who talks and listens or as one who only listens. A link without a host answers

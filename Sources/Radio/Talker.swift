@@ -23,6 +23,8 @@ struct Talker: ~Copyable, Sendable {
     private var converter: RateConverter?
     private var frame: Preallocated<Float>
     private var filled = 0
+    /// What is left over when missed frames of the source are counted at 48 000 Hz, in units of one part in both.
+    private var remainder = 0
     /// Where the frame begins, counted from the start of the stream, silence and missed sound included.
     private var position = FrameCount.zero
     private var wasOpen = false
@@ -82,7 +84,9 @@ struct Talker: ~Copyable, Sendable {
     /// begins a talkspurt. Returns whether a packet was pushed.
     @_noAllocation @_noLocks
     mutating func skip(_ missed: FrameCount, into packets: borrowing HandoffProducer<OutgoingPacket>) -> Bool {
-        var rest = missed.rawValue * SampleRate.opus.hertz / format.rate.hertz
+        let scaled = missed.rawValue * SampleRate.opus.hertz + remainder
+        remainder = scaled % format.rate.hertz
+        var rest = scaled / format.rate.hertz
         guard rest > 0 else { return false }
         var hasPushed = false
         if filled > 0 {

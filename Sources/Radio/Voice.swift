@@ -14,11 +14,14 @@ package struct Voice: ~Copyable, Sendable {
     private(set) var meanSquare: Float = 0
 
     private let channelCount: Int
+    private let cardRate: Int
     private var decoder: OpusDecoder
     private var converter: RateConverter
     private var decoded: DecodedSound
     private var stretch: TimeStretch
     private var tempo = TempoDecision()
+    /// The mean square of the loudest packet.
+    private var loudest: Float = 0
 
     /// `format` is the card's.
     package init(format: LPCMFormat, configuration: PlayoutConfiguration) throws(RadioError) {
@@ -27,6 +30,7 @@ package struct Voice: ~Copyable, Sendable {
         self.decoder = decoder
         self.converter = converter
         channelCount = format.channelCount
+        cardRate = format.rate.hertz
         lane = PlayoutLane(configuration: configuration)
         decoded = DecodedSound(channelCount: format.channelCount)
         stretch = TimeStretch(channelCount: format.channelCount)
@@ -42,6 +46,7 @@ package struct Voice: ~Copyable, Sendable {
         decoder.reset()
         decoded.removeAll()
         tempo = TempoDecision()
+        loudest = 0
     }
 
     @_noAllocation @_noLocks
@@ -65,7 +70,12 @@ package struct Voice: ~Copyable, Sendable {
     }
 
     @_noAllocation @_noLocks
-    mutating func skip(_ frames: FrameCount) { lane.skip(frames) }
+    mutating func skip(_ frames: FrameCount, missed: FrameCount, goesOn: Bool) {
+        lane.skip(frames, missed: missed, goesOn: goesOn)
+    }
+
+    @_noAllocation @_noLocks
+    mutating func lose(_ frames: FrameCount, goesOn: Bool) { lane.lose(frames, goesOn: goesOn) }
 
     /// Fills `sound` (interleaved, at the card's rate) with what is due from `position` on. False when that is silence,
     /// and `sound` was left as it was.
@@ -75,17 +85,24 @@ package struct Voice: ~Copyable, Sendable {
             meanSquare = 0
             return false
         }
+        lane.ask(from: position)
         converter.correct(by: lane.ratePartsPerMillion)
         let wanted = sound.count / channelCount
         if lane.hasEndedWait { endWait(at: position) }
         var produced = 0
         while produced < wanted {
             if decoded.count == 0 {
-                decode(at: position + FrameCount(produced), wanting: FrameCount(wanted - produced))
+                decode(at: position + atOpusRate(produced), wanting: atOpusRate(wanted - produced))
             }
             produced += decoded.play(through: &converter, into: &sound, behind: produced)
         }
         return true
+    }
+
+    /// Frames of the card's at 48 000 Hz, to the frame above: of any there is at least one.
+    @_noAllocation @_noLocks
+    private func atOpusRate(_ frames: Int) -> FrameCount {
+        FrameCount((frames * SampleRate.opus.hertz + cardRate - 1) / cardRate)
     }
 
     /// Performs what the lane says comes next, and bends it where the depth is not what it should be.
@@ -111,10 +128,25 @@ package struct Voice: ~Copyable, Sendable {
         decoded.append(operation, with: &decoder, from: lane, replacing: replaced)
         let frames = FrameCount(max(decoded.count - before, 0))
         meanSquare = decoded.meanSquare(ofLast: frames)
-        guard case .decode = operation else { return false }
+        guard case .decode(let entry, _) = operation else { return false }
         tempo.hear(frames, meanSquare: meanSquare)
+        noteRate(of: entry)
         return true
     }
+
+    /// How many bits speech is coded with is told by its loud packets.
+    @_noAllocation @_noLocks
+    private mutating func noteRate(of entry: PacketQueue.Entry) {
+        loudest = max(meanSquare, loudest * Self.fading)
+        guard entry.origin == .original, meanSquare >= max(loudest * Self.loudShare, Self.quietest) else { return }
+        lane.spoke(entry)
+    }
+
+    /// 15 dB below the loudest is loud, and below −45 dBFS nobody speaks.
+    private static var loudShare: Float { 0.03 }
+    private static var quietest: Float { 3e-5 }
+    /// Of the loudest with each packet: by half in some ten minutes.
+    private static var fading: Float { 0.999_98 }
 
     /// What is too much lies in the queue, so there is more to decode where one packet is too short to cut a period from.
     @_noAllocation @_noLocks

@@ -6,7 +6,15 @@ internal import RTP
 extension CheckResult {
     /// What to change, the most important first; nothing where all is well.
     public var advice: [String] {
-        [lossAdvice, jitterAdvice, delayAdvice, driftAdvice].compactMap { $0 }
+        [missingAdvice, lossAdvice, jitterAdvice, delayAdvice, driftAdvice].compactMap { $0 }
+    }
+
+    /// Of what the other end's card skips, its reports tell.
+    private var missingAdvice: String? {
+        guard let share = view?.discardShare ?? quality?.whole.missingShare, share >= 0.005 else { return nil }
+        return
+            "the other end's sound card leaves out \(JSON.decimal(share * 100, places: 1).line) % of what comes: longer periods (-F 20ms) or "
+            + "real-time priority help there, and an end to what else uses that machine"
     }
 
     private var lossAdvice: String? {

@@ -39,7 +39,8 @@ public struct CheckResult: Sendable {
         let lossShare = lossShare ?? view.lossShare
         return EModel(
             delay: (view.roundTrip ?? .zero) / 2, lossShare: lossShare,
-            burstRatio: (view.burstLength ?? 1) * (1 - lossShare), codec: .opus(bitRate: defence.bitRate))
+            burstRatio: (view.burstLength ?? 1) * (1 - lossShare), missingShare: view.discardShare ?? 0,
+            codec: .opus(bitRate: defence.bitRate))
     }
 }
 
@@ -68,6 +69,7 @@ extension CheckResult {
                     .object([
                         ("lost_share", .decimal(lossShare, places: 5)), ("lost", .integer(view.lostCount)),
                         ("burst_length", .decimal(view.burstLength, places: 2)),
+                        ("missing_share", .decimal(view.discardShare, places: 5)),
                         ("jitter_ms", milliseconds(view.jitter)),
                         ("round_trip_ms", milliseconds(view.roundTrip)),
                     ])

@@ -43,6 +43,8 @@ public struct RelayFile: Sendable, Equatable {
     /// Of limits that all channels have, and each may have of its own.
     enum Ranges {
         static let members = 1...1_000_000
+        static let channelTalkers = 1...10_000
+        static let channelBits = 1_000...10_000_000_000
         static let talkerPackets = 1...100_000
         static let talkerBits = 1_000...1_000_000_000
     }
@@ -178,6 +180,9 @@ extension RelayFile {
         case "channel": try addChannel(words, place)
         case "members": configuration.relay.limits.members = try number(Ranges.members)
         case "channel-members": configuration.relay.limits.channelMembers = try number(Ranges.members)
+        case "channel-talkers": configuration.relay.limits.channelTalkers = try number(Ranges.channelTalkers)
+        case "channel-voices": configuration.relay.limits.channelVoices = try number(Ranges.channelTalkers)
+        case "channel-bits": configuration.relay.limits.channelBitsPerSecond = try number(Ranges.channelBits)
         case "talker-packets": configuration.relay.limits.talkerPacketsPerSecond = try number(Ranges.talkerPackets)
         case "talker-bits": configuration.relay.limits.talkerBitsPerSecond = try number(Ranges.talkerBits)
         case "plain-packets": plainLimits.packetsPerSecond = try number(1...1_000_000)

@@ -122,6 +122,9 @@ extension ChannelLimits {
     ) throws(RelayFileError) {
         let limits: [Substring: (place: WritableKeyPath<ChannelLimits, Int?>, range: ClosedRange<Int>)] = [
             "members": (\.members, RelayFile.Ranges.members),
+            "talkers": (\.talkers, RelayFile.Ranges.channelTalkers),
+            "voices": (\.voices, RelayFile.Ranges.channelTalkers),
+            "bits": (\.bitsPerSecond, RelayFile.Ranges.channelBits),
             "talker-packets": (\.talkerPacketsPerSecond, RelayFile.Ranges.talkerPackets),
             "talker-bits": (\.talkerBitsPerSecond, RelayFile.Ranges.talkerBits),
         ]

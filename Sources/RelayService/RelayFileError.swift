@@ -14,8 +14,14 @@ public struct RelayFileError: Error, Hashable, Sendable {
     /// For whoever reads the file itself.
     public init(unreadable path: String) { self.init(.whole, .unreadable(path)) }
 
+    /// For whoever reads the file itself: others may read the keys in it, or change them. `remedy` says how, and what to do.
+    public init(open path: String, _ remedy: String) { self.init(.file(path), .open(remedy)) }
+
     fileprivate var isMissingFile: Bool {
-        if case .unreadable = reason { true } else { false }
+        switch reason {
+        case .unreadable, .open: true
+        default: false
+        }
     }
 
     public enum Place: Hashable, Sendable {
@@ -42,6 +48,8 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case keyAgain(String)
         case target
         case unreadable(String)
+        /// Others may read or change it; the remedy.
+        case open(String)
         case tooMany(String)
         case plainAndEncrypted(String)
         case circle(String, Endpoint)
@@ -121,13 +129,14 @@ extension RelayFileError.Reason: CustomStringConvertible {
         case .channelForm:
             """
             write: channel NAME talk=KEY listen=KEY, as tenfour channel new and tenfour channel keys print it, and behind that \
-            members=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER where the channel has its own
+            members=NUMBER, talkers=NUMBER, voices=NUMBER, bits=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER where the channel has its own
             """
         case .name: "a channel's name is 1 to 32 of a-z, 0-9, '-', '.' and '_', of which the first is a letter or digit"
         case .key(let role): "what follows \(role)= is no join key: those have 52 letters and digits"
         case .keyAgain(let name): "channel \(name) has this key already; each channel has two keys of its own"
         case .target: "write one ADDRESS:PORT in numbers, such as 10.0.0.7:5004 or [2001:db8::7]:5004"
         case .unreadable(let path): "\(String(fromPeer: path)) cannot be read; name a file that is there"
+        case .open(let remedy): remedy
         case .tooMany(let what): "there are too many \(what)"
         case .plainAndEncrypted(let name):
             "\(name) is an encrypted channel, and a plain one cannot have its name; give one of them another"

@@ -25,9 +25,16 @@ extension RelayFile {
         # A channel that is to have other limits than those below has them in its line.
         #channel concert talk=KEY listen=KEY members=5000 talker-packets=200 talker-bits=256k
 
-        # Members in all channels together, and in one of them: one more is told that it is full.
+        # Members in all channels together, and in one of them: one more is told that it is full. A quarter of the places, at
+        # least two, is kept for talkers.
         #members \(RelayLimits().members)
         #channel-members \(RelayLimits().channelMembers)
+
+        # Talkers that one channel knows, those of them that are heard at the same time, and what they may send together in a
+        # second. What is beyond is not passed on.
+        #channel-talkers \(RelayLimits().channelTalkers)
+        #channel-voices \(RelayLimits().channelVoices)
+        #channel-bits \(RelayLimits().channelBitsPerSecond / 1_000)k
 
         # What one talker may send in a second.
         #talker-packets \(RelayLimits().talkerPacketsPerSecond)

@@ -82,6 +82,7 @@ internal import Sound
         relay = Relay(
             configuration.relay, address: PeerAddress(localEndpoint), at: start, clock: Self.clock,
             using: &generator)
+        relay.failedProofs(take: ProofTime.measured(by: relay))
         wakeup = try loop.makeWakeup { woken.server?.woken() }
         relayTimer = try loop.makeTimer { woken.server?.timeElapsed() }
         announcementTimer = try loop.makeTimer { woken.server?.sendAnnouncements() }
@@ -116,8 +117,9 @@ internal import Sound
         socket.receive { [unowned self] in receive($0, from: $1, at: $2) }
         socket.whenDrained { [unowned self] in drained() }
         socket.whenEmptied { [unowned self] in talkerSockets.sharedSocketIsEmpty() }
-        for opening in [.listening(localEndpoint)] + openings { notices(opening) }
         try started(loop)
+        // By now signals are caught: who sees this may send one.
+        for opening in [.listening(localEndpoint)] + openings { notices(opening) }
         look()
         settle(at: loop.now)
         loop.run()

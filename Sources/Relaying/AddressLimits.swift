@@ -9,6 +9,16 @@ struct AddressLimits: Sendable {
     private var entries: [Entry]
     private let seed: UInt64
     private let price: Allowance.Price
+    private let scope: Scope
+
+    /// What counts as one: a host, or the network of a site.
+    enum Scope: Sendable {
+        case host, network
+
+        fileprivate func prefix(of address: IPAddress) -> UInt64 {
+            self == .host ? address.hostPrefix : address.networkPrefix
+        }
+    }
 
     private struct Entry: Sendable {
         var prefix: UInt64 = 0
@@ -18,37 +28,38 @@ struct AddressLimits: Sendable {
     private static let rowCount = 256
     private static let rowLength = 4
 
-    init(_ price: Allowance.Price, seed: UInt64) {
+    init(_ price: Allowance.Price, of scope: Scope = .host, seed: UInt64) {
         self.price = price
+        self.scope = scope
         self.seed = seed
         entries = [Entry](repeating: Entry(), count: Self.rowCount * Self.rowLength)
     }
 
     func allows(_ address: IPAddress, at now: Instant) -> Bool {
-        let prefix = address.hostPrefix
+        let prefix = scope.prefix(of: address)
         for place in row(prefix) where entries[place].prefix == prefix {
             return entries[place].allowance.allows(price, at: now)
         }
         return true
     }
 
-    /// Whether one more is within the limit; then it is spent.
-    mutating func spend(_ address: IPAddress, at now: Instant) -> Bool {
-        let prefix = address.hostPrefix
+    /// Whether so many more are within the limit; then they are spent.
+    mutating func spend(_ address: IPAddress, count: Int = 1, at now: Instant) -> Bool {
+        let prefix = scope.prefix(of: address)
         var chosen = row(prefix).lowerBound
         for place in row(prefix) {
             if entries[place].prefix == prefix {
-                return entries[place].allowance.spend(price, at: now)
+                return entries[place].allowance.spend(price, count: count, at: now)
             }
             if entries[place].allowance.moment < entries[chosen].allowance.moment { chosen = place }
         }
         entries[chosen] = Entry(prefix: prefix)
-        return entries[chosen].allowance.spend(price, at: now)
+        return entries[chosen].allowance.spend(price, count: count, at: now)
     }
 
     /// One that was spent was none of those that are limited.
     mutating func giveBack(_ address: IPAddress) {
-        let prefix = address.hostPrefix
+        let prefix = scope.prefix(of: address)
         for place in row(prefix) where entries[place].prefix == prefix { entries[place].allowance.giveBack(price) }
     }
 

@@ -15,8 +15,13 @@ struct Allowance: Sendable {
         return true
     }
 
-    mutating func spend(_ price: Price, at now: Instant) -> Bool {
-        spend(price.cost, most: price.most, at: now.nanoseconds)
+    mutating func spend(_ price: Price, count: Int = 1, at now: Instant) -> Bool {
+        spend(price.cost * Int64(count), most: price.most, at: now.nanoseconds)
+    }
+
+    /// When `count` can be spent at the earliest, if nothing is spent before.
+    func moment(for count: Int, of price: Price) -> Instant {
+        paid == .min ? .start : Instant(nanoseconds: paid - price.most + price.cost * Int64(count))
     }
 
     /// What was spent for nothing is earned again; never more than there is without spending.

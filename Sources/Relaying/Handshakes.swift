@@ -30,11 +30,20 @@ extension Relay {
         guard !usedCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
         if let refusal = saidRefusals[join] { return refuseAgain(refusal, sender) }
         guard failures.allows(sender.address, at: now) else { return .discarded(.tooManyFailures) }
+        if !waitingProofs.isEmpty || !failedProofs.allows(failedProofPrice, at: now) {
+            return waitingProofs.insert(join, from: sender, at: now) ? .handled : .discarded(.tooManyFailures)
+        }
+        return prove(join, from: sender, at: now)
+    }
+
+    /// Checks what a JOIN proves, and lets its member in or says why not.
+    mutating func prove(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
         let door = doors[join.channelID]
         let key = door?.key ?? dummyKey
         let isProved = join.isProved(by: key)
         guard isProved, let door else {
             _ = failures.spend(sender.address, at: now)
+            _ = failedProofs.spend(failedProofPrice, at: now)
             return refuse(join, .unproved, .unproved, key, to: sender)
         }
         guard hostJoins.spend(sender.address, at: now), joins.spend(Self.joinPrice, at: now) else {
@@ -45,7 +54,7 @@ extension Relay {
         }
         guard let channel = door.channel else { return refuse(join, .rekeyed, .rekeyed, key, to: sender) }
         if let ending { return refuse(join, ending, .stopping, key, to: sender) }
-        guard hasRoom(in: channel, for: sender) else { return refuse(join, .full, .full, key, to: sender) }
+        guard mayEnter(channel, as: key.role, from: sender) else { return refuse(join, .full, .full, key, to: sender) }
         guard sessions.waitingCount(at: sender.address) < Self.mostWaitingOfHost else {
             return refuse(join, .limited, .tooManyJoins, key, to: sender)
         }
@@ -69,25 +78,6 @@ extension Relay {
 
     /// Of sessions whose first record has not come: who never means to send one takes nobody's place but its neighbours'.
     static let mostWaitingOfHost = 1_000
-
-    /// Who joins anew from where it was takes its own place. Whose first record has not come takes none.
-    private func hasRoom(in channel: Int, for sender: Endpoint) -> Bool {
-        if hasRoom(in: channel) { return true }
-        return isHere(sender, in: channel)
-    }
-
-    func hasRoom(in channel: Int) -> Bool {
-        guard let channel = channels[channel] else { return false }
-        return channel.status.memberCount < channel.limits.channelMembers && sessions.joinedCount < limits.members
-    }
-
-    private func isHere(_ sender: Endpoint, in channel: Int) -> Bool {
-        var search = sessions.search(sender)
-        while let member = sessions.next(&search, at: sender) {
-            if sessions[member].channel == channel, sessions[member].state == .joined { return true }
-        }
-        return false
-    }
 
     /// While the network takes nothing, what strangers ask for must not pile up.
     var hasRoomForStrangers: Bool { outbox.count < 4_096 }

@@ -24,6 +24,7 @@ extension Relay {
         let place = Int(sessions[member].talker)
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(place, of: member, datagram.count, at: now) { return .discarded(reason) }
+        if let reason = boundVoice(place, of: member, ssrc, byteCount, at: now) { return .discarded(reason) }
         guard let isNew = hear(place, member, ssrc, datagram.extracting(..<byteCount), at: now) else {
             return .discarded(.unannounced)
         }
@@ -45,6 +46,8 @@ extension Relay {
         if talkers[place]?.claim != announcement.ssrc {
             if let reason = claim(announcement.ssrc, place, member, at: now) { return .discarded(reason) }
         }
+        let channel = Int(sessions[member].channel)
+        if let reason = boundBits(byteCount, in: channel, at: now) { return .discarded(reason) }
         talkers[place]?.announced(datagram.extracting(..<byteCount), at: now)
         return forward(byteCount, of: member)
     }
@@ -66,17 +69,15 @@ extension Relay {
         var failure = RelayDiscard.strangerMedia
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
-            switch check(datagram, of: member) {
-            case .right(let member, let count): return .right(member: member, byteCount: count)
-            case .wrong(let reason): failure = reason
-            }
+            let result = check(datagram, of: member)
+            guard case .wrong(let reason) = result else { return result }
+            failure = reason
         }
         guard let claimants = claims[ssrc] else { return .wrong(failure) }
         for member in claimants where sessions[member].endpoint != sender {
-            switch check(datagram, of: member) {
-            case .right(let member, let count): return .right(member: member, byteCount: count)
-            case .wrong(let reason): failure = reason
-            }
+            let result = check(datagram, of: member)
+            guard case .wrong(let reason) = result else { return result }
+            failure = reason
         }
         return .wrong(failure)
     }
@@ -127,8 +128,10 @@ extension Relay {
         guard talkers[place]?.announcements.spend(Self.announcementPrice, at: now) ?? false else {
             return .tooManyAnnouncements
         }
+        guard makeRoomForSSRC(in: Int(channel), of: place, at: now) else { return .tooManyTalkers }
         release(place, at: now)
         talkers[place]?.claim = ssrc
+        talkers[place]?.claimedAt = now
         claims[ssrc, default: []].append(member)
         channels[Int(channel)]?.claimants.append(member)
         return nil
@@ -138,7 +141,7 @@ extension Relay {
     mutating func tellAnnouncements(to member: Int, at now: Instant) {
         for talker in channels[Int(sessions[member].channel)]?.claimants ?? [] where talker != member {
             guard let said = talkers[Int(sessions[talker].talker)], !said.announcement.isEmpty,
-                now - said.announcedAt < .seconds(Int(Announcement.maximumClockError))
+                now - said.announcedAt < .milliseconds(Int(Announcement.maximumClockError))
             else { continue }
             if hasRoomForMembers { outbox.put(said.announcement.span, to: sessions[member].endpoint) }
         }

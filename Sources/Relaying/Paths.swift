@@ -44,6 +44,7 @@ extension Relay {
         paths[member] = nil
         let channel = Int(sessions[member].channel)
         endThose(at: sender, in: channel, .joined, but: member, at: now)
+        movePlace(member, to: sender.address)
         sessions.move(member, to: sender)
         renew(member, at: now)
         let isTalking = isTalking(member)

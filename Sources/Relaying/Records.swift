@@ -88,15 +88,14 @@ extension Relay {
         // Any number of listeners may live behind one address, and come back together.
         strangers.giveBack(endpoint.address)
         takePlace(of: endpoint, in: channel, by: member, at: now)
-        guard hasRoom(in: channel) else {
+        guard makeRoom(for: member, at: now) else {
             outbox.put(.goodbye(.full), for: member, of: &sessions)
             end(member, at: now)
             return false
         }
         renew(member, at: now)
         welcomes[member] = nil
-        channels[channel]?.status.memberCount += 1
-        if sessions[member].role == .listen { channels[channel]?.status.listenerCount += 1 }
+        countPlace(member)
         post(.joined(member: member, channel: channel, endpoint))
         if isTalking(member) { post(.talking(member: member, endpoint)) }
         tellAnnouncements(to: member, at: now)
@@ -113,8 +112,7 @@ extension Relay {
         paths[member] = nil
         sessions.remove(member)
         guard session.state == .joined else { return }
-        channels[channel]?.status.memberCount -= 1
-        if session.role == .listen { channels[channel]?.status.listenerCount -= 1 }
+        uncountPlace(session)
         post(.left(member: member, channel: channel))
     }
 }

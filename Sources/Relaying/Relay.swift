@@ -25,6 +25,8 @@ public struct Relay: ~Copyable, Sendable {
     var doors = Doors()
     var channels: [RelayedChannel?] = []
     var sessions: SessionTable
+    /// In all channels, those whose first record has come.
+    var listenerCount = 0
     /// Said to those whose first record has not come.
     var welcomes: [Int: SaidWelcome] = [:]
     var paths: [Int: Path] = [:]
@@ -41,6 +43,14 @@ public struct Relay: ~Copyable, Sendable {
     let reporters: (line: SSRC, listeners: SSRC)
 
     var failures: AddressLimits
+    /// JOINs whose proof would take more time than proofs that fail may take.
+    var waitingProofs = ProofQueue()
+    var failedProofs = Allowance()
+    private(set) var failedProofPrice = ProofQueue.price(proofTime: ProofQueue.usualProofTime)
+    /// Missing packets that members ask for: of a host, of a network in any case, and of all.
+    var hostNACKs: AddressLimits
+    var networkNACKs: AddressLimits
+    var allNACKs = Allowance()
     /// HELLOs, and JOINs without a cookie.
     var strangers: AddressLimits
     var unknownSessions: AddressLimits
@@ -92,6 +102,8 @@ public struct Relay: ~Copyable, Sendable {
         failures = AddressLimits(Self.failurePrice, seed: chance.next())
         unknownSessions = AddressLimits(Self.failurePrice, seed: chance.next())
         hostJoins = AddressLimits(Self.hostJoinPrice, seed: chance.next())
+        hostNACKs = AddressLimits(Self.hostNACKPrice, seed: chance.next())
+        networkNACKs = AddressLimits(Self.networkNACKPrice, of: .network, seed: chance.next())
         opened = [UInt8](repeating: 0, count: ControlPacket.maximumByteCount)
         channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits) }
         doors.open(channels)
@@ -109,7 +121,7 @@ public struct Relay: ~Copyable, Sendable {
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         latest = now
         let reception = read(datagram, from: sender, at: now)
-        if case .discarded(let reason) = reception { discards.count(reason) }
+        count(reception)
         return reception
     }
 
@@ -138,13 +150,22 @@ public struct Relay: ~Copyable, Sendable {
         latest = now
         while let member = sessions.nextToExpire, sessions[member].deadline <= now { end(member, at: now) }
         attendTalkers(at: now)
+        proveWaiting(at: now)
+    }
+
+    /// How long it takes on this machine to prove a JOIN wrong and to say so: failed proofs take a tenth of the time.
+    public mutating func failedProofs(take time: Duration) { failedProofPrice = ProofQueue.price(proofTime: time) }
+
+    mutating func count(_ reception: Reception) {
+        if case .discarded(let reason) = reception { discards.count(reason) }
     }
 
     /// When time has to be told of, if no datagram comes before.
     public var nextDeadline: Instant? {
-        let expiry = sessions.nextToExpire.map { sessions[$0].deadline }
-        guard let attention else { return expiry }
-        return expiry.map { min($0, attention) } ?? attention
+        var next = sessions.nextToExpire.map { sessions[$0].deadline }
+        if let attention { next = next.map { min($0, attention) } ?? attention }
+        if let proof = nextProof { next = next.map { min($0, proof) } ?? proof }
+        return next
     }
 
     /// Appends a datagram, at most 1269 bytes or the longest that was forwarded, and says where it goes.
@@ -208,6 +229,12 @@ struct RelayedChannel: Sendable {
     var status: RelayStatus.Channel
     /// Members that have claimed an SSRC.
     var claimants: [Int] = []
+    /// Those who are heard now.
+    var voices = VoicePlaces()
+    /// Bits that are forwarded.
+    var bits = Allowance()
+    /// Where its members are.
+    var networks = NetworkShares()
     /// Good-byes of talkers, each told to all.
     var goodbyes = Allowance()
 

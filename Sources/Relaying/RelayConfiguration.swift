@@ -42,6 +42,13 @@ public struct RelayLimits: Sendable, Equatable {
     public var talkerBitsPerSecond = 1_000_000
     /// Members of one channel, talkers and listeners together.
     public var channelMembers = 1_024
+    /// Talkers of one channel whose SSRCs are registered. A new one takes the place of the one that was silent longest, if
+    /// that is 5 s or more.
+    public var channelTalkers = 32
+    /// Talkers of one channel that are heard at the same time.
+    public var channelVoices = 8
+    /// Of one channel: bits of media and announcements a second that are forwarded, each counted once.
+    public var channelBitsPerSecond = 4_000_000
     /// Members of all channels.
     public var members = 10_000
 
@@ -51,6 +58,9 @@ public struct RelayLimits: Sendable, Equatable {
     func limited(by own: ChannelLimits) -> RelayLimits {
         var limits = self
         limits.channelMembers = own.members ?? channelMembers
+        limits.channelTalkers = own.talkers ?? channelTalkers
+        limits.channelVoices = own.voices ?? channelVoices
+        limits.channelBitsPerSecond = own.bitsPerSecond ?? channelBitsPerSecond
         limits.talkerPacketsPerSecond = own.talkerPacketsPerSecond ?? talkerPacketsPerSecond
         limits.talkerBitsPerSecond = own.talkerBitsPerSecond ?? talkerBitsPerSecond
         return limits
@@ -61,6 +71,12 @@ public struct RelayLimits: Sendable, Equatable {
 public struct ChannelLimits: Sendable, Equatable {
     /// Talkers and listeners together.
     public var members: Int?
+    /// Registered SSRCs.
+    public var talkers: Int?
+    /// Talkers that are heard at the same time.
+    public var voices: Int?
+    /// Bits a second of all talkers together.
+    public var bitsPerSecond: Int?
     public var talkerPacketsPerSecond: Int?
     public var talkerBitsPerSecond: Int?
 

@@ -62,6 +62,14 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case tooManyPackets
     /// Bits of one talker beyond those that are taken in a second.
     case tooManyBits
+    /// Reports that ask for more packets than those of a host may.
+    case tooManyNACKs
+    /// The announcement of one more SSRC than a channel has room for.
+    case tooManyTalkers
+    /// Media of one more talker than are heard at the same time in a channel.
+    case tooManyVoices
+    /// Bits of all talkers of a channel beyond those that are forwarded in a second.
+    case tooManyChannelBits
 }
 
 extension RelayDiscard: CustomStringConvertible {
@@ -99,6 +107,10 @@ extension RelayDiscard: CustomStringConvertible {
         case .tooManyAnnouncements: "announcements of too many SSRCs"
         case .tooManyPackets: "media beyond the packets of a talker"
         case .tooManyBits: "media beyond the bits of a talker"
+        case .tooManyNACKs: "reports that ask for more packets than those of a host may"
+        case .tooManyTalkers: "announcement beyond the talkers of a channel"
+        case .tooManyVoices: "media beyond the simultaneous voices of a channel"
+        case .tooManyChannelBits: "media beyond the bits of a channel"
         }
     }
 }

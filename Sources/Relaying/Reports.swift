@@ -8,6 +8,7 @@ internal import Sound
 extension Relay {
     /// In bytes of the record that was opened.
     mutating func report(_ range: Range<Int>, from member: Int, at now: Instant) -> Reception {
+        guard allowsNACKs(in: range, from: member, at: now) else { return .discarded(.tooManyNACKs) }
         var packets: [RTCPPacket] = []
         var isWhole = true
         guard var compound = try? RTCPCompound(parsing: opened.span.extracting(range), allowsReducedSize: true) else {
@@ -25,6 +26,23 @@ extension Relay {
         for packet in packets { take(packet, abilities, from: member, at: now) }
         answerClock(packets, of: member, at: now)
         return isWhole ? .handled : .discarded(.malformedRecord)
+    }
+
+    /// Of the words that say which packets are missing, up to 17 in each: so many a second of a host.
+    static let hostNACKPrice = Allowance.Price(perSecond: 5_000, most: 10_000)
+    /// Of a network, whatever all others ask for.
+    static let networkNACKPrice = Allowance.Price(perSecond: 200, most: 400)
+    /// Of all: about a tenth of the time.
+    private static let allNACKPrice = Allowance.Price(perSecond: 200_000, most: 20_000)
+
+    /// Whether the packets that a report asks for are within what its host, its network and all may ask for.
+    private mutating func allowsNACKs(in range: Range<Int>, from member: Int, at now: Instant) -> Bool {
+        let count = GenericNACK.wordCount(in: opened.span.extracting(range))
+        if count == 0 { return true }
+        let address = sessions[member].endpoint.address
+        guard hostNACKs.spend(address, count: count, at: now) else { return false }
+        return networkNACKs.spend(address, count: count, at: now)
+            || allNACKs.spend(Self.allNACKPrice, count: count, at: now)
     }
 
     private mutating func take(_ packet: RTCPPacket, _ abilities: Abilities?, from member: Int, at now: Instant) {
@@ -141,5 +159,18 @@ extension RTCPPacket {
     fileprivate var abilities: Abilities? {
         guard case .sourceDescription(let description) = self else { return nil }
         return description.chunks.lazy.compactMap { Abilities($0) }.first
+    }
+}
+
+extension GenericNACK {
+    /// How many words of missing packets a compound packet holds, by its headers alone.
+    static func wordCount(in compound: Span<UInt8>) -> Int {
+        var (start, count) = (0, 0)
+        while start + 4 <= compound.count {
+            let words = Int(compound.uint16(at: start + 2)) + 1
+            if compound[start + 1] == 205, compound[start] & 31 == 1 { count += max(words - 3, 0) }
+            start += words * 4
+        }
+        return count
     }
 }

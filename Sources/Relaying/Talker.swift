@@ -17,6 +17,9 @@ struct Talker: Sendable {
     var notices = Allowance()
     /// The SSRC that is its own in its channel.
     var claim: SSRC?
+    var claimedAt = Instant.start
+    /// When it fell silent last.
+    var hushedAt: Instant?
     /// The last one, as it goes to listeners; empty before the first.
     private(set) var announcement: [UInt8] = []
     private(set) var announcedAt = Instant.start
@@ -52,6 +55,9 @@ struct Talker: Sendable {
         }
         announcedAt = now
     }
+
+    /// When its last packet came under the SSRC that is its own, or its first announcement where none came.
+    var silentSince: Instant { voice?.lastPacket ?? max(hushedAt ?? claimedAt, claimedAt) }
 
     mutating func forgetClaim() {
         claim = nil
@@ -127,6 +133,7 @@ extension Relay {
     mutating func silenceTalker(_ place: Int) {
         guard let talker = talkers[place], let ssrc = talker.claim else { return }
         hush(place)
+        channels[Int(sessions[talker.member].channel)]?.voices.remove(place)
         claims[ssrc]?.removeAll { $0 == talker.member }
         channels[Int(sessions[talker.member].channel)]?.claimants.removeAll { $0 == talker.member }
         if claims[ssrc]?.isEmpty ?? false { claims[ssrc] = nil }
@@ -163,6 +170,7 @@ extension Relay {
     mutating func hush(_ place: Int) {
         guard let talker = talkers[place], talker.voice != nil else { return }
         talkers[place]?.tally = talker.voice?.tally
+        talkers[place]?.hushedAt = talker.voice?.lastPacket
         talkers[place]?.voice = nil
         talking.removeAll { $0 == place }
         channels[Int(sessions[talker.member].channel)]?.status.talkerCount -= 1

@@ -106,7 +106,7 @@ public struct SimulatedReceiver: ~Copyable {
         insert(packet, of: datagram, arrivedAt: arrival)
         guard let source = station.sources.first(where: { $0.ssrc == ssrc }) else { return }
         account.reception = source.reception
-        account.coded = source.coded
+        account.isPlayable = !source.looksEncrypted
         account.answeredCount = source.mending.answeredCount
         voice.setRepair(RepairNeeds(source.repair))
     }
@@ -182,7 +182,7 @@ private struct Account {
     var reception: ReceptionStatistics?
     /// Packets that came because they were asked for.
     var answeredCount = 0
-    var coded = CodedSound()
+    var isPlayable = true
     /// When the card asked, how far the sound then lay behind its timestamps, and how often these had begun anew.
     var samples: [(elapsed: Duration, depth: FrameCount, restarts: Int)] = []
 
@@ -194,8 +194,8 @@ private struct Account {
         let unique = reception.receivedCount - reception.duplicateCount
         return QualityCounts(
             expected: reception.expectedCount, lost: reception.expectedCount - unique + answeredCount,
-            lossRuns: reception.losses.runCount, jitter: reception.jitter.duration(), coded: coded, playout: playout
-        )
+            lossRuns: reception.losses.runCount, jitter: reception.jitter.duration(), isPlayable: isPlayable,
+            playout: playout)
     }
 
     /// Keeps the last counts of each second.

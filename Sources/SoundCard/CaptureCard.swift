@@ -6,10 +6,10 @@ public import Sound
 /// Read, again and again, from one thread (any one; the card may be moved between). Nothing here allocates or takes a lock
 /// of ours after `init`, as long as the card is there.
 ///
-/// It starts on the first `read`, and so after an overrun. The card wakes us when a whole frame's worth, as asked for at
-/// `init`, is there. Where more than 60 ms (or what is asked for and two periods) waits after a stall, the older part is
-/// thrown away and counted; a card whose buffer is shorter says so itself, by an overrun, but PulseAudio's never does,
-/// so the clock is asked too. A card that is lost is looked for again after 0.25 s, then twice as long each time up to 5 s;
+/// It starts on the first `read`, and so after an overrun. The thread sleeps until a whole frame's worth, as asked for at `init`,
+/// must be there. Sound servers deliver many frames at once (`QuantumEstimator`): where more than two such bursts and a frame wait
+/// after a stall, and more than 60 ms, the older part is thrown away and counted. A card whose buffer is shorter reports an
+/// overrun, but PulseAudio's never does, so the clock is asked too. A card that is lost is looked for again after 0.25 s, then twice as long each time up to 5 s;
 /// meanwhile silence is captured by the clock. A PCM that is no clock (`null`, `file`) is found out in its first quarter
 /// of a second and paced by ours.
 @safe public struct CaptureCard: ~Copyable {
@@ -18,6 +18,8 @@ public import Sound
     /// How many frames one `read` best asks for, at the granted rate: `frame` of `init`, as far as the buffer allows.
     public let frame: FrameCount
     public private(set) var counts = InterruptionCounts()
+    /// Is told when a card that comes back grants something else than before.
+    public let changes = CardChanges()
 
     private var device: PCMDevice
     private let channelCount: Int
@@ -25,42 +27,42 @@ public import Sound
     private let rate: Int
     /// Frames the card gave.
     private var taken = 0
+    /// When the card was started (nanoseconds), and how much it had given by then.
+    private var startedAt: Int64 = 0
+    private var takenBefore = 0
     /// When the next frame was or will be at the microphone; nil when nothing is known of it.
     private var expected: Int64?
-    /// What was asked for last was given, so that there is nothing to ask the card before it wakes us.
-    private var isDrawn = false
+    private var quantum: QuantumEstimator
     private var stall: StallWatch
     private var pace: PaceWatch
     /// In place of the card's: while it is lost, or when it has none.
     private var clock: FreeRunningClock?
     private var search: Backoff?
+    private var reopening = CardReopening()
     /// Overruns in a row without a captured frame between them.
     private var recoveries = 0
 
     /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, … exactly as given) and takes the nearest to what is wanted,
     /// the rate first of all: resample where `granted.format.rate` is another. Allocates and may take long.
     ///
-    /// - `period`: how much sound passes from one interrupt to the next, at `format.rate`.
-    /// - `periodCount`: periods in the card's buffer; more are asked for where `frame` needs them. Length costs no delay.
+    /// - `period`: how much sound passes from one interrupt to the next, at `format.rate`. A sound server delivers at least as often.
     /// - `frame`: how much one `read` will ask for, at `format.rate`: a period when nil. Best a multiple of it.
     public init(
-        device: String, format: LPCMFormat = .mono, period: FrameCount, periodCount: Int = 4, frame: FrameCount? = nil
+        device: String, format: LPCMFormat = .mono, period: FrameCount, frame: FrameCount? = nil
     ) throws(SoundCardError) {
-        precondition(period > .zero && periodCount > 1, "a card captures one period while another is read")
-        let queue = max(1, frame?.rawValue ?? period.rawValue)
-        let periodsRead = (queue + period.rawValue - 1) / period.rawValue
+        precondition(period > .zero, "a card captures one period while another is read")
         self.device = try PCMDevice(
             device, .capture,
-            Wish(
-                format: format, period: period.rawValue, periodCount: max(periodCount, periodsRead + 2), queue: queue))
+            Wish(format: format, period: period.rawValue, queue: max(1, frame?.rawValue ?? period.rawValue)))
         granted = GrantedSound(of: self.device, channelCount: format.channelCount)
         channelCount = format.channelCount
         let grant = self.device.grant
         self.frame = FrameCount(grant.queue)
         self.period = grant.period
         rate = grant.rate
+        quantum = QuantumEstimator(rate: grant.rate)
         stall = StallWatch(period: grant.period, rate: grant.rate)
-        pace = PaceWatch(buffer: grant.buffer, rate: grant.rate)
+        pace = PaceWatch(buffer: min(grant.buffer, 4 * grant.period), rate: grant.rate)
     }
 
     /// Fills `samples` (interleaved, of `granted.format`'s channels, a whole number of frames) with what was captured next,
@@ -71,11 +73,7 @@ public import Sound
         let wanted = samples.count / channelCount
         if clock != nil { return search == nil ? readByTheClock(&samples, wanted) : readWithoutCard(&samples, wanted) }
         var (done, begun) = (0, Int64(0))
-        var (hasBegun, hasRested, hasTrimmed) = (false, isDrawn, false)
-        if isDrawn {
-            isDrawn = false
-            if let turn = rest(for: wanted < frame.rawValue ? wanted : frame.rawValue, hasRested: false) { return turn }
-        }
+        var (hasBegun, hasRested, hasTrimmed) = (false, false, false)
         while true {
             let seen = device.observe()
             switch Remedy(code: seen.code, state: seen.state) {
@@ -88,6 +86,7 @@ public import Sound
             case .resume: return recover(from: .suspended)
             case .giveUp(let loss): return lose(loss)
             case .waitALittle, .goOn:
+                quantum.record(position: taken + seen.available, at: seen.at)
                 if done == 0 {
                     if !hasTrimmed, let turn = trim(seen, wanted: wanted) { return turn }
                     hasTrimmed = true
@@ -96,7 +95,7 @@ public import Sound
                 let missing = wanted - done < frame.rawValue ? wanted - done : frame.rawValue
                 if seen.available < missing {
                     if stall.standsStill(at: taken + seen.available, now: seen.at) { return lose(.stalled) }
-                    if let turn = rest(for: missing - seen.available, hasRested: hasRested) { return turn }
+                    if let turn = rest(for: missing - seen.available, since: seen, isEarly: hasRested) { return turn }
                     hasRested = true
                     continue
                 }
@@ -142,7 +141,6 @@ extension CaptureCard {
         if pace.runsAway(at: taken, now: now) { clock = FreeRunningClock(rate: rate, now: now) }
         stall.forget()
         recoveries = 0
-        isDrawn = true
         expected = begun + nanoseconds(count, at: rate)
         return .captured(at: Instant(nanoseconds: begun))
     }
@@ -152,8 +150,11 @@ extension CaptureCard {
     private mutating func trim(_ seen: Observation, wanted: Int) -> CaptureTurn? {
         let byClock = frames(in: seen.at - (expected ?? seen.at), at: rate)
         let waiting = byClock > seen.available ? byClock : seen.available
-        let worth = wanted + 2 * period > rate * 60 / 1_000 ? wanted + 2 * period : rate * 60 / 1_000
-        guard waiting > worth else { return nil }
+        let burst = quantum.quantum > period ? quantum.quantum : period
+        let worth = wanted + 2 * burst > rate * 60 / 1_000 ? wanted + 2 * burst : rate * 60 / 1_000
+        // A PCM that is no clock always has more than has passed since it was started.
+        let passed = frames(in: seen.at - startedAt, at: rate)
+        guard waiting > worth, taken - takenBefore + seen.available <= passed + 2 * burst else { return nil }
         var dropped = 0
         while dropped < waiting - wanted {
             let count = device.discard(frameCount: waiting - wanted - dropped)
@@ -169,8 +170,8 @@ extension CaptureCard {
 
     /// Sleeps until `missing` more frames have been captured, or nearly.
     @_noAllocation @_noLocks
-    private mutating func rest(for missing: Int, hasRested: Bool) -> CaptureTurn? {
-        switch device.rest(for: missing, hasRested: hasRested, atMost: stall.patience) {
+    private mutating func rest(for missing: Int, since seen: Observation, isEarly: Bool) -> CaptureTurn? {
+        switch device.rest(for: missing, since: seen, isEarly: isEarly, atMost: stall.patience) {
         case .none: return nil
         case .some(let loss): return lose(loss)
         }
@@ -180,6 +181,8 @@ extension CaptureCard {
     private mutating func begin() -> CaptureTurn? {
         let code = device.start()
         stall.forget()
+        quantum.reset()
+        (startedAt, takenBefore) = (PCMCalls.now(), taken)
         return code < 0 ? lose(Loss(code: code)) : nil
     }
 
@@ -207,6 +210,10 @@ extension CaptureCard {
 
 // What goes on without a card, or with one that is no clock.
 extension CaptureCard {
+    /// Vetted: it allocates, but only while there is no card.
+    @_semantics("no_performance_analysis")
+    private mutating func isCardBack() -> Bool { device.isBack(&search, &reopening, changes) }
+
     @_noAllocation @_noLocks
     private mutating func lose(_ loss: Loss) -> CaptureTurn {
         let now = PCMCalls.now()
@@ -219,16 +226,12 @@ extension CaptureCard {
 
     @_noAllocation @_noLocks
     private mutating func readWithoutCard(_ samples: inout MutableSpan<Float>, _ wanted: Int) -> CaptureTurn {
-        // Opening allocates and may take long, which does not matter while there is nothing to capture.
-        if let next = search?.nextAttempt, PCMCalls.now() >= next {
-            if device.reopen() {
-                search = nil
-                clock = nil
-                stall.forget()
-                pace.forget()
-                return .interrupted(counts.note(Interruption(.reopened, missed: gap())))
-            }
-            search?.failed(now: PCMCalls.now())
+        if isCardBack() {
+            search = nil
+            clock = nil
+            stall.forget()
+            pace.forget()
+            return .interrupted(counts.note(Interruption(.reopened, missed: gap())))
         }
         for index in samples.indices { samples[index] = 0 }
         return passByTheClock(wanted)

@@ -91,6 +91,12 @@ extension Device {
         return kind.hasPrefix("surround") || others.contains { kind == $0 }
     }
 
+    /// Whether the kernel knows any card.
+    static var kernelHasCards: Bool {
+        var card: Int32 = -1
+        return unsafe snd_card_next(&card) >= 0 && card >= 0
+    }
+
     /// The cards the kernel knows (`snd_card_next`) with their PCMs (`snd_ctl_pcm_next_device`), by their ids, which stay
     /// the same when cards are plugged in another order.
     private static func hardware() -> [Hint] {
@@ -147,7 +153,7 @@ extension Device {
                     sampleFormats: formats.map(\.name)))
         } catch {
             switch error {
-            case .wrongDirection, .noSuchDevice: return .nothing
+            case .wrongDirection, .noSuchDevice, .noCard: return .nothing
             default: return .refuses(error)
             }
         }

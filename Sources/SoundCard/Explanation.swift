@@ -6,8 +6,11 @@ enum Explanation {
     @_semantics("no_performance_analysis")
     static func keepOffTheTerminal() { calsa_keep_explanations() }
 
-    /// The last words of alsa-lib on this thread since `keepOffTheTerminal`, empty when there were none.
-    static var last: String { unsafe calsa_explanation().map { unsafe String(cString: $0) } ?? "" }
+    /// The last words of alsa-lib on this thread since `keepOffTheTerminal`, in one line; empty when there were none.
+    static var last: String {
+        let words = unsafe calsa_explanation().map { unsafe String(cString: $0) } ?? ""
+        return words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
 
     /// What an ALSA return code says, as `snd_strerror` puts it.
     static func text(_ code: Int32) -> String {

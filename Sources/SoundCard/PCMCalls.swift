@@ -5,7 +5,7 @@ import Glibc
 ///
 /// The compiler cannot look into C, so these are exempt from its check for hidden work (`no_performance_analysis`): what
 /// a reviewer has to believe is this list. alsa-lib takes a mutex of its own in each, which only our thread ever takes,
-/// and allocates in none of them.
+/// and allocates in none of them but `setAvailMin`, which is not called while sound goes well.
 enum PCMCalls {
     /// `snd_pcm_writei`: the frames that were taken, or a negative errno.
     @_semantics("no_performance_analysis")
@@ -30,6 +30,13 @@ enum PCMCalls {
     /// `snd_pcm_resume`: zero, `-EAGAIN` while the card wakes, `-ENOSYS` where it cannot, or another negative errno.
     @_semantics("no_performance_analysis")
     static func resume(_ pcm: OpaquePointer) -> Int32 { unsafe snd_pcm_resume(pcm) }
+
+    /// `snd_pcm_sw_params` with another `avail_min`. PipeWire's plugin tells its server, for which it allocates.
+    @_semantics("no_performance_analysis")
+    static func setAvailMin(_ pcm: OpaquePointer, _ parameters: OpaquePointer, _ frameCount: Int) {
+        unsafe snd_pcm_sw_params_set_avail_min(pcm, parameters, snd_pcm_uframes_t(frameCount))
+        unsafe snd_pcm_sw_params(pcm, parameters)
+    }
 
     /// `snd_pcm_status` and the clock around it.
     @_semantics("no_performance_analysis")

@@ -7,7 +7,6 @@ struct Wish {
     var format: LPCMFormat
     /// At `format.rate`, as is `queue`.
     var period: Int
-    var periodCount: Int
     /// The most that shall be queued to be played, or how much is captured at a time.
     var queue: Int
 }
@@ -21,9 +20,6 @@ struct Grant: Equatable {
     var buffer: Int
     /// The wish for it, kept to what the buffer allows.
     var queue = 0
-
-    /// How many frames must be free (to play) or ready (captured) for the card to wake us.
-    func wakeAt(_ direction: Direction) -> Int { direction == .playback ? buffer - queue + period : queue }
 
     /// A queue to play is longer than the period that is written while it sounds; one captured leaves the card a period
     /// to go on with.
@@ -72,6 +68,9 @@ struct Grant: Equatable {
 
     deinit { unsafe snd_pcm_hw_params_free(raw) }
 
+    /// In frames, where periods are not longer: 0.17 s at 48 kHz.
+    private static let longestBuffer: snd_pcm_uframes_t = 8_192
+
     /// Narrows to what comes nearest to `wish`, installs that and reads it back.
     mutating func install(_ wish: Wish) throws(SoundCardError) -> Grant {
         guard let sampleFormat = SampleFormat.allCases.first(where: { grants($0) }) else {
@@ -85,12 +84,12 @@ struct Grant: Equatable {
         try check(
             unsafe snd_pcm_hw_params_set_channels_near(pcm, raw, &channels), "snd_pcm_hw_params_set_channels_near")
 
-        // The period first: the buffer is counted in what was granted for it.
+        // The period first: it says how soon the card moves. A long buffer costs no delay and leaves room for any quantum.
         var period = snd_pcm_uframes_t(wish.period * Int(rate) / wish.format.rate.hertz)
         try check(
             unsafe snd_pcm_hw_params_set_period_size_near(pcm, raw, &period, nil),
             "snd_pcm_hw_params_set_period_size_near")
-        var buffer = period * snd_pcm_uframes_t(wish.periodCount)
+        var buffer = max(Self.longestBuffer, 4 * period)
         try check(
             unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, raw, &buffer), "snd_pcm_hw_params_set_buffer_size_near")
         try check(unsafe snd_pcm_hw_params(pcm, raw), "snd_pcm_hw_params")
@@ -142,36 +141,50 @@ struct Grant: Equatable {
     }
 }
 
-/// Says when an open PCM wakes us, starts and stops. The C functions are `snd_pcm_sw_params_…`.
+/// When an open PCM wakes us, starts and stops. The C functions are `snd_pcm_sw_params_…`.
 ///
-/// - `wakeAt`: frames ready or free at which `poll` says so (`avail_min`).
 /// - It starts when told to, not by itself (`start_threshold` out of reach), and stops at an underrun or overrun
 ///   (`stop_threshold` is the buffer, ALSA's default), since only a stop is reported.
 /// - Positions are stamped by `CLOCK_MONOTONIC` where the driver can.
-func installSoftwareParameters(
-    on pcm: OpaquePointer, device: String, wakeAt: Int, buffer: Int
-) throws(SoundCardError) {
-    var parameters: OpaquePointer?
-    unsafe snd_pcm_sw_params_malloc(&parameters)
-    guard let parameters = unsafe parameters else {
-        throw .failed(device, call: "snd_pcm_sw_params_malloc", code: -ENOMEM, explanation: "")
+@safe struct SoftwareParameters: ~Copyable {
+    private let raw: OpaquePointer
+
+    /// Installs them on `pcm`, whose buffer holds `buffer` frames. `availMin`: frames ready or free at which `poll` says so
+    /// (`avail_min`).
+    static func installed(
+        on pcm: OpaquePointer, device: String, availMin: Int, buffer: Int
+    ) throws(SoundCardError) -> SoftwareParameters {
+        var raw: OpaquePointer?
+        unsafe snd_pcm_sw_params_malloc(&raw)
+        guard let raw = unsafe raw else {
+            throw .failed(device, call: "snd_pcm_sw_params_malloc", code: -ENOMEM, explanation: "")
+        }
+        let parameters = unsafe SoftwareParameters(raw: raw)
+        var boundary: snd_pcm_uframes_t = 0
+        let failures = unsafe [
+            snd_pcm_sw_params_current(pcm, raw),
+            snd_pcm_sw_params_get_boundary(raw, &boundary),
+            snd_pcm_sw_params_set_avail_min(pcm, raw, snd_pcm_uframes_t(availMin)),
+            snd_pcm_sw_params_set_start_threshold(pcm, raw, boundary),
+            snd_pcm_sw_params_set_stop_threshold(pcm, raw, snd_pcm_uframes_t(buffer)),
+            snd_pcm_sw_params_set_tstamp_mode(pcm, raw, SND_PCM_TSTAMP_ENABLE),
+        ]
+        // Old drivers know one clock only; an alien stamp is recognised and left aside (`PCMCalls.observe`).
+        _ = unsafe snd_pcm_sw_params_set_tstamp_type(pcm, raw, SND_PCM_TSTAMP_TYPE_MONOTONIC)
+        let installed = unsafe snd_pcm_sw_params(pcm, raw)
+        if let code = (failures + [installed]).first(where: { $0 < 0 }) {
+            throw .failed(device, call: "snd_pcm_sw_params", code: code, explanation: Explanation.last)
+        }
+        return parameters
     }
-    defer { unsafe snd_pcm_sw_params_free(parameters) }
-    var boundary: snd_pcm_uframes_t = 0
-    let failures = unsafe [
-        snd_pcm_sw_params_current(pcm, parameters),
-        snd_pcm_sw_params_get_boundary(parameters, &boundary),
-        snd_pcm_sw_params_set_avail_min(pcm, parameters, snd_pcm_uframes_t(wakeAt)),
-        snd_pcm_sw_params_set_start_threshold(pcm, parameters, boundary),
-        snd_pcm_sw_params_set_stop_threshold(pcm, parameters, snd_pcm_uframes_t(buffer)),
-        snd_pcm_sw_params_set_tstamp_mode(pcm, parameters, SND_PCM_TSTAMP_ENABLE),
-    ]
-    // Old drivers know one clock only; an alien stamp is recognised and left aside (`PCMCalls.observe`).
-    _ = unsafe snd_pcm_sw_params_set_tstamp_type(pcm, parameters, SND_PCM_TSTAMP_TYPE_MONOTONIC)
-    let installed = unsafe snd_pcm_sw_params(pcm, parameters)
-    if let code = (failures + [installed]).first(where: { $0 < 0 }) {
-        throw .failed(device, call: "snd_pcm_sw_params", code: code, explanation: Explanation.last)
-    }
+
+    private init(raw: OpaquePointer) { unsafe self.raw = raw }
+
+    deinit { unsafe snd_pcm_sw_params_free(raw) }
+
+    /// Changes `avail_min` of a PCM that may be running.
+    @_noAllocation @_noLocks
+    func install(availMin: Int, on pcm: OpaquePointer) { unsafe PCMCalls.setAvailMin(pcm, raw, availMin) }
 }
 
 extension SampleFormat {
@@ -182,6 +195,7 @@ extension SampleFormat {
         case .int32: SND_PCM_FORMAT_S32
         case .float: SND_PCM_FORMAT_FLOAT
         case .packed24: SND_PCM_FORMAT_S24_3LE
+        case .low24: SND_PCM_FORMAT_S24
         }
     }
 

@@ -4,7 +4,7 @@ import Sound
 
 /// One open PCM with the memory it needs, closed when it goes. The C functions are `snd_pcm_open` and `snd_pcm_close`.
 ///
-/// It is opened non-blocking: whoever waits does so in `poll` or `rest`, for a bounded time. Opening and closing allocate and may
+/// It is opened non-blocking: callers wait in `poll`, in `rest` or asleep, for a bounded time. Opening and closing allocate and may
 /// take long; what happens in between does neither. A closed one answers `-ENODEV`. Belongs to one thread at a time.
 @safe struct PCMDevice: ~Copyable {
     let name: String
@@ -14,6 +14,7 @@ import Sound
     let grant: Grant
 
     private let wish: Wish
+    private let software: SoftwareParameters
     private var pcm: OpaquePointer?
     private let status: OpaquePointer
     private let descriptors: UnsafeMutableBufferPointer<pollfd>
@@ -23,15 +24,18 @@ import Sound
     private let stagingCapacity: Int
 
     /// Opens `name` as it is and takes the nearest to `wish`.
-    init(_ name: String, _ direction: Direction, _ wish: Wish) throws(SoundCardError) {
+    ///
+    /// - `resampling`: lets ALSA's plugins convert the rate where the card has another.
+    init(_ name: String, _ direction: Direction, _ wish: Wish, resampling: Bool = false) throws(SoundCardError) {
         Explanation.keepOffTheTerminal()
         let pcm = try unsafe openPCM(name, direction)
         var grant: Grant
+        let software: SoftwareParameters
         do throws(SoundCardError) {
-            grant = try unsafe PCMDevice.configure(pcm, name, wish)
+            grant = try unsafe PCMDevice.configure(pcm, name, wish, resampling: resampling)
             grant.allot(wish, direction)
-            try unsafe installSoftwareParameters(
-                on: pcm, device: name, wakeAt: grant.wakeAt(direction), buffer: grant.buffer)
+            software = try unsafe SoftwareParameters.installed(
+                on: pcm, device: name, availMin: grant.period, buffer: grant.buffer)
         } catch {
             unsafe snd_pcm_close(pcm)
             throw error
@@ -46,6 +50,7 @@ import Sound
         self.direction = direction
         self.wish = wish
         self.grant = grant
+        self.software = software
         cardName = unsafe nameOfCard(behind: pcm)
         unsafe self.pcm = pcm
         unsafe self.status = status
@@ -58,37 +63,61 @@ import Sound
     }
 
     deinit {
-        if let pcm = unsafe pcm { unsafe snd_pcm_close(pcm) }
+        if let pcm = unsafe pcm { unsafe SoundCard.close(pcm, patience: nanosecondsPerSecond) }
         unsafe snd_pcm_status_free(status)
         unsafe descriptors.deallocate()
         unsafe staging.deallocate()
     }
 
-    /// Lets go of the card, which a kernel waits for before it gives a replugged one the same name.
+    /// Lets go of the card, which a kernel waits for before it gives a replugged one the same name. Does not wait for it.
     @_semantics("no_performance_analysis")
     mutating func close() {
         guard let open = unsafe pcm else { return }
-        unsafe snd_pcm_close(open)
+        unsafe SoundCard.close(open, patience: 0)
         unsafe pcm = nil
     }
 
-    /// Opens it again after `close`; false when it is not there or grants something else than before. Allocates.
-    @_semantics("no_performance_analysis")
-    mutating func reopen() -> Bool {
-        do throws(SoundCardError) {
-            let found = try PCMDevice(name, direction, wish)
-            guard found.grant == grant else { return false }
+    /// Opens a card that was lost, at the rate that was granted `before`: by ALSA's conversion where it has another now. Its period,
+    /// format and channels may be others.
+    static func reopened(
+        _ name: String, _ direction: Direction, _ wish: Wish, before: Grant
+    ) throws(SoundCardError) -> PCMDevice {
+        var wish = wish
+        wish.period = wish.period * before.rate / wish.format.rate.hertz
+        wish.queue = wish.queue * before.rate / wish.format.rate.hertz
+        wish.format.rate = SampleRate(hertz: before.rate)
+        let plug = name.hasPrefix("hw:") ? "plug\(name)" : name
+        for (name, resampling) in [(name, false), (name, true), (plug, true)] {
+            let found = try PCMDevice(name, direction, wish, resampling: resampling)
+            if found.grant.rate == before.rate { return found }
+        }
+        throw .failed(name, call: "snd_pcm_hw_params_set_rate_near", code: -EINVAL, explanation: "")
+    }
+
+    /// Looks for a lost card when `search` says that it is time, on a thread of its own. Returns true when this is the card again.
+    mutating func isBack(_ search: inout Backoff?, _ reopening: inout CardReopening, _ changes: CardChanges) -> Bool {
+        let now = PCMCalls.now()
+        guard let attempt = search?.step(reopening.outcome, now: now) else { return false }
+        switch attempt {
+        case .begin: reopening.begin(name, direction, wish, grant, changes)
+        case .abandon:
+            reopening = CardReopening()
+            reopening.begin(name, direction, wish, grant, changes)
+        case .wait: break
+        case .take:
+            guard let found = reopening.take() else { return false }
             self = found
             return true
-        } catch {
-            return false
         }
+        return false
     }
 
     /// With resampling plugins kept out where that leaves anything.
-    private static func configure(_ pcm: OpaquePointer, _ name: String, _ wish: Wish) throws(SoundCardError) -> Grant {
+    private static func configure(
+        _ pcm: OpaquePointer, _ name: String, _ wish: Wish, resampling: Bool
+    ) throws(SoundCardError) -> Grant {
         do throws(SoundCardError) {
-            var parameters = try unsafe HardwareParameters.all(of: pcm, device: name, resampling: false)
+            var parameters = try unsafe HardwareParameters.all(of: pcm, device: name, resampling: resampling)
             return try parameters.install(wish)
         } catch {
             var parameters = try unsafe HardwareParameters.all(of: pcm, device: name, resampling: true)
@@ -108,7 +137,7 @@ extension PCMDevice {
         return unsafe PCMCalls.observe(pcm, status)
     }
 
-    /// Waits until the card wakes us (`Grant.wakeAt`), at most `timeout` nanoseconds.
+    /// Waits until the card wakes us (a period is ready), at most `timeout` nanoseconds.
     @_noAllocation @_noLocks
     func poll(atMost timeout: Int64) -> PollOutcome {
         guard let pcm = unsafe pcm, let first = unsafe descriptors.baseAddress else { return .abandoned }
@@ -132,6 +161,13 @@ extension PCMDevice {
     func resume() -> Int32 {
         guard let pcm = unsafe pcm else { return -ENODEV }
         return unsafe PCMCalls.resume(pcm)
+    }
+
+    /// Tells the card at how many free or ready frames `poll` shall say so.
+    @_noAllocation @_noLocks
+    func setAvailMin(_ frameCount: Int) {
+        guard let pcm = unsafe pcm else { return }
+        unsafe software.install(availMin: frameCount, on: pcm)
     }
 
     /// Hands at most a period of `samples` (interleaved, `channelCount` a frame) to the card from `firstFrame` on, converted.
@@ -183,12 +219,15 @@ extension SoundCardError {
     /// Why `snd_pcm_open` returned `code`.
     init(opening name: String, _ direction: Direction, code: Int32) {
         let explanation = Explanation.last
+        let isMissing = [ENOENT, ENODEV, ENXIO].contains(-code)
         let mayGoTheOtherWay = [ENOENT, EINVAL, ENXIO].contains(-code)
         switch -code {
         case _ where mayGoTheOtherWay && canOpen(name, direction == .playback ? .capture : .playback):
             self = .wrongDirection(name, direction)
+        case _ where isMissing && name == "default" && !Device.kernelHasCards: self = .noCard(name)
         // ENOENT is for a name that is not in ALSA's configuration, the others for a card that is not there.
         case ENOENT, ENODEV, ENXIO: self = .noSuchDevice(name)
+        case ECONNREFUSED, EHOSTDOWN: self = .noServer(name, explanation: explanation)
         case EBUSY: self = .busy(name, holder: holder(ofCardNamed: name, direction))
         case EACCES, EPERM: self = .notPermitted(name)
         default: self = .failed(name, call: "snd_pcm_open", code: code, explanation: explanation)
@@ -226,16 +265,19 @@ extension Direction {
 }
 
 extension PCMDevice {
-    /// Sleeps until `frameCount` more have passed, or nearly, at most `patience` nanoseconds. Returns why there is no card
-    /// to wait for any more, if that is what it finds.
+    /// Sleeps until a capturing card has `missing` more frames than in `seen`, or nearly, at most `patience` nanoseconds. Returns
+    /// why there is no card to wait for any more, if that is what it finds.
     ///
-    /// The first time of a turn (`hasRested` is false) the card wakes us. A card that did so too early, as some plugins do
-    /// all the time, is left alone after that until it must be ready, so that we never spin.
+    /// The first time of a turn it sleeps for as long as the frames take. A card that moves many at a time may not have them
+    /// then (`isEarly`): it wakes us with its next step, unless what is there would wake us at once.
     @_noAllocation @_noLocks
-    func rest(for frameCount: Int, hasRested: Bool, atMost patience: Int64) -> Loss? {
-        let duration = nanoseconds(frameCount, at: grant.rate)
-        if hasRested {
-            PCMCalls.sleep(until: PCMCalls.now() + (duration < patience ? duration : patience) + 100_000)
+    func rest(for missing: Int, since seen: Observation, isEarly: Bool, atMost patience: Int64) -> Loss? {
+        let duration = nanoseconds(missing, at: grant.rate)
+        guard isEarly, seen.available < grant.period else {
+            let shortest = nanoseconds(grant.period, at: grant.rate) / 4
+            let wake = isEarly ? PCMCalls.now() + (duration < shortest ? duration : shortest) : seen.at + duration
+            let latest = PCMCalls.now() + patience
+            PCMCalls.sleep(until: (wake < latest ? wake : latest) + 100_000)
             return nil
         }
         let outcome = poll(atMost: (2 * duration < patience ? 2 * duration : patience) + 1_000_000)

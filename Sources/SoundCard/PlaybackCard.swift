@@ -1,82 +1,97 @@
 import Glibc
 public import Sound
 
-/// A sound card that plays, its queue kept short and even.
+/// A sound card that plays, its queue kept as short as the card allows.
 ///
 /// Wait, write what was demanded, wait again, all from one thread (any one; the card may be moved between). Nothing here
 /// allocates or takes a lock of ours after `init`, as long as the card is there.
 ///
-/// The arithmetic of the queue, in frames: it is filled up to `target` and not beyond. A period may be written when the
-/// fill is `target − period` or less, and since ALSA counts what is free, the card is told to wake us at
-/// `buffer − target + period` free frames (`avail_min`). So with a target of two periods the queue holds between one and
-/// two of them, however large the buffer is. What lies in the queue beyond the target, for whatever reason, is played
-/// before the next demand comes.
+/// The queue is filled up to `target` and not beyond: a period is demanded when the fill is `target − period` or less. The card's
+/// buffer is long, since its length costs no delay; the queue alone does. Sound servers take many frames at once and change how
+/// many: the target follows (`PlaybackQueue`). The thread sleeps by the clock and looks where the card is, so no wake-up of the
+/// card's is needed; demands may come in bursts, and `Demand.requestedAt` is the even clock behind them (`DemandSchedule`).
 ///
-/// It starts with the target full of silence, on the first `wait`, and so after an underrun. A card that is lost is
-/// looked for again after 0.25 s, then twice as long each time up to 5 s; meanwhile demands come by the clock.
-/// A PCM that is no clock (`null`, `file` on it) is found out in its first quarter of a second and paced by ours.
+/// It starts with a generous queue of silence, on the first `wait`, and learns the quantum from it in at most 50 ms; so it does when
+/// the quantum has become longer. After an underrun because the thread was late what is due by then is demanded at once and played
+/// next, behind silence only for what is not due yet. A card that is lost is looked for again after 0.25 s, then twice
+/// as long each time up to 5 s; meanwhile demands come by the clock. A PCM that is no clock (`null`, `file` on it) is found out in
+/// its first half second and paced by ours.
 @safe public struct PlaybackCard: ~Copyable {
-    /// What was granted at `init`. A card that comes back after a loss comes back with the same rate.
+    /// What was granted at `init`. A card that comes back after a loss is given the same rate, period and channels.
     public let granted: GrantedSound
-    /// The most that is queued.
-    public let target: FrameCount
     public private(set) var counts = InterruptionCounts()
+    /// Is told when a card that comes back grants something else than before.
+    public let changes = CardChanges()
 
     private var device: PCMDevice
     private let channelCount: Int
     private let period: Int
     private let rate: Int
-    /// Frames given to the card.
+    private var queue: PlaybackQueue
+    private var quantum: QuantumEstimator
+    private var schedule: DemandSchedule
+    /// Frames given to the card, and how many of them are silence that nobody demanded.
     private var written = 0
-    /// When the next frame would be heard if nothing broke; nil before the first.
-    private var expected: Int64?
-    /// What the last write met with, for the next wait to mend; zero when all was well.
+    private var silence = 0
+    /// Frames still to be demanded before a prepared card is started; nil while it runs.
+    private var priming: Int?
+    /// The queue is generous and is not written to until the quantum is known.
+    private var isLearning = true
+    /// It has learnt the quantum since its last start.
+    private var hasLearnt = false
+    /// When the card was last seen (nanoseconds), and how many frames it has had to play since.
+    private var lastSeen: Int64 = 0
+    private var lastFill = 0
+    /// How often the card has been seen to move since its start.
+    private var moves = 0
+    private var lastPosition = 0
+    /// What the last write met with, for the next wait to recover from; zero when all was well.
     private var troubleCode: Int32 = 0
-    /// Something was written since the last demand, so that there is nothing to ask the card before it wakes us.
-    private var isFed = false
     private var stall: StallWatch
     private var pace: PaceWatch
     /// In place of the card's: while it is lost, or when it has none.
     private var clock: FreeRunningClock?
     private var search: Backoff?
+    private var reopening = CardReopening()
     /// Underruns in a row without a demand between them.
     private var recoveries = 0
+
+    /// The most that is queued now, at the granted rate.
+    public var target: FrameCount { FrameCount(queue.target) }
 
     /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, … exactly as given) and takes the nearest to what is wanted,
     /// the rate first of all: resample where `granted.format.rate` is another. Allocates and may take long.
     ///
     /// - `period`: how much is demanded at a time, at `format.rate`.
-    /// - `periodCount`: periods in the card's buffer, 2…4 for live sound.
-    /// - `target`: the most that is queued, at `format.rate`: two periods when nil, kept between one and a half periods
-    ///   and the buffer.
+    /// - `target`: the most that is queued where the card takes frame by frame, at `format.rate`: two periods when nil, kept
+    ///   between one and a half periods and the buffer.
     public init(
-        device: String, format: LPCMFormat = .mono, period: FrameCount, periodCount: Int = 4, target: FrameCount? = nil
+        device: String, format: LPCMFormat = .mono, period: FrameCount, target: FrameCount? = nil
     ) throws(SoundCardError) {
-        precondition(period > .zero && periodCount > 1, "a card plays one period while another is written")
-        let wish = Wish(
-            format: format, period: period.rawValue, periodCount: periodCount,
-            queue: target?.rawValue ?? 2 * period.rawValue)
+        precondition(period > .zero, "a card plays one period while another is written")
+        let wish = Wish(format: format, period: period.rawValue, queue: target?.rawValue ?? 2 * period.rawValue)
         self.device = try PCMDevice(device, .playback, wish)
         channelCount = format.channelCount
         granted = GrantedSound(of: self.device, channelCount: format.channelCount)
         let grant = self.device.grant
-        self.target = FrameCount(grant.queue)
         self.period = grant.period
         rate = grant.rate
+        queue = PlaybackQueue(asked: grant.queue, period: grant.period, buffer: grant.buffer, rate: grant.rate)
+        quantum = QuantumEstimator(rate: grant.rate)
+        schedule = DemandSchedule(target: queue.target, period: grant.period, rate: grant.rate)
         stall = StallWatch(period: grant.period, rate: grant.rate)
-        pace = PaceWatch(buffer: grant.buffer, rate: grant.rate)
+        pace = PaceWatch(buffer: min(grant.buffer, 4 * grant.period), rate: grant.rate)
     }
+
+    /// Says that the thread that will wait has no real-time priority: half a period more is queued. Before the first `wait`.
+    public mutating func expectLateness() { queue.expectLateness() }
 
     /// Waits until the card wants a period of sound or something happened to it, half a second at most or eight periods
     /// where they are longer. Sleeps all the while.
     @_noAllocation @_noLocks
     public mutating func wait() -> PlaybackTurn {
         if clock != nil { return search == nil ? waitByTheClock() : waitForTheCard() }
-        var (hasBegun, hasRested) = (false, isFed)
-        if isFed {
-            isFed = false
-            if let turn = rest(for: period, hasRested: false) { return turn }
-        }
+        var (hasBegun, hasRested) = (false, false)
         while true {
             let seen = device.observe()
             let code = troubleCode < 0 ? troubleCode : seen.code
@@ -85,17 +100,18 @@ public import Sound
             case .start:
                 // One that is started and does not run would have us start it for ever.
                 if hasBegun { return lose(.stalled) }
-                if let turn = begin() { return turn }
+                if let turn = fill() ?? start() { return turn }
                 hasBegun = true
             case .prepare: return recover(from: .xrun)
             case .resume: return recover(from: .suspended)
             case .giveUp(let loss): return lose(loss)
             case .waitALittle, .goOn:
                 let fill = device.grant.buffer - seen.available
-                let excess = fill - (target.rawValue - period)
+                if let turn = follow(seen, fill: fill) { return turn }
+                let excess = isLearning ? period / 4 : fill - (queue.target - period)
                 if excess <= 0 { return demand(seen, fill: fill) }
                 if stall.standsStill(at: written - fill, now: seen.at) { return lose(.stalled) }
-                if let turn = rest(for: excess, hasRested: hasRested) { return turn }
+                rest(for: excess, since: seen.at, isEarly: hasRested)
                 hasRested = true
             }
         }
@@ -120,16 +136,14 @@ public import Sound
             if refusedSince == 0 { refusedSince = now }
             switch Remedy(code: Int32(truncatingIfNeeded: taken), state: .running) {
             case .goOn, .waitALittle:
-                // Full. Not even `poll` is trusted here: one that always says "ready" must not make us spin.
-                _ = device.poll(atMost: nanoseconds(period, at: rate))
                 PCMCalls.sleep(until: now + nanoseconds(period, at: rate) / 4)
                 if now - refusedSince > stall.patience { troubleCode = -EIO }
             default: troubleCode = Int32(truncatingIfNeeded: taken)
             }
         }
         written += frameCount
-        isFed = troubleCode == 0 && done > 0
-        if let due = expected { expected = due + nanoseconds(frameCount, at: rate) }
+        lastFill += frameCount
+        if let missing = priming { priming = missing - frameCount }
     }
 
     /// Lets the card play what it was given, then returns: after what is queued and half a second at the latest.
@@ -149,6 +163,32 @@ extension PlaybackCard: @unchecked Sendable {}
 
 // How the queue is kept.
 extension PlaybackCard {
+    /// Keeps account of where the card is. Returns a turn once a card that was interrupted has shown where it is again.
+    @_noAllocation @_noLocks
+    private mutating func follow(_ seen: Observation, fill: Int) -> PlaybackTurn? {
+        let position = written - fill
+        quantum.record(position: position - silence, at: seen.at)
+        if position > lastPosition { moves += 1 }
+        lastPosition = position
+        (lastSeen, lastFill) = (seen.at, fill)
+        guard let origin = quantum.origin else { return nil }
+        let availMin = queue.availMin
+        defer { if queue.availMin != availMin { device.setAvailMin(queue.availMin) } }
+        if isLearning {
+            queue.settle(onQuantum: quantum.quantum, largestStep: quantum.largestStep, at: seen.at)
+            isLearning = fill > queue.target - period
+        }
+        if schedule.isProvisional {
+            // The first step after a start may be of any length.
+            guard !isLearning, hasLearnt || moves > 2 else { return nil }
+            let (missed, behind) = schedule.resume(origin: origin, target: queue.target)
+            return .interrupted(counts.note(Interruption(.resumed, missed: missed, behind: behind)))
+        }
+        if !isLearning { queue.adapt(toQuantum: quantum.quantum, largestStep: quantum.largestStep, at: seen.at) }
+        schedule.follow(origin: origin, target: queue.target)
+        return nil
+    }
+
     @_noAllocation @_noLocks
     private mutating func demand(_ seen: Observation, fill: Int) -> PlaybackTurn {
         if pace.runsAway(at: written - fill, now: seen.at) {
@@ -157,31 +197,75 @@ extension PlaybackCard {
         stall.forget()
         recoveries = 0
         let playedAt = seen.at + nanoseconds(seen.delay > 0 ? seen.delay : 0, at: rate)
-        expected = playedAt
-        return .demand(Demand(frameCount: period, playedAt: playedAt, position: written))
+        return demand(dueAt: schedule.due(written - silence) ?? seen.at, playedAt: playedAt)
     }
 
-    /// Sleeps until `excess` frames have been played, or nearly.
     @_noAllocation @_noLocks
-    private mutating func rest(for excess: Int, hasRested: Bool) -> PlaybackTurn? {
-        switch device.rest(for: excess, hasRested: hasRested, atMost: stall.patience) {
-        case .none: return nil
-        case .some(let loss): return lose(loss)
+    private func demand(dueAt due: Int64, playedAt: Int64) -> PlaybackTurn {
+        .demand(Demand(frameCount: period, requestedAt: due, playedAt: playedAt, position: written))
+    }
+
+    /// Sleeps until `excess` frames have been played. A card that takes many at a time is not asked more than twice a period
+    /// (`isEarly`: it was asked in vain).
+    @_noAllocation @_noLocks
+    private func rest(for excess: Int, since seenAt: Int64, isEarly: Bool) {
+        let now = PCMCalls.now()
+        let least = isEarly && quantum.quantum > 0 && !isLearning ? nanoseconds(period, at: rate) / 2 : 200_000
+        let wake = seenAt + nanoseconds(excess, at: rate)
+        let longest = now + stall.patience
+        PCMCalls.sleep(until: wake < now + least ? now + least : (wake < longest ? wake : longest))
+    }
+
+    /// Demands what a prepared card is to begin with, period by period; before the first sound, and for what is not due yet,
+    /// writes silence. Returns nil when the queue is full.
+    @_noAllocation @_noLocks
+    private mutating func fill() -> PlaybackTurn? {
+        let now = PCMCalls.now()
+        guard let missing = priming else {
+            guard !isLearning else {
+                writeSilence(frameCount: queue.generous)
+                priming = 0
+                return nil
+            }
+            var periods = 0
+            if let due = schedule.due(written - silence), now > due {
+                let backlog = frames(in: now - due, at: rate) + period
+                periods = (backlog < queue.target ? backlog : queue.target) / period
+            }
+            writeSilence(frameCount: queue.target - periods * period)
+            priming = periods * period
+            return fill()
         }
+        guard missing > 0 else { return nil }
+        let playedAt = now + nanoseconds(queue.target - missing, at: rate)
+        return demand(dueAt: schedule.due(written - silence) ?? now, playedAt: playedAt)
     }
 
-    /// Fills the queue with silence up to the target and starts. Returns a turn only if that goes wrong.
     @_noAllocation @_noLocks
-    private mutating func begin() -> PlaybackTurn? {
-        var missing = target.rawValue
+    private mutating func writeSilence(frameCount: Int) {
+        var missing = frameCount
         while missing > 0 {
             let taken = device.writeSilence(frameCount: missing)
-            guard taken > 0 else { break }
+            guard taken > 0 else { return }
             missing -= taken
             written += taken
+            silence += taken
         }
+    }
+
+    /// Returns a turn only if that goes wrong.
+    @_noAllocation @_noLocks
+    private mutating func start() -> PlaybackTurn? {
         let code = device.start()
         stall.forget()
+        quantum.reset()
+        priming = nil
+        moves = 0
+        lastPosition = 0
+        hasLearnt = isLearning
+        (lastSeen, lastFill) = (PCMCalls.now(), isLearning ? queue.generous : queue.target)
+        // A sound server takes a whole quantum at once, which is a step, too.
+        quantum.record(position: written - lastFill - silence, at: lastSeen)
         return code < 0 ? lose(Loss(code: code)) : nil
     }
 
@@ -190,25 +274,28 @@ extension PlaybackCard {
         recoveries += 1
         // A card that stops as soon as it is started would keep us busy for ever.
         guard recoveries < 8 else { return lose(.stalled) }
+        if case .xrun = cause, clock == nil {
+            let now = PCMCalls.now()
+            let isLate = frames(in: now - lastSeen, at: rate) > lastFill - quantum.quantum
+            queue.underrun(quantum: quantum.quantum, isLate: isLate, at: now)
+            if isLearning, !isLate { queue.learningFailed() }
+            isLearning = isLearning || !isLate
+        }
         if let loss = device.makeReady(after: cause) { return lose(loss) }
-        if let turn = begin() { return turn }
         pace.forget()
         clock = nil
-        return .interrupted(counts.note(Interruption(cause, missed: gap())))
-    }
-
-    /// How much later the next frame will be heard than it would have been.
-    @_noAllocation @_noLocks
-    private mutating func gap() -> Int {
-        let next = PCMCalls.now() + nanoseconds(target.rawValue, at: rate)
-        guard let expected else { return 0 }
-        self.expected = next
-        return frames(in: next - expected, at: rate)
+        priming = nil
+        schedule.interrupt()
+        return .interrupted(counts.note(Interruption(cause, missed: 0)))
     }
 }
 
 // What goes on without a card, or with one that is no clock.
 extension PlaybackCard {
+    /// Vetted: it allocates, but only while there is no card.
+    @_semantics("no_performance_analysis")
+    private mutating func isCardBack() -> Bool { device.isBack(&search, &reopening, changes) }
+
     @_noAllocation @_noLocks
     private mutating func lose(_ loss: Loss) -> PlaybackTurn {
         let now = PCMCalls.now()
@@ -216,22 +303,22 @@ extension PlaybackCard {
         search = Backoff(now: now)
         clock = FreeRunningClock(rate: rate, now: now)
         recoveries = 0
-        return .interrupted(counts.note(Interruption(.lost(loss), missed: gap())))
+        priming = nil
+        let late = frames(in: now - (schedule.due(written - silence) ?? now), at: rate)
+        return .interrupted(counts.note(Interruption(.lost(loss), missed: late)))
     }
 
     @_noAllocation @_noLocks
     private mutating func waitForTheCard() -> PlaybackTurn {
-        guard let next = search?.nextAttempt, PCMCalls.now() >= next else { return demandByTheClock() }
-        // It allocates and may take long, which does not matter while there is nothing to play on.
-        guard device.reopen() else {
-            search?.failed(now: PCMCalls.now())
-            return demandByTheClock()
-        }
+        guard isCardBack() else { return demandByTheClock() }
+        queue.fit(buffer: device.grant.buffer)
         search = nil
         clock = nil
         stall.forget()
         pace.forget()
-        return .interrupted(counts.note(Interruption(.reopened, missed: gap())))
+        isLearning = true
+        schedule.interrupt()
+        return .interrupted(counts.note(Interruption(.reopened, missed: 0)))
     }
 
     /// With a PCM that takes everything at once there is nothing to ask it but whether it still takes.
@@ -255,9 +342,8 @@ extension PlaybackCard {
         let missed = clock.pass(period, now: PCMCalls.now())
         self.clock = clock
         counts.missed.rawValue += missed
-        let playedAt = due + nanoseconds(target.rawValue, at: rate)
-        expected = playedAt
-        return .demand(Demand(frameCount: period, playedAt: playedAt, position: written))
+        schedule.pace(written - silence, at: due)
+        return demand(dueAt: due, playedAt: due + nanoseconds(queue.target, at: rate))
     }
 }
 

@@ -3,9 +3,11 @@ package import Sound
 /// What demands sound: a card, or the clock where there is none.
 package struct PlaybackOutput: ~Copyable, Sendable {
     package enum Turn {
-        /// `period` frames are wanted. The moment is when the first of them will sound, less `queue`: the clock by which
-        /// playout is kept.
-        case demand(Instant)
+        /// `period` frames are wanted.
+        ///
+        /// - `requestedAt`: the even clock by which playout is kept, as of `Demand`.
+        /// - `playedAt`: when the first of them will sound.
+        case demand(requestedAt: Instant, playedAt: Instant)
         case interrupted(Interruption)
     }
 
@@ -13,9 +15,8 @@ package struct PlaybackOutput: ~Copyable, Sendable {
     package let period: FrameCount
     /// How it was opened, in words; nil for the clock.
     package let granted: GrantedSound?
-    /// What usually lies before a period that is demanded, in nanoseconds.
-    package let queue: Int64
-
+    /// Is told when a card that comes back grants something else than before; nil for the clock.
+    package let changes: CardChanges?
     private var card: PlaybackCard?
     private var metronome: Metronome
 
@@ -28,12 +29,10 @@ package struct PlaybackOutput: ~Copyable, Sendable {
             device: name, format: LPCMFormat(channelCount: channelCount), period: wanted,
             target: FrameCount(Int(Double(wanted.rawValue) * queuedPeriods)))
         granted = card.granted
+        changes = card.changes
         format = card.granted.format
         self.period = card.granted.period
         metronome = Metronome(rate: card.granted.format.rate)
-        // A demand comes when a period has left the full queue.
-        let ahead = card.target - card.granted.period
-        queue = Instant.nanoseconds(in: ahead.duration(at: card.granted.format.rate))
         self.card = consume card
     }
 
@@ -45,21 +44,30 @@ package struct PlaybackOutput: ~Copyable, Sendable {
     /// The same in the format and at the pace of a card that others feed.
     package init(clock format: LPCMFormat, period: FrameCount) {
         granted = nil
+        changes = nil
         self.format = format
         self.period = period
         metronome = Metronome(rate: format.rate)
-        queue = 0
         card = nil
+    }
+
+    /// Queues more where the thread that will wait was not granted `priority`.
+    package mutating func fit(_ priority: RealTime) {
+        if case .granted = priority { return }
+        card?.expectLateness()
     }
 
     @_noAllocation @_noLocks
     package mutating func wait() -> Turn {
         switch card?.wait() {
-        case .none: .demand(metronome.wait(for: period.rawValue).due)
-        case .demand(let demand): .demand(Instant(nanoseconds: demand.playedAt.nanoseconds - queue))
+        case .none: beat(metronome.wait(for: period.rawValue).due)
+        case .demand(let demand): .demand(requestedAt: demand.requestedAt, playedAt: demand.playedAt)
         case .interrupted(let interruption): .interrupted(interruption)
         }
     }
+
+    @_noAllocation @_noLocks
+    private func beat(_ due: Instant) -> Turn { .demand(requestedAt: due, playedAt: due) }
 
     @_noAllocation @_noLocks
     package mutating func write(_ sound: borrowing Preallocated<Float>) { give(sound) }

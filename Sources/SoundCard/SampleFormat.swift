@@ -1,13 +1,13 @@
 /// How a card takes and gives samples, in the order we would have them.
 enum SampleFormat: CaseIterable {
-    case int16, int32, float, packed24
+    case int16, int32, float, packed24, low24
 
     /// Of one sample.
     var byteCount: Int {
         @_noAllocation @_noLocks get {
             switch self {
             case .int16: 2
-            case .int32, .float: 4
+            case .int32, .float, .low24: 4
             case .packed24: 3
             }
         }
@@ -29,6 +29,7 @@ enum SampleFormat: CaseIterable {
         case .int32: unsafe way.encode(samples, into: card.assumingMemoryBound(to: Int32.self))
         case .float: unsafe way.encode(samples, into: card.assumingMemoryBound(to: Float.self))
         case .packed24: unsafe way.encode(samples, into: card.assumingMemoryBound(to: Packed24.self))
+        case .low24: unsafe way.encode(samples, into: card.assumingMemoryBound(to: Low24.self))
         }
     }
 
@@ -47,6 +48,7 @@ enum SampleFormat: CaseIterable {
         case .int32: unsafe way.decode(card.assumingMemoryBound(to: Int32.self), into: &samples)
         case .float: unsafe way.decode(card.assumingMemoryBound(to: Float.self), into: &samples)
         case .packed24: unsafe way.decode(card.assumingMemoryBound(to: Packed24.self), into: &samples)
+        case .low24: unsafe way.decode(card.assumingMemoryBound(to: Low24.self), into: &samples)
         }
     }
 }
@@ -159,13 +161,30 @@ struct Packed24: CardSample, Equatable {
             Float(Int32(high) << 16 | Int32(middle) << 8 | Int32(low)) * (1 / 8_388_608)
         }
         @_noAllocation @_noLocks set {
-            let rounded = Double(kept(newValue, below: 8_388_607 / 8_388_608)) * 8_388_608 + 6_755_399_441_055_744
-            let step = Int32(truncatingIfNeeded: rounded.bitPattern)
+            let step = step24(newValue)
             low = UInt8(truncatingIfNeeded: step)
             middle = UInt8(truncatingIfNeeded: step >> 8)
             high = Int8(truncatingIfNeeded: step >> 16)
         }
     }
+}
+
+/// 24 bits in the low three bytes of four: all that some cards on I2S take.
+struct Low24: CardSample, Equatable {
+    /// A card may leave anything in the high byte. It is given the sign there, which some expect.
+    var bits: Int32
+
+    var level: Float {
+        @_noAllocation @_noLocks get { Float((bits << 8) >> 8) * (1 / 8_388_608) }
+        @_noAllocation @_noLocks set { bits = step24(newValue) }
+    }
+}
+
+/// The step of 24 bits nearest to `level`.
+@_noAllocation @_noLocks
+private func step24(_ level: Float) -> Int32 {
+    let rounded = Double(kept(level, below: 8_388_607 / 8_388_608)) * 8_388_608 + 6_755_399_441_055_744
+    return Int32(truncatingIfNeeded: rounded.bitPattern)
 }
 
 /// `level` within −1…`top`, and zero for what is no number.

@@ -2,6 +2,10 @@
 public enum SoundCardError: Error, Hashable, Sendable {
     /// No PCM has this name, or the card it names is not there.
     case noSuchDevice(String)
+    /// The machine's default is asked for, and the kernel knows no card.
+    case noCard(String)
+    /// The name leads to a sound server that does not answer.
+    case noServer(String, explanation: String)
     /// Another program holds the card; `holder` is its name where the kernel tells.
     case busy(String, holder: String?)
     /// The device files of the card are closed to this user.
@@ -20,26 +24,44 @@ public enum Direction: Hashable, Sendable {
 }
 
 extension SoundCardError: CustomStringConvertible {
-    public var description: String {
+    /// The reason and the remedy, in one line.
+    public var description: String { "\(reason): \(remedy)" }
+
+    /// What happened, to which card.
+    public var reason: String {
         switch self {
-        case .noSuchDevice(let name):
-            return "no sound card named '\(name)': `tenfour devices` lists what is here"
+        case .noSuchDevice(let name): return "no sound card named '\(name)'"
+        case .noCard: return "this machine has no sound card"
+        case .noServer(let name, let explanation):
+            return "the sound server behind '\(name)' does not answer"
+                + (explanation.isEmpty ? "" : " (\(explanation))")
         case .busy(let name, let holder):
-            return "the sound card '\(name)' is in use by \(holder ?? "another program"): close that, or name another card"
-                + " (`tenfour devices` lists what is here)"
-        case .notPermitted(let name):
-            return "not allowed to open the sound card '\(name)': add yourself to the group audio"
-                + " (`sudo adduser $USER audio`) and log in again"
+            return "the sound card '\(name)' is in use by \(holder ?? "another program")"
+        case .notPermitted(let name): return "not allowed to open the sound card '\(name)'"
         case .wrongDirection(let name, let direction):
-            let verb = direction == .playback ? "play" : "capture"
-            return "the sound card '\(name)' cannot \(verb): `tenfour devices` lists what can"
+            return "the sound card '\(name)' cannot \(direction == .playback ? "play" : "capture")"
         case .noCommonFormat(let name):
-            return "the sound card '\(name)' takes neither 16, 24 or 32-bit integers nor floats:"
-                + " a name with 'plug:' before it converts"
+            return "the sound card '\(name)' takes neither 16, 24 or 32-bit integers nor floats"
         case .failed(let name, let call, let code, let explanation):
-            let reason = explanation.isEmpty ? "" : " (\(explanation))"
-            return "the sound card '\(name)' failed in \(call): \(Explanation.text(code))\(reason);"
-                + " `tenfour devices` lists what works"
+            return "the sound card '\(name)' failed in \(call): \(Explanation.text(code))"
+                + (explanation.isEmpty ? "" : " (\(explanation))")
+        }
+    }
+
+    /// What to do about it.
+    public var remedy: String {
+        switch self {
+        case .noSuchDevice: "`tenfour devices` lists what is here"
+        case .noCard:
+            "plug one in, or start a sound server and install its ALSA plugin (pipewire-alsa, or libasound2-plugins for"
+                + " PulseAudio)"
+        case .noServer:
+            "start it (`systemctl --user start pipewire pipewire-pulse wireplumber`, or `pulseaudio --start`)"
+        case .busy: "close that, or name another card (`tenfour devices` lists what is here)"
+        case .notPermitted: "add yourself to the group audio (`sudo adduser $USER audio`) and log in again"
+        case .wrongDirection: "`tenfour devices` lists what can"
+        case .noCommonFormat: "a name with 'plug:' before it converts"
+        case .failed: "`tenfour devices` lists what works"
         }
     }
 }

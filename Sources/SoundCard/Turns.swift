@@ -20,6 +20,9 @@ public enum CaptureTurn: Hashable, Sendable {
 public struct Demand: Hashable, Sendable {
     /// One period, always the same number, counted at the granted rate.
     public let frameCount: FrameCount
+    /// When a card that takes frame by frame would have asked for it. Demands come in bursts where a sound server takes many frames
+    /// at a time; these moments are evenly spaced all the same, and never later than the demand. The clock of playout.
+    public let requestedAt: Instant
     /// When the first frame of it will leave the card, by the card's own count: now and what is queued before it.
     /// The slope of this over `position` is the card's clock.
     public let playedAt: Instant
@@ -27,8 +30,9 @@ public struct Demand: Hashable, Sendable {
     public let position: FrameCount
 
     @_noAllocation @_noLocks
-    init(frameCount: Int, playedAt: Int64, position: Int) {
+    init(frameCount: Int, requestedAt: Int64, playedAt: Int64, position: Int) {
         self.frameCount = FrameCount(frameCount)
+        self.requestedAt = Instant(nanoseconds: requestedAt)
         self.playedAt = Instant(nanoseconds: playedAt)
         self.position = FrameCount(position)
     }
@@ -37,10 +41,13 @@ public struct Demand: Hashable, Sendable {
 /// A break in the sound of a card.
 public struct Interruption: Hashable, Sendable {
     public enum Cause: Hashable, Sendable {
-        /// We came too late: a playing card ran dry, or the queue of a capturing one ran over. It runs again.
+        /// A playing card ran dry, or the queue of a capturing one ran over: we came too late, or a sound server took more at
+        /// a time than before. It is started again.
         case xrun
-        /// The machine slept. The card runs again.
+        /// The machine slept. The card is started again.
         case suspended
+        /// A playing card runs again after an underrun, a suspension or a loss, and `missed` is known now.
+        case resumed
         /// More sound waited in a capturing card than is worth hearing; the older part was thrown away.
         case backlog
         /// The card is gone. Until it is back, turns go on at the pace of the clock: a playing card's sound is thrown
@@ -51,14 +58,18 @@ public struct Interruption: Hashable, Sendable {
     }
 
     public let cause: Cause
-    /// By how much the card fell behind the clock, to the nearest frame, as far as it can be told: what it did not play
-    /// or did not capture. Counted at the granted rate.
+    /// How many frames of sound the card did not play, or did not capture, as far as it can be told: silence was in their place.
+    /// Counted at the granted rate.
     public let missed: FrameCount
+    /// By how many frames the demands of a playing card fell behind: as many as were missed, less by how much its queue has
+    /// grown. What playout drops to be as far behind the network as before.
+    public let behind: FrameCount
 
     @_noAllocation @_noLocks
-    init(_ cause: Cause, missed: Int) {
+    init(_ cause: Cause, missed: Int, behind: Int? = nil) {
         self.cause = cause
         self.missed = FrameCount(missed > 0 ? missed : 0)
+        self.behind = behind.map { FrameCount($0) } ?? self.missed
     }
 }
 
@@ -79,7 +90,7 @@ public struct InterruptionCounts: Hashable, Sendable {
         case .suspended: suspensions += 1
         case .backlog: backlogs += 1
         case .lost: losses += 1
-        case .reopened: break
+        case .reopened, .resumed: break
         }
         missed.rawValue += interruption.missed.rawValue
         return interruption

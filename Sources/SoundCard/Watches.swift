@@ -1,9 +1,11 @@
 /// A second in the nanoseconds that ALSA and the clock speak.
 var nanosecondsPerSecond: Int64 { @_noAllocation @_noLocks get { 1_000_000_000 } }
 
-/// How long `frames` last, in nanoseconds; to the nearest below.
+/// How long `frames` last, in nanoseconds; to the nearest below. Whole seconds apart, so that years do not overflow.
 @_noAllocation @_noLocks
-func nanoseconds(_ frames: Int, at rate: Int) -> Int64 { Int64(frames) * nanosecondsPerSecond / Int64(rate) }
+func nanoseconds(_ frames: Int, at rate: Int) -> Int64 {
+    Int64(frames / rate) * nanosecondsPerSecond + Int64(frames % rate) * nanosecondsPerSecond / Int64(rate)
+}
 
 /// The frames in so many nanoseconds, to the nearest. `time` is kept within an hour so that nothing overflows.
 @_noAllocation @_noLocks
@@ -106,6 +108,10 @@ struct FreeRunningClock {
 struct Backoff {
     private var pause: Int64 = nanosecondsPerSecond / 4
     private(set) var nextAttempt: Int64
+    private var isOpening = false
+    /// Since when the attempt under way has run, and how many before it were given up.
+    private var openingSince: Int64 = 0
+    private var abandonedCount = 0
 
     /// The card was lost at `now` (nanoseconds).
     @_noAllocation @_noLocks
@@ -116,5 +122,35 @@ struct Backoff {
     mutating func failed(now: Int64) {
         pause = 2 * pause < 5 * nanosecondsPerSecond ? 2 * pause : 5 * nanosecondsPerSecond
         nextAttempt = now + pause
+    }
+
+    enum Step: Equatable {
+        /// Begin an attempt, wait for it or until the next, take what it found.
+        case begin, wait, take
+        /// Leave an attempt to itself that has not ended in ten seconds, and begin another.
+        case abandon
+    }
+
+    private static var longestOpening: Int64 { 10 * nanosecondsPerSecond }
+    /// Each holds a thread.
+    private static var mostAbandoned: Int { 4 }
+
+    /// What to do at `now`, where the last attempt stands as `outcome` says.
+    mutating func step(_ outcome: CardReopening.Outcome, now: Int64) -> Step {
+        guard isOpening else {
+            isOpening = now >= nextAttempt
+            openingSince = now
+            return isOpening ? .begin : .wait
+        }
+        if outcome == .opening {
+            guard now - openingSince > Self.longestOpening, abandonedCount < Self.mostAbandoned else { return .wait }
+            openingSince = now
+            abandonedCount += 1
+            return .abandon
+        }
+        isOpening = false
+        if outcome == .found { return .take }
+        failed(now: now)
+        return .wait
     }
 }

@@ -17,14 +17,14 @@ internal struct OpenedSound {
     init(path: String, rawFormat: RawFormat?) throws(SoundFileError) {
         guard path != "-" else {
             let input = Descriptor(number: STDIN_FILENO, name: "standard input")
-            self = try Self(input, rawFormat: rawFormat ?? RawFormat())
+            self = try Self(input, rawFormat: rawFormat)
             return
         }
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { throw SoundFileError(errno: errno, in: "open", name: path) }
         do throws(SoundFileError) {
             let descriptor = Descriptor(number: number, name: path)
-            self = try Self(descriptor, rawFormat: rawFormat ?? (descriptor.isRegularFile ? nil : RawFormat()))
+            self = try Self(descriptor, rawFormat: rawFormat)
         } catch {
             close(number)
             throw error

@@ -26,8 +26,7 @@ public struct SoundFileReader: ~Copyable, AudioSource, @unchecked Sendable {
     /// To be closed at the end.
     private let owned: Int32?
 
-    /// `-` is standard input. A file that is no sound file is refused unless `rawFormat` says how to take it; what comes
-    /// from a pipe without a header is taken as `rawFormat`.
+    /// `-` is standard input. A file or pipe without a header that is known is refused unless `rawFormat` says how to take it.
     public init(path: String, rawFormat: RawFormat? = nil) throws(SoundFileError) {
         self.init(try OpenedSound(path: path, rawFormat: rawFormat))
     }

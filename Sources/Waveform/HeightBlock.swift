@@ -111,7 +111,7 @@ struct HeightBlock: ~Copyable {
                     let samples = unsafe magnitudes.loadUnaligned(fromByteOffset: place, as: SIMD8<Float>.self)
                     let values = scale.heights(samples)
                     unsafe heights.storeBytes(of: values, toByteOffset: place, as: SIMD8<Int32>.self)
-                    // Eight heights below 2²³ each: the sum fits.
+                    // 64 heights below 30 million each: the sum fits.
                     sums &+= values
                     peaks.replace(with: values, where: values .> peaks)
                 }

@@ -11,6 +11,11 @@ struct BarReading {
     var path: String
     var barCount: Int
     var floor: Float
+    /// What samples without a header are; nil: what has none is refused.
+    var raw: RawFormat?
+    var download = DownloadSettings()
+    /// Told which entry of how many is read, where that is a playlist.
+    var tellEntry: (String, Int) -> Void = { _, _ in }
     /// Told now and then how much of it there has been, 0…1; nil where nobody knows how much there is.
     var tell: (Double?) -> Void = { _ in }
 
@@ -42,10 +47,10 @@ struct BarReading {
     }
 
     private func read(expecting frameCount: FrameCount?) throws(RadioError) -> Result {
-        if isAddress(path) { return try readFeed(expecting: frameCount) }
+        if isAddress(path) || raw == nil && !isRegularFile(path) { return try readFeed(expecting: frameCount) }
         do throws(SoundFileError) {
             // At its own rate and with its own channels, as nothing else would be exact.
-            var file = try SoundFileReader(path: path)
+            var file = try SoundFileReader(path: path, rawFormat: raw)
             return try reduce(&file, frameCount: frameCount ?? file.frameCount)
         } catch {
             guard isRegularFile(path) else { throw RadioError(.unavailable, error.description) }
@@ -55,11 +60,15 @@ struct BarReading {
 
     private func readFeed(expecting frameCount: FrameCount?) throws(RadioError) -> Result {
         do throws(StreamError) {
-            var source = try FeedSource(path)
+            var source = try FeedSource(path, download: download)
+            if let entry = source.entry { tellEntry(entry.name, entry.count) }
             let said = source.frameCount?.value
             return try reduce(&source, frameCount: frameCount ?? said)
         } catch {
-            throw RadioError(.unavailable, error.description)
+            let name = path == "-" ? "standard input" : Secrets.shown(path)
+            let sentence = error.description
+            let remedy = error.isOfUnknownBytes && path == "-" ? "; \(RawSoundOptions.remedy)" : ""
+            throw RadioError(.unavailable, (sentence.contains(name) ? "" : "\(name): ") + sentence + remedy)
         }
     }
 

@@ -16,7 +16,7 @@ struct ChannelKeysCommand: ParsableCommand {
     @Flag(help: "Write secrets as words, which can be read over the telephone.")
     var words = false
 
-    @Flag(help: "Draw the listen link as a QR code also where output is no terminal.")
+    @Flag(help: "Draw the listen link as a QR code, too.")
     var qr = false
 
     @Flag(help: "Print it as JSON.")
@@ -41,6 +41,6 @@ struct ChannelKeysCommand: ParsableCommand {
         }
         let print = ChannelPrint(talk: nil, listen: listen, keys: keys, form: words ? .words : .letters)
         if json { return Terminal.put(print.json.text) }
-        print.put(drawsCodes: qr || Terminal.isForPeople)
+        print.put(drawsCodes: qr)
     }
 }

@@ -20,10 +20,19 @@ enum CommandNames {
         }
     }
 
+    /// What lies in Tools.
+    private static let tools: Set = [
+        "audiowatch", "badlink", "benchmark", "chirpmeter", "demo", "desktop", "fuzz", "labcard", "radiocheck", "replay",
+        "test",
+    ]
+
     private static func refusal(of word: String, behind path: String, among known: [String]) -> String {
         let help = "\(path) --help tells what there is"
         if word.contains("://") {
             return "'\(word)' is an address and no command: write what to do with it before it; \(help)"
+        }
+        if path == "tenfour", tools.contains(word) {
+            return "'\(word)' is a tool of its own, Tools/\(word) among tenfour's sources; \(help)"
         }
         let nearest = Spelling.nearest(to: word, among: known)
         let remedy = nearest.isEmpty ? "" : "write \(path) \(nearest.joined(separator: " or ")); "

@@ -1,6 +1,7 @@
 import Console
 import Engine
 import Glibc
+import Network
 import Player
 import RTP
 import Radio
@@ -24,6 +25,8 @@ struct Conductor {
     /// So many datagrams that are none of ours may come to any port.
     private static let chance = 10
     private static let help = "space opens and closes the microphone, m silences the speaker, q quits"
+    private static let hearingHelp = "m silences the speaker, q quits"
+    private static let sendingHelp = "q quits"
 
     /// `what` says what the session does.
     func run(_ configuration: SessionConfiguration, doing what: (Session) -> String) throws {
@@ -31,20 +34,25 @@ struct Conductor {
         let session = try Session(configuration)
         Signals.catchEnd()
         try session.start()
-        let isBent = configuration.playout.timePitch != nil
-        let keyboard = keys || isBent || streamer != nil ? Keyboard() : nil
+        let keyboard = Self.readsStandardInput(configuration) ? nil : Keyboard()
         say("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
+        if let own = ownAddress(configuration, session) {
+            say("you are talking to yourself: \(own) is this station; write the other's port, such as :\(own.port + 2)")
+        }
         if verbose { for line in session.openings { say(line) } }
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
         var watch = LinkWatch(keepsSeconds: file != nil)
         var standing = ChannelStanding(configuration)
-        let names = conduct(session, keyboard, isBent: isBent, &watch, &standing)
+        let names = conduct(session, configuration, keyboard, &watch, &standing)
         session.stop()
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
             watch.look(at: snapshot)
             let hasWorked = !snapshot.voices.isEmpty || snapshot.transmission.packetCount > 0
-            if !quiet, hasWorked || (try? end.get()) != nil { Terminal.say(Report(snapshot, names, watch).text) }
+            if !quiet, hasWorked || (try? end.get()) != nil {
+                let report = Report(snapshot, names, watch)
+                Terminal.say(verbose ? report.text : "tenfour: \(report.line)")
+            }
             try file?.write(watch, names, snapshot)
         }
         try end.get()
@@ -52,19 +60,24 @@ struct Conductor {
 
     /// Returns who was heard.
     private func conduct(
-        _ session: Session, _ keyboard: borrowing Keyboard?, isBent: Bool, _ watch: inout LinkWatch,
-        _ standing: inout ChannelStanding
+        _ session: Session, _ configuration: SessionConfiguration, _ keyboard: borrowing Keyboard?,
+        _ watch: inout LinkWatch, _ standing: inout ChannelStanding
     ) -> Names {
         var names = Names()
-        var line = StatusLine(levels: levels, timePitch: isBent)
+        var notices = SoundNotices(configuration)
+        var line = StatusLine(levels: levels, timePitch: configuration.playout.timePitch != nil)
         var hasToldOfOtherKeys = false
         while !session.isOver && !Signals.hasEnd {
-            let key = keyboard?.key(within: interval)
+            let key = keyboard?.key(within: interval) { line.clear() }
             if keyboard == nil { usleep(UInt32(interval) * 1_000) }
-            if let key, press(key, session, isBent: isBent, &line) { break }
+            if let key, press(key, session, configuration, &line) { break }
             tellEvents(of: session, &names, &watch, &standing, &line)
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             watch.look(at: snapshot)
+            for notice in notices.take(snapshot) {
+                line.clear()
+                say(notice)
+            }
             if !hasToldOfOtherKeys, snapshot.voices.isEmpty, snapshot.unopenedCount > Self.chance {
                 hasToldOfOtherKeys = true
                 line.clear()
@@ -77,6 +90,21 @@ struct Conductor {
         return names
     }
 
+    /// Whether what is typed is sound.
+    private static func readsStandardInput(_ configuration: SessionConfiguration) -> Bool {
+        if case .file("-", _) = configuration.input { true } else { false }
+    }
+
+    /// The remote that is this very station; nil where there is none. In a channel everybody has the same.
+    private func ownAddress(_ configuration: SessionConfiguration, _ session: Session) -> Endpoint? {
+        if case .channel = configuration.protection { return nil }
+        let local = session.localEndpoint
+        return configuration.station.remotes.first { remote in
+            remote.port == local.port && !remote.address.isMulticast && remote.address.isLocal
+                && (local.address.isUnspecified || local.address == remote.address)
+        }
+    }
+
     private func microphone(_ session: Session, hasKeyboard: Bool) -> String {
         switch (session.isMicrophoneOpen, hasKeyboard) {
         case (true, true): "the microphone is open: space closes it"
@@ -87,7 +115,11 @@ struct Conductor {
     }
 
     /// Returns whether it was the key to quit.
-    private func press(_ key: Keyboard.Key, _ session: Session, isBent: Bool, _ line: inout StatusLine) -> Bool {
+    private func press(
+        _ key: Keyboard.Key, _ session: Session, _ configuration: SessionConfiguration, _ line: inout StatusLine
+    ) -> Bool {
+        let isBent = configuration.playout.timePitch != nil
+        let hears = configuration.output != nil
         if let streamer, let verb = PlayKeys.verb(for: key) {
             switch verb {
             case .quit: return true
@@ -100,12 +132,12 @@ struct Conductor {
         }
         if isBent, case .character(let character) = key, TimePitchKeys.press(character, session) { return false }
         switch key {
-        case .character(" "): session.isMicrophoneOpen.toggle()
-        case .character("m"): session.isSpeakerMuted.toggle()
+        case .character(" ") where keys: session.isMicrophoneOpen.toggle()
+        case .character("m") where hears: session.isSpeakerMuted.toggle()
         case .character("q"), .character("\u{4}"): return true
         case .character("?"):
             line.clear()
-            say(keys ? Self.help : TimePitchKeys.help)
+            say(isBent ? TimePitchKeys.help : keys ? Self.help : hears ? Self.hearingHelp : Self.sendingHelp)
         default: break
         }
         return false
@@ -115,6 +147,10 @@ struct Conductor {
         of session: Session, _ names: inout Names, _ watch: inout LinkWatch, _ standing: inout ChannelStanding,
         _ line: inout StatusLine
     ) {
+        for change in session.takeCardChanges() {
+            line.clear()
+            say(change)
+        }
         for event in session.takeChannelEvents() {
             standing.take(event)
             guard let news = standing.news(of: event, verbose: verbose) else { continue }
@@ -147,6 +183,7 @@ struct Conductor {
             """
         case .identityChanged(let ssrc):
             verbose ? "another station had our SSRC: from now on it is \(ssrc.digits)" : nil
+        case .partnerMoved(let endpoint): "the other end's name leads to \(endpoint) now: talking with that"
         case .receiverReported(let ssrc, let view):
             verbose
                 ? "\(names[ssrc]) lost \(decimal(view.lossShare * 100, places: 1)) %"

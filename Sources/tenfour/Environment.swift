@@ -1,11 +1,13 @@
 import Glibc
+import Keys
+import Sound
 
 /// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed. Links and keys
 /// are not among them: see `Secrets`.
 enum Environment {
     private static let switches: Set = [
         "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",
-        "buffer-all",
+        "buffer-all", "allow-http",
     ]
     /// May be given more than once: with spaces between.
     private static let lists: Set = ["rtp-in", "rtp-out"]
@@ -15,21 +17,27 @@ enum Environment {
     private static let coding: Set = ["bitrate", "frame", "fec", "expect-loss", "speech", "music", "payload-type"]
     private static let playing: Set = ["jitter", "period-time", "max-latency"]
     private static let relaying: Set = ["config", "bind", "workers", "rtp-in", "rtp-out", "status-socket", "quiet"]
-    private static let downloading: Set = ["proxy", "timeout", "buffer", "buffer-size", "buffer-all", "start-after"]
+    private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http"]
+    private static let downloading = fetching.union(["buffer", "buffer-size", "buffer-all", "start-after"])
     private static let options: [String: Set<String>] = [
-        "talk": common.union(coding).union(playing).union(["device", "input", "output", "port", "open", "srtp-suite"]),
-        "listen": common.union(playing).union(["device", "output", "port", "oneshot", "channels"]),
+        "talk": common.union(coding).union(playing).union([
+            "clock", "device", "input", "output", "port", "open", "srtp-suite", "rate", "format",
+        ]),
+        "listen": common.union(playing).union(["clock", "device", "output", "port", "oneshot", "channels"]),
         "send": common.union(coding).union([
-            "device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency", "srtp-suite",
+            "clock", "device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency", "srtp-suite",
         ]).union(downloading),
         "recv": common.union(playing).union([
             "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",
         ]),
         "relay": relaying,
         "relay status": ["status-socket", "json"],
-        "plot": ["quiet", "bar-width", "spacing", "floor", "size", "dark", "blocks"],
+        "plot": fetching.union([
+            "channels", "rate", "format", "quiet", "bar-width", "spacing", "floor", "size", "dark", "blocks",
+        ]),
         "play": downloading.union([
-            "device", "output", "channels", "quiet", "verbose", "rate", "pitch", "volume", "loop", "fade-in",
+            "device", "output", "channels", "sample-rate", "quiet", "verbose", "rate", "pitch", "volume", "loop",
+            "fade-in",
             "fade-out", "duration",
         ]),
     ]
@@ -51,11 +59,44 @@ enum Environment {
         return Array(typed.prefix(isLonger ? 2 : 1))
     }
 
-    /// For one who wonders about an option that was never typed: a line for each that was found, or nothing.
+    /// For one who wonders about an option that was never typed: those that were found, or nothing.
     static func reminder(for typed: [String]) -> String {
-        settings(for: command(in: typed).joined(separator: " ")).map {
-            "\n  In the environment: \($0.variable)=\($0.value)"
-        }.joined()
+        let found = settings(for: command(in: typed).joined(separator: " ")).map {
+            "\($0.variable)=\(Secrets.shown($0.value, of: $0.option))"
+        }
+        return found.isEmpty ? "" : "; in the environment: \(found.joined(separator: ", "))"
+    }
+
+    /// A sentence for each variable whose name begins as ours do and is nobody's.
+    static var warnings: [String] {
+        let known = Set(options.values.joined().map(variable(of:))).union(others)
+        return names.filter { !known.contains($0) }.sorted().map { name in
+            let nearest = Spelling.nearest(to: name, among: known.map { $0.lowercased() }.sorted()).map { $0.uppercased() }
+            let remedy = nearest.isEmpty ? "tenfour COMMAND --help lists the options" : "is it \(nearest.joined(separator: " or "))?"
+            return "\(String(fromPeer: name)) in the environment sets nothing: \(remedy)"
+        }
+    }
+
+    /// What is no option's: secrets, the clock's state, and what tests and tools ask.
+    private static let others: Set = [
+        Secrets.link, Secrets.key, "TENFOUR_CLOCK", "TENFOUR_LABCARD", "TENFOUR_LONG", "TENFOUR_HOURS", "TENFOUR_FUZZ",
+        "TENFOUR_FUZZ_TARGET",
+    ]
+
+    /// Of all variables that begin as ours do.
+    private static var names: [String] {
+        var names: [String] = []
+        var entry = unsafe environ
+        while let text = unsafe entry.pointee {
+            let name = unsafe String(cString: text).prefix { $0 != "=" }
+            if name.hasPrefix("TENFOUR_") { names.append(String(name)) }
+            unsafe entry += 1
+        }
+        return names
+    }
+
+    private static func variable(of option: String) -> String {
+        "TENFOUR_" + String(option.uppercased().map { $0 == "-" ? "_" : $0 })
     }
 
     private struct Setting {
@@ -73,7 +114,7 @@ enum Environment {
 
     private static func settings(for command: String) -> [Setting] {
         (options[command] ?? []).sorted().compactMap { option in
-            let variable = "TENFOUR_" + String(option.uppercased().map { $0 == "-" ? "_" : $0 })
+            let variable = variable(of: option)
             let value = unsafe getenv(variable).map { unsafe String(cString: $0) } ?? ""
             return value.isEmpty ? nil : Setting(option: option, variable: variable, value: value)
         }

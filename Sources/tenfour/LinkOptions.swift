@@ -10,9 +10,12 @@ struct LinkOptions: ParsableArguments {
             valueName: "file"))
     var linkFile: String?
 
+    /// Whether a link comes from a file or the environment.
+    var isGiven: Bool { linkFile != nil || Secrets.variable(Secrets.link) != nil }
+
     /// For `validate` of a command: throws where nobody is named.
     func checkPresence(of typed: String?, named argument: String) throws {
-        guard typed == nil, linkFile == nil, Secrets.variable(Secrets.link) == nil else { return }
+        guard typed == nil, !isGiven else { return }
         throw ValidationError(
             "Missing expected argument '\(argument)': or name a file with a channel's link by --link-file.")
     }
@@ -27,20 +30,30 @@ struct LinkOptions: ParsableArguments {
                 if let file = SecretFile.link(namedBy: typed) {
                     throw RadioError(.usage, "\(file) is a file with a channel's link: write --link-file \(file)")
                 }
+                if let file = SavedLink.path(namedBy: typed) { return try saved(file, typed, quiet: quiet) }
+                try Mistake.check(typed) { "write HOST:\($0)" } file: { "tenfour send \($0) rtp://HOST:PORT sends it" }
                 return try RadioAddress(parsing: typed)
             }
             let address = try RadioAddress(parsing: secret)
-            if !quiet { Terminal.say(Self.warning) }
+            if !quiet, case .channel = address { Terminal.say(Self.warning) }
             return address
         }
         guard let text = try linkFile.map({ try SecretFile.read($0, for: "a link") }) ?? Secrets.variable(Secrets.link)
         else { return nil }
+        return try channel(text, in: linkFile ?? Secrets.link)
+    }
+
+    /// The channel whose link was saved under the name that was typed.
+    private func saved(_ file: String, _ name: String, quiet: Bool) throws(RadioError) -> RadioAddress {
+        let channel = try channel(SecretFile.read(file, for: "a link"), in: file)
+        if !quiet { Terminal.say("tenfour: \(name) is the channel in \(file); a host of that name is \(name):5004") }
+        return channel
+    }
+
+    private func channel(_ text: String, in place: String) throws(RadioError) -> RadioAddress {
         let address = try RadioAddress(parsing: text)
-        guard case .channel = address else {
-            let place = linkFile ?? Secrets.link
-            throw RadioError(.usage, "\(place) holds no channel's link: such a one begins with tenfour://")
-        }
-        return address
+        if case .channel = address { return address }
+        throw RadioError(.usage, "\(place) holds no channel's link: such a one begins with tenfour://")
     }
 
     /// As `address`, where nothing but a channel's link will do.
@@ -58,6 +71,25 @@ struct LinkOptions: ParsableArguments {
         tenfour: other users of this machine can see a link among the arguments for a moment, and your shell remembers it: \
         --link-file and TENFOUR_LINK do not have that
         """
+}
+
+/// Whether the wall clock is believed, in a channel.
+struct ClockOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "In a channel, believe this machine's clock (right), or the relay's instead (unknown), whatever the kernel says. For virtual machines whose host keeps their clock: right.",
+            valueName: "right|unknown"))
+    var clock: Belief?
+
+    enum Belief: String, ExpressibleByArgument, CaseIterable {
+        case right, unknown
+    }
+
+    func apply(to configuration: inout SessionConfiguration) {
+        guard let clock, case .channel(var settings) = configuration.protection else { return }
+        settings.clock = clock == .right ? .right : .unknown
+        configuration.protection = .channel(settings)
+    }
 }
 
 extension ChannelLink {

@@ -52,6 +52,6 @@ extension QualityCounts {
         let expected = voice.receivedCount + voice.lostCount
         self.init(
             expected: expected, lost: expected - unique, lossRuns: voice.losses.runCount, jitter: voice.jitter,
-            roundTrip: roundTrip, coded: voice.coded, playout: voice.playout)
+            roundTrip: roundTrip, isPlayable: !voice.looksEncrypted, playout: voice.playout)
     }
 }

@@ -11,13 +11,14 @@ struct Listen: ParsableCommand {
             tenfour listen --link-file family.link -o heard.wav
             """)
 
-    @Argument(help: ArgumentHelp("The channel's link: a listen link will do.", valueName: "link"))
+    @Argument(help: ArgumentHelp("The channel's link (a listen link will do), or the name it was saved under.", valueName: "link"))
     var link: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The port to receive on, unless told any.", valueName: "port"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The port to receive on, 1 to 65535; unless told any.", valueName: "port"))
     var port: UInt16?
 
     @OptionGroup var links: LinkOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var hearing: HearingOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
@@ -30,6 +31,7 @@ struct Listen: ParsableCommand {
         var configuration = try SessionConfiguration.joining(
             channel, as: .listen, station: common.station(), localPort: port)
         common.apply(to: &configuration)
+        clock.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
         hearing.apply(to: &configuration)
         try Conductor(

@@ -1,26 +1,34 @@
 import Waveform
 
 /// A status line, and above it how loud it is, drawn over themselves.
+///
+/// The cursor rests at the beginning of the first of them: a terminal that is made narrower breaks lines in two, but leaves the
+/// cursor where it is in the text, so that all of it can be erased from there.
 struct LiveLines {
     /// On the screen.
     private var count = 0
+    /// Of the terminal when they were drawn, in columns.
+    private var width = 0
 
     /// `status` makes the last line, of so many columns.
     mutating func draw(_ levels: [LevelView], status: (_ width: Int) -> String) {
-        let width = max(Terminal.width - 1, 20)
+        let columns = Terminal.width
+        let width = max(columns - 1, 1)
         // As many as leave room for something else on the screen.
         let height = min(max((Terminal.height - 4) / max(levels.count, 1) / 3, 1), 5)
         let lines = levels.flatMap { $0.lines(width: width, height: height, hasColours: Terminal.takesColours) }
-        // Where there are more or fewer than before, what was there goes first.
-        if count != lines.count + 1 { clear() }
-        let up = count > 1 ? "\u{1B}[\(count - 1)A" : ""
-        Terminal.draw(up + (lines.map { "\r\u{1B}[K\($0)\n" } + ["\r\u{1B}[K" + status(width)]).joined())
+        // Where there are more or fewer than before, or they are broken, what was there goes first.
+        if count != lines.count + 1 || columns != self.width { clear() }
+        let down = (lines.map { "\r\u{1B}[K\($0)\n" } + ["\r\u{1B}[K" + status(width)]).joined()
+        Terminal.draw(down + "\r" + (lines.isEmpty ? "" : "\u{1B}[\(lines.count)A"))
         count = lines.count + 1
+        self.width = columns
     }
 
     mutating func clear() {
         guard count > 0 else { return }
-        Terminal.draw("\r\u{1B}[K" + String(repeating: "\u{1B}[A\u{1B}[K", count: count - 1))
+        let isAsDrawn = count == 1 && Terminal.width == width
+        Terminal.draw(isAsDrawn ? "\r\u{1B}[K" : "\r\u{1B}[J")
         count = 0
     }
 }

@@ -8,10 +8,12 @@ struct NewChannel: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new", abstract: "Make a channel: its links, and the keys for a relay.",
         discussion: """
-            tenfour channel new family --relay radio.example.org
-            tenfour channel new family
+            tenfour channel new family --relay radio.example.org --save
+            tenfour channel new family --qr
 
-            Without a relay one of the stations answers the channel's members itself.
+            Without a relay one of the stations answers the channel's members itself. --save keeps the talk link in \
+            $XDG_CONFIG_HOME/tenfour/NAME.link (~/.config where that is not set), for its owner alone: from then on \
+            tenfour talk NAME, listen NAME and send NAME find the channel.
             """)
 
     @Argument(help: ArgumentHelp("What the channel is called: a-z, 0-9, '-', '.', '_', up to 32.", valueName: "name"))
@@ -26,8 +28,11 @@ struct NewChannel: ParsableCommand {
     @Flag(help: "Ask for a passphrase of your own instead of drawing a secret; it may come on standard input.")
     var passphrase = false
 
-    @Flag(help: "Draw the links as QR codes also where output is no terminal.")
+    @Flag(help: "Draw the links as QR codes, too.")
     var qr = false
+
+    @Flag(help: "Keep the talk link, so that `tenfour talk NAME` finds it.")
+    var save = false
 
     @Flag(help: "Print it as JSON.")
     var json = false
@@ -36,7 +41,8 @@ struct NewChannel: ParsableCommand {
         var dice = SecretChance()
         let place = try relay.map { text throws(RadioError) in try Self.place(text) }
         // A wrong name is told before anybody thinks of a passphrase.
-        _ = try Self.link(place, name, .secret(Secret(.talk, using: &dice)))
+        let trial = try Self.link(place, name, .secret(Secret(.talk, using: &dice)))
+        if save { try SavedLink.check(trial.name) }
         var opening = ChannelLink.Opening.secret(Secret(.talk, using: &dice))
         if passphrase {
             opening = .passphrase(try PassphraseInput.read(tag: .random(in: 0 ... .max, using: &dice)))
@@ -48,8 +54,12 @@ struct NewChannel: ParsableCommand {
         }
         let listen = try Self.link(place, name, .secret(keys.listenSecret))
         let print = ChannelPrint(talk: talk, listen: listen, keys: keys, form: words ? .words : .letters)
+        let saved = save ? try SavedLink.write(talk) : nil
         if json { return Terminal.put(print.json.text) }
-        print.put(drawsCodes: qr || Terminal.isForPeople)
+        print.put(drawsCodes: qr)
+        if let saved {
+            Terminal.say("\nthe talk link is kept in \(saved): `tenfour talk \(talk.name)` finds it")
+        }
         explain(talk)
     }
 

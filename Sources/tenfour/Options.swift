@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Console
 public import Engine
+import Feed
 import RTP
 import Radio
 import Sound
@@ -33,12 +34,12 @@ struct CommonOptions: ParsableArguments {
     var interface: String?
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("End after so long; a bare number is in seconds.", valueName: "time"))
+        name: .shortAndLong, help: ArgumentHelp("End after so long, such as 90s, 5m or 1h30m; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
     @Option(
         help: ArgumentHelp(
-            "At the end write how it sounded as JSON, per second and for the whole; - is standard output.",
+            "At the end write how it sounded as JSON, per second and for the whole, with a score from 1 to 4.5; - is standard output.",
             valueName: "file"))
     var report: String?
 
@@ -84,7 +85,7 @@ enum ControlPortChoice: String, ExpressibleByArgument, CaseIterable {
 /// How sound is coded.
 struct CodingOptions: ParsableArguments {
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s: 6k to 510k.", valueName: "rate"))
+        name: .shortAndLong, help: ArgumentHelp("Bit rate, 6k to 510k; a bare number is in kbit/s, above 1000 in bit/s.", valueName: "rate"))
     var bitrate: BitRate?
 
     @Option(
@@ -101,6 +102,12 @@ struct CodingOptions: ParsableArguments {
 
     @Flag(exclusivity: .chooseLast, help: "Tune the codec for speech or for music.")
     var content: ContentChoice?
+
+    @Option(
+        help: ArgumentHelp(
+            "Of a source with two channels, the one that is sent, or both: left, right or mix.",
+            valueName: "left|right|mix"))
+    var captureChannel: CaptureChannel?
 
     @Option(help: ArgumentHelp("The dynamic payload type of RTP, 96 to 127.", valueName: "number"))
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
@@ -131,6 +138,7 @@ struct CodingOptions: ParsableArguments {
         if let bitrate { coding.bitRate = bitrate.bitsPerSecond }
         if let frame { coding.frame = frame.duration }
         if let expectLoss { coding.expectedLoss = expectLoss }
+        if let captureChannel { coding.captureChannel = captureChannel }
         switch fec {
         case .auto: coding.fec = .automatic
         case .on: coding.fec = .on
@@ -148,6 +156,7 @@ enum FECChoice: String, ExpressibleByArgument, CaseIterable { case auto, on, off
 enum ContentChoice: String, EnumerableFlag { case speech, music }
 
 extension DefenceConfiguration.Mode: ExpressibleByArgument {}
+extension CaptureChannel: ExpressibleByArgument {}
 
 /// How sound is played.
 struct PlayoutOptions: ParsableArguments {
@@ -200,8 +209,15 @@ enum Place {
         if text.hasPrefix("alsa:") {
             self = .card(CardName(text).name)
         } else {
-            self = .file(text.hasPrefix("file:") ? String(text.dropFirst(5)) : text)
+            self = .file(Self.path(of: text))
         }
+    }
+
+    /// `file:///a%20b` is an address, with what that brings; `file:song.wav` a path.
+    private static func path(of text: String) -> String {
+        guard text.hasPrefix("file:") else { return text }
+        if text.hasPrefix("file:/"), case .file(let path) = try? Resource(text) { return path }
+        return String(text.dropFirst(5))
     }
 }
 

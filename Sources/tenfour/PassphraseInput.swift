@@ -40,8 +40,9 @@ enum PassphraseInput {
 
     private static func ask(_ prompt: String) throws(RadioError) -> String {
         Terminal.draw(prompt)
-        // What ends us while nothing is shown must not leave the terminal so.
+        // What ends or stops us while nothing is shown must not leave the terminal so.
         Signals.catchEnd()
+        let stopping = signal(SIGTSTP, SIG_IGN)
         var settings = termios()
         unsafe tcgetattr(STDIN_FILENO, &settings)
         var silent = settings
@@ -49,6 +50,7 @@ enum PassphraseInput {
         unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         defer {
             unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+            signal(SIGTSTP, stopping)
             Terminal.draw("\n")
         }
         return try line()

@@ -4,6 +4,7 @@ import Feed
 import Glibc
 import Player
 import Radio
+import Sound
 
 struct Play: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,8 +32,15 @@ struct Play: ParsableCommand {
             "Write it to a WAV file or, raw, to - instead, faster than it sounds; or alsa:NAME.", valueName: "place"))
     var output: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Channels: 1 or 2; unless told 2, and in a file those of the first.", valueName: "count"))
     var channels: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The rate of a file that is written, in hertz; unless told that of the first.", valueName: "hertz"))
+    var sampleRate: Int?
 
     @OptionGroup(title: "Sound") var sound: PlayedSoundOptions
     @OptionGroup(title: "Downloading") var download: DownloadOptions
@@ -59,6 +67,13 @@ struct Play: ParsableCommand {
         if let channels, !(1...2).contains(channels) {
             throw ValidationError("--channels \(channels) is not played: write 1 or 2.")
         }
+        if let sampleRate, !StreamerConfiguration.sampleRates.contains(sampleRate) {
+            throw ValidationError("--sample-rate \(sampleRate) is not written: write 8000 to 192000.")
+        }
+        if sampleRate != nil, !writesFile {
+            throw ValidationError("--sample-rate is for a file: a card has its own. Write -o FILE, too.")
+        }
+        try download.fetch.checkHeaders(for: addresses)
         if loop, writesFile {
             throw ValidationError("--loop never ends, and a file would not: play it on a card.")
         }
@@ -89,13 +104,16 @@ struct Play: ParsableCommand {
         case .card(let name): configuration.output = .card(name)
         case .file(let path): configuration.output = .file(path)
         }
-        if let channels { configuration.channelCount = channels }
+        configuration.channelCount = channels ?? (writesFile ? nil : 2)
+        configuration.sampleRate = sampleRate.map { SampleRate(hertz: $0) }
         configuration.loops = loop
         configuration.duration = duration?.duration
-        download.apply(to: &configuration)
+        configuration.startAfter = download.startAfter.duration
+        download.apply(to: &configuration.download, waitsForLive: !writesFile)
+        let typed = addresses.map(Secrets.reveal)
         let streamer: Streamer
         do throws(StreamError) {
-            streamer = try Streamer(configuration)
+            streamer = try Streamer(configuration, sampledLike: writesFile ? typed.first : nil)
         } catch {
             throw RadioError(.unavailable, error.description)
         }
@@ -105,7 +123,7 @@ struct Play: ParsableCommand {
             quiet: quiet, verbose: verbose, levels: levels, rendersTo: writesFile ? output : nil,
             fadeOut: sound.fadeOut.duration,
             duration: duration?.duration)
-        try conductor.run(streamer, addresses, at: sound.start?.duration)
+        try conductor.run(streamer, typed, at: sound.start?.duration)
     }
 }
 
@@ -124,7 +142,7 @@ struct PlayedSoundOptions: ParsableArguments {
     @Option(
         name: [.customLong("start"), .customLong("seek")],
         help: ArgumentHelp(
-            "Where the first begins: 1:23, 1:02:03, 83s; a bare number is in seconds.", valueName: "time"))
+            "Where the first begins: 1:23, 1:02:03, 83s, 1m; a bare number is in seconds.", valueName: "time"))
     var start: ClockTime?
 
     @Option(help: ArgumentHelp("Come up from silence over so long; a bare number is in seconds.", valueName: "time"))
@@ -153,60 +171,7 @@ struct PlayedSoundOptions: ParsableArguments {
     }
 }
 
-/// How bytes are fetched.
-struct DownloadOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "A proxy for HTTP: http://HOST:PORT, socks5h://HOST:PORT; unless told, as the environment has it.",
-            valueName: "address"))
-    var proxy: String?
-
-    @Option(help: ArgumentHelp("Sound to keep ahead; a bare number is in seconds.", valueName: "time"))
-    var buffer = Time<BareSeconds>(.seconds(30))
-
-    @Option(help: ArgumentHelp("Bytes to keep ahead, whatever they sound like: 2M, 500k.", valueName: "size"))
-    var bufferSize: ByteCount?
-
-    @Flag(help: "Fetch all of it as fast as it comes, onto the disk.")
-    var bufferAll = false
-
-    @Option(help: ArgumentHelp("Begin when so much is here; a bare number is in seconds.", valueName: "time"))
-    var startAfter = Time<BareSeconds>(.zero)
-
-    @Option(
-        help: ArgumentHelp(
-            "Wait so long for a connection, or for the next byte; a bare number is in seconds.", valueName: "time"))
-    var timeout = Time<BareSeconds>(.seconds(10))
-
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp("A line that goes with every request, such as 'Authorization: Bearer …'.", valueName: "line")
-    )
-    var header: [String] = []
-
-    func validate() throws {
-        if startAfter.duration > buffer.duration, bufferSize == nil, !bufferAll {
-            throw ValidationError("--start-after is more than --buffer keeps: write a longer --buffer.")
-        }
-        // What it says may be a secret, and is not said again.
-        if header.contains(where: { !$0.contains(":") || $0.hasPrefix(":") }) {
-            throw ValidationError("--header has no name before a colon: write 'Name: value'.")
-        }
-        guard timeout.duration > .zero else { throw ValidationError("--timeout 0 leaves no time: write 1s or more.") }
-    }
-
-    func apply(to configuration: inout StreamerConfiguration) {
-        configuration.startAfter = startAfter.duration
-        configuration.download.proxy = proxy
-        configuration.download.timeout = timeout.duration
-        configuration.download.bufferedDuration = buffer.duration
-        configuration.download.bufferedByteCount = bufferSize?.byteCount
-        configuration.download.buffersAll = bufferAll
-        configuration.download.headers = header
-    }
-}
-
-/// A position as players show it: `83`, `83s`, `1:23`, `1:02:03.5`.
+/// A position as players show it: `83`, `83s`, `1m`, `1:23`, `1:02:03.5`.
 struct ClockTime: ExpressibleByArgument {
     var duration: Duration
 
@@ -226,19 +191,5 @@ struct ClockTime: ExpressibleByArgument {
             minutes = minutes * 60 + number
         }
         duration = .seconds(minutes * 60) + .milliseconds(Int64((seconds * 1_000).rounded()))
-    }
-}
-
-/// `500k`, `2M`, or bytes.
-struct ByteCount: ExpressibleByArgument {
-    var byteCount: Int
-
-    init?(argument: String) {
-        let units: [Character: Double] = ["k": 1_024, "K": 1_024, "M": 1_048_576, "G": 1_073_741_824]
-        let unit = argument.last.flatMap { units[$0] }
-        guard let number = Double(unit == nil ? argument : String(argument.dropLast())), number > 0, number < 1e9 else {
-            return nil
-        }
-        byteCount = Int(min(number * (unit ?? 1), 1e12))
     }
 }

@@ -32,7 +32,7 @@ struct PlayConductor {
         var (hasSounded, isCardLost) = (false, false)
         var isStalled = false
         while !Signals.hasEnd, !streamer.state.isOver, duration.map({ streamer.progress.played < $0 }) ?? true {
-            let key = keyboard?.key(within: Self.interval)
+            let key = keyboard?.key(within: Self.interval) { line.clear() }
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
             if let key, press(key, streamer, &line) { break }
             tell(events.take(), streamer, &line, &hasSounded)
@@ -133,7 +133,7 @@ struct PlayConductor {
     private func say(_ text: String) { if !quiet { Terminal.say("tenfour: \(text)") } }
 }
 
-/// What keys do, as in mpv.
+/// What keys do: as in mpv, which has none for the pitch.
 enum PlayKeys {
     enum Verb {
         case pause, reset, mute, next, previous, quit, help
@@ -143,7 +143,7 @@ enum PlayKeys {
             switch self {
             case .pause: if streamer.state == .paused { streamer.play() } else { streamer.pause() }
             case .seek(let distance): streamer.seek(by: distance)
-            case .rate(let factor): streamer.rate = PlayKeys.rounded(streamer.rate * factor)
+            case .rate(let factor): streamer.rate = RateStep.step(streamer.rate, by: factor)
             case .pitch(let cents): streamer.pitch += cents
             case .reset: (streamer.rate, streamer.pitch) = (1, 0)
             case .volume(let share): streamer.volume += share
@@ -157,9 +157,9 @@ enum PlayKeys {
 
     static let help = """
         Keys: space or p pauses, arrows seek by 5 s and by a minute,
-        [ and ] slow down and speed up, { and } lower and raise the pitch, backspace
-        undoes both, 9 and 0 are volume, m mutes, < and > go through the queue,
-        q fades out and quits.
+        [ and ] slow down and speed up by a tenth, { and } to half and to double,
+        ( and ) lower and raise the pitch, backspace undoes all that, 9 and 0 are
+        volume, m mutes, < and > go through the queue, q fades out and quits.
         """
 
     static func verb(for key: Keyboard.Key) -> Verb? {
@@ -178,8 +178,10 @@ enum PlayKeys {
         case " ", "p": .pause
         case "[": .rate(1 / 1.1)
         case "]": .rate(1.1)
-        case "{": .pitch(-100)
-        case "}": .pitch(100)
+        case "{": .rate(0.5)
+        case "}": .rate(2)
+        case "(": .pitch(-100)
+        case ")": .pitch(100)
         case "\u{7F}", "\u{8}": .reset
         case "9", "/": .volume(-0.05)
         case "0", "*": .volume(0.05)
@@ -191,9 +193,6 @@ enum PlayKeys {
         default: nil
         }
     }
-
-    /// So that as many steps down as up lead to 1 again.
-    static func rounded(_ rate: Double) -> Double { abs(rate - 1) < 0.01 ? 1 : rate }
 }
 
 extension Track {

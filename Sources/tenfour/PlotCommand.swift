@@ -17,8 +17,8 @@ struct PlotCommand: ParsableCommand {
             tenfour plot heard.wav                             # what recv -o has made: what was lost is red
             tenfour plot song.flac --json --bars 100
 
-            Each bar is the mean of its frames' levels, as many for one as for the other; the paler bar around it is their peak. Reading \
-            ends at the end, or with Ctrl-C; a pipe is -.
+            Each bar is the mean of its frames' levels, as many for one as for the other; the paler bar around it is their peak. \
+            Reading ends at the end, or with Ctrl-C; a pipe is -.
             """)
 
     @Argument(help: ArgumentHelp("What to show: a sound file, a URL, or - for standard input.", valueName: "file"))
@@ -66,10 +66,22 @@ struct PlotCommand: ParsableCommand {
     @Flag(help: "In the terminal, draw with blocks: for fonts without braille.")
     var blocks = false
 
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The channels of samples without a header, 1 to 8.", valueName: "count")
+    )
+    var channels = 1
+
+    @OptionGroup var rawSound: RawSoundOptions
+    @OptionGroup(title: "Downloading") var fetch: FetchOptions
+
     @Flag(name: .shortAndLong, help: "Say nothing but errors.")
     var quiet = false
 
     func validate() throws {
+        try fetch.checkHeaders(for: [file])
+        guard SoundFileReader.channelCounts.contains(channels) else {
+            throw ValidationError("--channels \(channels) is out of range: write 1 to 8.")
+        }
         if let bars, !BarReduction.barCounts.contains(bars) {
             throw ValidationError("--bars \(bars) is out of range: write 1 to \(BarReduction.barCounts.upperBound).")
         }
@@ -110,8 +122,19 @@ struct PlotCommand: ParsableCommand {
 
     /// With how far it has come where a person waits for it.
     private var reading: BarReading {
-        var reading = BarReading(path: Place(file).path, barCount: barCount, floor: floor)
-        guard !quiet, Terminal.showsStatus else { return reading }
+        let path = isAddress(file) ? Secrets.reveal(file) : Place(file).path
+        var reading = BarReading(path: path, barCount: barCount, floor: floor)
+        reading.raw = rawSound.raw(channelCount: channels)
+        fetch.apply(to: &reading.download, waitsForLive: false)
+        guard !quiet else { return reading }
+        let name = shownName
+        reading.tellEntry = { entry, count in
+            Terminal.say(
+                count == 1
+                    ? "tenfour: \(name) is a playlist: this is what it names, \(entry)"
+                    : "tenfour: \(name) is a playlist: this is the first of its \(count), \(entry)")
+        }
+        guard Terminal.showsStatus else { return reading }
         reading.tell = { share in
             guard let share else { return }
             Terminal.draw("\r\u{1B}[Kreading \(decimal(share * 100, places: 0)) %\r")

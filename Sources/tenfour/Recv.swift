@@ -24,7 +24,7 @@ struct Recv: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The port to receive on, where the address names none.", valueName: "port"))
+        help: ArgumentHelp("The port to receive on, 1 to 65535, where the address names none.", valueName: "port"))
     var port: UInt16?
 
     @Option(help: ArgumentHelp("The payload type to take where there is no SDP, 96 to 127.", valueName: "number"))
@@ -63,6 +63,11 @@ struct Recv: ParsableCommand {
         let station = common.station(payloadType: payloadType)
         let address = address ?? "rtp://:\(port ?? RTPDefaults.port)"
         guard address.hasSuffix(".sdp") else {
+            try Mistake.check(address) {
+                "write tenfour recv -p \($0)"
+            } file: {
+                "tenfour play \($0) plays it, and tenfour recv -o \($0) would write one"
+            }
             let address = try RadioAddress(parsing: Secrets.revealed(address) ?? address)
             var (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
             stream.typedPort = stream.typedPort ?? port

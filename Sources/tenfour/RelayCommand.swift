@@ -48,7 +48,6 @@ struct RelayCommand: ParsableCommand {
                     + "tenfour relay --help tells the rest")
         }
         let read = try source.read()
-        if !quiet, let warning = read.warning { Terminal.say("tenfour: \(warning)") }
         if check { return Terminal.put(read.summary) }
         try relay(read)
     }
@@ -70,7 +69,6 @@ struct RelayCommand: ParsableCommand {
         server.reload(reading: { [source] in
             do throws(RadioError) {
                 let read = try source.read()
-                if let warning = read.warning { log.say(warning) }
                 if read.statusSocket.path != socket {
                     log.say("another status socket waits until the relay is started anew")
                 }

@@ -37,8 +37,6 @@ struct RelaySource: ParsableArguments {
     /// What was read.
     struct Read {
         var configuration: RelayServerConfiguration
-        /// Others than its owner may read the keys.
-        var warning: String?
         var statusSocket: (path: String, isNamed: Bool)
     }
 
@@ -52,34 +50,34 @@ struct RelaySource: ParsableArguments {
         }
     }
 
-    /// Throws `.unavailable` for a file that is not to be had, and `.configuration` for one with an error.
+    /// Throws `.unavailable` for a file that is not to be had or that others may read the keys in, and `.configuration` for
+    /// one with an error.
     func read() throws(RadioError) -> Read {
         var file = RelayFile()
-        var warning: String?
+        var access: WholeFile.Access?
         do throws(RelayFileErrors) {
             if let config {
-                guard let bytes = WholeFile.bytes(of: config) else {
+                guard let (bytes, itsAccess) = WholeFile.content(of: config) else {
                     throw RelayFileErrors(RelayFileError(unreadable: config))
                 }
-                if let mode = WholeFile.modeForOthers(of: config) {
-                    warning =
-                        "\(config) may be read by others (mode \(mode)), and whoever knows its keys can join: chmod 600 \(config)"
-                }
+                access = itsAccess
                 let folder = config.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
                     separator: "/")
                 file.add(bytes.span, of: config) { path in
-                    WholeFile.bytes(of: path.hasPrefix("/") || folder.isEmpty ? path : "\(folder)/\(path)")
+                    WholeFile.content(of: path.hasPrefix("/") || folder.isEmpty ? path : "\(folder)/\(path)")?.bytes
                 }
             }
             for text in rtpIn { file.add("rtp-in", text) }
-            for text in rtpOut { file.add("rtp-out", text) { WholeFile.bytes(of: $0) } }
+            for text in rtpOut { file.add("rtp-out", text) { WholeFile.content(of: $0)?.bytes } }
             var configuration = try file.finished()
+            if let config, !configuration.relay.channels.isEmpty, let reason = access?.weakness(of: config) {
+                throw RelayFileErrors(RelayFileError(open: config, reason))
+            }
             if let bind, let endpoint = Endpoint(bind) { configuration.bind = endpoint }
             if let workers { configuration.workers = workers }
             let named = statusSocket ?? file.statusSocket
             return Read(
-                configuration: configuration, warning: warning,
-                statusSocket: (named ?? StatusSocket.path, named != nil))
+                configuration: configuration, statusSocket: (named ?? StatusSocket.path, named != nil))
         } catch {
             throw RadioError(error.isMissingFile ? .unavailable : .configuration, error.description)
         }
@@ -107,6 +105,9 @@ extension RelaySource.Read {
             lines.append(
                 "takes \(limits.members) members, \(limits.channelMembers) in a channel; \(limits.talkerPacketsPerSecond) packets "
                     + "and \(limits.talkerBitsPerSecond) bits a second of a talker")
+            lines.append(
+                "passes on \(limits.channelVoices) voices at the same time of \(limits.channelTalkers) talkers in a channel, and "
+                    + "\(limits.channelBitsPerSecond) bits a second of them together")
         }
         for channel in configuration.relay.channels { lines.append("channel \(channel.name)\(channel.limits.text)") }
         for channel in configuration.plain {
@@ -123,7 +124,9 @@ extension ChannelLimits {
     /// Behind a channel's name.
     fileprivate var text: String {
         let limits = [
-            members.map { "\($0) members" }, talkerPacketsPerSecond.map { "\($0) packets a second of a talker" },
+            members.map { "\($0) members" }, talkers.map { "\($0) talkers" },
+            voices.map { "\($0) voices at the same time" }, bitsPerSecond.map { "\($0) bits a second" },
+            talkerPacketsPerSecond.map { "\($0) packets a second of a talker" },
             talkerBitsPerSecond.map { "\($0) bits a second of a talker" },
         ].compactMap { $0 }
         return limits.isEmpty ? "" : ": takes \(limits.joined(separator: ", "))"
@@ -132,10 +135,35 @@ extension ChannelLimits {
 
 /// A file as it is.
 private enum WholeFile {
+    /// Who owned it and who might read it when it was read.
+    struct Access {
+        var owner: uid_t
+        var mode: mode_t
+
+        /// Why keys do not belong into it, and the remedy; nil where they are safe. systemd keeps its credentials from others by
+        /// itself, and shows them as the superuser's.
+        func weakness(of path: String) -> String? {
+            if let credentials = unsafe getenv("CREDENTIALS_DIRECTORY"),
+                path.hasPrefix(unsafe String(cString: credentials))
+            {
+                return nil
+            }
+            if owner != geteuid(), owner != 0 {
+                return "it belongs to another user, who can read and change the keys in it: chown it, or copy it"
+            }
+            guard mode & 0o077 != 0 else { return nil }
+            return
+                "it may be read by others (mode \(String(mode & 0o777, radix: 8))), and whoever knows its keys can join: "
+                + "chmod 600 \(path)"
+        }
+    }
+
     /// Nil where it cannot be read; more than `RelayFile` takes is cut off behind that.
-    static func bytes(of path: String) -> [UInt8]? {
+    static func content(of path: String) -> (bytes: [UInt8], access: Access)? {
         guard let file = unsafe fopen(path, "re") else { return nil }
         defer { unsafe fclose(file) }
+        var status = stat()
+        guard unsafe fstat(fileno(file), &status) == 0 else { return nil }
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 1 << 16)
         while bytes.count <= RelayFile.maximumByteCount {
@@ -143,13 +171,7 @@ private enum WholeFile {
             if count == 0 { break }
             bytes += room[..<count]
         }
-        return unsafe ferror(file) == 0 ? bytes : nil
-    }
-
-    /// In octal, where others may read it.
-    static func modeForOthers(of path: String) -> String? {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
-        return String(status.st_mode & 0o777, radix: 8)
+        guard unsafe ferror(file) == 0 else { return nil }
+        return (bytes, Access(owner: status.st_uid, mode: status.st_mode))
     }
 }

@@ -9,13 +9,16 @@ import Sound
 
 /// What there is to say of a session at its end.
 struct Report {
-    private let snapshot: SessionSnapshot
-    private let names: Names
-    private let talkers: [SSRC: QualitySummary]
+    let snapshot: SessionSnapshot
+    let names: Names
+    let talkers: [SSRC: QualitySummary]
+    /// Since the start.
+    private let lastReport: Duration?
 
     init(_ snapshot: SessionSnapshot, _ names: Names, _ watch: LinkWatch) {
         self.snapshot = snapshot
         self.names = names
+        lastReport = watch.sent.lastReport
         talkers = Dictionary(watch.heard.talkers.map { ($0.ssrc, $0.whole) }) { first, _ in first }
     }
 
@@ -28,32 +31,44 @@ struct Report {
             lines.append(
                 "sent        \(count(sent.packetCount, "packet")) in \(decimal(seconds, places: 1)) s, "
                     + "\(decimal(rate, places: 1)) kbit/s")
-            if let view = sent.lastView {
-                lines.append("            of which the other end lost \(max(view.lostCount, 0))")
-            }
+            lines.append("            \(reported)")
         }
         for voice in snapshot.voices { lines += text(of: voice) }
         if let playback = snapshot.playback {
             if snapshot.voices.isEmpty { lines.append("received    nothing") }
-            if playback.xrunCount > 0 {
-                lines.append(
-                    "card        \(count(playback.xrunCount, "underrun")), \(milliseconds(playback.missed)) ms not played"
-                )
+            if playback.xrunCount > 0 || playback.missed > .zero {
+                let missed = decimal(playback.missed / .milliseconds(1), places: 1, trimming: true)
+                lines.append("card        \(count(playback.xrunCount, "underrun")), \(missed) ms not played in all")
             }
         }
-        if let capture = snapshot.capture, capture.xrunCount + capture.overrunCount > 0 {
+        if let capture = snapshot.capture, capture.xrunCount + capture.overrunCount > 0 || capture.missed > .zero {
+            let missed = capture.missed / .milliseconds(1)
             lines.append(
-                "capture     \(count(capture.xrunCount, "overrun")) of the card, \(count(capture.overrunCount, "packet")) not taken"
-            )
+                "capture     \(count(capture.xrunCount, "overrun")) of the card, \(Int(missed.rounded())) ms not captured, "
+                    + "\(count(capture.overrunCount, "packet")) not taken")
         }
         lines += leftOut
         if snapshot.discards.total > 0 { lines.append("passed over \(discards)") }
         if snapshot.network.failed > 0 {
             let last = snapshot.network.lastFailure.map { ", last: \($0)" } ?? ""
-            lines.append("network     \(count(snapshot.network.failed, "datagram")) not sent\(last)")
+            lines.append("network     \(count(snapshot.network.failed, "datagram")) refused or not sent\(last)")
         }
         return lines.joined(separator: "\n")
     }
+
+    /// What the other end says about what was sent.
+    private var reported: String {
+        guard let view = snapshot.transmission.lastView else {
+            return "no reports came: whether anybody heard it is not known"
+        }
+        let lost = "the other end reports \(max(view.lostCount, 0)) lost in the end"
+        guard let lastReport, snapshot.elapsed - lastReport > Self.longestSilence else { return lost }
+        let silence = decimal((snapshot.elapsed - lastReport) / .seconds(1), places: 0)
+        return lost + ", and has not reported in the last \(silence) s"
+    }
+
+    /// Reports come each five seconds, or so.
+    private static let longestSilence = Duration.seconds(15)
 
     /// What came, and was not heard or not kept.
     private var leftOut: [String] {
@@ -76,8 +91,12 @@ struct Report {
 
     private func text(of voice: SessionSnapshot.VoiceSnapshot) -> [String] {
         let whole = talkers[voice.ssrc] ?? QualitySummary()
-        return ["received    \(count(voice.receivedCount, "packet")) from \(names[voice.ssrc])"]
+        // Those that came by themselves: with the lost they are all that were sent.
+        let received = whole.expected - max(whole.lost, 0)
+        let resent = voice.mending.answeredCount
+        return ["received    \(count(received, "packet")) from \(names[voice.ssrc])"]
             + whole.text.split(separator: "\n").map(String.init)
+            + (resent > 0 ? ["resent      \(count(resent, "packet")) of the lost, when they were asked for again"] : [])
             + ["jitter      \(decimal(voice.jitter / .milliseconds(1), places: 1)) ms"]
     }
 
@@ -86,11 +105,7 @@ struct Report {
             .map { "\(count(snapshot.discards[$0], "datagram")) \($0.words)" }.joined(separator: ", ")
     }
 
-    private func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
-
-    private func milliseconds(_ frames: FrameCount) -> String {
-        decimal(frames.duration() / .milliseconds(1), places: 1, trimming: true)
-    }
+    func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
 }
 
 extension Discard {

@@ -40,6 +40,50 @@ enum SecretFile {
         return text
     }
 
+    /// Puts `text` into a new file that only its owner may read, which then takes the place of one at `path`: nobody can open
+    /// it earlier, and a file that is another's receives nothing. Throws `.unavailable` with the remedy for what is no file.
+    static func write(_ text: String, to path: String) throws(RadioError) {
+        var status = stat()
+        if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw RadioError(
+                .unavailable, "\(path) is no ordinary file, and a key is written to nothing else: name another place")
+        }
+        var name = ""
+        var file: Int32 = -1
+        for _ in 0..<16 where file < 0 {
+            name = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
+            file = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            if file < 0, errno != EEXIST { break }
+        }
+        guard file >= 0 else { throw unwritable(path, errno) }
+        let code = write(Array(text.utf8), to: file)
+        guard code == 0, unsafe rename(name, path) == 0 else {
+            let reason = code == 0 ? errno : code
+            unsafe unlink(name)
+            throw unwritable(path, reason)
+        }
+    }
+
+    /// Closes it. Returns an `errno`, or 0.
+    private static func write(_ bytes: [UInt8], to file: Int32) -> Int32 {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else {
+                defer { close(file) }
+                return errno
+            }
+            rest = rest.dropFirst(count)
+        }
+        return close(file) == 0 ? 0 : errno
+    }
+
+    private static func unwritable(_ path: String, _ code: Int32) -> RadioError {
+        RadioError(
+            .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(code))); choose another place")
+    }
+
     /// The path of a file that holds a channel's link, where such a one was written in the place of an address: as it is, or
     /// behind a @ as other programs have it.
     static func link(namedBy text: String) -> String? {

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 
@@ -9,7 +10,6 @@ enum Secrets {
     /// A key of SRTP.
     static let key = "TENFOUR_SRTP_KEY"
 
-    private static let keyOption = "--srtp-key"
     /// What was typed, by what stands in its place.
     private static let typed = Mutex<[String: String]>([:])
     private static let variables = Mutex<[String: String]>([:])
@@ -22,22 +22,49 @@ enum Secrets {
         var shown: [String] = []
         for index in arguments.indices.dropFirst() {
             let argument = arguments[index]
-            guard let start = secretStart(in: argument, after: arguments[index - 1]) else {
+            guard let secret = ArgumentSecret(in: argument, after: arguments[index - 1]) else {
                 shown.append(argument)
                 continue
             }
-            let text = String(decoding: argument.utf8.prefix(start), as: UTF8.self) + "…"
-            typed.withLock { $0[text.hasPrefix(keyOption) ? "…" : text] = secret(of: argument) }
-            shown.append(text)
-            wipe(argument: index, from: start)
+            shown.append(hide(secret, of: argument))
+            wipe(argument: index, secret.range)
         }
         return shown
     }
 
-    /// What is in memory does not get into a file when the program ends badly.
-    static func keepOutOfCoreFiles() {
+    /// `argument` with `…` in place of its secret; what is hidden can be had back with `revealed`.
+    private static func hide(_ secret: ArgumentSecret, of argument: String) -> String {
+        let front = String(decoding: argument.utf8.prefix(secret.range.lowerBound), as: UTF8.self)
+        let rest = String(decoding: argument.utf8.dropFirst(secret.range.upperBound), as: UTF8.self)
+        return typed.withLock { typed in
+            // Two addresses may differ in nothing but their passwords.
+            var dots = "…"
+            while true {
+                let text = front + dots + rest
+                let key = String(text.utf8.dropFirst(secret.valueStart)) ?? text
+                let value = String(argument.utf8.dropFirst(secret.valueStart)) ?? argument
+                if typed[key] == nil || typed[key] == value {
+                    typed[key] = value
+                    return text
+                }
+                dots += "…"
+            }
+        }
+    }
+
+    /// `text` as it may be shown to people: an address without its user and password, and the value of `option` without a secret.
+    static func shown(_ text: String, of option: String = "") -> String {
+        guard let secret = ArgumentSecret(in: text, after: "--" + option) else { return text }
+        return String(decoding: text.utf8.prefix(secret.range.lowerBound), as: UTF8.self) + "…"
+            + String(decoding: text.utf8.dropFirst(secret.range.upperBound), as: UTF8.self)
+    }
+
+    /// What is in memory does not get into a file when the program ends badly, and other programs of the same user cannot read
+    /// it (`ptrace`, `/proc/PID/mem`, `/proc/PID/environ`). The C functions are `setrlimit` and `prctl`.
+    static func keepInThisProcess() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        _ = clinux_set_dumpable(0)
     }
 
     /// Takes the variables above out of the environment.
@@ -51,33 +78,86 @@ enum Secrets {
         }
     }
 
+    /// What was typed, where `text` may stand for it.
+    static func reveal(_ text: String) -> String { revealed(text) ?? text }
+
     /// What was typed, where `shown` stands for a secret; nil where it is what was typed.
     static func revealed(_ shown: String) -> String? { typed.withLock { $0[shown] } }
 
     static func variable(_ name: String) -> String? { variables.withLock { $0[name] } }
 
-    /// Where in the UTF-8 of an argument a secret begins: behind the # of what looks like a link, however misspelt.
-    private static func secretStart(in argument: String, after previous: String) -> Int? {
-        if previous == keyOption { return 0 }
-        if argument.hasPrefix(keyOption + "=") { return keyOption.utf8.count + 1 }
+    private static func wipe(argument: Int, _ range: Range<Int>) {
+        guard let text = unsafe CommandLine.unsafeArgv[argument] else { return }
+        let length = unsafe strlen(text)
+        guard range.lowerBound < length else { return }
+        let count = min(range.upperBound, length) - range.lowerBound
+        unsafe memset(text + range.lowerBound, Int32(UInt8(ascii: "x")), count)
+    }
+}
+
+/// Which part of an argument nobody else may see.
+struct ArgumentSecret {
+    /// In the argument's UTF-8.
+    let range: Range<Int>
+    /// Where the value begins in it, behind `--option=`.
+    let valueStart: Int
+
+    private static let keyOption = "--srtp-key"
+    private static let headerOption = "--header"
+    private static let proxyOption = "--proxy"
+
+    /// nil where there is none. `previous` is the argument before it.
+    init?(in argument: String, after previous: String) {
         let bytes = Array(argument.utf8)
+        let option = [Self.keyOption, Self.headerOption, Self.proxyOption].first {
+            previous == $0 || argument.hasPrefix($0 + "=")
+        }
+        let isPrevious = option == previous
+        let start = isPrevious ? 0 : bytes.firstIndex(of: UInt8(ascii: "=")).map { $0 + 1 } ?? 0
+        valueStart = argument.hasPrefix("--") && !isPrevious ? min(start, bytes.count) : 0
+        let secret: Range<Int>? =
+            switch option {
+            case Self.keyOption: valueStart..<bytes.count
+            case Self.headerOption: Self.header(bytes, from: valueStart)
+            case Self.proxyOption: Self.userInfo(bytes, from: valueStart, needsScheme: false)
+            default: Self.linkOrUserInfo(argument, bytes, from: valueStart)
+            }
+        guard let secret, !secret.isEmpty else { return nil }
+        range = secret
+    }
+
+    /// What stands behind the name of a header; all of it where there is no name.
+    private static func header(_ bytes: [UInt8], from start: Int) -> Range<Int> {
+        let colon = bytes[start...].firstIndex(of: UInt8(ascii: ":"))
+        let value = colon.map { bytes[($0 + 1)...].firstIndex { $0 != UInt8(ascii: " ") } ?? bytes.count }
+        return (value ?? start)..<bytes.count
+    }
+
+    /// Of an address with both, all from the user on.
+    private static func linkOrUserInfo(_ argument: String, _ bytes: [UInt8], from start: Int) -> Range<Int>? {
+        let (link, user) = (link(argument, bytes), userInfo(bytes, from: start, needsScheme: true))
+        guard let link, let user, !user.isEmpty else { return link ?? user }
+        return user.lowerBound..<max(link.upperBound, user.upperBound)
+    }
+
+    /// The user and password of an address.
+    private static func userInfo(_ bytes: [UInt8], from start: Int, needsScheme: Bool) -> Range<Int>? {
+        let mark = Array("://".utf8)
+        let scheme = bytes.indices.first { $0 >= start && bytes[$0...].starts(with: mark) }
+        if scheme == nil, needsScheme { return nil }
+        let begin = scheme.map { $0 + mark.count } ?? start
+        let authority = bytes[begin...].prefix { !"/?#".utf8.contains($0) }
+        return authority.lastIndex(of: UInt8(ascii: "@")).map { begin..<$0 }
+    }
+
+    /// What is behind the # of what looks like a channel's link, however misspelt.
+    private static func link(_ argument: String, _ bytes: [UInt8]) -> Range<Int>? {
         guard let hash = bytes.firstIndex(of: UInt8(ascii: "#")) else { return nil }
         let front = argument.lowercased().prefix { $0 != "#" }
         let secret = String(decoding: bytes[(hash + 1)...], as: UTF8.self).lowercased()
         let isSecret =
             front.contains("tenfour:") || front.contains("://")
             || ["talk-", "listen-", "phrase-"].contains { secret.hasPrefix($0) }
-        return isSecret && !secret.isEmpty ? hash + 1 : nil
-    }
-
-    private static func secret(of argument: String) -> String {
-        argument.hasPrefix(keyOption + "=") ? String(argument.dropFirst(keyOption.count + 1)) : argument
-    }
-
-    private static func wipe(argument: Int, from start: Int) {
-        guard let text = unsafe CommandLine.unsafeArgv[argument] else { return }
-        let length = unsafe strlen(text)
-        guard start < length else { return }
-        unsafe memset(text + start, Int32(UInt8(ascii: "x")), length - start)
+        return isSecret ? hash + 1..<bytes.count : nil
     }
 }

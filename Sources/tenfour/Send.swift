@@ -1,4 +1,4 @@
-public import ArgumentParser
+import ArgumentParser
 import Console
 import Feed
 import Glibc
@@ -7,14 +7,14 @@ import Player
 import RTP
 import Radio
 import Sound
-public import SoundFile
+import SoundFile
 
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send sound to one address or a multicast group.",
         discussion: """
             tenfour send -D hw:1 rtp://10.0.0.7:5004 --sdp live.sdp
-            tenfour send --input speech.wav rtp://10.0.0.7
+            tenfour send speech.wav rtp://10.0.0.7             # or --input speech.wav
             tenfour send --input live.wav --link-file family.link
             tenfour send --input https://example.org/live.ogg rtp://10.0.0.7
             arecord -f S16_LE -r 48000 | tenfour send --input - rtp://@239.0.1.10:5004
@@ -22,9 +22,12 @@ struct Send: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, srtp://HOST:PORT, an SDP file, or a channel's link.",
+            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, srtp://HOST:PORT, an SDP file, or a channel's link or name. A file before it is what to send.",
             valueName: "address"))
     var address: String?
+
+    /// The address, where what to send was written before it.
+    @Argument(help: .hidden) var addressBehindInput: String?
 
     @Option(
         name: [.customShort("D"), .long],
@@ -42,7 +45,7 @@ struct Send: ParsableCommand {
     var sdp: String?
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("The port to send from; 0 lets the system choose.", valueName: "port"))
+        name: .shortAndLong, help: ArgumentHelp("The port to send from, 1 to 65535; 0 lets the system choose.", valueName: "port"))
     var port: UInt16 = 0
 
     @Option(
@@ -57,42 +60,42 @@ struct Send: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
     var channels: Int?
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp("The rate of sound without a header, in hertz; 48000 on standard input.", valueName: "hertz")
-    )
-    var rate: Int?
-
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "The samples of sound without a header, in ALSA's words; S16_LE on standard input.", valueName: "format"))
-    var format: SampleCoding?
-
+    @OptionGroup var rawSound: RawSoundOptions
     @OptionGroup var links: LinkOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
     @OptionGroup(title: "Downloading") var download: DownloadOptions
 
-    func validate() throws {
+    mutating func validate() throws {
+        try takeInputBeforeAddress()
         try links.checkPresence(of: address, named: "<address>")
         if let channels, !(1...2).contains(channels) {
             throw ValidationError("--channels \(channels) is not sent: write 1 or 2.")
         }
-        if let rate, !SoundFileReader.rates.contains(rate) {
-            throw ValidationError("--rate \(rate) is no sample rate: write 1000 to 768000.")
-        }
+        try download.fetch.checkHeaders(for: input.map { [$0] } ?? [])
         try checkDepth(maxLatency?.duration, of: "--max-latency")
     }
 
-    /// What sound without a header is: a file must be said to be such, standard input need not.
-    private func raw(for place: String) -> RawFormat? {
-        guard rate != nil || format != nil || place == "-" else { return nil }
-        return RawFormat(
-            coding: format ?? .signed16,
-            format: LPCMFormat(rate: SampleRate(hertz: rate ?? 48_000), channelCount: channels ?? 1))
+    /// `send FILE ADDRESS`, as people write it, is `send --input FILE ADDRESS`; so is `send FILE --link-file LINK`.
+    private mutating func takeInputBeforeAddress() throws {
+        guard let first = address, input == nil || addressBehindInput != nil else { return }
+        if let behind = addressBehindInput {
+            guard input == nil else {
+                throw ValidationError("There is --input, and '\(first)' before the address: write one of them.")
+            }
+            (input, address) = (first, behind)
+        } else if Mistake.isAudioFile(first), SecretFile.link(namedBy: first) == nil {
+            guard links.isGiven else {
+                throw ValidationError(
+                    "'\(first)' is a file, and nobody is named to send it to: write rtp://HOST:PORT behind it.")
+            }
+            (input, address) = (first, nil)
+        }
     }
+
+    private var raw: RawFormat? { rawSound.raw(channelCount: channels ?? 1) }
 
     /// Where to, and how that is said.
     private func destination() throws -> (SessionConfiguration, title: String) {
@@ -126,10 +129,11 @@ struct Send: ParsableCommand {
         try Console.checkStandardOutput([("--sdp", sdp), ("--report", common.report)])
         var (configuration, title) = try destination()
         common.apply(to: &configuration)
+        clock.apply(to: &configuration)
         if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }
         coding.apply(to: &configuration.coding)
         if let channels { configuration.coding.channelCount = channels }
-        configuration.input = input.map { Place($0).input(raw: raw(for: $0)) } ?? .card(device.name)
+        configuration.input = input.map { Place($0).input(raw: raw) } ?? .card(device.name)
         let streamer = try feed(channelCount: configuration.coding.channelCount)
         defer { streamer?.close() }
         if let source = streamer?.source { configuration.input = .sound(SoundInput(source)) }
@@ -147,19 +151,14 @@ struct Send: ParsableCommand {
         if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
     }
 
-    /// What plays an address or a file that is to be sent. A sound file that nobody steers is sent as it is read, to the sample.
+    /// What plays an address, a pipe or a file that is to be sent. A sound file that nobody steers, and a WAV from a pipe, is sent
+    /// as it is read, to the sample.
     private func feed(channelCount: Int) throws(RadioError) -> Streamer? {
-        guard let input, isAddress(input) || isSteeredFile(input) else { return nil }
-        var configuration = StreamerConfiguration()
-        configuration.output = .source
-        configuration.channelCount = channelCount
-        download.apply(to: &configuration)
-        do throws(StreamError) {
-            let streamer = try Streamer(configuration)
-            streamer.open(input)
-            return streamer
-        } catch {
-            throw RadioError(.unavailable, error.description)
+        guard let input, raw == nil || isAddress(input), isAddress(input) || isPipe(input) || isSteeredFile(input)
+        else { return nil }
+        return try SentSound.open(isAddress(input) ? input : Place(input).path, channelCount: channelCount) {
+            $0.startAfter = download.startAfter.duration
+            download.apply(to: &$0.download, waitsForLive: true)
         }
     }
 
@@ -175,9 +174,15 @@ struct Send: ParsableCommand {
 
     private func isSteeredFile(_ input: String) -> Bool {
         let path = Place(input).path
-        guard raw(for: input) == nil, isRegularFile(path) else { return false }
+        guard isRegularFile(path) else { return false }
         return (isatty(STDIN_FILENO) == 1 || !isSoundFile(path)) && isPlayed(path)
     }
 }
 
-extension SampleCoding: ExpressibleByArgument {}
+/// Whether sound comes that way once and in its order, and not as a WAV file.
+func isPipe(_ input: String) -> Bool {
+    guard case .file(let path) = Place(input) else { return false }
+    if path == "-" { return !StandardInput.isWAV }
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+}

@@ -13,6 +13,8 @@ struct SentMeter {
     private var whole = Second()
     /// As it was when a receiver last reported.
     private var reported: [SSRC: (lostCount: Int, packetCount: Int)] = [:]
+    /// When a receiver last reported, since the start.
+    private(set) var lastReport: Duration?
     private let keepsSeconds: Bool
 
     /// Nobody is heard by more than a few; a flood of numbers is not kept.
@@ -63,6 +65,7 @@ struct SentMeter {
         current.loss = loss
         whole.loss = Loss(receiver: receiver, lostCount: view.lostCount, packetCount: whole.packetCount)
         (current.view, whole.view) = (view, view)
+        lastReport = whole.duration
     }
 
     /// The second that is not over yet counts as one.
@@ -91,7 +94,8 @@ extension SentMeter.Second {
         guard let view, let lossShare else { return nil }
         return EModel(
             delay: (view.roundTrip ?? .zero) / 2, lossShare: lossShare,
-            burstRatio: (view.burstLength ?? 1) * (1 - lossShare), codec: bitRate.map { .opus(bitRate: $0) } ?? .opus())
+            burstRatio: (view.burstLength ?? 1) * (1 - lossShare), missingShare: view.discardShare ?? 0,
+            codec: bitRate.map { .opus(bitRate: $0) } ?? .opus())
     }
 
     fileprivate var members: [(String, JSON)] {
@@ -103,6 +107,7 @@ extension SentMeter.Second {
             ("lost", loss.map { .integer(max($0.lostCount, 0)) } ?? .null),
             ("lost_share", .decimal(lossShare, places: 5)),
             ("burst_length", .decimal(view?.burstLength, places: 2)),
+            ("missing_share", .decimal(view?.discardShare, places: 5)),
             ("jitter_ms", .decimal(view.map { $0.jitter / .milliseconds(1) }, places: 2)),
             ("round_trip_ms", .decimal(view?.roundTrip.map { $0 / .milliseconds(1) }, places: 2)),
             ("score", .decimal(model?.score, places: 2)), ("rating", .decimal(model?.rating, places: 1)),

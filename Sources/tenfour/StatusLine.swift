@@ -73,6 +73,9 @@ struct StatusLine {
         if view.lossShare > 0 {
             fields.addPart("the other end loses \(decimal(view.lossShare * 100, places: 0)) %", rank: 1)
         }
+        if let missing = view.discardShare, missing > 0 {
+            fields.addPart("the other end's card skips \(decimal(missing * 100, places: 0)) %", rank: 1)
+        }
         if let roundTrip = view.roundTrip, roundTrip >= .milliseconds(1) {
             fields.add("RTT \(decimal(roundTrip / .milliseconds(1), places: 0)) ms", rank: 7)
         }
@@ -97,10 +100,14 @@ struct StatusLine {
             fields.add("behind \(decimal(session.lag / .seconds(1), places: 1)) s", rank: 2)
         }
         if session.isSpeakerMuted { fields.addPart("speaker silenced") }
-        if playback.isCardLost { fields.addPart("PLAYBACK CARD LOST") }
+        if playback.isCardLost {
+            fields.addPart("PLAYBACK CARD LOST")
+        } else if let missing = percent(watch.heard.recent.missingShare) {
+            fields.addPart("the card skips \(missing): try -F 20ms")
+        }
     }
 
-    /// `loss 5.2% x1.4  late 0.3%  PLC 2.1%  FEC 3.1%  RED 2.0%  NACK 1.0%  delay 33→40 ms  +12 ppm  MOS 3.9`, without what is nothing.
+    /// `loss 5.2% x1.4  late 0.3%  PLC 2.1%  FEC 3.1%  RED 2.0%  NACK 1.0%  delay 33→40 ms  +12 ppm  score 3.9`, without what is nothing.
     private func add(_ recent: QualitySummary, _ now: PlayoutStatistics, to fields: inout StatusFields) {
         if let loss = percent(recent.lostShare) { fields.add("loss \(loss)") }
         if let burst = recent.burstLength { fields.add("x\(decimal(burst, places: 1))", rank: 6, after: " ") }
@@ -116,7 +123,7 @@ struct StatusLine {
         fields.add("ms", after: " ")
         let drift = decimal(Double(now.driftPartsPerMillion), places: 0)
         if drift != "0" { fields.add("\(drift.hasPrefix("-") ? "" : "+")\(drift) ppm", rank: 10) }
-        if let score = recent.score { fields.add("MOS \(decimal(score, places: 1))", rank: 1) }
+        if let score = recent.score { fields.add("score \(decimal(score, places: 1))", rank: 1) }
     }
 
     /// Nil for what would be shown as nothing.

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Console
+import Feed
 import Keys
+import Player
 import RTP
 import Radio
 import SoundFile
@@ -15,14 +17,14 @@ struct Talk: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Who to talk with: a name or address, with :PORT where it is not \(RTPDefaults.port); srtp://HOST:PORT; or a channel's link.",
+            "Who to talk with: a name or address, with :PORT where it is not \(RTPDefaults.port); srtp://HOST:PORT; or a channel's link, or the name it was saved under.",
             valueName: "host"))
     var partner: String?
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The port to receive on; unless told \(RTPDefaults.port), and in a channel of a relay's any.",
+            "The port to receive on, 1 to 65535; unless told \(RTPDefaults.port), and in a channel of a relay's any.",
             valueName: "port"))
     var port: UInt16?
 
@@ -40,10 +42,13 @@ struct Talk: ParsableCommand {
         help: ArgumentHelp("Where theirs goes instead: alsa:NAME, a WAV file, or -.", valueName: "place"))
     var output: String?
 
+    @OptionGroup var rawSound: RawSoundOptions
+
     @Flag(help: "Begin with the microphone open.")
     var open = false
 
     @OptionGroup var links: LinkOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Coding") var coding: CodingOptions
@@ -72,21 +77,37 @@ struct Talk: ParsableCommand {
     func run() throws {
         try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
         if let input, input.contains("://") {
-            throw RadioError(.usage, "talk says a file, or - for a pipe; what has an address is for `tenfour send --input`")
+            throw RadioError(
+                .usage, "talk says a file, or - for a pipe; what has an address is for `tenfour send --input`")
         }
         var (configuration, title) = try conversation()
         common.apply(to: &configuration)
+        clock.apply(to: &configuration)
         coding.apply(to: &configuration.coding)
         playout.apply(to: &configuration.playout)
         configuration.beginsOpen = open
-        configuration.input = input.map { Place($0).input(raw: $0 == "-" ? RawFormat() : nil) } ?? .card(device.name)
+        let raw = rawSound.raw(channelCount: 1)
+        configuration.input = input.map { Place($0).input(raw: raw) } ?? .card(device.name)
+        let streamer = try feed(raw, channelCount: configuration.coding.channelCount)
+        defer { streamer?.close() }
+        if let source = streamer?.source { configuration.input = .sound(SoundInput(source)) }
         configuration.output = .card(device.name)
         if let output { Place(output).apply(to: &configuration) }
         try Conductor(
             quiet: common.quiet, verbose: common.verbose, keys: true, levels: common.levels, report: common.report
         ).run(
             configuration
-        ) { _ in title }
+        ) { _ in
+            streamer?.play()
+            return title
+        }
+        if let streamer, case .failed(let error) = streamer.state { throw RadioError(.unavailable, error.description) }
+    }
+
+    /// What plays a pipe, or a file that libsndfile does not read.
+    private func feed(_ raw: RawFormat?, channelCount: Int) throws(RadioError) -> Streamer? {
+        guard let input, raw == nil, isPipe(input) else { return nil }
+        return try SentSound.open(Place(input).path, channelCount: channelCount)
     }
 }
 

@@ -27,9 +27,12 @@ struct Tenfour: ParsableCommand {
 
     static func main() {
         // Before anything else: until then others can see them.
-        Secrets.keepOutOfCoreFiles()
+        Secrets.keepInThisProcess()
         let typed = Secrets.takeFromArguments()
         Secrets.takeFromEnvironment()
+        if !typed.contains("-q"), !typed.contains("--quiet") {
+            for warning in Environment.warnings { Console.say("tenfour: \(warning)") }
+        }
         runAndExit(
             named: "tenfour", Environment.arguments(for: typed), check: { try CommandNames.check(typed) },
             reminder: Environment.reminder(for: typed))

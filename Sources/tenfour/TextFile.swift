@@ -4,14 +4,14 @@ import Radio
 
 /// Short texts, such as an SDP.
 enum TextFile {
-    /// `isSecret` keeps it from other users.
+    /// `isSecret` keeps it from other users, as `SecretFile.write` does.
     static func write(_ text: String, to path: String, isSecret: Bool = false) throws(RadioError) {
         guard path != "-" else { return Terminal.put(text) }
+        if isSecret { return try SecretFile.write(text, to: path) }
         guard let file = unsafe fopen(path, "we") else {
             throw RadioError(
                 .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another place")
         }
-        if isSecret { fchmod(unsafe fileno(file), 0o600) }
         let written = unsafe fputs(text, file)
         guard unsafe fclose(file) == 0, written >= 0 else {
             throw RadioError(.failure, "cannot write \(path): \(unsafe String(cString: strerror(errno)))")

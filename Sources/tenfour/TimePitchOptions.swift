@@ -32,25 +32,25 @@ struct TimePitchOptions: ParsableArguments {
     }
 }
 
-/// `[` and `]` for the rate, `{` and `}` for the pitch, as in mpv; backspace sets both back.
+/// `[`, `]`, `{` and `}` for the rate, as in mpv, `(` and `)` for the pitch; backspace sets both back.
 enum TimePitchKeys {
     static let help =
-        "[ and ] slow down and speed up, { and } lower and raise, backspace sets both back, m silences, q quits"
+        "[ and ] slow down and speed up by a tenth, { and } to half and to double, ( and ) lower and raise, backspace sets both back, m silences, q quits"
 
     /// Returns whether it was one of them.
     static func press(_ key: Character, _ session: Session) -> Bool {
         switch key {
-        case "[": session.rate = max(session.rate / 1.1, 0.25)
-        case "]": session.rate = min(session.rate * 1.1, 4)
-        case "{": session.pitch = max(session.pitch - 100, -2_400)
-        case "}": session.pitch = min(session.pitch + 100, 2_400)
+        case "[": session.rate = max(RateStep.step(session.rate, by: 1 / 1.1), 0.25)
+        case "]": session.rate = min(RateStep.step(session.rate, by: 1.1), 4)
+        case "{": session.rate = max(RateStep.step(session.rate, by: 0.5), 0.25)
+        case "}": session.rate = min(RateStep.step(session.rate, by: 2), 4)
+        case "(": session.pitch = max(session.pitch - 100, -2_400)
+        case ")": session.pitch = min(session.pitch + 100, 2_400)
         case "\u{7F}", "\u{8}":
             session.rate = 1
             session.pitch = 0
         default: return false
         }
-        // Ten times slower and ten times faster is as it was.
-        if abs(session.rate - 1) < 0.01 { session.rate = 1 }
         return true
     }
 }

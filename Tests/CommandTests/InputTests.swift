@@ -2,7 +2,7 @@ import Support
 import Testing
 
 /// Sound of any sort goes in, and the right pitch comes out.
-@Suite(.onItsOwnThread) struct InputTests {
+@Suite(.onItsOwnThread, .inRealTime) struct InputTests {
     struct Sort: CustomTestStringConvertible {
         var rate = 48_000
         var channelCount = 1
@@ -76,7 +76,7 @@ import Testing
         let wire = "labcard:pipe-\(type)"
         let speaker = try Program("aplay", ["-q", "-D", wire, "in.wav"], in: receiver.folder)
         let arguments = ["-q", "-D", wire, "-f", "S16_LE", "-r", "48000", "-c", "1", "-t", type, "-d", "2"]
-        try pipe("arecord", arguments, [], to: receiver) { _ in }
+        try pipe("arecord", arguments, type == "raw" ? ["-f", "S16_LE"] : [], to: receiver) { _ in }
         let tone = try receiver.tone()
         #expect(abs(tone.frequency - Tone.telling) < 1 && tone.duration > 1, "\(tone), \(speaker.errors)")
     }

@@ -5,7 +5,7 @@
     import Testing
 
     /// An M4A whose index lies behind its sound, as every phone records it.
-    @Suite(.onItsOwnThread) struct LateIndexTests {
+    @Suite(.onItsOwnThread, .inRealTime) struct LateIndexTests {
         private let folder = Folder()
 
         init() throws {

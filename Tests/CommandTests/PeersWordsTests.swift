@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// Words of others are shown, and cannot do anything to the terminal.
-@Suite(.onItsOwnThread) struct PeersWordsTests {
+@Suite(.onItsOwnThread, .inRealTime) struct PeersWordsTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 

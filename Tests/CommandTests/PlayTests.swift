@@ -5,7 +5,7 @@ import Support
 import Testing
 
 /// The player as a person meets it: what it says, writes and answers to keys, on a card that hears nothing.
-@Suite(.onItsOwnThread) struct PlayTests {
+@Suite(.onItsOwnThread, .inRealTime) struct PlayTests {
     private let folder = Folder()
 
     private func tone(_ name: String, seconds: Double) throws -> String {
@@ -118,14 +118,66 @@ import Testing
         #expect(player.says("⏸ 00:0"))
         terminal.type("\u{1B}[A")
         #expect(player.says("⏸ 01:0"))
-        terminal.type("]}9m")
+        terminal.type("])9m")
         #expect(player.says("×1.10  +100 ct  muted"))
+        // Steps of a tenth stop at one and a half and at two, and double and halve from anywhere.
+        terminal.type("]]]]")
+        #expect(player.says("×1.50  +100 ct"))
+        terminal.type("]]]")
+        #expect(player.says("×2.00  +100 ct"))
+        terminal.type("}")
+        #expect(player.says("×4.00  +100 ct"))
+        terminal.type("{{{(")
+        #expect(player.says("×0.50  muted"))
         terminal.type("?")
         #expect(player.says("q fades out and quits"))
         terminal.type(" ")
         #expect(player.says("▶ 01:0"))
         terminal.type("q")
         #expect(player.wait(.seconds(20)) == .code(0))
+    }
+
+    /// The rate and channels of the first, unless others are asked for.
+    @Test func aWrittenFileIsSampledLikeTheSound() throws {
+        let sound = [Float](repeating: 0.1, count: 22_050)
+        for channels in [1, 2] {
+            let recording = Recording(rate: 22_050, channels: Array(repeating: sound, count: channels))
+            folder.write(recording.wav(), to: "in.wav")
+            folder.write("in.wav\n", to: "list.m3u")
+            for name in ["in.wav", "list.m3u"] {
+                #expect(try Program.run("tenfour", ["play", folder(name), "-o", folder("out.wav")]).end == .code(0))
+                let written = try Recording(wav: folder("out.wav"))
+                #expect(written.rate == 22_050 && written.channels.count == channels && abs(written.seconds - 1) < 0.01)
+            }
+        }
+        let told = ["--sample-rate", "44100", "--channels", "1"]
+        #expect(try Program.run("tenfour", ["play", folder("in.wav"), "-o", folder("out.wav")] + told).end == .code(0))
+        let written = try Recording(wav: folder("out.wav"))
+        #expect(written.rate == 44_100 && written.channels.count == 1 && abs(written.seconds - 1) < 0.01)
+    }
+
+    /// By whatever its header says while it is written: nothing, or how much there was.
+    @Test(arguments: [0, 96_000]) func aFileThatGrowsIsPlayedToItsNewEnd(told: Int) throws {
+        let whole = Recording(channels: [Tone.samples(seconds: 4)]).wav()
+        var bytes = Array(whole.prefix(44 + 96_000))
+        func tell(_ count: Int) {
+            for index in 0..<4 { bytes[40 + index] = UInt8(truncatingIfNeeded: count >> (8 * index)) }
+        }
+        tell(told)
+        folder.write(bytes, to: "growing.wav")
+        let player = try Program("tenfour", ["play", folder("growing.wav")], environment: nullCard)
+        #expect(player.says("growing.wav"))
+        let file = unsafe open(folder("growing.wav"), O_WRONLY | O_CLOEXEC)
+        defer { close(file) }
+        let rest = Array(whole.dropFirst(bytes.count))
+        #expect(unsafe pwrite(file, rest, rest.count, off_t(bytes.count)) == rest.count)
+        if told > 0 {
+            tell(whole.count - 44)
+            #expect(unsafe pwrite(file, Array(bytes[40..<44]), 4, 40) == 4)
+        }
+        let begin = ContinuousClock.now
+        #expect(player.wait(.seconds(30)) == .code(0), "\(player.errors)")
+        #expect(ContinuousClock.now - begin > .seconds(2), "it ended where the file ended at first")
     }
 
     @Test func itsLevelScrollsByAboveTheStatusLine() throws {

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// What `tenfour plot` makes of a file.
-@Suite(.onItsOwnThread) struct PlotTests {
+@Suite(.onItsOwnThread, .inRealTime) struct PlotTests {
     private let folder = Folder()
 
     init() throws {
@@ -57,6 +57,33 @@ import Testing
         let program = try Program("tenfour", ["plot", "-", "--json", "--bars", "4"], input: .descriptor(pipe.output))
         #expect(program.wait() == .code(0), "\(program.errors)")
         #expect(try json(program.outputText)["average_db"] as? [Double] == [-20, -20, -70, -70])
+    }
+
+    /// The peak of real files is what ffmpeg finds in them; it measures to a tenth, of what is cut off at full scale.
+    @Test(arguments: ["mp3", "opus", "flac", "wav"]) func thePeakIsThatOfFFmpeg(kind: String) throws {
+        // Bursts from −6 dB down into silence, so that codecs leave all kinds of small numbers.
+        let course = "0.5*sin(880*PI*t)*exp(-6*mod(t,2))*gt(mod(t,2),0.3)"
+        let made = try Program.run(
+            "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "aevalsrc='\(course)':s=48000:d=7", "b.\(kind)"], in: folder)
+        try #require(made.end == .code(0), "\(made.errors)")
+        let measured = try Program.run(
+            "ffmpeg", ["-hide_banner", "-i", "b.\(kind)", "-af", "volumedetect", "-f", "null", "-"], in: folder)
+        let peak = try #require(measured.errors.firstMatch(of: /max_volume: (-?[0-9.]+) dB/).flatMap { Double($0.1) })
+        let plain = try plot(["b.\(kind)"])
+        #expect(plain.end == .code(0), "\(plain.errors)")
+        let shown = try #require(plain.output.firstMatch(of: /peak (-?[0-9.]+) dB/).flatMap { Double($0.1) })
+        #expect(abs(shown - peak) <= 0.15, "\(shown), and ffmpeg says \(peak)")
+        let levels = try #require(try json(try plot(["b.\(kind)", "--json"]).output)["peak_db"] as? [Double])
+        #expect(levels.allSatisfy { (-70...peak + 0.15).contains($0) }, "\(levels)")
+    }
+
+    /// A whole file of samples far below the floor, which only floats can hold.
+    @Test func soundThatIsFarTooQuietIsSilence() throws {
+        let made = try Program.run(
+            "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "aevalsrc=1e-20:s=48000:d=1", "-c:a", "pcm_f32le", "c.wav"],
+            in: folder)
+        try #require(made.end == .code(0), "\(made.errors)")
+        #expect(try plot(["c.wav"]).output.contains("peak -70.0 dB · average -70.0 dB"))
     }
 
     @Test func aPictureIsAFileOfItsKind() throws {

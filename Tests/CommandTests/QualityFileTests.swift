@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// What `--report` leaves behind.
-@Suite(.onItsOwnThread) struct QualityFileTests {
+@Suite(.onItsOwnThread, .inRealTime) struct QualityFileTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// What is left of a recording however it ends.
-@Suite(.onItsOwnThread) struct RecordingTests {
+@Suite(.onItsOwnThread, .inRealTime) struct RecordingTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 
@@ -90,7 +90,7 @@ import Testing
         folder.write("before", to: "old.wav")
         for name in ["old.wav", "new.wav"] {
             let result = try tenfour(["recv", "-p", "\(port)", "-o", name, "-d", "0.3"], in: folder)
-            #expect(result.end == .code(0) && result.errors.contains("received    nothing"), "\(result.errors)")
+            #expect(result.end == .code(0) && result.errors.contains("received nothing"), "\(result.errors)")
         }
         #expect(Folder.text(of: folder("old.wav")) == "before")
         let isThere = unsafe access(folder("new.wav"), F_OK) == 0
@@ -115,6 +115,6 @@ import Testing
         #expect(sent.end == .code(0), "\(sent.errors)")
         #expect(receiver.wait() == .code(0))
         #expect(receiver.errors.contains(/tenfour: 127\.0\.0\.1:\d+ has left\n/), "\(receiver.errors)")
-        #expect(receiver.errors.contains(/received    50 packets from 127\.0\.0\.1:\d+\n/), "\(receiver.errors)")
+        #expect(receiver.errors.contains(/received 50 packets from 127\.0\.0\.1:\d+/), "\(receiver.errors)")
     }
 }

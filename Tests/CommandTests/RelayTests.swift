@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// A relay is told what to do, does it, and tells how it goes.
-@Suite(.onItsOwnThread) struct RelayTests {
+@Suite(.onItsOwnThread, .inRealTime) struct RelayTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 
@@ -199,17 +199,41 @@ import Testing
         configure([
             family.line, "rtp-in studio=0.0.0.0:7000,from=10.0.0.7", "rtp-out studio=10.0.1.20:5004", "workers 3",
         ])
-        unsafe chmod(folder("relay.conf"), 0o640)
         let result = try tenfour(["relay", "--config", "relay.conf", "--check"], in: folder)
-        #expect(result.end == .code(0))
+        #expect(result.end == .code(0) && result.errors.isEmpty)
         for words in [
             "listens on 127.0.0.1:\(port), sends from 3 threads", "channel family\n", "10000 members",
             "channel studio, not encrypted: 0.0.0.0:7000 from 10.0.0.7 to 1 address\n",
         ] { #expect(result.output.contains(words), "\(result.output)") }
-        #expect(
-            result.errors.contains("relay.conf may be read by others (mode 640)") && result.errors.contains("chmod 600")
-        )
         #expect(!UDPPort.isBound(port))
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o660] as [mode_t])
+    func keysThatOthersMayReadAreRefused(mode: mode_t) throws {
+        configure([try Channel("family", port: port).line])
+        unsafe chmod(folder("relay.conf"), mode)
+        for check in [["--check"], []] {
+            let result = try tenfour(["relay", "--config", "relay.conf"] + check, in: folder)
+            #expect(result.end == .code(69) && result.output.isEmpty)
+            #expect(
+                result.errors.contains("relay.conf: it may be read by others (mode \(String(mode, radix: 8)))")
+                    && result.errors.contains("chmod 600 relay.conf"), "\(result.errors)")
+        }
+        // Nothing in it is secret where no channel has keys.
+        configure(["rtp-in studio=0.0.0.0:7000", "rtp-out studio=10.0.1.20:5004"])
+        unsafe chmod(folder("relay.conf"), mode)
+        #expect(try tenfour(["relay", "--config", "relay.conf", "--check"], in: folder).end == .code(0))
+    }
+
+    @Test func aConfigurationThatOthersMayReadChangesNothing() throws {
+        configure([try Channel("family", port: port).line])
+        let relay = try startRelay()
+        unsafe chmod(folder("relay.conf"), 0o644)
+        relay.send(SIGHUP)
+        #expect(
+            relay.says("the configuration stays as it was: relay.conf: it may be read by others (mode 644)"),
+            "\(relay.errors)")
+        #expect(UDPPort.isBound(port))
     }
 
     @Test func theExampleIsAConfigurationOnceItHasAChannel() throws {
@@ -255,7 +279,7 @@ import Testing
         let result = try tenfour(misuse.arguments, in: folder)
         #expect(result.end == .code(misuse.code) && result.output == "", "\(result.errors)")
         #expect(
-            result.errors.hasPrefix("Error: ") && result.errors.contains("\nUsage: tenfour relay"), "\(result.errors)")
+            result.errors.hasPrefix("tenfour: ") && result.errors.contains("; see 'tenfour relay --help'"), "\(result.errors)")
         for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
     }
 }

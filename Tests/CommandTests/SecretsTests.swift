@@ -32,7 +32,25 @@ import Testing
             environment: ["TENFOUR_SRTP_KEY": Self.key, "TENFOUR_LINK": Self.link])
         try #require(program.takes(port: port), "\(program.errors)")
         let shown = program.shownEnvironment
-        #expect(shown.contains("PATH=") && !shown.contains("swvb") && !shown.contains(Self.key.prefix(8)))
+        #expect(geteuid() != 0 || shown.contains("PATH="), "only root may look")
+        #expect(!shown.contains("swvb") && !shown.contains(Self.key.prefix(8)))
+    }
+
+    /// Other programs of the same user cannot look into the memory of one that may hold a key, nor read its environment as it began.
+    @Test func otherProgramsOfTheSameUserCannotLookInside() throws {
+        // Root can: the two programs are an ordinary user's, who needs a copy that they may run.
+        let user = OrdinaryUser()
+        let program = try user.start("tenfour", ["recv", "-p", "\(port)", "-o", "/dev/null"])
+        try #require(program.says("Ctrl-C ends it"), "\(program.errors)")
+        for file in ["mem", "environ", "maps"] {
+            let other = try user.start("head", ["-c", "1", "/proc/\(program.processID)/\(file)"])
+            #expect(other.wait() != .code(0) && other.errors.contains("ermission"), "\(file): \(other.errors)")
+        }
+        // What everybody may read of everybody, RealtimeKit needs: whose it is, and its limits.
+        let limits = try user.start("cat", ["/proc/\(program.processID)/limits"])
+        #expect(limits.wait() == .code(0) && limits.outputText.contains("Max realtime timeout"), "\(limits.errors)")
+        program.send(SIGINT)
+        #expect(program.wait() == .code(0))
     }
 
     /// However they are misspelt, and wherever they stand.

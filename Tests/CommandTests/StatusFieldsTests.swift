@@ -14,19 +14,19 @@ struct StatusFieldsTests {
         fields.add("delay 33")
         fields.add("→40", rank: 9, after: "")
         fields.add("ms", after: " ")
-        fields.add("MOS 3.9", rank: 1)
+        fields.add("score 3.9", rank: 1)
         return fields
     }
 
     @Test func whereThereIsRoomAllIsShown() {
         #expect(
             fields.text(width: 100)
-                == "ON AIR   -12 dBFS  31.9 kbit/s  |  Bob  loss 5.2% x1.4  delay 33→40 ms  MOS 3.9")
+                == "ON AIR   -12 dBFS  31.9 kbit/s  |  Bob  loss 5.2% x1.4  delay 33→40 ms  score 3.9")
     }
 
     @Test func whatMattersLeastGoesFirstAndTheLineFits() {
         #expect(fields.text(width: 79).count <= 79)
-        #expect(fields.text(width: 70) == "ON AIR   -12 dBFS  |  Bob  loss 5.2% x1.4  delay 33 ms  MOS 3.9")
+        #expect(fields.text(width: 70) == "ON AIR   -12 dBFS  |  Bob  loss 5.2% x1.4  delay 33 ms  score 3.9")
         #expect(fields.text(width: 45) == "ON AIR  |  Bob  loss 5.2%  delay 33 ms")
         #expect(fields.text(width: 20) == "ON AIR  |  Bob  loss")
     }

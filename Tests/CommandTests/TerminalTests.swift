@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// What a person sees and types.
-@Suite(.onItsOwnThread) struct TerminalTests {
+@Suite(.onItsOwnThread, .inRealTime) struct TerminalTests {
     private let folder = Folder()
     private let port = UDPPort.free()
     private let terminal = Terminal()
@@ -19,23 +19,27 @@ import Testing
     @Test func aReceiverSeesWhoTalksHowLoudAndHowWell() throws {
         let receiver = try Program(
             "tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav"], in: folder, terminal: terminal)
-        #expect(receiver.says("tenfour: receiving on port \(port); Ctrl-C ends it"), "\(terminal.shown)")
+        #expect(receiver.says("tenfour: receiving on port \(port); q quits, ? helps"), "\(terminal.shown)")
         #expect(shows(receiver) { $0 == "nobody is heard yet" }, "\(terminal.shown)")
         let sender = try Program(
             "tenfour", ["send", "--input", "long.wav", "rtp://127.0.0.1:\(port)", "--name", "Alice"], in: folder)
         #expect(
             shows(receiver) {
-                $0.wholeMatch(of: /Alice   -9 dBFS  delay \d+(→\d+)? ms(  [+-]\d+ ppm)?  MOS 4\.\d/) != nil
+                $0.wholeMatch(of: /Alice   -9 dBFS  delay \d+(→\d+)? ms(  [+-]\d+ ppm)?  score 4\.\d/) != nil
             },
             "\(terminal.shown)")
         #expect(terminal.shown.contains(" is Alice"))
         sender.send(SIGINT)
         #expect(receiver.says("Alice has left"), "\(terminal.shown)")
         #expect(shows(receiver) { $0 == "nobody is heard" }, "\(terminal.shown)")
-        terminal.type("\u{3}")
+        terminal.type("?")
+        #expect(receiver.says("tenfour: m silences the speaker, q quits"), "\(terminal.shown)")
+        terminal.type("m")
+        #expect(shows(receiver) { $0.hasSuffix("speaker silenced") }, "\(terminal.shown)")
+        terminal.type("q")
         #expect(receiver.wait() == .code(0))
         #expect(
-            terminal.lines.contains { $0.wholeMatch(of: /received    [1-9]\d* packets from Alice/) != nil },
+            terminal.lines.contains { $0.wholeMatch(of: /tenfour: received [1-9]\d* packets from Alice, \d.* % lost, score 4\.\d of 4\.5/) != nil },
             "\(terminal.lines)"
         )
     }
@@ -48,8 +52,8 @@ import Testing
                 $0.wholeMatch(of: /[▶…] 00:0\d \/ 01:00 .* sending  \|  127\.0\.0\.1:\d+: connection refused/) != nil
             }, "\(terminal.shown)")
         terminal.type("\u{3}")
-        #expect(sender.wait() == .code(0))
-        #expect(terminal.lines.contains { $0.hasPrefix("sent        ") }, "\(terminal.lines)")
+        #expect(sender.wait() == .code(69))
+        #expect(terminal.lines.contains { $0.hasPrefix("tenfour: sent ") }, "\(terminal.lines)")
     }
 
     /// In a terminal so narrow the line is cut, since one that wraps could not be drawn over.
@@ -59,6 +63,42 @@ import Testing
             "tenfour", ["send", "--input", "long.wav", "rtp://127.0.0.1:\(port)"], in: folder, terminal: narrow)
         sender.wait(.seconds(20)) { narrow.statuses.count > 5 }
         #expect(narrow.statuses.count > 5 && narrow.statuses.allSatisfy { $0.count < 30 }, "\(narrow.shown)")
+    }
+
+    /// In a real terminal, which breaks lines in two when it becomes narrower: nothing of the old line is left beside the new.
+    @Test func aTerminalThatBecomesNarrowerIsLeftWithoutFragments() throws {
+        let socket = folder("tmux")
+        @discardableResult func tmux(_ arguments: [String]) -> String {
+            let run = try? Program.run(
+                "tmux", ["-S", socket, "-f", "/dev/null"] + arguments, in: folder, environment: ["TERM": "xterm"])
+            return run?.output ?? ""
+        }
+        tmux([
+            "new-session", "-d", "-x", "80", "-y", "24",
+            "\(try Program.path(of: "tenfour")) recv -p \(port) -o \(folder("heard.wav"))",
+        ])
+        defer { tmux(["kill-server"]) }
+        let sender = try Program(
+            "tenfour", ["send", "--input", "long.wav", "rtp://127.0.0.1:\(port)", "--name", "Alice"], in: folder)
+        func screen() -> [Substring] { tmux(["capture-pane", "-p"]).split(separator: "\n") }
+        func waits(for isSo: ([Substring]) -> Bool) -> Bool {
+            for _ in 0..<200 {
+                if isSo(screen()) { return true }
+                usleep(100_000)
+            }
+            return false
+        }
+        #expect(waits { $0.contains { $0.contains("Alice   -9 dBFS") } }, "\(screen())")
+        for width in [30, 21, 80, 40] {
+            tmux(["resize-window", "-x", "\(width)", "-y", "24"])
+            let isClean = waits { lines in
+                lines.count { $0.contains("dBFS") || $0.contains("delay") || $0.contains("score") } == 1
+                    && lines.last?.contains("Alice") == true
+            }
+            #expect(isClean, "\(width): \(screen())")
+        }
+        sender.send(SIGINT)
+        _ = sender.wait()
     }
 
     /// Two stations, one of them with a person at it. Each wire of labcard is a cable: what the person's speaker plays is

@@ -76,6 +76,15 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("channel nwe family", 2, "no 'tenfour channel nwe'", "write tenfour channel new; "),
         Misuse("channel family", 2, "no 'tenfour channel family'", "tenfour channel --help"),
 
+        Misuse("replay capture.pcap", 2, "'replay' is a tool", "Tools/replay"),
+        Misuse("radiocheck", 2, "'radiocheck' is a tool", "Tools/radiocheck"),
+        Misuse("recv 5004", 2, "'5004' is a port", "write tenfour recv -p 5004"),
+        Misuse("talk 5004", 2, "'5004' is a port", "write HOST:5004"),
+        Misuse("send --input good.wav 5004", 2, "'5004' is a port", "write HOST:5004"),
+        Misuse("recv good.wav", 2, "'good.wav' is a file", "tenfour play good.wav", "recv -o good.wav"),
+        Misuse("recv heard.flac", 2, "'heard.flac' is a file", "tenfour play heard.flac"),
+        Misuse("talk good.wav", 2, "'good.wav' is a file"),
+
         Misuse("recv -o - --report -", 2, "both write to standard output", "name a file"),
         Misuse("talk 127.0.0.1 -o - --report -", 2, "both write to standard output", "name a file"),
     ])
@@ -88,7 +97,7 @@ struct Misuse: CustomTestStringConvertible {
         for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
     }
 
-    /// The same for options, with a line of help and one of usage behind it.
+    /// The same for options, with what would be right and where there is more.
     @Test(arguments: [
         Misuse("send", 2, "<address>"),
         Misuse("talk", 2, "<host>"),
@@ -107,28 +116,51 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("recv --jitter 8s", 2, "--jitter 8000 ms", "at most 5000 ms"),
         Misuse("recv --max-latency 6s", 2, "--max-latency 6000 ms", "at most 5000 ms"),
         Misuse("send -b 510k --frame 60ms rtp://127.0.0.1", 2, "60 ms at 510kbit/s", "shorter --frame"),
-        Misuse("recv -p 70000", 2, "'70000'"),
-        Misuse("recv -d never", 2, "'never'", "seconds"),
+        Misuse("recv -p 80000", 2, "'80000'", "1 to 65535"),
+        Misuse("talk bob -p 80000", 2, "'80000'", "1 to 65535"),
+        Misuse("send -b 800 rtp://127.0.0.1", 2, "'800'", "6k to 510k"),
+        Misuse("send -b 5999 rtp://127.0.0.1", 2, "'5999'", "above 1000 in bit/s"),
+        Misuse("recv -d never", 2, "'never'", "5m or 1h30m", "seconds"),
+        Misuse("recv -d 5x", 2, "'5x'"),
+        Misuse("recv -d 30m1h", 2, "'30m1h'"),
+        Misuse("send good.wav", 2, "'good.wav' is a file", "write rtp://HOST:PORT behind it"),
+        Misuse("send --input good.wav good.wav rtp://127.0.0.1", 2, "there is --input", "write one of them"),
         Misuse("recv --period-time 1us", 2, "1ms to 100ms"),
         Misuse("recv rtp://:5004 more", 2, "'more'"),
     ])
-    func ofOptionsIsToldWithTheUsage(misuse: Misuse) throws {
+    func ofOptionsIsToldInASentence(misuse: Misuse) throws {
         let result = try tenfour(misuse.arguments, in: folder)
         #expect(result.end == .code(misuse.code), "\(result.errors)")
         #expect(result.output == "")
-        #expect(result.errors.hasPrefix("Error: ") && result.errors.contains("\nUsage: tenfour"))
+        #expect(result.errors.hasPrefix("tenfour: ") && result.errors.split(separator: "\n").count == 1)
+        let command = misuse.arguments[0]
+        #expect(result.errors.hasSuffix("; see 'tenfour \(command) --help'\n"), "\(result.errors)")
         for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
     }
 
-    @Test func aPortThatIsTakenIsTold() throws {
-        let port = UDPPort.free()
-        let first = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "first.wav"], in: folder)
-        try #require(first.takes(port: port), "\(first.errors)")
-        let second = try tenfour(["recv", "-p", "\(port)", "-o", "second.wav"], in: folder)
-        #expect(second.end == .code(69))
-        #expect(
-            second.errors.hasPrefix("tenfour: UDP port \(port) is in use by another program; choose another"))
-        #expect(second.errors.split(separator: "\n").count == 1 && second.output == "")
+    /// Times in minutes and hours, a bit rate in bit/s, and what to send before the address.
+    @Test func whatCanOnlyMeanOneThingIsTaken() throws {
+        for duration in ["0.2s", "0.003m", "0.0001h", "0m0.2s"] {
+            let received = try tenfour(["recv", "-p", "\(UDPPort.free())", "-o", "x.wav", "-d", duration], in: folder)
+            #expect(received.end == .code(0), "\(received.errors)")
+        }
+        let (port, sender) = (UDPPort.free(), ["send", "good.wav", "-b", "32000"])
+        let sent = try tenfour(sender + ["rtp://127.0.0.1:\(port)"], in: folder)
+        #expect(sent.errors.contains("sending to rtp://127.0.0.1:\(port)"), "\(sent.errors)")
+        #expect(sent.errors.contains("packets in 0."), "\(sent.errors)")
+        let start = try tenfour(["play", "good.wav", "--seek", "1m", "-o", "y.wav"], in: folder)
+        #expect(start.errors.contains("no sound from 01:00 on"), "\(start.errors)")
+    }
+
+    @Test func aVariableThatSetsNothingIsToldUnlessWeAreQuiet() throws {
+        let environment = ["TENFOUR_BITRAET": "24k", "TENFOUR_FRAME": "10ms", "TENFOUR_NONSENSE": "1"]
+        let arguments = ["recv", "-p", "\(UDPPort.free())", "-o", "x.wav", "-d", "0.1"]
+        let loud = try tenfour(arguments, in: folder, environment: environment)
+        #expect(loud.end == .code(0))
+        #expect(loud.errors.contains("tenfour: TENFOUR_BITRAET in the environment sets nothing: is it TENFOUR_BITRATE?"))
+        #expect(loud.errors.contains("tenfour: TENFOUR_NONSENSE in the environment sets nothing"), "\(loud.errors)")
+        #expect(!loud.errors.contains("TENFOUR_FRAME"))
+        #expect(try tenfour(arguments + ["-q"], in: folder, environment: environment).errors == "")
     }
 
     @Test(.enabled(if: hasLabcard)) func aCardThatIsTakenIsTold() throws {

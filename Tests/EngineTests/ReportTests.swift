@@ -55,6 +55,24 @@ struct ReportTests {
         #expect(link.left.station.transmission.lastView == last)
     }
 
+    /// In the VoIP metrics of RFC 3611, as what was discarded.
+    @Test func whatTheCardDoesNotPlayIsReported() throws {
+        func views(missing: Bool) throws -> [ReceiverView] {
+            let link = talk(NetworkModel(delay: .milliseconds(5)), until: 1)
+            for step in 1...30 {
+                let played = FrameCount(48_000 * step)
+                link.right.station.playout(
+                    of: SSRC(9), due: played, missing: missing ? FrameCount(played.rawValue / 5) : .zero,
+                    at: seconds(Double(step) + 1))
+                link.run(until: seconds(Double(step) + 1))
+            }
+            return self.views(link)
+        }
+        let told = try views(missing: true).compactMap(\.discardShare)
+        #expect(told.count >= 3 && told.allSatisfy { abs($0 - 0.2) < 0.005 }, "\(told)")
+        #expect(try views(missing: false).allSatisfy { $0.discardShare == nil })
+    }
+
     @Test func jitterIsReportedAsItWas() throws {
         let views = views(talk(NetworkModel(delay: .milliseconds(10), jitter: .uniform(.zero ... .milliseconds(12)))))
         // The mean distance of two throws is a third of the range.

@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func oneWhoSignsForHimselfIsNotTrusted() throws {
-        let (certificate, key) = try makeCertificate()
+        let (certificate, key) = try makeCertificate(in: folder)
         let server = try SoundServer(folder, certificate: certificate, key: key)
         let refusal = try HTTPDownload(server.address("song", host: "localhost")).refusal() ?? ""
         #expect(refusal.contains("is not to be trusted") && refusal.contains("localhost"))
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func httpsOverAProxyIsStillHttps() throws {
-        let (certificate, key) = try makeCertificate()
+        let (certificate, key) = try makeCertificate(in: folder)
         let server = try SoundServer(folder, certificate: certificate, key: key)
         let proxy = try ProxyServer()
         let options = HTTPOptions(proxy: "http://127.0.0.1:\(proxy.port)", certificates: certificate)
@@ -142,15 +142,5 @@ import Testing
         let server = try SoundServer(folder)
         let address = server.address("song").replacing("http:", with: "https:")
         #expect(try HTTPDownload(address).refusal()?.contains("no TLS connection") == true)
-    }
-
-    private func makeCertificate() throws -> (certificate: String, key: String) {
-        let arguments = [
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", folder("key"), "-out",
-            folder("certificate"),
-        ]
-        #expect(try Program.run("openssl", arguments).end == .code(0))
-        return (folder("certificate"), folder("key"))
     }
 }

@@ -2,7 +2,7 @@ import Support
 import Testing
 
 /// What we send is heard by players that know nothing of us, from the SDP that we write.
-@Suite(.onItsOwnThread) struct OursInOthersTests {
+@Suite(.onItsOwnThread, .inRealTime) struct OursInOthersTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 

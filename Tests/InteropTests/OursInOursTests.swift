@@ -2,7 +2,7 @@ import Support
 import Testing
 
 /// Ours with ours, over roads that are not a plain IPv4 address.
-@Suite(.onItsOwnThread) struct OursInOursTests {
+@Suite(.onItsOwnThread, .inRealTime) struct OursInOursTests {
     private let folder = Folder()
     private let port = UDPPort.free()
     /// Until the one who was heard has said good-bye.

@@ -2,7 +2,7 @@ import Support
 import Testing
 
 /// Copies and resends between GStreamer and us, over a way that loses every tenth packet.
-@Suite(.onItsOwnThread) struct RepairTests {
+@Suite(.onItsOwnThread, .inRealTime) struct RepairTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 
@@ -29,7 +29,7 @@ import Testing
             ! udpsink host=127.0.0.1 port=\(port)
             """
         let receiver = try Program(
-            "tenfour", ["recv", "rtp://127.0.0.1:\(port)", "-o", "heard.wav", "--jitter", "300ms"], in: folder)
+            "tenfour", ["recv", "rtp://127.0.0.1:\(port)", "-o", "heard.wav", "--jitter", "300ms", "-v"], in: folder)
         try #require(receiver.takes(port: port), "\(receiver.errors)")
         let player = try Command("gst-launch-1.0", words: sender).start(in: folder)
         end(player)

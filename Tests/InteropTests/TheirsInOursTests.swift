@@ -2,7 +2,7 @@ import Support
 import Testing
 
 /// What others send is heard by us.
-@Suite(.onItsOwnThread) struct TheirsInOursTests {
+@Suite(.onItsOwnThread, .inRealTime) struct TheirsInOursTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 

@@ -219,6 +219,34 @@ struct HandshakeTests {
         }
     }
 
+    /// Who is on the way answers HELLO before the relay does.
+    @Test mutating func upToFourCookiesAreAnsweredAndTheTrueOneLetsIn() throws {
+        func cookie(_ number: UInt8) throws -> [UInt8] {
+            var bytes = try KeysVector.bytes("session-cookie")
+            bytes[39] ^= number
+            return bytes
+        }
+        var said: [[UInt8]] = []
+        for number: UInt8 in [1, 2, 3, 1] {
+            let bytes = try cookie(number)
+            if case .cookie = joining.receive(bytes.span) {
+                said.append([UInt8](capacity: 128) { joining.write(into: &$0) })
+            }
+        }
+        #expect(said.count == 3 && joining.datagramCount == 3)
+        let (fourth, fifth) = (try cookie(0), try cookie(5))
+        guard case .cookie = joining.receive(fourth.span) else { return #expect(Bool(false)) }
+        let join = try join()
+        guard case .nothing = joining.receive(fifth.span) else { return #expect(Bool(false), "a fifth") }
+        let again = (0..<joining.datagramCount).map { number in
+            [UInt8](capacity: 128) { joining.write(number, into: &$0) }
+        }
+        let last = try KeysVector.bytes("session-join")
+        #expect(again == said + [last])
+        let packet = try welcome(join, key: key).packet
+        guard case .welcome = joining.receive(packet.span) else { return #expect(Bool(false)) }
+    }
+
     @Test mutating func anyChangedBitOfWelcomeIsNotBelieved() throws {
         try takeCookie()
         let packet = try welcome(try join(), key: key).packet

@@ -148,7 +148,7 @@ struct EpochTests {
                     at: Airwaves.clock(at: air.now), under: root)
                 relay.put([UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }, to: listener.endpoint)
             }
-            let packet = try protected(number, ssrc, &talker)
+            let packet = try sealed(number, of: ssrc, &talker)
             relay.put(packet, to: listener.endpoint)
             sent += 1
             air.settleRelay()
@@ -163,20 +163,5 @@ struct EpochTests {
             zip(listener.heard, listener.heard.dropFirst()).allSatisfy {
                 $1.packet.sequenceNumber.distance(after: $0.packet.sequenceNumber) == 1
             })
-    }
-
-    private func protected(_ number: UInt16, _ ssrc: SSRC, _ context: inout SRTPContext) throws -> [UInt8] {
-        var failure: SRTPError?
-        let packet = [UInt8](capacity: 120) {
-            RTPHeader(
-                marker: false, payloadType: 111, sequenceNumber: SequenceNumber(rawValue: number),
-                timestamp: RTPTimestamp(rawValue: UInt32(number) * 960), ssrc: ssrc
-            ).write(into: &$0)
-            $0.append(31 << 3)
-            $0.append(repeating: 0xAA, count: 79)
-            do throws(SRTPError) { try context.protect(&$0) } catch { failure = error }
-        }
-        if let failure { throw failure }
-        return packet
     }
 }

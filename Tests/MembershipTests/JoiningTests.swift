@@ -68,6 +68,30 @@ struct JoiningTests {
         #expect(member.eventsOnly == [.joined(.talk, seenAt: member.endpoint)])
     }
 
+    /// Who overhears HELLO answers it first, up to three times, and some of what is said is lost.
+    @Test(arguments: [1, 3], [0, 1])
+    func aFalseCookieThatComesFirstKeepsNobodyOut(count: Int, lostCount: Int) {
+        let member = Member(0, Family.configuration(.talk), ssrc: 9)
+        let air = Airwaves([member], relay)
+        var dice = SeededGenerator(seed: 4)
+        var lost = 0
+        air.loses = { [unowned air] datagram, _ in
+            // The JOIN with the true cookie.
+            if datagram.starts(with: [99, 1, 3]), air.now >= .start + .milliseconds(20), lost < lostCount {
+                lost += 1
+                return true
+            }
+            guard datagram.starts(with: [99, 1, 1]) else { return false }
+            for _ in 0..<count {
+                let cookie = datagram[4..<20] + (0..<20).map { _ in UInt8.random(in: 0...255, using: &dice) }
+                relay.put([99, 1, 2, 0] + cookie, to: member.endpoint)
+            }
+            return false
+        }
+        air.run(seconds: 0.07 + 0.25 * Double(lostCount))
+        #expect(member.eventsOnly == [.joined(.talk, seenAt: member.endpoint)] && relay.helloCount == 1)
+    }
+
     @Test(arguments: [Refusal.Reason.full, .limited, .refused, .rekeyed, .stopping, .left])
     func whoHasProvedTheKeyIsToldPlainlyAndTriesOn(reason: Refusal.Reason) {
         relay.refusal = reason
@@ -92,7 +116,7 @@ struct JoiningTests {
         air.run(seconds: 0.025)
         // The JOIN is under way. Who sees it knows its nonce, and that is all.
         let nonce = Array(relay.log[0].bytes[4..<20])
-        for reason in Refusal.Reason.allCases where reason != .unproved {
+        for reason in Refusal.Reason.allCases where reason != .unproved && reason != .displaced {
             let forged: [UInt8] =
                 [99, 1, 5, 0] + nonce + [reason.rawValue, 0, 0, 0] + [UInt8](repeating: 7, count: 16)
             #expect(air.inject(forged, to: 0) == .discarded(.unexpected))

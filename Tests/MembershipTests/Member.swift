@@ -19,6 +19,9 @@ final class Member {
     private(set) var openedCount = 0
     private(set) var receptions: [Channel.Reception: Int] = [:]
     private var output: [([UInt8], Endpoint)] = []
+    /// For how long its machine has slept: CLOCK_MONOTONIC stood still.
+    private var slept = Duration.zero
+    private var sleepBegan: Instant?
 
     /// The member `number`, who is at `Airwaves.endpoint(number)`.
     init(
@@ -38,14 +41,22 @@ final class Member {
         self.speech = speech
     }
 
+    /// Its machine stands still until `wake`.
+    func sleep(at now: Instant) { sleepBegan = now }
+
+    func wake(at now: Instant) {
+        if let sleepBegan { slept += now - sleepBegan }
+        sleepBegan = nil
+        channel.suspended = slept
+    }
+
     var nextDeadline: Instant? {
-        guard let one = station.nextDeadline, let other = channel.nextDeadline else {
-            return station.nextDeadline ?? channel.nextDeadline
-        }
-        return min(one, other)
+        if sleepBegan != nil { return nil }
+        return [station.nextDeadline, channel.nextDeadline].compactMap { $0 }.min().map { $0 + slept }
     }
 
     func timeElapsed(at now: Instant) {
+        let now = now - slept
         station.timeElapsed(at: now)
         channel.timeElapsed(at: now)
     }
@@ -57,7 +68,8 @@ final class Member {
             self.speech?.byteCount = max(station.defence.bitRate * speech.frameCount.rawValue / 48_000 / 8, 5)
         }
         while let packet = speech?.next(at: now) {
-            station.send(packet.payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
+            station.send(
+                packet.payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now - slept)
             isSpeaking = true
             settle(at: now)
         }
@@ -66,30 +78,31 @@ final class Member {
 
     @discardableResult
     func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) -> Channel.Reception {
-        let reception = channel.receive(datagram.span, from: sender, at: now)
+        let reception = channel.receive(datagram.span, from: sender, at: now - slept)
         receptions[reception, default: 0] += 1
         return reception
     }
 
     func leave(at now: Instant) {
-        station.leave(at: now)
+        station.leave(at: now - slept)
         settle(at: now)
-        channel.leave(at: now)
+        channel.leave(at: now - slept)
     }
 
     /// What stands between a station and its channel.
-    func settle(at now: Instant) {
+    func settle(at moment: Instant) {
+        let now = moment - slept
         while true {
             var kind: Channel.Opened?
             let packet = [UInt8](capacity: Channel.maximumDatagramByteCount) { kind = channel.nextOpened(into: &$0) }
             guard kind != nil else { break }
             openedCount += 1
             if case .media(let media) = station.receive(packet.span, from: Channel.stationEndpoint, at: now) {
-                heard.append(HeardPacket(media, in: packet.span, at: now))
+                heard.append(HeardPacket(media, in: packet.span, at: moment))
             }
         }
         while let event = channel.nextEvent() {
-            events.append((now, event))
+            events.append((moment, event))
             if event == .ssrcIsTaken {
                 station.takeAnotherSSRC(at: now)
                 channel.ssrc = station.ssrc
@@ -139,11 +152,11 @@ enum Family {
     static func configuration(
         _ role: Role, keys: ChannelKeys? = nil, endpoints: [Endpoint] = [Airwaves.relay],
         suite: SRTPSuite = .aesCounterMode,
-        hasSetClock: Bool = true
+        isSynchronised: Bool = true
     ) -> ChannelConfiguration {
         ChannelConfiguration(
             keys: keys ?? (role == .talk ? talk : listen), role: role,
             relay: RelayID(host: "radio.example.org", port: 5_004), endpoints: endpoints, suite: suite,
-            hasSetClock: hasSetClock)
+            isSynchronised: isSynchronised)
     }
 }

@@ -92,10 +92,10 @@ struct StrangerTests {
     @Test func aStationWithoutAClockTakesTheRelays() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
         let listener = Member(
-            1, Family.configuration(.listen, hasSetClock: false), ssrc: 5, clock: WallClock(milliseconds: 0))
+            1, Family.configuration(.listen, isSynchronised: false), ssrc: 5, clock: WallClock(milliseconds: 0))
         let wrong = Member(2, Family.configuration(.listen), ssrc: 6, clock: WallClock(milliseconds: 0))
         let clockless = Member(
-            3, Family.configuration(.talk, hasSetClock: false), ssrc: 7, speech: Speech(),
+            3, Family.configuration(.talk, isSynchronised: false), ssrc: 7, speech: Speech(),
             clock: WallClock(milliseconds: 0))
         let air = Airwaves([talker, listener, wrong, clockless], relay)
         air.run(seconds: 3)
@@ -113,7 +113,8 @@ struct StrangerTests {
         let yesterday = recorded()
         relay.clockError = 86_400_000
         let listener = Member(
-            0, Family.configuration(.listen, hasSetClock: false), ssrc: 5, clock: WallClock(milliseconds: 0), seed: 3)
+            0, Family.configuration(.listen, isSynchronised: false), ssrc: 5, clock: WallClock(milliseconds: 0), seed: 3
+        )
         let air = Airwaves([listener], relay)
         air.run(seconds: 0.1)
         for datagram in yesterday { air.inject(datagram, to: 0) }

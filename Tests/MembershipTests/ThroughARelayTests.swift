@@ -30,7 +30,7 @@ struct ThroughARelayTests {
     /// All are welcomed before the first of them says a record, and there is room for a third of them.
     @Test func whoIsToldThatItIsInHasAPlace() {
         var limits = RelayLimits()
-        limits.channelMembers = 10
+        limits.channelMembers = 13
         let relay = RealRelay(limits: limits)
         let members = (0..<30).map { Member($0, Family.configuration(.listen), ssrc: UInt32($0 + 1)) }
         let air = Airwaves(members, relay)

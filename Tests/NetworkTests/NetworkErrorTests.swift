@@ -10,16 +10,44 @@ struct NetworkErrorTests {
 
     init() throws { loop = try EventLoop() }
 
+    /// Two sockets of a table in the kernel's words, the second of process 77.
+    @Test func whoHasAPortIsFoundAmongTheProcesses() throws {
+        let root = "/tmp/tenfour-holder-\(getpid())"
+        let folders = [root, "\(root)/net", "\(root)/77", "\(root)/77/fd", "\(root)/self"]
+        for folder in folders { unsafe mkdir(folder, 0o700) }
+        let (table, name, link) = ("\(root)/net/udp6", "\(root)/77/comm", "\(root)/77/fd/9")
+        defer {
+            for file in [table, name, link] { unsafe unlink(file) }
+            for folder in folders.reversed() { unsafe rmdir(folder) }
+        }
+        let none = "00000000000000000000000000000000"
+        let line = { (port: String, inode: Int) in
+            "   1: \(none):\(port) \(none):0000 07 00000000:00000000 00:00000000 00000000     0        0 \(inode) 2 0 0\n"
+        }
+        try write("  sl  local_address …\n" + line("138D", 41) + line("138C", 42), to: table)
+        try write("tenfour\n", to: name)
+        unsafe symlink("socket:[42]", link)
+        #expect(PortHolder(of: 5_004, root: root)?.description == "tenfour (process 77)")
+        #expect(PortHolder(of: 5_005, root: root) == nil, "a process that cannot be seen")
+        #expect(PortHolder(of: 5_006, root: root) == nil)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        let file = try #require(unsafe fopen(path, "we"))
+        unsafe fputs(text, file)
+        unsafe fclose(file)
+    }
+
     @Test func aPortThatIsTakenSaysWhatToDo() throws {
         let first = try UDPSocket(on: loop, bindingTo: Endpoint(.quietLoopback, port: 0))
         let port = first.localEndpoint.port
         let error = #expect(throws: NetworkError.self) {
             try UDPSocket(on: loop, bindingTo: first.localEndpoint)
         }
-        #expect(error?.reason == .portInUse(port))
+        #expect(error?.reason == .portInUse(port, by: PortHolder(of: port)))
         #expect(
             error?.description
-                == "UDP port \(port) is in use by another program; choose another, or end that program "
+                == "UDP port \(port) is in use by this program itself; choose another, or end that program "
                 + "(uv_udp_bind: address already in use)")
         // The socket that could not be bound is gone, and the port can be had when it is free.
         first.close()

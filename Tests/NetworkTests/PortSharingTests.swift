@@ -26,8 +26,36 @@ struct PortSharingTests {
         #expect {
             try UDPSocket(on: loop, bindingTo: shared.localEndpoint, options: sharing(.offered))
         } throws: {
-            ($0 as? NetworkError)?.reason == .portInUse(shared.localEndpoint.port)
+            if case .portInUse(shared.localEndpoint.port, _) = ($0 as? NetworkError)?.reason { true } else { false }
         }
+    }
+
+    /// The port above a station's, which it has for reports only, when another station wants it: before or after.
+    @Test(arguments: [Endpoint(.loopbackV4, port: 0), Endpoint(.anyV6, port: 0)])
+    func aPortThatIsYieldedIsHadByTheNextWhoTakesIt(endpoint: Endpoint) throws {
+        var (yielding, taking) = (SocketOptions(), SocketOptions())
+        yielding.yieldsPort = true
+        taking.takesYieldedPort = true
+        let first = try UDPSocket(on: loop, bindingTo: endpoint, options: yielding)
+        let port = first.localEndpoint
+        let sender = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
+        func send(_ byte: UInt8) { sender.send([byte], to: Endpoint(.loopbackV4, port: port.port)) }
+        let inbox = Inbox(of: first)
+        send(1)
+        try run(loop) { inbox.datagrams == [[1]] }
+
+        #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port) }
+        let second = try UDPSocket(on: loop, bindingTo: port, options: taking)
+        let secondInbox = Inbox(of: second)
+        send(2)
+        try run(loop) { secondInbox.datagrams == [[2]] }
+        // Nobody else has it now, neither to keep nor to yield.
+        #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: taking) }
+        #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: yielding) }
+        second.close()
+        send(3)
+        try run(loop) { inbox.datagrams == [[1], [3]] }
+        #expect(secondInbox.datagrams == [[2]])
     }
 
     @Test func whatIsForNobodyElseArrivesAtTheFirst() throws {

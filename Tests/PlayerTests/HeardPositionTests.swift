@@ -14,7 +14,7 @@ import Testing
 private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"] ?? "").isEmpty
 
 /// What is shown against what is heard, on a sound card with a clock: `TENFOUR_LABCARD=1 Tools/labcard run --private -- swift test`.
-@Suite(.serialized, .onItsOwnThread, .enabled(if: hasLabcard)) struct HeardPositionTests {
+@Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct HeardPositionTests {
     @Test func thePositionIsThatOfWhatIsHeard() throws {
         try retrying(priority: 50) {
             let ear = try Ear("labcard:position")

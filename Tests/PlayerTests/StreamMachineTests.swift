@@ -54,7 +54,7 @@ import Testing
         _ = machine.handle(.readToEnd)
         _ = machine.handle(.heardAll)
         #expect(machine.handle(.seek(.seconds(1))) == [.begin(generation: 2), .seek(.seconds(1))])
-        #expect(machine.state == .buffering)
+        #expect(machine.state == .paused)
     }
 
     @Test func aSeekAfterTheEndGoesToWhatWasHeard() {
@@ -150,8 +150,33 @@ import Testing
         _ = machine.handle(.hears(item: 1))
         #expect(machine.handle(.stop) == [.begin(generation: 2), .close])
         #expect(machine.state == .ended(.stopped))
-        #expect(machine.handle(.seek(.zero)) == [])
         #expect(machine.handle(.play) == [.begin(generation: 3), .open(item: 1, at: nil)])
+    }
+
+    @Test func aSeekWhileItIsStoppedIsWherePlayBegins() {
+        var machine = playing(itemCount: 2)
+        _ = machine.handle(.hears(item: 1))
+        _ = machine.handle(.stop)
+        #expect(machine.handle(.seek(.seconds(3))) == [.aim(.seconds(3))])
+        #expect(machine.handle(.seek(.seconds(-3))) == [.aim(.zero)])
+        #expect(machine.handle(.seek(.seconds(7))) == [.aim(.seconds(7))])
+        #expect(machine.state == .ended(.stopped))
+        #expect(machine.handle(.play) == [.begin(generation: 3), .open(item: 1, at: .seconds(7))])
+        // Once: the next begins at its beginning.
+        _ = machine.handle(.stop)
+        #expect(machine.handle(.play) == [.begin(generation: 5), .open(item: 1, at: nil)])
+    }
+
+    @Test func aSeekAfterTheEndIsAPauseThere() {
+        var machine = playing()
+        _ = machine.handle(.readToEnd)
+        _ = machine.handle(.heardAll)
+        #expect(machine.state == .ended(.finished))
+        #expect(machine.handle(.seek(.seconds(1))) == [.begin(generation: 2), .seek(.seconds(1))])
+        #expect(machine.state == .paused && !machine.isOpen)
+        _ = machine.handle(.buffered)
+        #expect(machine.state == .paused && !machine.isOpen)
+        #expect(machine.handle(.play) == [] && machine.state == .playing)
     }
 
     @Test func nextAndPreviousStayWithinTheQueue() {

@@ -7,7 +7,7 @@ import Testing
 @testable import Player
 
 /// A streamer by the clock, with sound that comes when the test lets it. Waits have an end only for what would never come.
-@Suite(.serialized, .onItsOwnThread) struct StreamerTests {
+@Suite(.serialized, .onItsOwnThread, .inRealTime) struct StreamerTests {
     @Test func itPlaysToTheEndAndTellsHowItGoes() async throws {
         let streamer = try streamer(CodedOpening(.mono))
         let events = streamer.events
@@ -109,14 +109,33 @@ import Testing
         streamer.close()
     }
 
-    @Test func afterTheEndASeekPlaysTheRest() throws {
+    @Test func afterTheEndASeekIsAPauseThere() throws {
         let streamer = try streamer(CodedOpening(.mono))
         try streamer.playToEnd("0.3")
         streamer.seek(to: .milliseconds(100))
-        #expect(!streamer.state.isOver)
+        #expect(streamer.state == .paused)
+        #expect(waiting { streamer.progress.position.value == .milliseconds(100) })
+        usleep(100_000)
+        #expect(streamer.state == .paused && streamer.progress.position.value == .milliseconds(100))
+        streamer.play()
         try streamer.wait()
         #expect(streamer.state == .ended(.finished))
         #expect(streamer.progress.position.value == .milliseconds(300))
+        streamer.close()
+    }
+
+    @Test func aSeekWhileItIsStoppedIsToldAndIsWherePlayBegins() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.open("30")
+        streamer.play()
+        #expect(waiting { streamer.state == .playing })
+        streamer.stop()
+        streamer.seek(to: .seconds(29))
+        #expect(streamer.state == .ended(.stopped) && streamer.progress.position.value == .seconds(29))
+        streamer.play()
+        try streamer.wait()
+        #expect(streamer.state == .ended(.finished))
+        #expect(streamer.progress.played < .seconds(10), "not all of it was played again")
         streamer.close()
     }
 
@@ -192,7 +211,8 @@ import Testing
         streamer.play()
         try streamer.wait()
         streamer.seek(to: .milliseconds(100))
-        #expect(waiting { streamer.state == .playing })
+        #expect(waiting { streamer.state == .paused })
+        streamer.play()
         try streamer.wait()
         #expect(streamer.progress.item == 0 && streamer.progress.position.value == .milliseconds(300))
         streamer.close()

@@ -12,8 +12,10 @@ import Testing
     #expect(talk.concealed == 0)
 }
 
-@Test func aCleanLinkPlaysOneMarginBehindArrival() {
+@Test(arguments: [0, 48_000, 3_000_000_000] as [UInt32])
+func aCleanLinkPlaysOneMarginBehindArrival(firstTimestamp: UInt32) {
     var talk = SimulatedTalk()
+    talk.firstTimestamp = RTPTimestamp(rawValue: firstTimestamp)
     talk.run(seconds: 10)
     let depths = talk.depths
     #expect(depths.allSatisfy { $0 < 13 }, "milliseconds behind arrival: \(depths.max() ?? 0)")

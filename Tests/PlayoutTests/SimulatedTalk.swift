@@ -21,6 +21,9 @@ struct SimulatedTalk: ~Copyable {
     /// What the numbers of packet `n` are moved by.
     var jump: (Int) -> (sequence: Int, frames: Int) = { _ in (0, 0) }
 
+    /// The card asks for so many frames at once, a period after another.
+    var quantum = Self.period
+
     /// What was played, in order.
     private(set) var played: [Played] = []
     /// How long each packet waited from its arrival to its decoding.
@@ -39,6 +42,7 @@ struct SimulatedTalk: ~Copyable {
     private var nextNumber = 0
     private var sequence = 0
     private var pulled = 0
+    private var demanded = 0
     private var carry = 0.0
     private var tempo = TempoDecision()
 
@@ -50,9 +54,18 @@ struct SimulatedTalk: ~Copyable {
     mutating func run(seconds: Double) {
         let end = pulled + Int(seconds * 48_000)
         while pulled < end {
-            deliver()
+            if pulled >= demanded {
+                demanded += quantum
+                deliver()
+            }
             pull()
         }
+    }
+
+    /// The card stands still for so long, and then says so.
+    mutating func stand(still frames: FrameCount) {
+        pulled += frames.rawValue
+        lane.skip(frames)
     }
 
     /// Frames that had to be made up.
@@ -104,6 +117,7 @@ struct SimulatedTalk: ~Copyable {
     }
 
     private mutating func pull() {
+        lane.ask(from: FrameCount(pulled))
         let needed = Double(Self.period) * (1 + Double(lane.ratePartsPerMillion) * 1e-6)
         while carry < needed {
             let now = FrameCount(pulled + Int(carry))

@@ -35,7 +35,8 @@ import Testing
     #expect(talk.lane.statistics.resyncs == 0)
 }
 
-/// Whatever the network does, the sound that is played goes on where it ended: what is missing in between was made up.
+/// Whatever the network does, the sound that is played goes on where it ended: what is missing in between was made up. Only
+/// what was too deep by 40 ms or less may go with a silence.
 @Test(arguments: 1...5 as ClosedRange<UInt64>) func playoutNeverJumps(seed: UInt64) {
     var chance = Chance(state: seed)
     var stall = 0
@@ -52,7 +53,8 @@ import Testing
         switch piece {
         case .packet(let sequence), .partOf(let sequence):
             let missing = Int(sequence - next) * 960
-            #expect(missing <= madeUp + 960, "packet \(sequence) instead of \(next) after \(madeUp) frames made up")
+            #expect(
+                missing <= madeUp + 960 + 1_920, "packet \(sequence) instead of \(next) after \(madeUp) frames made up")
             (next, madeUp) = (sequence + 1, 0)
         case .recovered(let frames), .concealed(let frames), .silence(let frames): madeUp += frames
         }

@@ -39,14 +39,17 @@ struct QualityTests {
             all.expected += 50
             all.playout.decoded += FrameCount(50 * 960)
             for _ in 0..<50 {
-                all.coded.add(PacketDescription(offset: 0, byteCount: byteCount, frameCount: FrameCount(960)))
+                all.playout.coded.add(byteCount: byteCount, frameCount: FrameCount(960))
             }
             meter.observe(all, of: alice, at: .milliseconds(1_000 * second + 500))
         }
         let seconds = meter.report.seconds
-        #expect(seconds.map(\.coded.bitRate) == [32_000, 16_000, nil], "packets of silence say nothing")
+        #expect(seconds.map(\.playout.coded.bitRate) == [32_000, 16_000, nil], "packets of silence say nothing")
+        #expect(
+            seconds.map(\.codecBitRate) == [32_000, 16_000, 16_000], "and the score is that of what was known before")
+        #expect(seconds[2].score == seconds[1].score)
         #expect(try #require(seconds[1].score) < (try #require(seconds[0].score)) - 0.3)
-        #expect(meter.whole.coded.bitRate == 24_000)
+        #expect(meter.whole.playout.coded.bitRate == 24_000)
     }
 
     /// As a session's command tells it: counts and delay at once.
@@ -74,6 +77,59 @@ struct QualityTests {
         meter.observe(counts(packets: 100, lost: 0, runs: 1), of: alice, at: .milliseconds(1_500))
         #expect(meter.report.seconds.map(\.lostShare) == [0.02, 0])
         #expect(meter.whole.lost == 0 && meter.whole.burstLength == nil)
+    }
+
+    /// What the card leaves out is no loss of the network, and no better.
+    @Test func whatTheCardDoesNotPlayCostsScore() throws {
+        var scores: [Double] = []
+        for share in [0.0, 0.05, 0.2, 0.5] {
+            var meter = QualityMeter(keepsSeconds: true)
+            var all = counts(packets: 500)
+            all.playout.decoded = FrameCount(Int(480_000 * (1 - share)))
+            all.playout.skipped = FrameCount(Int(480_000 * share))
+            all.playout.holes = Int(480_000 * share) / 960
+            meter.observe(all, of: alice, at: .milliseconds(500))
+            let whole = meter.whole
+            #expect(abs((try #require(whole.missingShare)) - share) < 1e-9 && whole.lostShare == 0)
+            #expect(whole.holeLength == (share > 0 ? .milliseconds(20) : nil))
+            scores.append(try #require(whole.score))
+        }
+        #expect(scores[0] > 4.2 && scores[1] < 3 && scores[2] < 2.5 && scores[3] < 1.6, "\(scores)")
+        #expect(scores == scores.sorted(by: >))
+    }
+
+    @Test func aStreamThatWasNeverPlayedHasNoScore() throws {
+        var meter = QualityMeter(keepsSeconds: true)
+        var encrypted = counts(packets: 3)
+        meter.observe(encrypted, of: alice, at: .milliseconds(100))
+        encrypted.expected = 50
+        encrypted.isPlayable = false
+        encrypted.playout.concealed += FrameCount(4_800)
+        meter.observe(encrypted, of: alice, at: .milliseconds(1_500))
+        #expect(meter.whole.score == nil && meter.recent.score == nil)
+        #expect(meter.report.seconds.allSatisfy { $0.score == nil })
+        #expect(meter.whole.expected == 50 && meter.whole.text.contains("nothing"))
+        // One who is heard beside them is scored by what is heard.
+        meter.observe(counts(packets: 50), of: SSRC(2), at: .milliseconds(1_600))
+        #expect(try #require(meter.whole.score) > 4)
+        #expect(meter.talkers.map { $0.whole.score == nil } == [true, false])
+    }
+
+    @Test func aStreamOfWhichNothingCouldBeDecodedHasNoScore() {
+        var meter = QualityMeter(keepsSeconds: true)
+        meter.observe(counts(packets: 50, concealed: 50), of: alice, at: .milliseconds(900))
+        #expect(meter.whole.score == nil)
+        meter.observe(counts(packets: 100, concealed: 50), of: alice, at: .milliseconds(1_900))
+        meter.observe(counts(packets: 150, lost: 50, runs: 1, concealed: 100), of: alice, at: .milliseconds(2_900))
+        #expect(
+            meter.report.seconds.map { $0.score == nil } == [true, false, false], "lost altogether is bad, not unknown")
+    }
+
+    /// A line's total is that of its parts.
+    @Test func figuresForPeopleAddUp() {
+        var meter = QualityMeter(keepsSeconds: false)
+        meter.observe(counts(packets: 570, lost: 26, runs: 20, concealed: 2), of: alice, at: .seconds(11))
+        #expect(meter.whole.text.contains("lost        26 of 570 packets (4.6 %), 1.3 in a row"))
     }
 
     @Test func talkersAddUpAndOneWhoBeginsAnewGoesOn() {

@@ -50,6 +50,26 @@ struct EModelTests {
         #expect(EModel(lossShare: 0.1, burstRatio: 0.2).rating == spread.rating, "less than chance is chance")
     }
 
+    /// What the constants of holes are fitted to: their share, their length in milliseconds, and PESQ at 32 kbit/s.
+    @Test(arguments: [
+        (0.01, 20, 3.75), (0.01, 250, 4.15), (0.02, 5, 2.94), (0.02, 43, 3.44), (0.02, 700, 3.98), (0.05, 5, 2.16),
+        (0.05, 20, 2.5), (0.05, 43, 2.23), (0.05, 100, 3.0), (0.05, 250, 3.08), (0.05, 700, 3.56), (0.1, 20, 1.82),
+        (0.1, 250, 2.37), (0.2, 5, 1.37), (0.2, 43, 1.2), (0.2, 250, 1.62), (0.2, 700, 1.98), (0.5, 20, 1.11),
+        (0.5, 700, 1.21),
+    ])
+    func holesScoreAsPESQMeasuredThem(share: Double, length: Int, pesq: Double) {
+        let score = EModel(missingShare: share, holeLength: .milliseconds(length)).score
+        #expect(score - pesq < 0.25 && pesq - score < 0.5, "\(score)")
+    }
+
+    /// However long the holes are.
+    @Test(arguments: [0, 1, 20, 1_000, 10_000]) func muchThatIsMissingIsBad(length: Int) {
+        let length = Duration.milliseconds(length)
+        #expect(EModel(missingShare: 0.2, holeLength: length).score < 2.5)
+        #expect(EModel(missingShare: 0.5, holeLength: length).score < 1.6)
+        #expect(EModel(missingShare: 1, holeLength: length).score < 1.1)
+    }
+
     /// What Opus' constants are fitted to: bit rate, loss and PESQ.
     @Test(arguments: [
         (16_000, 0, 3.95), (24_000, 0, 4.27), (32_000, 0, 4.39), (24_000, 0.008, 3.97), (24_000, 0.037, 3.02),

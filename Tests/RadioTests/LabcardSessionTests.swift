@@ -141,7 +141,7 @@ extension RealTimeTests {
 }
 
 /// One who sends a tone, from a file or a card, and one who hears it.
-private struct Pair {
+struct Pair {
     let sending: Session
     let hearing: Session
     private let folder: Folder
@@ -193,7 +193,7 @@ extension SessionConfiguration {
 }
 
 /// Plays a tone into a wire until it is told to finish.
-private final class Mouth {
+final class Mouth {
     private let isOver = Shared()
     private var thread: AudioThread?
 
@@ -222,7 +222,7 @@ private final class Mouth {
 }
 
 /// Captures a wire until it is told to finish.
-private final class Ear {
+final class Ear {
     private let isOver = Shared()
     private let heard = Heard()
     private var thread: AudioThread?
@@ -247,7 +247,7 @@ private final class Ear {
     }
 }
 
-private final class Shared: Sendable {
+final class Shared: Sendable {
     private let flag = Atomic(false)
 
     var value: Bool {

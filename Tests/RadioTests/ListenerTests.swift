@@ -143,13 +143,40 @@ import Testing
         let before = try #require(room.report(of: 1)?.playout)
         for _ in 0..<3 {
             room.stall(.milliseconds(20))
-            room.listener.skip(FrameCount(960))
+            room.listener.skip(FrameCount(960), missed: FrameCount(960))
             room.run(seconds: 0.5)
         }
         let after = try #require(room.report(of: 1)?.playout)
         #expect(abs(after.delay.rawValue - before.delay.rawValue) < 48, "\(before.delay) and then \(after.delay)")
         #expect(abs(after.target.rawValue - before.target.rawValue) < 48, "\(before.target) and then \(after.target)")
         #expect(amplitude(of: 440, in: room.heard(from: 3, to: 3.4)) > 0.36)
+        #expect(after.missing - before.missing == FrameCount(3 * 960) && after.holes - before.holes == 3)
+    }
+
+    /// Which the card did not tell of: a hole between its demands.
+    @Test func aHoleBetweenDemandsIsMissingSound() throws {
+        let room = try room(saying: [440], seconds: 5)
+        room.run(seconds: 2)
+        room.stall(.milliseconds(300))
+        room.run(seconds: 1)
+        let playout = try #require(room.report(of: 1)?.playout)
+        #expect(abs(playout.missing.rawValue - 14_400) < 240 && playout.holes == 1, "\(playout)")
+        #expect(playout.late == 0, "what came meanwhile is not late")
+    }
+
+    @Test func whatALostCardIsGivenIsMissingSound() throws {
+        let room = try room(saying: [440], seconds: 5)
+        room.run(seconds: 2)
+        let before = try #require(room.report(of: 1)?.playout)
+        for _ in 0..<100 {
+            room.run(seconds: 0.005)
+            room.listener.lose(FrameCount(240))
+        }
+        room.run(seconds: 0.005)
+        room.listener.lose(.zero)
+        let after = try #require(room.report(of: 1)?.playout)
+        #expect(after.missing - before.missing == FrameCount(24_000) && after.holes - before.holes == 1)
+        #expect(abs((after.due - before.due).rawValue - 24_240) < 1_920, "it is due once")
     }
 
     @Test func aTalkerWhoseCardMissedSoundKeepsTheDelay() throws {
@@ -177,6 +204,43 @@ import Testing
         #expect(amplitude(of: 1_000, in: heard, rate: 44_100) > 0.36)
         #expect(longestGap(in: heard) < 10)
         #expect(room.report(of: 1)?.playout.concealed == .zero)
+    }
+
+    /// Frames of the card are not frames at 48 000 Hz: where one is taken for the other, the delay is wrong by up to a period, and
+    /// what plays is bent all the time.
+    @Test(arguments: [8_000, 16_000, 44_100, 96_000, 192_000]) func aCardOfAnyRateHearsAsSoonAndAsEvenly(hertz: Int)
+        throws
+    {
+        func playout(_ hertz: Int) throws -> (PlayoutStatistics, heard: [Float]) {
+            let room = try SimulatedRoom(format: LPCMFormat(rate: SampleRate(hertz: hertz)))
+            // Packets end within a period, at another place each time.
+            var coding = CodingSettings()
+            coding.frame = .microseconds(2_500)
+            try add(1, saying: 440, to: room, coding: coding)
+            room.run(seconds: 3)
+            return (try #require(room.report(of: 1)?.playout), room.heard(from: 1, to: 2.9))
+        }
+        let (usual, _) = try playout(48_000)
+        let (here, heard) = try playout(hertz)
+        #expect(abs(here.delay.rawValue - usual.delay.rawValue) <= 24, "\(here.delay), \(usual.delay)")
+        #expect(here.stretched == usual.stretched && here.concealed == .zero && here.late == 0)
+        #expect(amplitude(of: 440, in: heard, rate: hertz) > 0.36)
+    }
+
+    /// Half a second that a card did not play is as long at any rate.
+    @Test(arguments: [16_000, 48_000, 96_000, 192_000]) func aHoleOfAnyCardAddsNoDelay(hertz: Int) throws {
+        let room = try SimulatedRoom(format: LPCMFormat(rate: SampleRate(hertz: hertz)))
+        try add(1, saying: 440, to: room)
+        room.sounds[SSRC(1)] = tone(440, seconds: 5)
+        room.run(seconds: 2)
+        let before = try #require(room.report(of: 1)?.playout)
+        for _ in 0..<3 {
+            room.stall(.milliseconds(20))
+            room.listener.skip(FrameCount(hertz / 50), missed: FrameCount(hertz / 50))
+            room.run(seconds: 0.5)
+        }
+        let after = try #require(room.report(of: 1)?.playout)
+        #expect(abs(after.delay.rawValue - before.delay.rawValue) < 48, "\(before.delay) and then \(after.delay)")
     }
 
     @Test func stereoKeepsItsSides() throws {

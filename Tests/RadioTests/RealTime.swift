@@ -7,13 +7,13 @@ import Testing
 
 /// Sessions that really run. One at a time, since each wants the machine's attention.
 ///
-/// No test here is lost by a slow machine: where a stall may break the sound itself it is tried again a few times, and waits
-/// have an end only for what would never come.
-@Suite(.serialized) enum RealTimeTests {}
+/// No test here is lost by a slow machine: what a stall may break is tried again, and waits have an end only for what would never
+/// come.
+@Suite(.serialized, .inRealTimeOnACard) enum RealTimeTests {}
 
 /// As the other, with the priority of a session's audio threads.
 func retrying(
-    _ attempts: Int = 5, sourceLocation: SourceLocation = #_sourceLocation, _ attempt: () throws -> String?
+    _ attempts: Int = 3, sourceLocation: SourceLocation = #_sourceLocation, _ attempt: () throws -> String?
 ) throws {
     try retrying(attempts, priority: 50, sourceLocation: sourceLocation, attempt)
 }

@@ -21,6 +21,15 @@ import Testing
         }
     }
 
+    /// Sound that a card missed takes its time in the stream, however small the pieces: an hour of them shifts nothing.
+    @Test(arguments: [8_000, 16_000, 44_100, 96_000, 192_000]) func missedSoundTakesItsTimeAtAnyRate(hertz: Int) throws
+    {
+        let talker = try SimulatedTalker(format: LPCMFormat(rate: SampleRate(hertz: hertz)))
+        for _ in 0..<hertz { _ = talker.skip(1) }
+        let packets = talker.say([Float](repeating: 0.1, count: hertz / 10))
+        #expect(packets.first?.position == FrameCount(48_000))
+    }
+
     @Test func theEncoderFollowsTheDefence() throws {
         let talker = try SimulatedTalker()
         let sound = speechlike(seconds: 1)

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// The programs that README.md shows: the same text, built, and run.
-@Suite(.onItsOwnThread) struct ReadmeTests {
+@Suite(.onItsOwnThread, .inRealTime) struct ReadmeTests {
     @Test(arguments: ["send", "hear", "play"]) func theReadmeShowsTheProgramThatIsBuilt(name: String) throws {
         let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
         let readme = Folder.text(of: "\(root)/README.md")

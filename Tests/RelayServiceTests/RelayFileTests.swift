@@ -38,6 +38,9 @@ struct RelayFileTests {
             \(Self.family)\
               members 20\r
             channel-members 10
+            channel-talkers 9
+            channel-voices 3
+            channel-bits 300k
             talker-packets 200
             talker-bits 64k
             plain-packets 60
@@ -55,6 +58,7 @@ struct RelayFileTests {
             ])
         var limits = RelayLimits()
         (limits.members, limits.channelMembers) = (20, 10)
+        (limits.channelTalkers, limits.channelVoices, limits.channelBitsPerSecond) = (9, 3, 300_000)
         (limits.talkerPacketsPerSecond, limits.talkerBitsPerSecond) = (200, 64_000)
         #expect(configuration.relay.limits == limits)
         let channel = try #require(configuration.relay.channels.first)
@@ -75,7 +79,7 @@ struct RelayFileTests {
         #expect(configuration.relay.limits == RelayLimits() && file.statusSocket == nil)
         // Each setting of the example, switched on, is understood, and changes nothing but what must be filled in.
         let settings = RelayFile.example.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }
-        #expect(settings.count == 16)
+        #expect(settings.count == 19)
         let text = settings.map { line in
             let (talk, listen) = line.contains("concert") ? Self.keys(2) : (Self.talk, Self.listen)
             return line.dropFirst().replacing("talk=KEY", with: "talk=\(talk)").replacing(

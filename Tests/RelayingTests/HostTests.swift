@@ -15,8 +15,8 @@ struct HostTests {
 
     @Test func whoNeverSendsAFirstRecordTakesNobodysPlace() {
         var limits = RelayLimits()
-        limits.channelMembers = 4
-        limits.members = 4
+        limits.channelMembers = 6
+        limits.members = 6
         let room = RelayRoom([family], limits: limits)
         for ghost in members(200) { ghost.knock(room) }
         for number in 2..<6 { #expect(SimulatedMember(family, .listen, at: .host(number)).join(room)) }

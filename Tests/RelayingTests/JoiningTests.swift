@@ -137,7 +137,7 @@ struct JoiningTests {
 
     @Test func aFullChannelSaysSoAndTakesBackWhoWasThere() {
         var limits = RelayLimits()
-        limits.channelMembers = 2
+        limits.channelMembers = 4
         let room = RelayRoom([family], limits: limits)
         let members = (0..<3).map { SimulatedMember(family, .listen, at: .host($0)) }
         #expect(members[0].join(room) && members[1].join(room))
@@ -157,7 +157,7 @@ struct JoiningTests {
     @Test func aChannelMayHaveRoomForMoreOrFewerThanTheOthers() {
         let small = ChannelKeys.drawn("small", seed: 10)
         var configuration = RelayConfiguration([family, small])
-        configuration.limits.channelMembers = 3
+        configuration.limits.channelMembers = 5
         configuration.channels[1].limits.members = 1
         let room = RelayRoom(configuration)
         #expect(SimulatedMember(small, .listen, at: .host(1)).join(room))
@@ -169,7 +169,7 @@ struct JoiningTests {
             }
         }
         // More room for the one changes nothing for those who are in, and nothing for the other.
-        configuration.channels[1].limits.members = 2
+        configuration.channels[1].limits.members = 4
         _ = room.takeEvents()
         room.reload(configuration)
         #expect(room.takeEvents().isEmpty)
@@ -183,7 +183,7 @@ struct JoiningTests {
 
     @Test func whoTookAPlaceThatItsMemberStillHasIsTurnedAway() throws {
         var limits = RelayLimits()
-        limits.channelMembers = 2
+        limits.channelMembers = 4
         let room = RelayRoom([family], limits: limits)
         let members = (0..<2).map { SimulatedMember(family, .listen, at: .host($0)) }
         #expect(members[0].join(room) && members[1].join(room))
@@ -205,8 +205,8 @@ struct JoiningTests {
 
     @Test func allOfAFullChannelMayJoinAnewTogether() {
         var limits = RelayLimits()
-        limits.channelMembers = 8
-        limits.members = 8
+        limits.channelMembers = 10
+        limits.members = 10
         let room = RelayRoom([family], limits: limits)
         for number in 0..<8 { #expect(SimulatedMember(family, .listen, at: .host(number)).join(room)) }
         let again = (0..<8).map { SimulatedMember(family, .listen, at: .host($0), seed: 5) }

@@ -17,12 +17,13 @@ How a file is served stands in front of its name, in parts between slashes:
   status=N      answers so, `laterstatus=N` to all but the first
   icy=N         a station: after every N bytes a block of metadata, which counts up
   html          a page instead
+  packed        packed by gzip, whatever was asked for
   changing      another tag with each response
   type=X        as X, with `+` for a slash
 
 Each request is written to standard error: method, path, Range, the connection that it came over, and what else it said.
 """
-import os, re, socketserver, ssl, sys, threading, time
+import gzip, os, re, socketserver, ssl, sys, threading, time
 from http.server import BaseHTTPRequestHandler
 
 folder = sys.argv[1]
@@ -76,6 +77,9 @@ class Handler(BaseHTTPRequestHandler):
         if "html" in how:
             return self.whole(200, b"<!DOCTYPE html><html><body>Log in first</body></html>", "text/html")
         try:
+            if "packed" in how:
+                with open(os.path.join(folder, name), "rb") as file:
+                    return self.whole(200, gzip.compress(file.read(), 1), "audio/mpeg", ("Content-Encoding", "gzip"))
             with open(os.path.join(folder, name), "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 self.file(file, size, how, round)
@@ -88,9 +92,11 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def whole(self, status, body, kind):
+    def whole(self, status, body, kind, *headers):
         self.send_response(status)
         self.send_header("Content-Type", kind)
+        for header in headers:
+            self.send_header(*header)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -39,18 +39,30 @@ import Testing
         #expect(coded == sample)
     }
 
-    @Test(
-        arguments: [
-            (1.0, 8_388_607), (-1.0, -8_388_608), (-3.0, -8_388_608), (.nan, 0), (1 / 8_388_608, 1),
-            (-1 / 8_388_608, -1),
-            (0.5, 4_194_304),
-        ] as [(Float, Int32)])
-    func twentyFourBitsLieLowestFirst(level: Float, sample: Int32) {
+    private static let steps24: [(Float, Int32)] = [
+        (1.0, 8_388_607), (-1.0, -8_388_608), (-3.0, -8_388_608), (.nan, 0), (1 / 8_388_608, 1), (-1 / 8_388_608, -1),
+        (0.5, 4_194_304),
+    ]
+
+    @Test(arguments: steps24) func twentyFourBitsLieLowestFirst(level: Float, sample: Int32) {
         var coded = Packed24(low: 9, middle: 9, high: 9)
         coded.level = level
         #expect(Int32(coded.high) << 16 | Int32(coded.middle) << 8 | Int32(coded.low) == sample)
         #expect(coded.level == Float(sample) / 8_388_608)
         #expect(MemoryLayout<Packed24>.stride == 3)
+    }
+
+    @Test(arguments: steps24) func twentyFourBitsInFourBytesCarryTheirSign(level: Float, sample: Int32) {
+        var coded = Low24(bits: 9)
+        coded.level = level
+        #expect(coded.bits == sample)
+        #expect(coded.level == Float(sample) / 8_388_608)
+        // A card that captures may leave anything in the highest byte.
+        for highest in [0, 0x55, 0x80, 0xFF] as [UInt32] {
+            let found = Low24(bits: Int32(bitPattern: UInt32(bitPattern: sample) & 0xFF_FFFF | highest << 24))
+            #expect(found.level == coded.level)
+        }
+        #expect(MemoryLayout<Low24>.stride == 4)
     }
 
     @Test(arguments: [(1.0, 1.0), (1.5, 1.0), (-1.5, -1.0), (.nan, 0.0), (0.3, 0.3)] as [(Float, Float)])

@@ -79,4 +79,23 @@ private let second: Int64 = 1_000_000_000
         }
         #expect(pauses.map { $0 / millisecond } == [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000])
     }
+
+    @Test func aCardIsLookedForOneAttemptAtATime() {
+        var backoff = Backoff(now: 0)
+        let steps = [
+            backoff.step(.failed, now: 249 * millisecond), backoff.step(.failed, now: 250 * millisecond),
+            backoff.step(.opening, now: 300 * millisecond), backoff.step(.failed, now: 400 * millisecond),
+            backoff.step(.failed, now: 899 * millisecond), backoff.step(.failed, now: 900 * millisecond),
+            backoff.step(.found, now: second),
+        ]
+        #expect(steps == [.wait, .begin, .wait, .wait, .wait, .begin, .take])
+    }
+
+    @Test func attemptsThatHangAreLeftToThemselvesFourTimes() {
+        var backoff = Backoff(now: 0)
+        let steps = (1...100).map { backoff.step(.opening, now: Int64($0) * second) }
+        #expect(steps.first == .begin)
+        #expect(steps.count { $0 == .abandon } == 4)
+        #expect(!steps.dropFirst().contains(.begin))
+    }
 }

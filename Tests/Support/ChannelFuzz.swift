@@ -109,18 +109,24 @@ private struct ChannelTrial: ~Copyable {
         }
     }
 
-    /// Another member announces any epoch under any SSRC, at any index.
+    /// Another member announces any epoch under any SSRC, at any index, by a clock that may be wrong.
     private mutating func announce(_ bytes: Span<UInt8>) {
         guard bytes.count >= 8 else { return }
         talkerSSRC = SSRC(UInt32(bytes[0] & 15))
-        let epoch = Epoch(rawValue: UInt128(bytes[1]) << 120 | UInt128(bytes[2]))
+        let passed = Int64(max(now.nanoseconds, 0)) / 1_000_000
+        let milliseconds = Int64(Self.clock.sinceEpoch) + passed + Int64(Int8(bitPattern: bytes[1])) * 1_000
+        let clock = WallClock(milliseconds: UInt64(max(milliseconds, 0)))
+        let timing = Epoch.Timing(
+            timestamp: RTPTimestamp(rawValue: UInt32(bytes[2]) << 24), isSynchronised: bytes[3] & 2 == 0)
+        let epoch =
+            bytes[3] & 128 == 0
+            ? Epoch(at: clock, timing: bytes[3] & 4 == 0 ? timing : nil, random: UInt128(bytes[2] & 3))
+            : Epoch(rawValue: UInt128(bytes[1]) << 120 | UInt128(bytes[2]))
         let suite: SRTPSuite = bytes[3] & 1 == 0 ? .aesCounterMode : .aesGCM
         let index = PacketIndex(
             rolloverCounter: UInt32(bytes[4]) << 24 | UInt32(bytes[5]), SequenceNumber(rawValue: bytes.uint16(at: 6)))
-        let passed = UInt64(max(now.nanoseconds, 0)) / 1_000_000
         let announcement = Announcement(
-            suite: suite, ssrc: talkerSSRC, epoch: epoch, index: index,
-            at: WallClock(milliseconds: Self.clock.sinceEpoch + passed), under: Self.keys.mediaRoot)
+            suite: suite, ssrc: talkerSSRC, epoch: epoch, index: index, at: clock, under: Self.keys.mediaRoot)
         let key = Self.keys.mediaRoot.masterKey(suite, ssrc: talkerSSRC, epoch: epoch)
         talker = try? SRTPContext(sending: key, ssrc: talkerSSRC, at: index)
         let datagram = [UInt8](capacity: 60) { ControlPacket.write(announcement, into: &$0) }

@@ -134,7 +134,7 @@ private struct Ear: ~Copyable {
             frameCount: packet.description.frameCount, carriesFEC: false, origin: packet.origin, arrivedAt: arrival)
         {
         case .queued, .resynchronised: log.taken.append(heard.number)
-        case .late, .duplicate, .spare, .strange, .refused: break
+        case .late, .skipped, .duplicate, .spare, .strange, .refused: break
         }
     }
 

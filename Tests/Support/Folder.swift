@@ -10,15 +10,7 @@ public final class Folder: Sendable {
     }
 
     deinit {
-        if let entries = unsafe opendir(path) {
-            while let entry = unsafe readdir(entries) {
-                let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                    unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-                }
-                unsafe unlink(self(name))
-            }
-            unsafe closedir(entries)
-        }
+        for name in Self.entries(of: path) { unsafe unlink(self(name)) }
         unsafe rmdir(path)
     }
 
@@ -58,4 +50,18 @@ public final class Folder: Sendable {
     }
 
     public static func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
+
+    /// The names in a folder, hidden ones and those of the two folders `.` and `..` too; none when it is not there.
+    public static func entries(of path: String) -> [String] {
+        guard let folder = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            names.append(name)
+        }
+        return names
+    }
 }

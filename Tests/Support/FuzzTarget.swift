@@ -6,8 +6,8 @@ import Sound
 /// A parser that strangers feed, or what stands behind it. `Tools/fuzz` searches for bytes that break it; the ordinary tests
 /// feed it what was found before, and noise.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-    case rtp, rtcp, sdp, opus, reception, station, playout, capture, link, control, srtp, configuration, relay, channel,
-        icy, playlist
+    case rtp, rtcp, sdp, opus, reception, station, playout, capture, link, control, srtp, configuration, relay, channel
+    case icy, playlist, ogg, wav, tags, frames, response
 
     /// Parses `bytes`. Traps where a parser traps, and where it breaks its word: a range outside the bytes, something
     /// read that does not read the same when written again.
@@ -29,6 +29,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .channel: feedChannel(bytes)
         case .icy: feedICY(bytes)
         case .playlist: feedPlaylist(bytes)
+        case .ogg: feedOgg(bytes)
+        case .wav: feedWAV(bytes)
+        case .tags: feedTags(bytes)
+        case .frames: feedFrames(bytes)
+        case .response: feedResponse(bytes)
         }
     }
 }

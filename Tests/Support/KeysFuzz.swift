@@ -28,7 +28,7 @@ func feedControl(_ bytes: Span<UInt8>) {
     var joining = fuzzSession.joining
     switch joining.receive(bytes) {
     case .welcome, .refusal(.full), .refusal(.limited), .refusal(.refused), .refusal(.rekeyed), .refusal(.stopping),
-        .refusal(.left):
+        .refusal(.left), .refusal(.displaced):
         preconditionFailure("a stranger was believed")
     case .cookie, .refusal(.unproved), .nothing: break
     }

@@ -6,13 +6,13 @@ public struct PlainSocket: ~Copyable {
     public let port: UInt16
     private let descriptor: Int32
 
-    /// Bound to 127.0.0.1, to a port that nobody has.
-    public init() {
+    /// Bound to 127.0.0.1, or to another address of the loopback, at a port that nobody has.
+    public init(at host: UInt32 = 0x7F00_0001) {
         descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         precondition(descriptor >= 0, "no socket")
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = host.bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let descriptor = descriptor
         port = unsafe withUnsafeMutableBytes(of: &address) { bytes in

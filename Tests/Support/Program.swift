@@ -49,6 +49,8 @@ import Glibc
         }
     }
 
+    public var processID: Int32 { process }
+
     /// Its arguments as every user of the machine can see them, and its environment as its own user can.
     public var shownArguments: String { Folder.text(of: "/proc/\(process)/cmdline") }
     public var shownEnvironment: String { Folder.text(of: "/proc/\(process)/environ") }
@@ -106,8 +108,17 @@ import Glibc
         end = status & 0x7F == 0 ? .code(status >> 8 & 0xFF) : .signal(status & 0x7F)
     }
 
+    /// The PATH for a shell, in which the programs of this package are found first.
+    public static var searchPath: String { "\(Spawning.ownFolder):\(Spawning.inherited["PATH"] ?? "/usr/bin:/bin")" }
+
     /// Whether an environment variable of ours holds anything. Those of `tenfour` are kept from children.
     public static func isSet(_ variable: String) -> Bool { !(Spawning.inherited[variable] ?? "").isEmpty }
+
+    /// Where a program of this package, or one in the PATH, lies.
+    public static func path(of name: String) throws -> String { try Spawning.find(name) }
+
+    /// An environment variable of ours, as it was when the tests began.
+    public static func environment(_ variable: String) -> String? { Spawning.inherited[variable] }
 
     /// Runs to the end.
     @discardableResult

@@ -1,29 +1,21 @@
 public import Testing
 
-/// Tries a few times what a machine that is held up can break: it does so now and then, but hardly five times running.
-/// `attempt` says what was wrong with the sound, or nothing.
+/// Repeats a part of a test whose audio a machine that stood still has broken, at most twice. `attempt` says what was wrong, or
+/// nothing. See `InRealTime`, which repeats whole tests.
 ///
-/// Where it was wrong every time, that is the machine's fault only if every time a bare timer was late as well: one of the
-/// priority of those who make the sound, by more than a card's period or two, or an ordinary one, as the network thread is, by
-/// more than a buffer that follows arrivals holds on a clean link. Then it is printed, and is no failure.
+/// `priority` is that of the threads that make the audio: nil for ordinary ones.
 public func retrying(
-    _ attempts: Int = 5, priority: Int?, sourceLocation: SourceLocation = #_sourceLocation,
+    _ attempts: Int = 3, priority: Int?, sourceLocation: SourceLocation = #_sourceLocation,
     _ attempt: () throws -> String?
 ) throws {
-    var reasons: [String] = []
-    var isExcused = true
-    for _ in 0..<attempts {
-        let (timer, ordinary) = (try BareTimer(priority: priority), try BareTimer(priority: nil))
-        let reason = try attempt()
-        let (lateness, ordinaryLateness) = (timer.finish(), ordinary.finish())
-        guard let reason else { return }
-        reasons.append("\(reason), while bare timers were late by \(lateness) and \(ordinaryLateness)")
-        isExcused = isExcused && (lateness > .milliseconds(3) || ordinaryLateness > .milliseconds(10))
-    }
-    let text = "\(attempts) times: \(reasons.joined(separator: "; "))"
-    if isExcused {
-        print("The machine was held up \(text)")
-    } else {
-        Issue.record("\(text)", sourceLocation: sourceLocation)
+    for number in 1...attempts {
+        let witness = Witness(isUrgent: priority != nil)
+        guard let reason = try attempt() else { return }
+        guard let excuse = witness.excuse() else {
+            Issue.record("\(reason)", sourceLocation: sourceLocation)
+            return
+        }
+        print("The machine stood still (attempt \(number) of \(attempts)): \(reason), while \(excuse)")
+        if number == attempts { Issue.record("\(reason), while \(excuse)", severity: .warning, sourceLocation: sourceLocation) }
     }
 }

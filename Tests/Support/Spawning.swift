@@ -72,13 +72,17 @@ struct Spawning {
         return process
     }
 
-    /// The programs of this package lie beside the one that runs the tests.
-    private static func find(_ name: String) throws -> String {
+    /// The folder of this package's programs, which lie beside the one that runs the tests.
+    static let ownFolder: String = {
         let path = unsafe realpath("/proc/self/exe", nil)
         defer { unsafe free(path) }
         let own = unsafe path.map { unsafe String(cString: $0) }?.split(separator: "/").dropLast() ?? []
+        return "/" + own.joined(separator: "/")
+    }()
+
+    static func find(_ name: String) throws -> String {
         let folders =
-            ["/" + own.joined(separator: "/")] + (inherited["PATH"] ?? "").split(separator: ":").map(String.init)
+            [ownFolder] + (inherited["PATH"] ?? "").split(separator: ":").map(String.init)
         for folder in folders where unsafe access("\(folder)/\(name)", X_OK) == 0 { return "\(folder)/\(name)" }
         throw MissingProgram(name: name)
     }

@@ -108,7 +108,7 @@ private struct StationTrial: ~Copyable {
             switch event {
             case .sourceNamed(_, let text), .sourceLeft(_, let text?): checkShown(text)
             case .receiverReported(_, let view): precondition((0..<1).contains(view.lossShare))
-            case .sourceAppeared, .sourceLeft, .sourceLooksEncrypted, .identityChanged: break
+            case .sourceAppeared, .sourceLeft, .sourceLooksEncrypted, .identityChanged, .partnerMoved: break
             }
         }
     }

@@ -33,6 +33,12 @@ public import Glibc
         close(slave)
     }
 
+    /// Makes it wider or narrower. What is on it is not drawn anew by this.
+    public func resize(columns: UInt16, rows: UInt16 = 24) {
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
+    }
+
     public func type(_ keys: String) { unsafe write(master, keys, keys.utf8.count) }
 
     /// How it treats what is typed, by the flags of `termios.c_lflag`.
@@ -45,7 +51,7 @@ public import Glibc
     /// The lines that a person sees: what was drawn over is gone.
     public var lines: [String] {
         shown.replacing("\r\n", with: "\n").split(separator: "\n").map { line in
-            String(line.split(separator: "\r").last ?? "").replacing("\u{1B}[K", with: "")
+            String(line.split(separator: "\r").last ?? "").replacing("\u{1B}[K", with: "").replacing("\u{1B}[J", with: "")
         }
     }
 

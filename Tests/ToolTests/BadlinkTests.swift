@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// The command around the proxy: what it is told, and what it says.
-@Suite(.onItsOwnThread) struct BadlinkTests {
+@Suite(.onItsOwnThread, .inRealTime) struct BadlinkTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 
@@ -19,7 +19,7 @@ import Testing
     func wrongUseIsToldWithTheUsage(arguments: [String]) throws {
         let result = try Program.run("badlink", arguments, in: folder)
         #expect(result.end == .code(2) && result.output == "", "\(result.errors)")
-        #expect(result.errors.hasPrefix("Error: ") && result.errors.contains("Usage: badlink"), "\(result.errors)")
+        #expect(result.errors.hasPrefix("badlink: ") && result.errors.contains("; see 'badlink --help'"), "\(result.errors)")
     }
 
     @Test(

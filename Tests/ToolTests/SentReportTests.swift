@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// What the sender's report says of loss, by a link that loses.
-@Suite(.onItsOwnThread) struct SentReportTests {
+@Suite(.onItsOwnThread, .inRealTime) struct SentReportTests {
     private let folder = Folder()
 
     @Test func theSecondsAddUpToTheWhole() throws {

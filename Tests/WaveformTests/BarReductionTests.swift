@@ -146,18 +146,47 @@ struct BarReductionTests {
 }
 
 struct LevelTests {
-    /// Every exponent, and mantissas all over: at most a ten-thousandth of a decibel from what a logarithm in double precision says.
-    @Test(arguments: [-70, -120, -1] as [Float]) func aLevelIsRightToATenThousandthOfADecibel(floor: Float) {
-        var worst = 0.0
-        for exponent in -24...9 {
-            let samples = (0..<250).map { Float(sign: .plus, exponent: exponent, significand: 1 + Float($0) / 250) }
-            var reduction = BarReduction(barCount: 250, floor: floor)
-            reduction.append(samples.span)
-            for (level, sample) in zip(reduction.bars().averages, samples) {
-                worst = max(worst, abs(Double(level) - max(20 * logarithm(Double(sample)), Double(floor))))
+    private static let floors: [Float] = (1...120).map { -Float($0) } + [-0.5, -33.3, -119.99, -400]
+
+    /// Every exponent that a float has, subnormal ones too, both signs, at every floor: at most a ten-thousandth of a decibel from
+    /// what a logarithm in double precision says.
+    @Test func aLevelIsRightToATenThousandthOfADecibel() {
+        var samples: [Float] = []
+        for exponent in -149...127 {
+            for part in 0..<6 {
+                let sample = Float(sign: .plus, exponent: exponent, significand: 1 + Float(part) / 6)
+                samples += [sample, -sample, sample.nextDown]
             }
         }
+        samples += [.greatestFiniteMagnitude, .leastNormalMagnitude, .leastNonzeroMagnitude, 0, -0.0]
+        var worst = 0.0
+        for floor in Self.floors {
+            var reduction = BarReduction(barCount: samples.count, floor: floor)
+            reduction.append(samples.span)
+            let bars = reduction.bars()
+            for (level, sample) in zip(bars.averages, samples) {
+                let expected = sample == 0 ? -.infinity : 20 * logarithm(Double(sample.magnitude))
+                worst = max(worst, abs(Double(level) - max(expected, Double(bars.floor))))
+            }
+            #expect(bars.peaks == bars.averages)
+        }
         #expect(worst < 1e-4, "\(worst)")
+    }
+
+    /// The mean and the peak of a whole block of samples far below the floor, or far above full scale.
+    @Test(arguments: [(1e-20, -70), (-1e-20, -70), (1e-38, -70), (1e20, 400), (-1e38, 760)] as [(Float, Float)])
+    func aConstantSoundHasItsLevelAsMeanAndPeak(_ sample: Float, _ level: Float) {
+        var reduction = BarReduction(barCount: 3, floor: -70)
+        reduction.append([Float](repeating: sample, count: 9_000).span)
+        let bars = reduction.bars()
+        #expect(bars.averages.allSatisfy { abs($0 - level) < 1e-4 } && bars.peaks.allSatisfy { abs($0 - level) < 1e-4 })
+    }
+
+    @Test(arguments: floors) func whatIsNoNumberIsSilence(floor: Float) {
+        var reduction = BarReduction(barCount: 6, floor: floor)
+        reduction.append([.nan, -.nan, .signalingNaN, .infinity, -.infinity, Float(nan: 5, signaling: false)].span)
+        let bars = reduction.bars()
+        #expect(bars.averages.allSatisfy { $0 == bars.floor } && bars.peaks == bars.averages)
     }
 
     @Test func silenceIsTheFloorAndFullScaleIsZero() {

@@ -5,7 +5,19 @@ tool=$(basename -- "$0")
 
 # What the package itself is built from.
 build_packages=(git pkg-config libopus-dev libasound2-dev libuv1-dev libspeexdsp-dev libsndfile1-dev libsodium-dev libsrtp2-dev libqrencode-dev
-    libcurl4-openssl-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libcairo2-dev)
+    libcurl4-openssl-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libcairo2-dev libsystemd-dev)
+
+# -y, or --yes, before a -- is for `need` below, and taken out of the arguments of whoever reads this file.
+assume_yes=
+others=()
+while (($#)) && [[ $1 != -- ]]; do
+    case $1 in
+    -y | --yes) assume_yes=yes ;;
+    *) others+=("$1") ;;
+    esac
+    shift
+done
+set -- "${others[@]}" "$@"
 
 say() { printf '%s: %s\n' "$tool" "$*" >&2; }
 
@@ -14,7 +26,8 @@ fail() {
     exit 1
 }
 
-# need PACKAGE…: installs the Debian packages that are missing.
+# need PACKAGE…: installs the Debian packages that are missing. Lists them and asks first where standard input is a terminal,
+# unless there was a -y.
 need() {
     local missing=() package
     for package in "$@"; do
@@ -27,6 +40,12 @@ need() {
         command -v sudo >/dev/null || fail "these Debian packages are missing: as root, apt-get install ${missing[*]}"
         # sudo clears the environment.
         as_root=(sudo env DEBIAN_FRONTEND=noninteractive)
+    fi
+    if [[ ! $assume_yes && -t 0 ]]; then
+        local answer
+        say "these Debian packages are missing: ${missing[*]}"
+        read -rp "$tool: install them with apt-get now? [Y/n] " answer || answer=n
+        [[ ${answer:-y} == [yY]* ]] || fail "nothing was installed"
     fi
     say "installing ${missing[*]}"
     local log

@@ -86,11 +86,12 @@ import Sound
         do {
             proxy = try Proxy(configuration, on: loop)
         } catch let error as NetworkError {
-            guard case .portInUse(let port) = error.reason else { throw error }
+            guard case .portInUse(let port, let holder) = error.reason else { throw error }
             let remedy =
                 port == configuration.listen.port
                 ? "listen on another, or end that program" : "listen one lower or higher, or give --no-rtcp"
-            throw RadioError(.unavailable, "UDP port \(port) is in use by another program: \(remedy)")
+            let who = holder?.description ?? "a program of another user"
+            throw RadioError(.unavailable, "UDP port \(port) is in use by \(who): \(remedy)")
         }
         for signal in [SIGINT, SIGTERM] { _ = try loop.onSignal(signal) { [unowned loop] in loop.stop() } }
         Console.say(

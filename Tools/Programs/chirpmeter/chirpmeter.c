@@ -443,6 +443,16 @@ static void usage(FILE *stream)
           stream);
 }
 
+/* The meter has both ends, and nothing in between. */
+static void tell_what_must_connect_them(void)
+{
+    fprintf(stderr,
+            "chirpmeter: chirps go into %s and are waited for at %s; a program has to carry sound from one to the other\n"
+            "meanwhile: `cable`, which does nothing else, or what is to be measured, such as tenfour send and tenfour recv:\n"
+            "  Tools/labcard run -- sh -c 'cable --duration 12 & chirpmeter; wait'\n",
+            options.mic, options.ear);
+}
+
 static int wrong(const char *sentence)
 {
     fprintf(stderr, "chirpmeter: %s (see --help)\n", sentence);
@@ -498,6 +508,9 @@ int main(int count, char **arguments)
     if (!(options.duration > options.lead && options.duration <= 7200))
         return wrong("the duration is longer than the lead, and up to 7200 s");
 
+    if (count == 1)
+        tell_what_must_connect_them();
+
     /* Chirps until the end, then quiet for as long as the last may be under way. */
     double tail = options.max_delay_ms / 1e3 + 0.3;
     mouth.chirps = schedule_chirps((int64_t)(options.lead * RATE), (int64_t)((options.duration - 0.05) * RATE), mouth.starts);
@@ -536,6 +549,8 @@ int main(int count, char **arguments)
         fprintf(stderr, "chirpmeter: a device went away before the end\n");
 
     examine();
+    if (result.heard == 0 && count > 1)
+        tell_what_must_connect_them();
     bool json_on_stdout = options.json && !strcmp(options.json, "-");
     report_text(json_on_stdout ? stderr : stdout);
     if (options.json) {

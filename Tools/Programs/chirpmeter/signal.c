@@ -136,7 +136,7 @@ static double refine(const int16_t *heard, size_t count, size_t around)
 size_t find_chirps(const int16_t *heard, size_t count, const double *expected, size_t chirps, double max_delay,
                    double *heard_at)
 {
-    size_t length, found = 0, reach = RATE * 3 / 20 / STEP; /* a call may change its delay by 150 ms */
+    size_t length, found = 0, reach = RATE * 6 / 25 / STEP; /* a call may change its delay by 240 ms: chirps are 500 apart */
     float *like = likeness_of_all(heard, count, &length);
     size_t delay = common_delay(like, length, expected, chirps, max_delay);
     for (size_t i = 0; i < chirps; i++) {

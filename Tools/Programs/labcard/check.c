@@ -240,6 +240,8 @@ static bool capture_equals_playback(const char *name, struct setup setup)
             ((int16_t *)played)[i] = (int16_t)(value >> 16) | 1; /* never zero: silence is what surrounds it */
         else if (setup.format == SND_PCM_FORMAT_FLOAT_LE)
             ((float *)played)[i] = (float)((value >> 8) | 1) / 8388608.0f;
+        else if (setup.format == SND_PCM_FORMAT_S24_LE)
+            ((int32_t *)played)[i] = (value >> 8) | 1;
         else
             ((int32_t *)played)[i] = value | 1;
     }
@@ -323,6 +325,11 @@ static bool s32_stereo_passes_bit_by_bit(void)
 static bool float_stereo_passes_bit_by_bit(void)
 {
     return capture_equals_playback("labcard:bits", with(SND_PCM_FORMAT_FLOAT_LE, 2, SND_PCM_ACCESS_RW_INTERLEAVED));
+}
+
+static bool s24_stereo_passes_bit_by_bit(void)
+{
+    return capture_equals_playback("labcard:bits", with(SND_PCM_FORMAT_S24_LE, 2, SND_PCM_ACCESS_RW_INTERLEAVED));
 }
 
 static bool mapped_s16_passes_bit_by_bit(void)
@@ -747,6 +754,7 @@ int main(int count, char **arguments)
         QUESTION(s16_mono_passes_bit_by_bit),
         QUESTION(s32_stereo_passes_bit_by_bit),
         QUESTION(float_stereo_passes_bit_by_bit),
+        QUESTION(s24_stereo_passes_bit_by_bit),
         QUESTION(mapped_s16_passes_bit_by_bit),
         QUESTION(what_was_dropped_is_not_heard),
         QUESTION(a_card_at_0_ppm_keeps_the_clock),

@@ -8,6 +8,7 @@
  *     labcard:WIRE             play into WIRE, or capture from it
  *     labcard:WIRE,PPM         the card's own clock runs PPM parts per million fast (fractions and signs allowed)
  *     labcard:WIRE,PPM,RATE    the card runs at RATE Hz and at nothing else (8000 to 192000, 48000 when not given)
+ *     labcard:WIRE,PPM,RATE,FORMAT    it takes and gives samples in FORMAT only
  *
  * The wire. WIRE is a file of WIRE_FRAMES slots in $LABCARD_DIR (else $XDG_RUNTIME_DIR/labcard, else /dev/shm/labcard-UID),
  * mapped by everyone who plays or captures there. Frame w of a wire sounds when CLOCK_MONOTONIC reads w / 48000 s, so the wire
@@ -25,9 +26,14 @@
  *
  * Troubles, made by a test: while the file WIRE.unplugged exists in the directory, the wire's PCMs are gone (ENODEV, POLLERR),
  * and stay gone for those who had them open. While WIRE.suspended exists they are asleep (ESTRPIPE); then snd_pcm_resume goes
- * on where it stopped, and snd_pcm_prepare starts afresh. Both are noticed within 5 ms of running.
+ * on where it stopped, and snd_pcm_prepare starts afresh. Both are noticed within 5 ms of running. While WIRE.hanging exists,
+ * opening and closing do not return, as with a sound server that hangs. While WIRE.quantum exists, which holds a number of frames,
+ * the pointer moves so many at a time, as a sound server does: a playing card takes them at the start of each cycle.
  *
- * Sizes: S16_LE, S32_LE, FLOAT_LE, 1 or 2 channels, 2 or more periods of 64 bytes to 32 KiB, buffer up to 128 KiB (ALSA lets a
+ * A PCM whose configuration has a text in `says` writes it to standard error, and to alsa-lib's own handler, when it is opened,
+ * as some plugins do.
+ *
+ * Sizes: S16_LE, S32_LE, FLOAT_LE, S24_LE, 1 or 2 channels, 2 or more periods of 64 bytes to 32 KiB, buffer up to 128 KiB (ALSA lets a
  * plugin limit bytes, not frames): for S16 mono a period of 32 to 16384 frames and a buffer of 64 to 65536.
  *
  * Not modelled: the FIFO behind the DMA (a few ms on USB), pause, and the old sound a card repeats after an underrun that
@@ -76,12 +82,13 @@ struct card {
     snd_pcm_ioplug_t io;
     int directory;
     int wire_file;
-    char unplugged[80], suspended[80];
+    char unplugged[80], suspended[80], hanging[80], quantized[80];
     struct slot *wire;
 
     uint64_t clock; /* frames per second of CLOCK_MONOTONIC, times 10^9 */
     bool direct;    /* the card's frames are the wire's frames */
     unsigned rate;
+    snd_pcm_format_t format; /* the only one; SND_PCM_FORMAT_UNKNOWN: any of formats */
     float *sinc; /* PHASES + 1 rows of TAPS; only when not direct */
 
     struct sample *memory; /* playback: the last frames written, at (frame & memory_mask); the card's own RAM */
@@ -92,6 +99,8 @@ struct card {
     int64_t base;    /* the clock's tick at which frame 0 sounds */
     int64_t frozen;  /* where the pointer stood when the machine was suspended */
     int64_t armed;   /* what the timer is set to, in ns; 0: not set */
+    int64_t quantum; /* frames that the pointer moves at a time; 0: it moves evenly */
+    int64_t reached; /* the furthest the pointer was since the start */
     int64_t checked; /* when the trouble files were looked for, in ns */
     snd_pcm_state_t before_suspend;
 };
@@ -270,7 +279,7 @@ static int32_t sample_from(const void *bytes, snd_pcm_format_t format)
     }
     int32_t value;
     memcpy(&value, bytes, sizeof value);
-    return value;
+    return format == SND_PCM_FORMAT_S24_LE ? (int32_t)((uint32_t)value << 8) : value;
 }
 
 static void sample_to(void *bytes, snd_pcm_format_t format, int32_t sample)
@@ -281,6 +290,9 @@ static void sample_to(void *bytes, snd_pcm_format_t format, int32_t sample)
         memcpy(bytes, &value, sizeof value);
     } else if (format == SND_PCM_FORMAT_FLOAT_LE) {
         float value = (float)(sample / 2147483648.0);
+        memcpy(bytes, &value, sizeof value);
+    } else if (format == SND_PCM_FORMAT_S24_LE) {
+        int32_t value = sample > INT32_MAX - 0x80 ? 0x7FFFFF : (sample + 0x80) >> 8;
         memcpy(bytes, &value, sizeof value);
     } else {
         memcpy(bytes, &sample, sizeof sample);
@@ -294,11 +306,34 @@ static bool is_playback(const struct card *card)
     return card->io.stream == SND_PCM_STREAM_PLAYBACK;
 }
 
-/* Where the card is, as frames since it started. */
-static int64_t pointer_now(const struct card *card)
+/* Which frame sounds or is heard now, counted from the start. */
+static int64_t position_now(const struct card *card)
 {
     int64_t position = tick_at(card->clock, now_ns()) - card->base;
     return position > 0 ? position : 0;
+}
+
+/* Where the card's pointer is, as frames since it started. */
+static int64_t pointer_now(struct card *card)
+{
+    int64_t pointer = position_now(card);
+    if (card->quantum > 1) {
+        pointer = pointer / card->quantum * card->quantum;
+        if (is_playback(card))
+            pointer += card->quantum;
+    }
+    if (pointer > card->reached)
+        card->reached = pointer;
+    return card->reached;
+}
+
+/* The position at which the pointer reaches a frame. */
+static int64_t position_of(const struct card *card, int64_t pointer)
+{
+    if (card->quantum <= 1)
+        return pointer;
+    int64_t position = (pointer + card->quantum - 1) / card->quantum * card->quantum;
+    return is_playback(card) ? position - card->quantum : position;
 }
 
 /* Where the program is: ALSA's pointer runs around at the boundary (hours on 32-bit machines), this one does not. */
@@ -345,7 +380,7 @@ static void rearm(struct card *card, snd_pcm_state_t state, int64_t program)
         break;
     case SND_PCM_STATE_RUNNING: {
         int64_t target = is_playback(card) ? program - buffer + wanted : program + wanted;
-        set_timer(card, target <= 0 ? AT_ONCE : time_of(card->clock, card->base + target));
+        set_timer(card, target <= 0 ? AT_ONCE : time_of(card->clock, card->base + position_of(card, target)));
         break;
     }
     default:
@@ -356,6 +391,24 @@ static void rearm(struct card *card, snd_pcm_state_t state, int64_t program)
 static int exists(const struct card *card, const char *file)
 {
     return faccessat(card->directory, file, F_OK, 0) == 0;
+}
+
+static int64_t read_quantum(const struct card *card)
+{
+    char text[16] = "";
+    int file = openat(card->directory, card->quantized, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    ssize_t count = read(file, text, sizeof text - 1);
+    close(file);
+    long frames = count > 0 ? strtol(text, NULL, 10) : 0;
+    return frames > 1 && frames <= 8192 ? frames : 0;
+}
+
+static void hang(const struct card *card)
+{
+    while (exists(card, card->hanging))
+        usleep(20000);
 }
 
 /* 0, -ENODEV or -ESTRPIPE; looks at most every 5 ms, so that it costs a running stream nothing worth measuring. */
@@ -370,6 +423,7 @@ static int look_for_trouble(struct card *card)
     if (now - card->checked < TROUBLE_INTERVAL_NS)
         return 0;
     card->checked = now;
+    card->quantum = read_quantum(card);
     if (exists(card, card->unplugged)) {
         snd_pcm_ioplug_set_state(&card->io, SND_PCM_STATE_DISCONNECTED);
         set_timer(card, AT_ONCE);
@@ -440,6 +494,8 @@ static int on_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *delay)
     int error = locate(card, &hardware, &program);
     if (error < 0)
         return error;
+    if (card->io.state == SND_PCM_STATE_RUNNING)
+        hardware = position_now(card);
     *delay = (snd_pcm_sframes_t)(is_playback(card) ? program - hardware : hardware - program);
     if (!card->direct)
         *delay += HALF;
@@ -486,6 +542,7 @@ static int on_start(snd_pcm_ioplug_t *io)
         return trouble;
     int64_t written = (int64_t)io->appl_ptr;
     card->base = tick_at(card->clock, now_ns()) + (is_playback(card) ? 1 : 0);
+    card->reached = 0;
     if (is_playback(card))
         publish(card, 0, written);
     rearm(card, SND_PCM_STATE_RUNNING, written);
@@ -506,6 +563,7 @@ static int on_prepare(snd_pcm_ioplug_t *io)
 {
     struct card *card = io->private_data;
     card->checked = 0;
+    card->reached = 0;
     if (io->state == SND_PCM_STATE_DISCONNECTED || exists(card, card->unplugged))
         return -ENODEV;
     if (exists(card, card->suspended))
@@ -622,6 +680,7 @@ static void release(struct card *card)
 
 static int on_close(snd_pcm_ioplug_t *io)
 {
+    hang(io->private_data);
     release(io->private_data);
     return 0;
 }
@@ -674,6 +733,9 @@ static int open_wire(struct card *card, const char *name, snd_pcm_stream_t strea
         return card->directory;
     snprintf(card->unplugged, sizeof card->unplugged, "%s.unplugged", name);
     snprintf(card->suspended, sizeof card->suspended, "%s.suspended", name);
+    snprintf(card->quantized, sizeof card->quantized, "%s.quantum", name);
+    snprintf(card->hanging, sizeof card->hanging, "%s.hanging", name);
+    hang(card);
     if (exists(card, card->unplugged))
         return -ENODEV;
     card->wire_file = openat(card->directory, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -693,15 +755,20 @@ static int open_wire(struct card *card, const char *name, snd_pcm_stream_t strea
     return 0;
 }
 
+static const unsigned formats[] = {SND_PCM_FORMAT_S16_LE, SND_PCM_FORMAT_S32_LE, SND_PCM_FORMAT_FLOAT_LE, SND_PCM_FORMAT_S24_LE};
+
+enum { FORMATS = sizeof formats / sizeof *formats };
+
 static int limit(snd_pcm_ioplug_t *io)
 {
     static const unsigned accesses[] = {SND_PCM_ACCESS_RW_INTERLEAVED, SND_PCM_ACCESS_RW_NONINTERLEAVED,
                                         SND_PCM_ACCESS_MMAP_INTERLEAVED, SND_PCM_ACCESS_MMAP_NONINTERLEAVED};
-    static const unsigned formats[] = {SND_PCM_FORMAT_S16_LE, SND_PCM_FORMAT_S32_LE, SND_PCM_FORMAT_FLOAT_LE};
     struct card *card = io->private_data;
     int error = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_ACCESS, 4, accesses);
     if (error >= 0)
-        error = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_FORMAT, 3, formats);
+        error = card->format == SND_PCM_FORMAT_UNKNOWN
+                    ? snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_FORMAT, FORMATS, formats)
+                    : snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_FORMAT, 1, (unsigned *)&card->format);
     if (error >= 0)
         error = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_CHANNELS, 1, 2);
     if (error >= 0)
@@ -715,14 +782,15 @@ static int limit(snd_pcm_ioplug_t *io)
     return error;
 }
 
-static int open_card(snd_pcm_t **pcm, const char *name, const char *wire, double ppm, long rate, snd_pcm_stream_t stream,
-                     int mode)
+static int open_card(snd_pcm_t **pcm, const char *name, const char *wire, double ppm, long rate, snd_pcm_format_t format,
+                     snd_pcm_stream_t stream, int mode)
 {
     struct card *card = calloc(1, sizeof *card);
     if (card == NULL)
         return -ENOMEM;
     card->directory = card->wire_file = card->io.poll_fd = -1;
     card->rate = (unsigned)rate;
+    card->format = format;
     card->clock = (uint64_t)rate * (uint64_t)(1000000000 + llrint(ppm * 1000));
     card->direct = card->clock == WIRE_CLOCK;
     card->stop_threshold = 1;
@@ -784,9 +852,24 @@ static int get_number(const snd_config_t *node, double *value)
     return error;
 }
 
+/* The name of a format that the card has; an empty one means any of them. */
+static int get_format(const snd_config_t *node, snd_pcm_format_t *format)
+{
+    const char *text = NULL;
+    int error = snd_config_get_string(node, &text);
+    if (error < 0 || *text == 0)
+        return error;
+    *format = snd_pcm_format_value(text);
+    for (int i = 0; i < FORMATS; i++)
+        if ((int)formats[i] == *format)
+            return 0;
+    return -EINVAL;
+}
+
 SND_PCM_PLUGIN_DEFINE_FUNC(labcard)
 {
-    const char *wire = NULL;
+    const char *wire = NULL, *says = NULL;
+    snd_pcm_format_t format = SND_PCM_FORMAT_UNKNOWN;
     double ppm = 0, rate = WIRE_RATE;
     snd_config_iterator_t i, next;
     (void)root;
@@ -803,6 +886,12 @@ SND_PCM_PLUGIN_DEFINE_FUNC(labcard)
             error = get_number(node, &ppm);
         else if (!strcmp(id, "rate"))
             error = get_number(node, &rate);
+        else if (!strcmp(id, "format"))
+            error = get_format(node, &format);
+        else if (!strcmp(id, "says") && (error = snd_config_get_string(node, &says)) >= 0) {
+            fprintf(stderr, "%s\n", says);
+            SNDERR("%s", says);
+        }
         else
             error = -EINVAL;
         if (error < 0) {
@@ -822,7 +911,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(labcard)
         SNDERR("labcard: the rate must be a whole number between 8000 and 192000");
         return -EINVAL;
     }
-    return open_card(pcmp, name, wire, ppm, (long)rate, stream, mode);
+    return open_card(pcmp, name, wire, ppm, (long)rate, format, stream, mode);
 }
 
 SND_PCM_PLUGIN_SYMBOL(labcard);

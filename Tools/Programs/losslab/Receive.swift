@@ -9,7 +9,7 @@ struct Receive: ParsableCommand {
         abstract: "Let one receiver hear speech through a network, and say how it went: one line of JSON a seed.")
 
     enum Receiver: String, ExpressibleByArgument, CaseIterable {
-        case tenfour, ideal, quantile
+        case tenfour, ideal
     }
 
     @OptionGroup var trace: Trace
@@ -26,7 +26,7 @@ struct Receive: ParsableCommand {
     @Option(help: "Lost packets are asked for and come again after so many milliseconds.")
     var rtt: Double?
 
-    @Option(help: "tenfour; ideal: libopus at a fixed depth; quantile: the plain causal quantile, without sound.")
+    @Option(help: "tenfour; ideal: libopus at a fixed depth.")
     var receiver = Receiver.tenfour
 
     @Option(help: "In milliseconds: the depth of ideal, the most that repair may raise ours to.")
@@ -61,8 +61,6 @@ struct Receive: ParsableCommand {
     private func outcome(of deliveries: Deliveries, _ packets: EncodedSpeech) throws -> Outcome {
         let depth = FrameCount(Int(depth * 48))
         switch receiver {
-        case .quantile:
-            return PlainQuantile().receive(deliveries, of: packets)
         case .ideal:
             return try IdealReceiver(depth: depth).receive(deliveries, of: packets)
         case .tenfour:

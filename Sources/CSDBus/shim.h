@@ -1,0 +1,24 @@
+#include <systemd/sd-bus.h>
+
+#include "../COnDemand/on-demand.h"
+
+#define TENFOUR_SDBUS(F) \
+    F(sd_bus_call) \
+    F(sd_bus_close_unref) \
+    F(sd_bus_error_free) \
+    F(sd_bus_is_ready) \
+    F(sd_bus_message_append_basic) \
+    F(sd_bus_message_enter_container) \
+    F(sd_bus_message_new_method_call) \
+    F(sd_bus_message_peek_type) \
+    F(sd_bus_message_read_basic) \
+    F(sd_bus_message_unref) \
+    F(sd_bus_new) \
+    F(sd_bus_open_system) \
+    F(sd_bus_process) \
+    F(sd_bus_set_address) \
+    F(sd_bus_set_bus_client) \
+    F(sd_bus_start) \
+    F(sd_bus_wait)
+
+TENFOUR_ON_DEMAND(tenfour_sdbus, TENFOUR_SDBUS)

@@ -1,0 +1,171 @@
+internal import CSDBus
+internal import Glibc
+
+/// A connection to a D-Bus message bus. The C functions are `sd_bus_open_system` and `sd_bus_close_unref`.
+///
+/// Needs libsystemd, which the first connection opens. Each call waits for its answer, but never beyond the deadline given at
+/// `init`. Belongs to one thread at a time; it allocates, so an audio thread uses it before its sound starts and not after.
+@safe public struct MessageBus: ~Copyable {
+    private let bus: OpaquePointer
+    private let deadline: ContinuousClock.Instant
+
+    /// Connects and says hello.
+    ///
+    /// - `address`: in D-Bus's form (`unix:path=/run/dbus/system_bus_socket`); nil for the system bus, which
+    ///   `DBUS_SYSTEM_BUS_ADDRESS` may name.
+    /// - `deadline`: for this and all calls together.
+    public init(address: String? = nil, until deadline: ContinuousClock.Instant) throws(BusError) {
+        try needSDBus()
+        var bus: OpaquePointer?
+        let code = unsafe address.map { unsafe openBus(&bus, at: $0) } ?? sdbus.sd_bus_open_system(&bus)
+        guard code >= 0, let bus = unsafe bus else {
+            if let bus = unsafe bus { _ = unsafe sdbus.sd_bus_close_unref(bus) }
+            throw .noBus(code: code)
+        }
+        do throws(BusError) {
+            // `sd_bus_call` would wait for the bus's own hello without a limit of ours.
+            try unsafe waitUntilReady(bus, until: deadline)
+        } catch {
+            _ = unsafe sdbus.sd_bus_close_unref(bus)
+            throw error
+        }
+        unsafe self.bus = bus
+        self.deadline = deadline
+    }
+
+    deinit { _ = unsafe sdbus.sd_bus_close_unref(bus) }
+
+    /// Calls a method that answers with nothing of interest. Throws `.refused` with the error that it answers.
+    public func call(_ method: String, of object: BusObject, _ arguments: BusValue...) throws(BusError) {
+        let answer = try ask(method, of: object, arguments)
+        _ = unsafe sdbus.sd_bus_message_unref(answer)
+    }
+
+    /// The value of a property (`org.freedesktop.DBus.Properties.Get`). Throws `.wrongAnswer` where it has no basic type.
+    public func property(_ name: String, of object: BusObject) throws(BusError) -> BusValue {
+        let properties = BusObject(
+            service: object.service, path: object.path, interface: "org.freedesktop.DBus.Properties")
+        let answer = try ask("Get", of: properties, [.text(object.interface), .text(name)])
+        defer { _ = unsafe sdbus.sd_bus_message_unref(answer) }
+        guard let value = unsafe basicValue(inVariantOf: answer) else { throw .wrongAnswer }
+        return value
+    }
+
+    /// Sends the call and waits for the answer, which the caller releases.
+    private func ask(
+        _ method: String, of object: BusObject, _ arguments: [BusValue]
+    ) throws(BusError) -> OpaquePointer {
+        var message: OpaquePointer?
+        let made = unsafe sdbus.sd_bus_message_new_method_call(
+            bus, &message, object.service, object.path, object.interface, method)
+        guard made >= 0, let message = unsafe message else {
+            throw .failed(call: "sd_bus_message_new_method_call", code: made)
+        }
+        defer { _ = unsafe sdbus.sd_bus_message_unref(message) }
+        for argument in arguments {
+            let code = unsafe append(argument, to: message)
+            guard code >= 0 else { throw .failed(call: "sd_bus_message_append_basic", code: code) }
+        }
+        var error = unsafe sd_bus_error()
+        defer { unsafe sdbus.sd_bus_error_free(&error) }
+        var answer: OpaquePointer?
+        let code = unsafe sdbus.sd_bus_call(bus, message, try microseconds(until: deadline), &error, &answer)
+        if code >= 0, let answer = unsafe answer { return unsafe answer }
+        throw unsafe BusError(error, code: code)
+    }
+}
+
+// Moved from thread to thread as a whole, and never in two at once: that is what not being copyable means.
+extension MessageBus: @unchecked Sendable {}
+
+extension BusError {
+    /// For what `sd_bus_call` returned and filled in.
+    fileprivate init(_ error: sd_bus_error, code: Int32) {
+        let name = unsafe error.name.map { unsafe String(cString: $0) } ?? ""
+        let standard = "org.freedesktop.DBus.Error."
+        switch name {
+        case standard + "ServiceUnknown", standard + "NameHasNoOwner": self = .noService
+        case _ where name.hasPrefix(standard + "Spawn."): self = .noService
+        case standard + "NoReply", standard + "Timeout", standard + "TimedOut": self = .timedOut
+        case _ where code == -ETIMEDOUT: self = .timedOut
+        case "": self = .failed(call: "sd_bus_call", code: code)
+        default: self = .refused(name: name, message: unsafe error.message.map { unsafe String(cString: $0) } ?? name)
+        }
+    }
+}
+
+private func waitUntilReady(_ bus: OpaquePointer, until deadline: ContinuousClock.Instant) throws(BusError) {
+    while true {
+        let ready = unsafe sdbus.sd_bus_is_ready(bus)
+        guard ready >= 0 else { throw .noBus(code: ready) }
+        if ready > 0 { return }
+        let done = unsafe sdbus.sd_bus_process(bus, nil)
+        guard done >= 0 else { throw .noBus(code: done) }
+        if done > 0 { continue }
+        let waited = unsafe sdbus.sd_bus_wait(bus, try microseconds(until: deadline))
+        guard waited >= 0 || waited == -EINTR else { throw .noBus(code: waited) }
+    }
+}
+
+/// What is left until `deadline`. Throws where that is nothing.
+private func microseconds(until deadline: ContinuousClock.Instant) throws(BusError) -> UInt64 {
+    let left = ContinuousClock.now.duration(to: deadline) / .microseconds(1)
+    guard left >= 1 else { throw .timedOut }
+    return UInt64(min(left, 3_600e6))
+}
+
+/// A bus at an address of ours, as `sd_bus_open_system` would make it.
+private func openBus(_ bus: inout OpaquePointer?, at address: String) -> Int32 {
+    var code = unsafe sdbus.sd_bus_new(&bus)
+    if code >= 0 { code = unsafe sdbus.sd_bus_set_address(bus, address) }
+    if code >= 0 { code = unsafe sdbus.sd_bus_set_bus_client(bus, 1) }
+    return code >= 0 ? unsafe sdbus.sd_bus_start(bus) : code
+}
+
+/// Zero or above, or an errno below zero.
+private func append(_ value: BusValue, to message: OpaquePointer) -> Int32 {
+    switch value {
+    case .int32(var number): unsafe append("i", &number, to: message)
+    case .uint32(var number): unsafe append("u", &number, to: message)
+    case .int64(var number): unsafe append("x", &number, to: message)
+    case .uint64(var number): unsafe append("t", &number, to: message)
+    case .text(let text):
+        unsafe text.withCString { unsafe sdbus.sd_bus_message_append_basic(message, code(of: "s"), $0) }
+    }
+}
+
+private func append<Number: BitwiseCopyable>(
+    _ type: Unicode.Scalar, _ number: inout Number, to message: OpaquePointer
+) -> Int32 {
+    unsafe sdbus.sd_bus_message_append_basic(message, code(of: type), &number)
+}
+
+/// What an answer with one variant in it holds, if that is a number or a text.
+private func basicValue(inVariantOf answer: OpaquePointer) -> BusValue? {
+    var type: CChar = 0
+    var contents: UnsafePointer<CChar>?
+    guard unsafe sdbus.sd_bus_message_peek_type(answer, &type, &contents) > 0, type == code(of: "v"),
+        let contents = unsafe contents,
+        unsafe sdbus.sd_bus_message_enter_container(answer, type, contents) > 0
+    else { return nil }
+    switch unsafe String(cString: contents) {
+    case "i": return unsafe read(Int32(0), "i", from: answer).map { .int32($0) }
+    case "u": return unsafe read(UInt32(0), "u", from: answer).map { .uint32($0) }
+    case "x": return unsafe read(Int64(0), "x", from: answer).map { .int64($0) }
+    case "t": return unsafe read(UInt64(0), "t", from: answer).map { .uint64($0) }
+    case "s":
+        var text: UnsafePointer<CChar>?
+        guard unsafe sdbus.sd_bus_message_read_basic(answer, code(of: "s"), &text) > 0 else { return nil }
+        return unsafe text.map { .text(unsafe String(cString: $0)) }
+    default: return nil
+    }
+}
+
+private func read<Number: BitwiseCopyable>(
+    _ start: Number, _ type: Unicode.Scalar, from answer: OpaquePointer
+) -> Number? {
+    var number = start
+    return unsafe sdbus.sd_bus_message_read_basic(answer, code(of: type), &number) > 0 ? number : nil
+}
+
+private func code(of type: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: type.value) }

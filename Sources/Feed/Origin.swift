@@ -1,0 +1,52 @@
+/// The scheme, host and port of an address: credentials for one origin are never sent to another (RFC 6454).
+public struct Origin: Hashable, Sendable {
+    /// `http` or `https`.
+    public let scheme: String
+    /// In small letters, without a dot at its end.
+    public let host: String
+    public let port: Int
+
+    /// nil where the address has no host, or a port that is no number from 0 to 65535.
+    init?(_ address: String) {
+        guard let colons = address.firstRange(of: "://") else { return nil }
+        scheme = address[..<colons.lowerBound].lowercased()
+        let authority = address[colons.upperBound...].prefix { !"/?#\\".contains($0) }
+        let place = authority[
+            (authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex)...]
+        // The colons of an IPv6 address stand between brackets.
+        let nameEnd = place.lastIndex(of: "]") ?? place.startIndex
+        let colon = place[nameEnd...].lastIndex(of: ":")
+        var name = place[..<(colon ?? place.endIndex)].lowercased()
+        if name.hasSuffix(".") { name.removeLast() }
+        host = name
+        let digits = colon.map { place[place.index(after: $0)...] } ?? ""
+        guard !host.isEmpty, let port = digits.isEmpty ? (scheme == "https" ? 443 : 80) : Int(digits) else {
+            return nil
+        }
+        guard 0...65_535 ~= port else { return nil }
+        self.port = port
+    }
+}
+
+extension Resource {
+    /// Where an address leads; nil for files.
+    public var origin: Origin? {
+        guard case .http(let address) = self else { return nil }
+        return Origin(address)
+    }
+
+    /// `user:password` as an address has it before its host, percent signs and all; nil where it has none.
+    public var userInfo: String? {
+        guard case .http(let address) = self, let start = address.firstRange(of: "://")?.upperBound else { return nil }
+        let authority = address[start...].prefix { !"/?#\\".contains($0) }
+        return authority.lastIndex(of: "@").map { String(authority[..<$0]) }
+    }
+
+    /// The same address with `userInfo` before its host, where it has none of its own.
+    public func adding(userInfo: String) -> Resource {
+        guard case .http(let address) = self, self.userInfo == nil,
+            let start = address.firstRange(of: "://")?.upperBound
+        else { return self }
+        return .http(address: "\(address[..<start])\(userInfo)@\(address[start...])")
+    }
+}

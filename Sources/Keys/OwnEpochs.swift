@@ -1,0 +1,16 @@
+/// The epochs that we drew ourselves, the latest 16: what comes back of them is no other station's.
+public struct OwnEpochs: Sendable {
+    private var epochs: [Epoch] = []
+
+    private static let maximumCount = 16
+
+    public init() {}
+
+    /// `epoch` is ours from now on.
+    public mutating func insert(_ epoch: Epoch) {
+        if epochs.count == Self.maximumCount { epochs.removeFirst() }
+        epochs.append(epoch)
+    }
+
+    public func contains(_ epoch: Epoch) -> Bool { epochs.contains(epoch) }
+}

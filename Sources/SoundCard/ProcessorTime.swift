@@ -1,0 +1,59 @@
+import CALSA
+import Glibc
+import Synchronization
+
+/// The limit on the processor time that a real-time thread takes without sleeping (`RLIMIT_RTTIME`).
+///
+/// A thread that exceeds it would hold a processor for ever. At half the limit the kernel sends SIGXCPU, which lowers the
+/// thread to ordinary priority; only where even that does not help does the kernel end the process, at the whole limit.
+enum ProcessorTime {
+    private static let lowered = Atomic<Int>(0)
+
+    /// Threads that were lowered.
+    static var loweredCount: Int { lowered.load(ordering: .relaxed) }
+
+    /// Limits each real-time thread of this process to `microseconds` of processor time without sleep; a limit that is
+    /// lower already stays. False where the kernel refuses. The C functions are `setrlimit` and `sigaction`.
+    static func limit(_ microseconds: Int64) -> Bool {
+        // The first use of a global takes a lock: not in the signal.
+        _ = loweredCount
+        guard handleSignal() else { return false }
+        let resource = __rlimit_resource_t(__RLIMIT_RTTIME.rawValue)
+        var limit = rlimit()
+        guard unsafe getrlimit(resource, &limit) == 0 else { return false }
+        limit.rlim_max = min(limit.rlim_max, rlim_t(max(microseconds, 0)))
+        limit.rlim_cur = min(limit.rlim_cur, limit.rlim_max / 2)
+        return unsafe setrlimit(resource, &limit) == 0
+    }
+
+    /// A handler that a program has installed before stays.
+    private static func handleSignal() -> Bool {
+        var action = unsafe sigaction()
+        guard unsafe sigaction(SIGXCPU, nil, &action) == 0 else { return false }
+        guard unsafe action.__sigaction_handler.sa_handler == nil else { return true }
+        unsafe action.__sigaction_handler.sa_handler = lowerThisThread
+        action.sa_flags = SA_RESTART
+        return unsafe sigaction(SIGXCPU, &action, nil) == 0
+    }
+
+    /// In the signal handler.
+    fileprivate static func countLowered() { lowered.add(1, ordering: .relaxed) }
+}
+
+/// The handler of SIGXCPU, which the kernel runs on the thread that took too long. A thread of ordinary priority has reached
+/// another limit (`RLIMIT_CPU`) that ends the process as it would without us.
+@c private func lowerThisThread(_ number: Int32) {
+    let saved = errno
+    let policy = sched_getscheduler(0)
+    switch policy & ~schedResetOnFork {
+    case SCHED_FIFO, SCHED_RR:
+        var ordinary = sched_param()
+        if unsafe sched_setscheduler(0, SCHED_OTHER | (policy & schedResetOnFork), &ordinary) == 0 {
+            ProcessorTime.countLowered()
+        }
+    default:
+        signal(SIGXCPU, SIG_DFL)
+        raise(SIGXCPU)
+    }
+    errno = saved
+}

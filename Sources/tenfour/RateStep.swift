@@ -1,0 +1,15 @@
+/// How a key changes how fast sound goes.
+enum RateStep {
+    /// Steps stop at these on their way: ten of a tenth would otherwise pass 1.5 and 2 by.
+    private static let stops = [0.25, 0.5, 1, 1.5, 2, 3, 4, 8, 16, 32]
+
+    /// `rate` times `factor`. A small step ends at the first stop between the two, or within a hundredth of its end.
+    static func step(_ rate: Double, by factor: Double) -> Double {
+        let wanted = rate * factor
+        guard (0.8...1.25).contains(factor) else { return wanted }
+        let (low, high) = (min(rate, wanted), max(rate, wanted))
+        let passed = stops.filter { $0 > low * 1.001 && $0 < high / 1.001 }
+        if let stop = factor < 1 ? passed.last : passed.first { return stop }
+        return stops.first { abs(wanted / $0 - 1) < 0.01 } ?? wanted
+    }
+}

@@ -1,0 +1,49 @@
+import Console
+import Engine
+import Network
+import Playout
+import Quality
+import RTP
+import Radio
+import Sound
+
+/// The end of a session in one line: what was sent, what was heard, and what went wrong. `text` has the rest.
+extension Report {
+    /// Talkers that are told one by one.
+    private static let longestList = 2
+
+    var line: String {
+        let snapshot = snapshot
+        var parts: [String] = []
+        if snapshot.capture != nil { parts.append(sentPart) }
+        parts += snapshot.voices.prefix(Self.longestList).map(part)
+        let others = snapshot.voices.count - Self.longestList
+        if others > 0 { parts.append("\(others) more \(others == 1 ? "was" : "were") heard") }
+        if snapshot.playback != nil, snapshot.voices.isEmpty { parts.append("received nothing") }
+        if snapshot.unopenedCount > 0 { parts.append("\(count(snapshot.unopenedCount, "datagram")) not opened") }
+        if snapshot.network.failed > 0 {
+            let last = snapshot.network.lastFailure.map { " (\($0))" } ?? ""
+            parts.append("\(count(snapshot.network.failed, "datagram")) refused or not sent\(last)")
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    private var sentPart: String {
+        let (sent, seconds) = (snapshot.transmission, snapshot.elapsed / .seconds(1))
+        let rate = seconds > 0 ? Double(sent.byteCount) * 8 / seconds / 1_000 : 0
+        let lost = sent.lastView.map { ", \(max($0.lostCount, 0)) of them lost" } ?? ", no reports came"
+        return "sent \(count(sent.packetCount, "packet")) in \(decimal(seconds, places: 1)) s, "
+            + "\(decimal(rate, places: 1)) kbit/s\(sent.packetCount > 0 ? lost : "")"
+    }
+
+    private func part(_ voice: SessionSnapshot.VoiceSnapshot) -> String {
+        let whole = talkers[voice.ssrc] ?? QualitySummary()
+        let received = whole.expected - max(whole.lost, 0)
+        let missing = whole.missingShare.flatMap { share in
+            share >= 0.0005 ? ", \(decimal(share * 100, places: 1)) % not played" : nil
+        }
+        let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1)) % lost" } ?? ""
+        let score = whole.score.map { ", score \(decimal($0, places: 1)) of 4.5" } ?? ""
+        return "received \(count(received, "packet")) from \(names[voice.ssrc])\(lost)\(missing ?? "")\(score)"
+    }
+}

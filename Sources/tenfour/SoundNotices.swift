@@ -1,0 +1,47 @@
+import Radio
+
+/// What is said once of the sound cards of a session, with what to do.
+struct SoundNotices {
+    private let usesCard: Bool
+    private let captureChannel: CaptureChannel
+    private let sendsMono: Bool
+    private var hasSaidPriority = false
+    private var hasSaidSilence = false
+
+    init(_ configuration: SessionConfiguration) {
+        var usesCard = false
+        if case .card = configuration.input { usesCard = true }
+        if case .card = configuration.output { usesCard = true }
+        self.usesCard = usesCard
+        captureChannel = configuration.coding.captureChannel
+        sendsMono = configuration.coding.channelCount == 1
+    }
+
+    /// What is new in `snapshot`.
+    mutating func take(_ snapshot: SessionSnapshot) -> [String] {
+        var news: [String] = []
+        // Without a card nothing is heard of a thread that is late.
+        if usesCard, !hasSaidPriority, let denial = snapshot.priorityDenial {
+            hasSaidPriority = true
+            news.append(denial)
+        }
+        if !hasSaidSilence, let text = text(ofSilent: snapshot.capture?.silentChannel) {
+            hasSaidSilence = true
+            news.append(text)
+        }
+        return news
+    }
+
+    private func text(ofSilent channel: CaptureChannel?) -> String? {
+        guard let channel, channel != .mix else { return nil }
+        let other = channel == .left ? CaptureChannel.right : .left
+        let silence = "the \(channel.rawValue) channel of the microphone is digital silence"
+        switch captureChannel {
+        case channel: return "\(silence), so nothing is heard: --capture-channel \(other.rawValue) sends the other"
+        case .mix where sendsMono:
+            return "\(silence) and halves the other in the mix: --capture-channel \(other.rawValue) sends that alone"
+        case .mix: return "\(silence): --capture-channel \(other.rawValue) sends the other on both sides"
+        default: return nil
+        }
+    }
+}

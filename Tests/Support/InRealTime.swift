@@ -1,0 +1,89 @@
+import Synchronization
+public import Testing
+
+/// Repeats a test whose audio or deadlines a machine that stood still has broken: a bare timer thread is its witness.
+///
+/// What fails while the timer was late is printed and the test runs again, on a fresh suite, at most twice. What fails while the
+/// timer was in time fails at once. Where the machine stood still in all three runs, the last one's issues are warnings.
+public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
+    private let witness: @Sendable () -> Witness
+
+    private static let attempts = 3
+
+    public var isRecursive: Bool { true }
+
+    package init(witness: @escaping @Sendable () -> Witness) { self.witness = witness }
+
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
+    ) async throws {
+        for attempt in 1...Self.attempts {
+            let run = Run(witness(), isLast: attempt == Self.attempts)
+            let handling = IssueHandlingTrait.compactMapIssues { run.handled($0) }
+            do {
+                try await handling.provideScope(for: test, testCase: testCase, performing: body)
+            } catch {
+                guard run.excuses(error) else { throw error }
+            }
+            guard let reason = run.reason else { return }
+            print("The machine stood still during \(test.name) (attempt \(attempt) of \(Self.attempts)): \(reason)")
+        }
+    }
+}
+
+/// One run of a test: what failed in it, and whether that is the machine's fault.
+private final class Run: Sendable {
+    private let witness: Witness
+    private let isLast: Bool
+    private let state = Mutex(State())
+
+    private struct State {
+        var excused: [String] = []
+        var hasFailed = false
+    }
+
+    init(_ witness: Witness, isLast: Bool) {
+        self.witness = witness
+        self.isLast = isLast
+    }
+
+    /// Why the test is to be repeated; nil where it passed, or failed without an excuse.
+    var reason: String? {
+        state.withLock { $0.hasFailed || $0.excused.isEmpty ? nil : $0.excused.joined(separator: "; ") }
+    }
+
+    /// An issue as it is to be recorded; nil for one that is excused.
+    func handled(_ issue: Issue) -> Issue? {
+        guard issue.severity == .error else { return issue }
+        guard excuse("\(issue)") else { return issue }
+        guard isLast else { return nil }
+        var issue = issue
+        issue.severity = .warning
+        return issue
+    }
+
+    /// Whether an error that ended the run is excused, or stands for an issue that was.
+    func excuses(_ error: any Error) -> Bool {
+        // `#require` has recorded an issue before it threw.
+        if error is ExpectationFailedError { return reason != nil }
+        guard excuse("\(error)") else { return false }
+        if isLast { Issue.record("\(error)", severity: .warning) }
+        return true
+    }
+
+    private func excuse(_ failure: String) -> Bool {
+        let excuse = witness.excuse()
+        state.withLock { state in
+            if let excuse { state.excused.append("\(failure), while \(excuse)") } else { state.hasFailed = true }
+        }
+        return excuse != nil
+    }
+}
+
+extension Trait where Self == InRealTime {
+    /// For what hears, plays or waits in real time. See `InRealTime`.
+    public static var inRealTime: Self { Self { Witness(isUrgent: false) } }
+
+    /// For what runs on a sound card's clock, with threads of its priority.
+    public static var inRealTimeOnACard: Self { Self { Witness(isUrgent: true) } }
+}

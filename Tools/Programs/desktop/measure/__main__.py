@@ -1,0 +1,131 @@
+"""desktop-measure: see its --help."""
+
+import argparse
+import array
+import json
+import subprocess
+import time
+import wave
+
+import cases
+import changes
+from cases import CASES
+from changes import Change, Changes, told
+from rig import FAR_SINK, Busy, Meter, Program, free_ports, pause, say
+
+HELP = """Runs tenfour, or another program, on the desktop that this is called in, and tells delay and gaps at the sink.
+
+  recv               recv plays a tone that send reads from a file
+  call               send captures the microphone, recv plays
+  send               send captures the microphone, recv writes a file
+  talk               two stations, both ways; the second on the PCM "far"
+  listen             talk in a channel of a relay, listen plays
+  play, aplay        a file
+  ffmpeg, gstreamer, gstreamer-pulse, trx
+                     as call, by other programs
+
+A gap is excused where a bare timer thread of the same priority was late by 10 ms or more within 50 ms of it, or where the meter
+itself was not served. A run with more than three excused is void."""
+
+
+def measure(case, arguments, port):
+    # The meter begins first, and the programs take their time.
+    seconds = arguments.seconds + arguments.settle + 2 + 2 * case.pause
+    if case.tone:
+        cases.compose(seconds + 5)
+    sinks = case.paths
+    if any(change.name == "move" for change in arguments.change):
+        sinks = [f"{path}+{FAR_SINK}" for path in case.paths]
+    meter = Meter(sinks, seconds, arguments.settle, arguments.wav, chirps=not case.output)
+    programs = []
+    try:
+        pause(0.7)
+        for command in case.start(port, arguments.option):
+            programs.append(Program(*command))
+            pause(case.pause)
+        with Changes(arguments.change, lambda: programs[0].process.pid):
+            result = meter.result()
+        for program in programs:
+            if not program.runs and program.process.returncode:
+                say(f"{' '.join(program.command)} ended with {program.process.returncode}: {program.words()}")
+    finally:
+        for program in reversed(programs):
+            program.stop()
+    result["case"] = case.name
+    if case.output:
+        examine(case.output, result, arguments)
+    changes = arguments.change
+    result["changes"] = [
+        told(change, following, path, result["origin_ns"])
+        for path in result["paths"] for change, following in zip(changes, [*changes[1:], None]) if change.at]
+    return result
+
+
+def examine(output, result, arguments):
+    """What was written to a file takes the place of what the sink heard."""
+    with wave.open(str(output)) as file:
+        frames, channels = file.readframes(file.getnframes()), file.getnchannels()
+    mono = array.array("h", frames)[::channels].tobytes()
+    said = subprocess.run(["desktop-meter", "examine", "--settle", str(arguments.settle)], input=mono, check=True, capture_output=True)
+    path = json.loads(said.stdout)["paths"][0]
+    # Nobody tells when the file began: late moments of the witness anywhere near excuse.
+    begin = time_of_file(result, len(mono) / 96_000)
+    for gap in path["gaps"]:
+        gap["timer_late_ms"] = max(
+            (late for at, late in result["witness"]["at"] if abs(at - begin - gap["at_s"]) < 0.3), default=0.0)
+    path["excused"] = sum(gap["timer_late_ms"] > 0 for gap in path["gaps"])
+    for kind, name in ((True, "jumps"), (False, "gap_count")):
+        path[name] = sum((gap["kind"] == "jump") == kind and not gap["timer_late_ms"] for gap in path["gaps"])
+    path["feed_holes"] = result["paths"][0]["feed_holes"]
+    result["paths"] = [path]
+
+
+def time_of_file(result, length):
+    """On the meter's line of time: the file ended when its program was stopped, a moment ago."""
+    return (time.monotonic_ns() - result["origin_ns"]) / 1e9 - length
+
+
+def show(result):
+    for path in result["paths"]:
+        delay = path["delay_ms"]
+        said = f"{delay['median']:.1f} ms ({delay['min']:.1f} to {delay['max']:.1f})" if delay else "" if not path["feed"] else "silence"
+        if path["first_sound_s"] < 0:
+            said = "silence"
+        gaps = f"{path['gap_count']} gaps, {path['jumps']} jumps in {path['watched_s']:.1f} s"
+        if path["gap_count"]:
+            gaps += f", {path['missing_s'] * 1000:.0f} ms missing, longest {path['longest_ms']:.1f} ms"
+        if path["excused"]:
+            gaps += f"; {path['excused']} excused{' (void)' if path['excused'] > 3 else ''}"
+        if path["feed"] and path["chirps_heard"] < path["chirps_sent"]:
+            gaps += f"; {path['chirps_heard']} of {path['chirps_sent']} chirps"
+        print(f"{result['case']:<16} {said:<34} {gaps}", flush=True)
+    for change in result["changes"]:
+        print(f"  {change['what']:<14} at {change['at_s']:.1f} s: {change['gaps']} gaps, {change['missing_ms']:.0f} ms missing, sound again "
+              f"after {change['sound_again_s']:.2f} s; delay {change['delay_before_ms']}, at most {change['worst_delay_ms']}, "
+              f"{change['delay_after_ms']} ms in the end", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="desktop-measure", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("case", nargs="+", choices=sorted(CASES), metavar="CASE")
+    parser.add_argument("--seconds", type=float, default=10, help="watch for so long (10)")
+    parser.add_argument("--settle", type=float, default=0.5, help="gaps count from so long after the first sound (0.5)")
+    parser.add_argument("--times", type=int, default=1, help="start each so often (1)")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="keep N processors busy meanwhile")
+    parser.add_argument("--change", action="append", default=[], type=Change, metavar="S:WHAT", help=changes.HELP)
+    parser.add_argument("--option", action="append", default=[], metavar="WORD", help="one more word for tenfour's command")
+    parser.add_argument("--wav", metavar="PREFIX", help="write what was heard to PREFIX-SINK.wav")
+    parser.add_argument("--json", action="store_true", help="everything as JSON, a line for each run")
+    arguments = parser.parse_args()
+    arguments.change.sort(key=lambda change: change.seconds)
+    for turn in range(arguments.times):
+        for name in arguments.case:
+            with Busy(arguments.busy):
+                result = measure(CASES[name], arguments, free_ports())
+            if arguments.json:
+                print(json.dumps(result), flush=True)
+            else:
+                show(result)
+
+
+main()

@@ -1,0 +1,114 @@
+"""Programs that run within Tools/desktop, and the meter beside them."""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+SERVER = os.environ["DESKTOP_SERVER"]
+SINK, FEED = os.environ["DESKTOP_SINK"], os.environ["DESKTOP_FEED"]
+FAR_SINK, FAR_FEED = os.environ["DESKTOP_FAR_SINK"], os.environ["DESKTOP_FAR_FEED"]
+# That of tenfour's audio threads, where it is granted; 0: ordinary.
+PRIORITY = int(os.environ["DESKTOP_PRIORITY"])
+FOLDER = pathlib.Path(tempfile.mkdtemp(dir=os.environ["XDG_RUNTIME_DIR"]))
+
+
+def say(text):
+    print(f"desktop-measure: {text}", file=sys.stderr, flush=True)
+
+
+class Program:
+    """A process, ended as by Ctrl-C when its `with` is over."""
+
+    def __init__(self, *command, stdin=subprocess.DEVNULL):
+        self.command = [str(word) for word in command]
+        self.said = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(self.command, stdin=stdin, stdout=self.said, stderr=self.said)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.stop()
+
+    @property
+    def runs(self):
+        return self.process.poll() is None
+
+    def stop(self, within=5):
+        if self.runs:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(within)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        return self.process.returncode
+
+    def words(self):
+        """What it has printed."""
+        self.said.seek(0)
+        return self.said.read().decode(errors="replace").strip()
+
+
+class Meter:
+    """desktop-meter on some paths. `result` waits for its end."""
+
+    def __init__(self, paths, seconds, settle, wav=None, chirps=True):
+        command = ["desktop-meter", "measure", "--seconds", seconds, "--settle", settle, "--priority", PRIORITY]
+        for path in paths:
+            command += ["--path", path]
+        if wav:
+            command += ["--wav", wav]
+        if not chirps:
+            command += ["--no-chirps"]
+        self.process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+    def result(self):
+        out, _ = self.process.communicate()
+        if self.process.returncode:
+            raise SystemExit("desktop-measure: the meter failed")
+        return json.loads(out)
+
+
+class Busy:
+    """Loops that keep so many processors busy, at ordinary priority."""
+
+    def __init__(self, count):
+        self.loops = [Program("sh", "-c", "while :; do :; done") for _ in range(count)]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        for loop in self.loops:
+            loop.process.kill()
+            loop.process.wait()
+
+
+def free_ports():
+    """The first of eight UDP ports that nobody has: others may measure on this machine, too."""
+    while True:
+        first = random.randrange(20_000, 32_000, 10)
+        try:
+            for port in range(first, first + 8):
+                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+                    taken.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            pass
+
+
+def at_priority(*command):
+    """For programs that do not ask for a real-time priority themselves."""
+    return ["chrt", "-f", str(PRIORITY), *map(str, command)] if PRIORITY else list(map(str, command))
+
+
+def pause(seconds):
+    time.sleep(max(seconds, 0))

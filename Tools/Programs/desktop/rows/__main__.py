@@ -1,0 +1,108 @@
+"""Tools/desktop check and Tools/benchmark desktop: see their --help."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+
+from judge import ask_beside, heard, most_of, of_changes, rows_of
+from sitting import ROOT, Sitting
+from table import Row, Table, print_json
+
+PIPEWIRE, PULSE = "pipewire", "pulseaudio"
+PEERS = {"ffmpeg", "gstreamer", "gstreamer-pulse", "trx", "aplay"}
+# What is allowed where ffmpeg itself has gaps, by the quantum imposed; ms.
+OTHERWISE = {256: 55, 1024: 97, 2048: 160}
+EVERY = ["recv", "call", "talk", "listen", "play", "send"]
+QUANTA = ["5:quantum=128", "15:quantum=1024", "25:quantum=2048", "35:quantum=256"]
+COMINGS = ["5:join", "12:leave", "20:move=far", "27:move=back"]
+
+
+def check(is_long):
+    if not is_long:
+        yield Sitting(PIPEWIRE, ["ffmpeg", "call", "recv", "talk"], user=True)
+        yield Sitting(PULSE, ["gstreamer-pulse", "call", "recv"], user=True)
+        yield Sitting(PIPEWIRE, ["talk"])
+        yield Sitting(PIPEWIRE, ["talk"], quantum=1024, settle=5)
+        yield Sitting(PIPEWIRE, ["call"], changes=["4:quantum=1024"])
+        return
+    for user in (False, True):
+        yield Sitting(PIPEWIRE, ["ffmpeg", *EVERY], user=user)
+        for quantum in OTHERWISE:
+            yield Sitting(PIPEWIRE, ["ffmpeg", *EVERY], user=user, quantum=quantum, settle=5)
+        yield Sitting(PULSE, ["gstreamer-pulse", *EVERY], user=user)
+    for changes in (QUANTA, COMINGS, ["10:restart"]):
+        yield Sitting(PIPEWIRE, ["call", "talk"], changes=changes, seconds=50 if changes is QUANTA else 40)
+    yield Sitting(PULSE, ["call"], changes=["5:move=far", "15:move=back", "25:restart"], seconds=40)
+    yield Sitting(PIPEWIRE, ["ffmpeg", "gstreamer", "call"], user=True, busy=1)
+
+
+def benchmark(is_long):
+    cases = ["ffmpeg", "gstreamer", "call"]
+    yield Sitting(PIPEWIRE, cases)
+    for quantum in OTHERWISE:
+        yield Sitting(PIPEWIRE, cases, quantum=quantum, settle=5)
+    yield Sitting(PULSE, ["ffmpeg", "gstreamer-pulse", "call"])
+    yield Sitting(PIPEWIRE, cases, user=True, busy=1)
+
+
+def rows(sitting, results, is_short=False):
+    """Peers first: they are what ours is held against."""
+    peers = {name: result for name, result in results.items() if name in PEERS}
+    for result in peers.values():
+        yield from rows_of(str(sitting), result, must=False)
+    ask = 70 if sitting.server == PULSE else ask_beside(peers.get("ffmpeg"), OTHERWISE.get(sitting.quantum))
+    # Ordinary threads miss the cycles of a server on a busy machine, whoever they are: then no more than those of others do.
+    allowed = most_of(peers.values()) if sitting.user and not sitting.quantum else 0
+    for name, result in results.items():
+        if name not in PEERS and is_short:
+            yield from heard(str(sitting), result)
+        elif name not in PEERS:
+            yield from of_changes(str(sitting), result) if sitting.changes else rows_of(str(sitting), result, ask, allowed)
+    for name in sitting.cases:
+        if name not in results and name not in PEERS:
+            yield Row(f"{sitting}, {name}", "", "it did not run", False, broken=True)
+
+
+def meter():
+    """Does the meter find what is there, and nothing else? A tone; then with 5 ms of silence in it, and 6 ms cut out."""
+    program = ROOT / ".build-tools/desktop/desktop-meter"
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "tone.wav"
+        subprocess.run([program, "compose", file, "--seconds", "5"], check=True)
+        tone = file.read_bytes()[44:]
+    broken = tone[:192_000] + bytes(480) + tone[192_480:288_000] + tone[288_576:]
+    found = []
+    for sound in (tone, broken):
+        said = subprocess.run([program, "examine"], input=sound, check=True, capture_output=True).stdout
+        found.append([(gap["kind"], round(gap["at_s"], 1), round(gap["ms"])) for gap in json.loads(said)["paths"][0]["gaps"]])
+    met = found == [[], [("silence", 2.0, 5), ("jump", 3.0, 0)]]
+    return Row("the meter: a hole of 5 ms and a cut of 6 ms", "both, no more", f"{len(found[0])} and {len(found[1])}", met, str(found),
+               broken=not met)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Tools/desktop check")
+    parser.add_argument("what", choices=["check", "benchmark"])
+    parser.add_argument("word", nargs="*", help="only sittings with all of these words in their names")
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / ".build/release")
+    arguments = parser.parse_intermixed_args()
+    seconds = arguments.seconds or (60 if arguments.long else 10)
+    table = Table("From microphone to sink, on sound servers", arguments.json)
+    table.add(meter())
+    for sitting in (check if arguments.what == "check" else benchmark)(arguments.long):
+        name = " ".join([str(sitting), *sitting.cases, *sitting.changes]).lower()
+        if all(word.lower() in name for word in arguments.word):
+            is_short = arguments.what == "check" and not arguments.long
+            for row in rows(sitting, sitting.measure(seconds, arguments.programs), is_short):
+                table.add(row)
+    if arguments.json:
+        print_json([table])
+    return 0 if table.is_met else 1
+
+
+raise SystemExit(main())

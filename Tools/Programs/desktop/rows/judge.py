@@ -1,0 +1,91 @@
+"""What a measured case must show."""
+
+from sitting import OTHERS, breaks, is_void, worst
+from table import Row
+
+BESIDE_FFMPEG = 10  # ms that a jitter buffer may cost
+MOST_MISSING = 6  # % of a run of the short form: two blocks of PulseAudio are 4
+WHOLE = f"<= {MOST_MISSING} % missing"
+
+
+def rows_of(title, result, delay_ask=None, allowed=0, must=True):
+    """A row for each path. `allowed`: gaps. `must`: False for other programs, of which nothing is asked."""
+    for number, path in enumerate(result["paths"]):
+        way = f" {number + 1}" if len(result["paths"]) > 1 else ""
+        yield row(f"{title}, {result['case']}{way}", result, path, delay_ask, allowed, must)
+
+
+def heard(title, result):
+    """A row for each path of a run of 10 s, which is too short to judge a single gap: is there sound, and is it whole?"""
+    for number, path in enumerate(result["paths"]):
+        way = f" {number + 1}" if len(result["paths"]) > 1 else ""
+        name = f"{title}, {result['case']}{way}"
+        if path["first_sound_s"] < 0:
+            yield Row(name, WHOLE, "silence", False, broken=True)
+            continue
+        share = 100 * path["missing_s"] / max(path["watched_s"], 1)
+        delay = f", {path['delay_ms']['median']:.0f} ms" if path["delay_ms"] else ""
+        figure = f"{share:.1f} % missing, {breaks(path)} gaps{delay}"
+        if share > MOST_MISSING and (is_void(result) or result["others"] > OTHERS):
+            yield Row(name, WHOLE, f"{figure} (void)", None, worst(result))
+        else:
+            yield Row(name, WHOLE, figure, share <= MOST_MISSING)
+
+
+def row(name, result, path, delay_ask, allowed, must):
+    notes = [f"at {gap['at_s']:.2f} s: {gap['kind']} of {gap['ms']:.1f} ms{why(gap)}" for gap in path["gaps"][:8]]
+    values = {"path": path, "witness": result["witness"], "changes": result["changes"]}
+    delay = path["delay_ms"]
+    if path["first_sound_s"] < 0:
+        return Row(name, asked(delay_ask, allowed) if must else "", "silence", False if must else None, broken=must, **values)
+    figure = f"{path['gap_count']} gaps" + (f", {path['jumps']} jumps" if path["jumps"] else "")
+    figure += f", {delay['median']:.0f} ms" if delay else ""
+    if not must:
+        return Row(name, "", figure + (" (void)" if is_void(result) else ""), None, *notes[:2], **values)
+    if is_void(result):
+        return Row(name, asked(delay_ask, allowed), f"{figure} (void)", None, worst(result), **values)
+    met = breaks(path) <= allowed and (not delay or not delay_ask or delay["median"] <= delay_ask)
+    if not met and result["others"] > OTHERS:
+        return Row(name, asked(delay_ask, allowed), f"{figure} (void)", None, worst(result), **values)
+    return Row(name, asked(delay_ask, allowed), figure, met, *notes, **values)
+
+
+def asked(delay, allowed):
+    return f"{'<= ' if allowed else ''}{allowed} gaps" + (f", <= {delay:.0f} ms" if delay else "")
+
+
+def most_of(peers):
+    """The gaps of that of other programs that had most of them."""
+    return max((breaks(peer["paths"][0]) for peer in peers if peer["paths"][0]["first_sound_s"] >= 0), default=0)
+
+
+def why(gap):
+    if gap["timer_late_ms"]:
+        return f", excused: a bare timer was {gap['timer_late_ms']:.0f} ms late"
+    return ", excused: the meter was not served" if gap["meter"] else ""
+
+
+def of_changes(title, result):
+    """A row for each change: at most one gap, sound within a second (5 s after a restart)."""
+    for path in result["paths"]:
+        if path["first_sound_s"] < 0:
+            yield Row(f"{title}, {result['case']}", "sound", "silence", False, broken=True)
+            return
+    for change in result["changes"]:
+        within = 5 if change["what"] == "restart" else 1
+        figure = f"{change['gaps']} gaps, sound after {change['sound_again_s']:.2f} s"
+        if change["delay_after_ms"] is not None and change["delay_before_ms"] is not None:
+            figure += f", {change['delay_before_ms']:.0f} to {change['delay_after_ms']:.0f} ms"
+        met = change["gaps"] <= 1 and change["sound_again_s"] <= within
+        yield Row(f"{title}, {result['case']}, {change['what']}", f"1 gap, {within} s", figure, None if is_void(result) else met,
+                  *(["void: " + worst(result)] if is_void(result) else []))
+
+
+def ask_beside(peer, otherwise=None):
+    """The delay that ours may have beside ffmpeg's, where that had no gaps."""
+    if peer is None or is_void(peer):
+        return otherwise
+    path = peer["paths"][0]
+    if not path["delay_ms"] or path["gap_count"]:
+        return otherwise
+    return path["delay_ms"]["median"] + BESIDE_FFMPEG

@@ -1,0 +1,25 @@
+"""WebRTC's jitter buffer over the same packets, on a simulated clock; see neteq/neteq.cpp."""
+
+import json
+import os
+import subprocess
+
+# What Opus looks ahead: sound is heard so much later than playout says.
+LOOK_AHEAD = 6.5
+# It plays on after the last packet, so that the end of the speech is heard.
+TAIL = 2
+
+
+def one(losslab, program, speech, folder, network, seed):
+    """One minute of speech: its figures, PESQ among them."""
+    capture = os.path.join(folder, f"neteq-{os.getpid()}.pcap")
+    heard = os.path.join(folder, f"neteq-{os.getpid()}.wav")
+    subprocess.run(
+        [losslab, "packets", speech.path, "--network", network, "--seed", str(seed), "-o", capture], check=True)
+    told = subprocess.run(
+        [program, capture, heard, str(60 + TAIL)], capture_output=True, text=True)
+    if told.returncode:
+        raise SystemExit(told.stderr)
+    run = {key: value for key, value in json.loads(told.stdout).items() if isinstance(value, (int, float))}
+    run["pesq"] = speech.score(heard, run["delay_ms"] + LOOK_AHEAD)
+    return run
