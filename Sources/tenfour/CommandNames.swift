@@ -22,8 +22,8 @@ enum CommandNames {
 
     /// What lies in Tools.
     private static let tools: Set = [
-        "audiowatch", "badlink", "benchmark", "chirpmeter", "demo", "desktop", "fuzz", "labcard", "radiocheck", "replay",
-        "test",
+        "audiowatch", "badlink", "benchmark", "chirpmeter", "demo", "desktop", "fuzz", "labcard", "radiocheck",
+        "replay", "test",
     ]
 
     private static func refusal(of word: String, behind path: String, among known: [String]) -> String {

@@ -70,9 +70,11 @@ enum Environment {
     /// A sentence for each variable whose name begins as ours do and is nobody's.
     static var warnings: [String] {
         let known = Set(options.values.joined().map(variable(of:))).union(others)
+        let words = known.map { $0.lowercased() }.sorted()
         return names.filter { !known.contains($0) }.sorted().map { name in
-            let nearest = Spelling.nearest(to: name, among: known.map { $0.lowercased() }.sorted()).map { $0.uppercased() }
-            let remedy = nearest.isEmpty ? "tenfour COMMAND --help lists the options" : "is it \(nearest.joined(separator: " or "))?"
+            let nearest = Spelling.nearest(to: name, among: words).map { $0.uppercased() }
+            let list = "tenfour COMMAND --help lists the options"
+            let remedy = nearest.isEmpty ? list : "is it \(nearest.joined(separator: " or "))?"
             return "\(String(fromPeer: name)) in the environment sets nothing: \(remedy)"
         }
     }

@@ -31,7 +31,11 @@ struct LinkOptions: ParsableArguments {
                     throw RadioError(.usage, "\(file) is a file with a channel's link: write --link-file \(file)")
                 }
                 if let file = SavedLink.path(namedBy: typed) { return try saved(file, typed, quiet: quiet) }
-                try Mistake.check(typed) { "write HOST:\($0)" } file: { "tenfour send \($0) rtp://HOST:PORT sends it" }
+                try Mistake.check(typed) {
+                    "write HOST:\($0)"
+                } file: {
+                    "tenfour send \($0) rtp://HOST:PORT sends it"
+                }
                 return try RadioAddress(parsing: typed)
             }
             let address = try RadioAddress(parsing: secret)

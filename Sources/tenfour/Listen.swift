@@ -11,10 +11,14 @@ struct Listen: ParsableCommand {
             tenfour listen --link-file family.link -o heard.wav
             """)
 
-    @Argument(help: ArgumentHelp("The channel's link (a listen link will do), or the name it was saved under.", valueName: "link"))
+    @Argument(
+        help: ArgumentHelp(
+            "The channel's link (a listen link will do), or the name it was saved under.", valueName: "link"))
     var link: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The port to receive on, 1 to 65535; unless told any.", valueName: "port"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The port to receive on, 1 to 65535; unless told any.", valueName: "port"))
     var port: UInt16?
 
     @OptionGroup var links: LinkOptions

@@ -34,7 +34,9 @@ struct CommonOptions: ParsableArguments {
     var interface: String?
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("End after so long, such as 90s, 5m or 1h30m; a bare number is in seconds.", valueName: "time"))
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "End after so long, such as 90s, 5m or 1h30m; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
     @Option(
@@ -85,7 +87,8 @@ enum ControlPortChoice: String, ExpressibleByArgument, CaseIterable {
 /// How sound is coded.
 struct CodingOptions: ParsableArguments {
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Bit rate, 6k to 510k; a bare number is in kbit/s, above 1000 in bit/s.", valueName: "rate"))
+        name: .shortAndLong,
+        help: ArgumentHelp("Bit rate, 6k to 510k; a bare number is in kbit/s, above 1000 in bit/s.", valueName: "rate"))
     var bitrate: BitRate?
 
     @Option(

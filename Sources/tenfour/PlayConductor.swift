@@ -137,7 +137,10 @@ struct PlayConductor {
 enum PlayKeys {
     enum Verb {
         case pause, reset, mute, next, previous, quit, help
-        case seek(Duration), rate(Double), pitch(Double), volume(Double)
+        case seek(Duration)
+        case rate(Double)
+        case pitch(Double)
+        case volume(Double)
 
         func apply(to streamer: Streamer) {
             switch self {

@@ -45,7 +45,8 @@ struct Send: ParsableCommand {
     var sdp: String?
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("The port to send from, 1 to 65535; 0 lets the system choose.", valueName: "port"))
+        name: .shortAndLong,
+        help: ArgumentHelp("The port to send from, 1 to 65535; 0 lets the system choose.", valueName: "port"))
     var port: UInt16 = 0
 
     @Option(

@@ -63,7 +63,9 @@ import Testing
         let plain = try Program(
             "tenfour", ["channel", "new", "family", "--relay", "radio.example.org"], terminal: screen)
         #expect(plain.wait() == .code(0))
-        let rows = screen.shown.split(separator: "\n", omittingEmptySubsequences: false).map { max(($0.count + 79) / 80, 1) }
+        let rows = screen.shown.split(separator: "\n", omittingEmptySubsequences: false).map {
+            max(($0.count + 79) / 80, 1)
+        }
         #expect(rows.reduce(0, +) < 24 && screen.shown.contains("#talk-"), "\(screen.shown)")
         let terminal = Terminal()
         let program = try Program(

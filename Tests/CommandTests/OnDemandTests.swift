@@ -23,7 +23,9 @@ import Testing
     @Test func noneOfThemIsLoadedBeforeItIsNeeded() throws {
         let loaded = try tenfour([], environment: ["LD_TRACE_LOADED_OBJECTS": "1"]).output
         #expect(loaded.contains("libopus.so"))
-        for library in ["libavformat", "libswresample", "libcurl", "libcairo", "libsndfile"] { #expect(!loaded.contains(library)) }
+        for library in ["libavformat", "libswresample", "libcurl", "libcairo", "libsndfile"] {
+            #expect(!loaded.contains(library))
+        }
     }
 
     @Test func aFileThatNeedsNoneOfThemPlays() throws {

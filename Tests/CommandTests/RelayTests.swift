@@ -279,7 +279,8 @@ import Testing
         let result = try tenfour(misuse.arguments, in: folder)
         #expect(result.end == .code(misuse.code) && result.output == "", "\(result.errors)")
         #expect(
-            result.errors.hasPrefix("tenfour: ") && result.errors.contains("; see 'tenfour relay --help'"), "\(result.errors)")
+            result.errors.hasPrefix("tenfour: ") && result.errors.contains("; see 'tenfour relay --help'"),
+            "\(result.errors)")
         for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
     }
 }

@@ -157,7 +157,8 @@ struct Misuse: CustomTestStringConvertible {
         let arguments = ["recv", "-p", "\(UDPPort.free())", "-o", "x.wav", "-d", "0.1"]
         let loud = try tenfour(arguments, in: folder, environment: environment)
         #expect(loud.end == .code(0))
-        #expect(loud.errors.contains("tenfour: TENFOUR_BITRAET in the environment sets nothing: is it TENFOUR_BITRATE?"))
+        #expect(
+            loud.errors.contains("tenfour: TENFOUR_BITRAET in the environment sets nothing: is it TENFOUR_BITRATE?"))
         #expect(loud.errors.contains("tenfour: TENFOUR_NONSENSE in the environment sets nothing"), "\(loud.errors)")
         #expect(!loud.errors.contains("TENFOUR_FRAME"))
         #expect(try tenfour(arguments + ["-q"], in: folder, environment: environment).errors == "")

@@ -1,6 +1,6 @@
 import Glibc
-import SoundCard
 public import Sound
+import SoundCard
 import Synchronization
 
 /// A thread that does nothing but wake up every two milliseconds: no audio can be kept better than it is. Runs until the

@@ -16,6 +16,8 @@ public func retrying(
             return
         }
         print("The machine stood still (attempt \(number) of \(attempts)): \(reason), while \(excuse)")
-        if number == attempts { Issue.record("\(reason), while \(excuse)", severity: .warning, sourceLocation: sourceLocation) }
+        if number == attempts {
+            Issue.record("\(reason), while \(excuse)", severity: .warning, sourceLocation: sourceLocation)
+        }
     }
 }

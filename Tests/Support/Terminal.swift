@@ -51,7 +51,8 @@ public import Glibc
     /// The lines that a person sees: what was drawn over is gone.
     public var lines: [String] {
         shown.replacing("\r\n", with: "\n").split(separator: "\n").map { line in
-            String(line.split(separator: "\r").last ?? "").replacing("\u{1B}[K", with: "").replacing("\u{1B}[J", with: "")
+            String(line.split(separator: "\r").last ?? "")
+                .replacing("\u{1B}[K", with: "").replacing("\u{1B}[J", with: "")
         }
     }
 

@@ -19,7 +19,9 @@ import Testing
     func wrongUseIsToldWithTheUsage(arguments: [String]) throws {
         let result = try Program.run("badlink", arguments, in: folder)
         #expect(result.end == .code(2) && result.output == "", "\(result.errors)")
-        #expect(result.errors.hasPrefix("badlink: ") && result.errors.contains("; see 'badlink --help'"), "\(result.errors)")
+        #expect(
+            result.errors.hasPrefix("badlink: ") && result.errors.contains("; see 'badlink --help'"), "\(result.errors)"
+        )
     }
 
     @Test(

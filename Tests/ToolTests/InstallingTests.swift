@@ -21,7 +21,9 @@ import Testing
     }
 
     private var environment: [String: String] { ["PATH": "\(folder.path):/usr/bin:/bin"] }
-    private var hasInstalled: Bool { Folder.text(of: folder("installed")).contains("install -qy --no-install-recommends gcc") }
+    private var hasInstalled: Bool {
+        Folder.text(of: folder("installed")).contains("install -qy --no-install-recommends gcc")
+    }
 
     @Test(arguments: [("\n", true), ("y\n", true), ("n\n", false), ("\u{4}", false)])
     func aPersonIsAsked(answer: String, isTaken: Bool) throws {
@@ -44,7 +46,8 @@ import Testing
     }
 
     @Test func theMeterAloneSaysWhatItNeeds() throws {
-        let meter = try Program.run("bash", ["-c", "exec \"$0/Tools/chirpmeter\" -d 1 --lead 0.2 --mic-pcm null --ear-pcm null", root])
+        let meter = try Program.run(
+            "bash", ["-c", "exec \"$0/Tools/chirpmeter\" -d 1 --lead 0.2 --mic-pcm null --ear-pcm null", root])
         #expect(meter.errors.contains("a program has to carry sound from one to the other"), "\(meter.errors)")
     }
 }

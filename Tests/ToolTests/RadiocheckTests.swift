@@ -82,7 +82,9 @@ import Testing
             [], ["x", "--answer"], ["--network", "nonsense"], ["--network", "lan", "--min-score", "7"],
         ] {
             let result = try Program.run("radiocheck", arguments)
-            #expect(result.end == .code(2) && result.errors.hasPrefix("radiocheck: ") && result.errors.contains("; see 'radiocheck --help'"), "\(result.errors)")
+            #expect(
+                result.end == .code(2) && result.errors.hasPrefix("radiocheck: ")
+                    && result.errors.contains("; see 'radiocheck --help'"), "\(result.errors)")
         }
         let unwritable = try radiocheck("--network", "lan", "--junit", "no/such/file.xml")
         #expect(unwritable.end == .code(69) && unwritable.errors.contains("choose another place"))
