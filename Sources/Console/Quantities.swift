@@ -18,7 +18,7 @@ public struct Time<Unit: BareUnit>: ExpressibleByArgument {
         duration = .microseconds(time)
     }
 
-    /// Of numbers with units, the larger units first: `1h30m`, `20ms`.
+    /// The sum of numbers with units, the larger units first: `1h30m`, `20ms`. Nil for any other text.
     private static func microseconds(_ text: String) -> Double? {
         guard !text.isEmpty else { return nil }
         var rest = Substring(text)
@@ -65,7 +65,7 @@ public func text(of duration: Duration) -> String {
     decimal(duration / .milliseconds(1), places: 1, trimming: true) + " ms"
 }
 
-/// In microseconds. µ has two code points.
+/// The length of each unit in microseconds. Unicode has two characters for µ.
 private let microsecondsOfUnits: [String: Double] = [
     "us": 1, "\u{B5}s": 1, "\u{3BC}s": 1, "ms": 1e3, "s": 1e6, "m": 60e6, "min": 60e6, "h": 3_600e6,
 ]

@@ -39,7 +39,7 @@ extension ParsableCommand {
     }
 }
 
-/// What the parser of arguments says of wrong use:
+/// The message of the argument parser for wrong use, taken apart:
 ///
 ///     Error: The value '80000' is invalid for '-p <port>'
 ///     Help:  -p, --port <port>  The port to receive on, 1 to 65535.
@@ -48,7 +48,7 @@ extension ParsableCommand {
 struct Usage {
     private var message = ""
     private var help = ""
-    /// What an option may be, where that is one of a few words.
+    /// The words that the option takes, where the parser lists them.
     private var choices: [String] = []
     private var command = ""
 
@@ -86,7 +86,7 @@ struct Usage {
         return names.isEmpty ? "" : "'\(names.joined(separator: " ")) --help'"
     }
 
-    /// All of it in one: what is wrong, what would be right, where there is more.
+    /// One sentence: the mistake, the remedy, and the command that shows the help.
     var sentence: String {
         let wrong = choices.isEmpty ? message : message.split(separator: ". Please").first.map(String.init) ?? message
         let right = choices.isEmpty ? help : "write " + choices.joined(separator: ", ")
@@ -94,7 +94,8 @@ struct Usage {
         return parts.joined(separator: ": ") + (command.isEmpty ? "" : "; see \(command)")
     }
 
-    /// As a part of a sentence: without the capital of its first word, unless all of that is capitals, and without a full stop.
+    /// `text` as a part of a sentence: begun with a small letter, except in a word of capitals, and without a full
+    /// stop.
     private static func begun(_ text: String) -> String {
         let isWord = text.dropFirst().first?.isLowercase ?? false || text.dropFirst().first == " "
         let begun = isWord ? text.prefix(1).lowercased() + text.dropFirst() : text

@@ -4,7 +4,7 @@ public enum BusError: Error, Hashable, Sendable {
     case noLibrary(String)
     /// There is no bus, or it does not let us in; `code` is an errno below zero.
     case noBus(code: Int32)
-    /// Nobody has this name on the bus, and the bus could not start a service for it.
+    /// No program has this name on the bus, and the bus could not start one for it.
     case noService
     /// The answer is an error; `name` is D-Bus's, such as `org.freedesktop.DBus.Error.AccessDenied`.
     case refused(name: String, message: String)

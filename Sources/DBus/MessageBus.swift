@@ -23,7 +23,7 @@ internal import Glibc
             throw .noBus(code: code)
         }
         do throws(BusError) {
-            // `sd_bus_call` would wait for the bus's own hello without a limit of ours.
+            // `sd_bus_call` would wait without a limit until the bus has answered Hello.
             try unsafe waitUntilReady(bus, until: deadline)
         } catch {
             _ = unsafe sdbus.sd_bus_close_unref(bus)
@@ -75,11 +75,11 @@ internal import Glibc
     }
 }
 
-// Moved from thread to thread as a whole, and never in two at once: that is what not being copyable means.
+// A value that cannot be copied has one owner at a time, so no two threads use the connection at once.
 extension MessageBus: @unchecked Sendable {}
 
 extension BusError {
-    /// For what `sd_bus_call` returned and filled in.
+    /// The error for the code that `sd_bus_call` returned and the error that it filled in.
     fileprivate init(_ error: sd_bus_error, code: Int32) {
         let name = unsafe error.name.map { unsafe String(cString: $0) } ?? ""
         let standard = "org.freedesktop.DBus.Error."
@@ -107,14 +107,14 @@ private func waitUntilReady(_ bus: OpaquePointer, until deadline: ContinuousCloc
     }
 }
 
-/// What is left until `deadline`. Throws where that is nothing.
+/// The time left until `deadline`, at most an hour. Throws `.timedOut` where none is left.
 private func microseconds(until deadline: ContinuousClock.Instant) throws(BusError) -> UInt64 {
     let left = ContinuousClock.now.duration(to: deadline) / .microseconds(1)
     guard left >= 1 else { throw .timedOut }
     return UInt64(min(left, 3_600e6))
 }
 
-/// A bus at an address of ours, as `sd_bus_open_system` would make it.
+/// Connects to the bus at `address`, with the settings that `sd_bus_open_system` uses.
 private func openBus(_ bus: inout OpaquePointer?, at address: String) -> Int32 {
     var code = unsafe sdbus.sd_bus_new(&bus)
     if code >= 0 { code = unsafe sdbus.sd_bus_set_address(bus, address) }
@@ -140,7 +140,7 @@ private func append<Number: BitwiseCopyable>(
     unsafe sdbus.sd_bus_message_append_basic(message, code(of: type), &number)
 }
 
-/// What an answer with one variant in it holds, if that is a number or a text.
+/// The number or text in an answer that holds one variant; nil for any other answer.
 private func basicValue(inVariantOf answer: OpaquePointer) -> BusValue? {
     var type: CChar = 0
     var contents: UnsafePointer<CChar>?

@@ -1,6 +1,9 @@
 internal import CSDBus
 
-/// libsystemd's functions for D-Bus, once `needSDBus` has returned; before that, a look at them traps. Nothing changes them.
+/// libsystemd's functions for D-Bus. Nothing changes them.
+///
+/// `try!` cannot fail: every function here that reads them needs a connection, and `MessageBus.init`, which makes the
+/// connections, calls `needSDBus` first and throws where that does.
 nonisolated(unsafe) let sdbus = unsafe try! opened.get()
 
 /// Opens libsystemd, the first time. Throws where it is not on this machine.

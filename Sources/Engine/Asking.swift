@@ -19,14 +19,16 @@ extension Station {
     /// When no more may be asked.
     private static let pause = Duration.milliseconds(20)
 
-    /// What its playout was due, and what of that the card did not play, since it was first heard: reports tell it.
+    /// Takes the frames of a source that were due for playout since it was first heard, and how many of them the card
+    /// did not play. Reports carry the share that is missing.
     public mutating func playout(of ssrc: SSRC, due: FrameCount, missing: FrameCount, at now: Instant) {
         guard let index = index(of: ssrc) else { return }
         sources[index].played.take(missing: missing, due: due, at: now)
     }
 
-    /// How far playout of a source lies behind its fastest packet, told each time that it may have changed: what is lost is
-    /// asked for as long as it can still come in time. Until it is told, all the depth that the configuration allows counts.
+    /// Takes how far playout of a source lies behind its fastest packet; to be called each time that this may have
+    /// changed. Lost packets are asked for as long as they can still come in time. Before the first call that is for
+    /// the greatest depth of the configuration.
     public mutating func playoutDelay(of ssrc: SSRC, is delay: Duration) {
         guard let index = index(of: ssrc) else { return }
         sources[index].trace.playoutDelay = delay

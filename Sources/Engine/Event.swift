@@ -10,11 +10,11 @@ public enum Event: Equatable, Sendable {
     case sourceLeft(SSRC, reason: String?)
     /// What a source sends is no Opus but looks encrypted, and is not handed on. Told once.
     case sourceLooksEncrypted(SSRC)
-    /// What a receiver says about our stream.
+    /// A receiver reported on our stream.
     case receiverReported(SSRC, ReceiverView)
-    /// Another station used our SSRC: from now on we are this one.
+    /// Another station used our SSRC. This is ours from now on.
     case identityChanged(SSRC)
-    /// The name that a person typed leads to another address now, and we follow it.
+    /// The partner's name stands for another address now, and we send there.
     case partnerMoved(to: Endpoint)
 }
 
@@ -27,11 +27,12 @@ public struct ReceiverView: Hashable, Sendable {
     public var jitter: Duration
     /// There and back; nil until a report of ours has come back.
     public var roundTrip: Duration?
-    /// What the network lost of the last seconds, 0…1, before anything was brought back; nil where the report does not tell.
+    /// The share of the packets of the last seconds that the network lost, 0…1, before any was recovered; nil where the
+    /// report does not tell.
     public var networkLossShare: Double?
     /// Packets lost in a row, on average over the last seconds; nil where the report does not tell.
     public var burstLength: Double?
-    /// Of the sound of the last seconds, 0…1, what the receiver had and did not play, as where its card skips; nil where the
-    /// report does not tell.
+    /// The share of the sound of the last seconds that the receiver had and did not play, 0…1, for example because its
+    /// card skips; nil where the report does not tell.
     public var discardShare: Double?
 }

@@ -1,7 +1,8 @@
 internal import RTP
 internal import Sound
 
-/// What share of a source's sound the card did not play, over the last seconds, from counts that are told now and then.
+/// The share of a source's sound that the card did not play in the last five seconds, from counts that come at
+/// irregular times.
 struct PlayedSound: Sendable {
     private struct Count: Sendable {
         var missing: FrameCount
@@ -9,13 +10,13 @@ struct PlayedSound: Sendable {
         var at: Instant
     }
 
-    /// Oldest first. Each but the last lies half a second or more behind the one before it.
+    /// Oldest first, half a second or more apart; only the last may be closer to the one before it.
     private var counts: [Count] = []
 
     private static let memory = Duration.seconds(5)
     private static let step = Duration.milliseconds(500)
 
-    /// Counts since the source was first heard; fewer than before begin anew.
+    /// Takes counts since the source was first heard. Counts below the last ones begin a new measurement.
     mutating func take(missing: FrameCount, due: FrameCount, at now: Instant) {
         if let last = counts.last, due < last.due || missing < last.missing { counts.removeAll() }
         if counts.count > 1, now - counts[counts.count - 2].at < Self.step { counts.removeLast() }

@@ -104,7 +104,7 @@ extension Source {
     public var roundTrip: Duration? { trace.roundTrip.value }
     /// What its playout must leave room for.
     public var repair: Repair { trace.repair }
-    /// Its packets change their coding as only encrypted ones do. Since this was noticed, nearly none is played.
+    /// Whether its packets change their coding as only encrypted ones do. From then on nearly none is played.
     public var looksEncrypted: Bool { plausibility.hasBeenDoubted }
 }
 

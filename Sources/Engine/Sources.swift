@@ -58,8 +58,9 @@ extension Station {
         sourceDeadline = sources.lazy.map { $0.expiry(memberTimeout: timeout) }.min()
     }
 
-    /// A packet with our SSRC has come (RFC 3550 section 8.2): our own, looped, or that of another station which chose the
-    /// same. To the others we say good-bye under the old number, and take a new one: not twice a minute, as chance does not.
+    /// A packet with our SSRC has come (RFC 3550 section 8.2): our own, looped, or that of another station which chose
+    /// the same. For the latter we say good-bye under the old SSRC and take a new one, at most once in
+    /// `collisionInterval`.
     mutating func meetOwnNumber(_ header: RTPHeader, at now: Instant) -> Discard {
         guard !sentPackets.contains(header) else { return .loop }
         if let lastCollision, now - lastCollision < Self.collisionInterval { return .collision }
@@ -81,8 +82,8 @@ extension Station {
         events.post(.identityChanged(ssrc))
     }
 
-    /// An SSRC is given up for another station's at most once in this time: chance makes one collision in four thousand million,
-    /// and who made more would keep us from being heard.
+    /// Our SSRC changes for a collision at most once in this time. Chance makes one collision in four thousand million.
+    /// A station that made many would otherwise keep us from being heard.
     public static let collisionInterval = Duration.seconds(60)
 
     /// Where all places are taken, the source that has been silent longest gives up its own, unless it is still talking.

@@ -17,7 +17,7 @@ public struct Station: ~Copyable, Sendable {
     public var defence: Defence { choice.defence }
 
     var identity: Identity
-    /// As it was given at the beginning, but for remotes that have moved.
+    /// As given at the beginning, with the present addresses of remotes that have moved.
     public internal(set) var configuration: StationConfiguration
     var schedule = ReportSchedule()
     /// When the next source may have to be forgotten.

@@ -21,7 +21,7 @@
         /// FFmpeg may go anywhere: by a request, or since all of it is held.
         let isSeekable: Bool
 
-        /// FFmpeg may go anywhere within these bytes of the resource for a while, and nowhere else.
+        /// While it is set, FFmpeg may go anywhere within these bytes of the resource, and nowhere else.
         var confinement: Range<Int>? {
             didSet {
                 let isFree = isSeekable || confinement != nil
@@ -31,7 +31,7 @@
 
         private static let bufferSize: Int32 = 32_768
 
-        /// Whether so many bytes can be read on without waiting for the other side.
+        /// Whether the next `count` bytes can be read without waiting.
         func isHere(_ count: Int) -> Bool {
             let state = download.state
             return state.phase == .ended || state.held.upperBound >= start + offset + count

@@ -27,7 +27,7 @@
         private let startsAtFirstPacket: Bool
         /// The duration of a packet may be less than what is decoded of it.
         private let tellsDurations: Bool
-        /// Pictures lie between the packets of sound.
+        /// Whether packets of video lie between those of audio.
         private let holdsOthers: Bool
         private let firstByte: Int
         /// A seek has read the packet that comes next.
@@ -37,7 +37,7 @@
         public internal(set) var reach: Duration?
         /// Where packets that were read begin, about one a second.
         private(set) var places: [Place] = []
-        /// Where the last packet ended, as it was read.
+        /// The timestamp at which the last packet that was read ends.
         private(set) var lastEnd: Int64 = 0
         private var measured: Duration?
 
@@ -56,7 +56,7 @@
             var offset: Int
         }
 
-        /// A day and a half of them.
+        /// 36 hours of places, at one a second.
         private static let placeLimit = 1 << 17
 
         /// As much of a file may be read before its first packet, pictures and all.
@@ -221,15 +221,16 @@
             return try jump(to: stamp(of: position), orTo: position)
         }
 
-        /// In the stream's clock, as FFmpeg counts it.
+        /// `position` in the stream's own timestamps.
         func stamp(of position: Duration) throws(ParseError) -> Int64 {
-            // A file may say that it begins just before the end of time.
+            // A damaged file may begin near the greatest timestamp.
             let (stamp, isTooFar) = ticks(of: max(position, .zero)).addingReportingOverflow(origin ?? 0)
             if isTooFar { throw .malformed("its clock runs over there: the file is damaged") }
             return stamp
         }
 
-        /// The next packet is the one in which `wanted` lies, or one before it. `position` is told where FFmpeg tells none.
+        /// Seeks so that the next packet holds `wanted` or lies before it. Returns where that begins, or `position`
+        /// where FFmpeg does not tell.
         func jump(to wanted: Int64, orTo position: Duration) throws(ParseError) -> Estimate<Duration> {
             let result = unsafe av.av_seek_frame(handle, streamIndex, wanted, AVSEEK_FLAG_BACKWARD)
             if result < 0 {

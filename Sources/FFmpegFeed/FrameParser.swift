@@ -184,7 +184,7 @@
             let wanted = max(FrameCount(position, at: rate).rawValue, -lead) + lead
             let limit = try liveLimit(for: wanted)
             (hasEnded, guess, shift) = (false, nil, 0)
-            // The decoder needs what comes before, as everywhere, but not what has not come yet.
+            // As in every seek the decoder needs the frames before, but only those that have arrived.
             reach = limit.map {
                 let heard = min(
                     $0 + FrameCount(preroll, at: rate).rawValue, stream.index.end.frame - stream.first.rate / 2)
@@ -194,8 +194,8 @@
             return Estimate(max(FrameCount(next.frame - lead).duration(at: rate), .zero), isExact: guess == nil)
         }
 
-        /// The frame up to which one can go in what comes only as it is played, where `wanted` lies behind that: a second before
-        /// the last that is here, so that it sounds at once.
+        /// The last frame to which a seek in a live stream can go: a second before the newest that has arrived, so that
+        /// sound comes at once. nil where `wanted` lies before it.
         private func liveLimit(for wanted: Int) throws(ParseError) -> Int? {
             guard stream.download.state.isLive, wanted >= stream.index.end.frame else { return nil }
             try stream.scanWhatIsHere(to: wanted)

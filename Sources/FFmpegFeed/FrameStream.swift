@@ -29,7 +29,7 @@ package struct FrameStream: ~Copyable {
     /// At so many places is looked even where that takes long, as each may be a request of its own; but not for ever.
     private static let usualSampleCount = 16
     private static let patience = Duration.seconds(1)
-    /// Behind the last frame that is taken for being here.
+    /// So many bytes must lie behind a frame before it counts as arrived.
     private static let margin = 2_048
     private static let arrivalPatience = Duration.milliseconds(50)
 
@@ -110,7 +110,7 @@ package struct FrameStream: ~Copyable {
                     do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch {
                         throw .download(error)
                     }
-                    // The tag that old programs put there.
+                    // An ID3v1 tag.
                     if window.bytes.holds("TAG", at: 0) { break }
                     if window.bytes.isEmpty {
                         let isKnown = first != nil || place > offset + header.byteCount
@@ -130,8 +130,8 @@ package struct FrameStream: ~Copyable {
         return nil
     }
 
-    /// Whether the one frame there is takes all of the bytes. Among many bytes that are no sound, some look like the header of a
-    /// frame that goes beyond their end.
+    /// Whether a single frame fills all bytes. Bytes that are no sound may look like the header of a frame that goes
+    /// beyond their end.
     private static func isWhole(
         _ window: inout ByteWindow, _ offset: Int, _ start: Int, _ end: Int
     ) throws(ParseError) -> Bool {
@@ -174,7 +174,8 @@ package struct FrameStream: ~Copyable {
         return index.isComplete
     }
 
-    /// Parses on until the index holds `frame`, or no more bytes come at once: a pipe may have more when it was read.
+    /// Parses on until the index holds `frame`, or no byte has come for 50 ms: a pipe may be filled again after it was
+    /// read.
     mutating func scanWhatIsHere(to frame: Int) throws(ParseError) {
         var lastArrival = ContinuousClock.now
         while !index.isComplete, index.end.frame <= frame {
@@ -190,7 +191,7 @@ package struct FrameStream: ~Copyable {
         }
     }
 
-    /// Where the packets end that were parsed: a byte and a frame.
+    /// The byte and the frame at which the parsed packets end.
     package var parsedEnd: (offset: Int, frame: Int) { (index.end.offset, index.end.frame) }
 
     /// Parses the next packet; false at the end.

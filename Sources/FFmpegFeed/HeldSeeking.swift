@@ -4,18 +4,19 @@
     internal import Glibc
     internal import Sound
 
-    // Another place in what comes once and in its order, as from a server that knows no ranges: as far as the bytes are here.
+    // Seeks in a stream that comes once and in order, as from a server without ranges: as far as its bytes have
+    // arrived.
     extension FFmpegParser {
-        /// So many bytes FFmpeg asks for at a time.
+        /// How many bytes FFmpeg asks for at a time.
         private static let margin = 32_768
-        /// How long more is waited for: a pipe has more once it was read.
+        /// How long to wait for more bytes: a pipe may be filled again after it was read.
         private static let arrivalPatience = Duration.milliseconds(50)
 
         func seekWithinWhatIsHere(to position: Duration) throws(ParseError) -> Estimate<Duration> {
             let wanted = ticks(of: max(position, .zero))
             if wanted >= nextTicks { return try readOn(to: wanted) }
             let held = stream.download.state.held
-            // Before anything has moved.
+            // Thrown before anything has moved.
             guard let place = places.first(where: { $0.offset >= held.lowerBound }), place.ticks <= wanted
             else { throw .noWayThere }
             stream.forgetEnd()
@@ -30,13 +31,13 @@
             return try jump(to: stamp(of: position), orTo: position)
         }
 
-        /// Where the packet begins that comes next.
+        /// The timestamp of the next packet.
         private var nextTicks: Int64 {
             let stamp = unsafe packet.handle.pointee.pts
             return isPacketRead && stamp != tenfour_av_no_timestamp() ? stamp : lastEnd
         }
 
-        /// Passes over packets until the one in which `wanted` lies, as long as they are here.
+        /// Passes over packets until the one that holds `wanted`, as far as they have arrived.
         private func readOn(to wanted: Int64) throws(ParseError) -> Estimate<Duration> {
             while true {
                 if !isPacketRead { isPacketRead = try readPacket() }

@@ -17,7 +17,7 @@ public enum Container: Hashable, Sendable {
     case elementary
     /// A page of the web: what hotels' networks, log-ins and errors give instead of sound.
     case html
-    /// Packed, as a whole.
+    /// A file that gzip has packed.
     case gzip
     case playlist
     case empty

@@ -57,7 +57,7 @@ package final class ConvertedSound {
     package func place(_ begin: Int, _ count: Int, at rate: SampleRate) -> Int {
         if let nextFrame, nextFrame > firstWanted {
             if begin != nextFrame, begin >= firstWanted { position += FrameCount(begin - nextFrame).duration(at: rate) }
-            // A clock that begins anew in the middle leads nowhere before what is wanted.
+            // Where timestamps begin anew at a lower value, the sound from there on is wanted.
             firstWanted = min(firstWanted, begin)
         } else {
             position = FrameCount(max(begin, firstWanted)).duration(at: rate)

@@ -6,7 +6,7 @@ internal import Synchronization
 public final class FileDownload: Downloading {
     private let descriptor: Int32
     private let resource: Resource
-    /// As it was last looked at.
+    /// The size at the last look.
     private let lastByteCount: Atomic<Int>
     private let place = Atomic(0)
     private let isInterrupted = Atomic(false)
@@ -55,7 +55,7 @@ public final class FileDownload: Downloading {
             resource: resource)
     }
 
-    /// As it is by now: somebody may be writing it. The C function is `fstat`.
+    /// The size now: a program may be writing the file. The C function is `fstat`.
     private var byteCount: Int {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return lastByteCount.load(ordering: .relaxed) }

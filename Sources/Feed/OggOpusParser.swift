@@ -24,7 +24,7 @@ public final class OggOpusParser: PacketDecoding {
     private var chained = 0
     private var isChain = false
     private let last: (offset: Int, granule: Int)?
-    /// Where the first page of this stream with sound lies: before it is another of a chain.
+    /// The offset of the first page with sound of this stream. Before it may lie another stream of the chain.
     private var linkStart: Int
     public private(set) var reach: Duration?
 
@@ -35,10 +35,10 @@ public final class OggOpusParser: PacketDecoding {
     private var isContiguous = true
     private var parsed = (byteCount: 0, frames: 0)
 
-    /// Between two pages may lie so much that is none.
+    /// The most bytes between two pages that belong to none.
     private static let gapLimit = 1 << 22
     private static let tagLimit = 1 << 16
-    /// Few pages are longer: a second of sound.
+    /// In bytes: a second of sound. Few pages are longer.
     private static let usualPage = 1 << 14
 
     init(_ window: consuming ByteWindow, channelCount: Int?) throws(ReadError) {
@@ -196,13 +196,14 @@ public final class OggOpusParser: PacketDecoding {
         }
     }
 
-    /// As far as the bytes are here: on from where it is, or back to what is still held. False where `wanted` lies before that.
+    /// Goes to `wanted` as far as the bytes have arrived: forward, or back in what is still held. False where `wanted`
+    /// lies before that.
     private func walkHere(to wanted: Int) throws -> Bool {
         if packets.pending.isEmpty, try !takePage() { return true }
         guard let next = packets.pending.first else { return false }
         if wanted < frame(at: next.start) {
             let begin = max(pages.download.state.held.lowerBound, linkStart)
-            // What lies before the first page tells where that begins.
+            // The page before the first one tells at which granule that begins.
             let before = begin > linkStart ? try soundPage(from: begin, before: nextPage) : nil
             guard begin == linkStart || before != nil else { return false }
             if let granule = before?.granule, frame(at: granule) > wanted { return false }

@@ -22,8 +22,8 @@ public protocol Parsing: AnyObject {
     /// What cannot go there says so before anything has moved.
     func seek(to position: Duration) throws(ParseError) -> Estimate<Duration>
 
-    /// How far the last seek could go, where that is less than was asked for: the other side sends its bytes once and in their
-    /// order, and no more of them are here. nil where it went all the way.
+    /// How far the last seek went, where that is less than was asked for: the bytes come once and in order, and no more
+    /// of them have arrived. nil where it went all the way.
     var reach: Duration? { get }
 
     /// Looks ahead for about `time`, apart from what `nextPacket` gives, so that places and the duration become exact where they
@@ -36,7 +36,7 @@ extension Parsing {
     /// For parsers that never guess.
     public func scan(for time: Duration) throws(ParseError) -> Bool { true }
 
-    /// For parsers that go all the way or not at all.
+    /// nil, for parsers whose seeks go all the way or throw.
     public var reach: Duration? { nil }
 }
 

@@ -12,7 +12,7 @@ struct WAVHeader {
     var frameByteCount = 0
     /// Where the samples begin.
     var begin = 0
-    /// As the file says, however long it is; nil where a pipe wrote it, which knew no end.
+    /// The length that the header gives, whatever the file's is; nil where it gives none, as in what a pipe wrote.
     private var toldByteCount: Int?
     var title: String?
     var artist: String?
@@ -36,7 +36,7 @@ struct WAVHeader {
                     guard isFormatKnown else { break }
                     begin = offset
                     toldByteCount = Self.told(size, longByteCount, of: window.download, from: offset)
-                    // None, or not told yet: what follows decides.
+                    // Zero means no samples, or a length that is not written yet: the bytes that follow decide.
                     try window.load(at: offset, count: 4)
                     if size == 0, ["LIST", "cue ", "id3 ", "fact"].contains(where: { window.bytes.holds($0, at: 0) }) {
                         toldByteCount = 0
@@ -62,21 +62,22 @@ struct WAVHeader {
         throw .malformed("this looks like WAV and is damaged or not all here")
     }
 
-    /// Programs that write to a pipe put no length, the greatest one or nearly that; and those that are still at it often none.
+    /// Programs that write to a pipe put zero, the greatest length or nearly that. Programs that are still writing
+    /// often put zero.
     private static func told(_ size: Int, _ long: Int?, of download: any Downloading, from begin: Int) -> Int? {
         let rest = download.state.byteCount.map { max($0 - begin, 0) }
         if size == 0xFFFF_FFFF, let long, long > 0 { return long }
         return size == 0 || size >= 0x7FFF_F000 && rest.map({ $0 < size }) ?? true ? nil : size
     }
 
-    /// How many bytes of samples there are by now; nil where nobody knows an end.
+    /// How many bytes of samples there are now; nil where the end is not known.
     func byteCount(in download: any Downloading) -> Int? {
         let rest = download.state.byteCount.map { max($0 - begin, 0) }
         guard let toldByteCount else { return rest }
         return rest.map { min($0, toldByteCount) } ?? toldByteCount
     }
 
-    /// Reads again how long the samples are: who writes the file may have added some. True where there are more.
+    /// Reads the length again, as a program may still be writing the file. True where there are more samples.
     mutating func readLengthAgain(in download: any Downloading) -> Bool {
         guard let toldByteCount, download.state.isSeekable else { return false }
         var size: UInt32 = 0

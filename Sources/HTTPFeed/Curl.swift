@@ -1,8 +1,9 @@
 internal import CCurl
 internal import Feed
 
-/// libcurl's functions, once `needCurl` has returned: before that it is a mistake of ours to look at them, and traps.
-/// Nothing changes them, not those either that Swift cannot see.
+/// libcurl's functions. Nothing changes them, not those either that Swift cannot see.
+///
+/// `try!` cannot fail once `needCurl` has returned; whatever begins to use libcurl calls that first.
 nonisolated(unsafe) let curl = unsafe try! opened.get()
 
 /// Opens libcurl, the first time, whichever thread that is on. Throws where it is not on this machine.

@@ -105,7 +105,7 @@ extension CurlTransfer {
         let options = request.options
         set(CURLOPT_URL, request.address)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // Ours to follow: libcurl would take every header but two along to another host.
+        // We follow redirects ourselves: libcurl would send all headers but two to another host, too.
         set(CURLOPT_FOLLOWLOCATION, 0)
         // HTTP/2 would send us 32 MB that nobody has asked for while we are paused; here the kernel holds the other side.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))

@@ -26,16 +26,16 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private var foundEnd: Int?
     /// Some servers know no ranges but refuse them.
     private var avoidsRanges = false
-    /// From then on a connection that breaks is tried again.
+    /// Whether bytes have come. From then on a connection that breaks is tried again.
     private var hasWorked = false
     private var isPaused = false
     private var backOff = BackOff()
     private var lastProgress = Instant.start
-    /// When a connection was lost, of which nothing has come since.
+    /// When the connection was lost; nil once bytes have come again.
     private var brokenSince: Instant?
     /// Where the server has hung up, and how often just there.
     private var hangUp = (offset: -1, count: 0)
-    /// Where the present request has been led to.
+    /// The redirects of the present request.
     private var redirect: Redirect
 
     private struct Request {
@@ -56,7 +56,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
 
     /// So much shows that a connection is as good as any.
     private static let enoughToTrust = 64 << 10
-    /// The page that says where something lies is read no further.
+    /// The body of a redirect is read up to this many bytes.
     private static let pageLimit = 16 << 10
     /// A server that hangs up so often at one byte has no more, whatever it says of the length.
     private static let hangUpsAtEnd = 3
@@ -117,7 +117,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         askThere(from: offset)
     }
 
-    /// At the place that the server has led to.
+    /// Asks at the address to which redirects have led.
     private func askThere(from offset: Int) {
         retryTimer?.disarm()
         request = Request()
@@ -189,7 +189,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         guard let transfer, let loop else { return .enough }
         let verdict = judged(status: transfer.status)
         if case .moved = verdict {
-            // The page that comes with it: to its end, so that the connection serves the next request.
+            // The body of a redirect is read to its end, so that the connection can serve the next request.
             request.byteCount += bytes.count
             return request.byteCount <= Self.pageLimit ? .taken : .enough
         }

@@ -13,11 +13,11 @@ public struct HTTPOptions: Sendable {
     /// Follows a server from https to http. Neither `headers` nor a user and password go there.
     public var allowsDowngrade: Bool
     public var userAgent: String
-    /// So long a connection may take to come about, and then to bring the next byte that somebody waits for.
+    /// The longest time until a connection is made, and then until the next byte that is waited for.
     public var timeout: Duration
     /// How long a connection that broke is tried again, once bytes have come: for ever where nil. Time in a pause does not count.
     public var giveUpAfter: Duration? = .seconds(60)
-    /// The same for what is live, where nobody can come back to it later.
+    /// The same for a live stream: what it sends meanwhile cannot be fetched later.
     public var giveUpLiveAfter: Duration?
     /// A file of certificates (PEM) to trust in place of the system's.
     public var certificates: String?
@@ -45,7 +45,7 @@ public struct HTTPOptions: Sendable {
 /// One request.
 struct HTTPRequest {
     var address: String
-    /// What the person who typed the address wants sent there; none for another origin.
+    /// The headers that a person typed for this origin; none for another.
     var typedHeaders: [String]
     var options: HTTPOptions
     /// As libcurl wants it: `1000-`.
@@ -58,7 +58,7 @@ struct HTTPRequest {
     var headers: [String] {
         // Control characters would end a header and begin another.
         var lines = typedHeaders.filter { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
-        // Offsets count bytes of what is played, and so what is packed could not be gone on with.
+        // Offsets count unpacked bytes, so a packed download could not be resumed.
         if !lines.contains(where: { $0.lowercased().hasPrefix("accept-encoding:") }) {
             lines.append("Accept-Encoding: identity")
         }

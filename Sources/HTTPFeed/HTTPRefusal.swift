@@ -110,7 +110,7 @@ struct HTTPRefusal {
         }
     }
 
-    /// What came is packed in a way that was not asked for.
+    /// The sentence for a body that is packed, although the request asks for one that is not.
     func packed(_ coding: String) -> String {
         "\(host) sends it packed (\(coding)) though it was asked not to; fetch it first, with `curl --compressed -o FILE ADDRESS`"
     }

@@ -1,6 +1,6 @@
 package import Feed
 
-/// The way from the address that was asked for to where the bytes lie.
+/// The redirects from the address that was asked for to the one that has the bytes.
 package struct Redirect {
     /// Why a server is not followed.
     package enum Refusal: Error, Equatable {

@@ -1,4 +1,5 @@
-/// What a server has told of that which lies at an address, so that another part of it can be told from a part of something else.
+/// What a server says about the resource at an address. It shows whether a later response has a part of the same
+/// resource.
 package struct Representation: Equatable {
     package var byteCount: Int?
     var entityTag: String?
@@ -39,7 +40,7 @@ package struct Representation: Equatable {
     }
 }
 
-/// What a response means for one who has asked for the bytes from an offset on.
+/// What to do with the response to a request for the bytes from an offset on.
 package enum Verdict: Equatable {
     /// The body is it, but for its first bytes.
     case take(skipping: Int)
@@ -47,13 +48,13 @@ package enum Verdict: Equatable {
     case ended
     /// Should be asked for without a range.
     case askForWhole
-    /// It lies there no longer: something else does.
+    /// Another resource lies at the address now.
     case changed
-    /// It lies at another address.
+    /// The resource lies at another address.
     case moved(to: String)
-    /// The bytes are packed, and so not those that were asked for.
+    /// The body is packed, so its bytes are not those that were asked for.
     case packed(String)
-    /// Neither the bytes nor a reason to ask again; `isLasting` is no reason to wait, either.
+    /// The request failed. `isLasting`: it would fail later, too.
     case refused(isLasting: Bool)
 
     /// - `known`: what earlier responses told; nil for the first.

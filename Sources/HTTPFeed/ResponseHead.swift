@@ -14,9 +14,9 @@ package struct ResponseHead: Equatable {
     package var stationName: String?
     /// Any header that only radio stations have.
     package var isStation = false
-    /// Where it lies instead, as the server writes it.
+    /// The address of a redirect, as the server writes it.
     package var location: String?
-    /// How the body is packed, such as `gzip`; nil where it is as it lies there.
+    /// How the body is packed, such as `gzip`; nil where it is not.
     package var packing: String?
 
     /// `bytes 0-499/1234`, or `bytes */1234` where nothing of it could be sent.

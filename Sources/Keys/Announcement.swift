@@ -41,7 +41,8 @@ public struct Announcement: Hashable, Sendable {
         return epoch.timing == nil ? whole : whole + Int64(epoch.milliseconds % 1_000)
     }
 
-    /// Whether its epoch is of its clock, or before: one far ahead would be the newest for long.
+    /// Whether its epoch is at most `Epoch.maximumLead` ahead of its clock. One far ahead would be the newest for
+    /// years.
     public var isEpochOfItsTime: Bool {
         Int64(epoch.milliseconds) <= milliseconds + Int64(Epoch.maximumLead)
     }

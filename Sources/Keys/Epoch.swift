@@ -1,12 +1,12 @@
 public import RTP
 
-/// What makes a sender's key one that was never used: 16 bytes that begin with its clock (Protocol/keys.md).
+/// A number that gives a sender a key it never used: 16 bytes that begin with its clock (Protocol/keys.md).
 ///
 /// A later epoch of one sender is the greater number.
 public struct Epoch: Hashable, Comparable, Sendable {
     public let rawValue: UInt128
 
-    /// What joins a sender's packets to its clock. Stations of the version before do not tell.
+    /// Joins a sender's RTP timestamps to its clock. Epochs of the version before have none.
     public struct Timing: Hashable, Sendable {
         /// The RTP timestamp of the moment at which the epoch was drawn.
         public var timestamp: RTPTimestamp
@@ -21,8 +21,8 @@ public struct Epoch: Hashable, Comparable, Sendable {
 
     public init(rawValue: UInt128) { self.rawValue = rawValue }
 
-    /// After `last`, even where the clock was set back a little; where it was set back by more than `maximumLead`, of the
-    /// clock. `random` is drawn for each epoch: 24 bits of it are used, and 80 without `timing`.
+    /// The epoch of `clock`, or just after `last` where the clock was set back by no more than `maximumLead` since.
+    /// `random` is drawn for each epoch: 24 bits of it are used, and 80 without `timing`.
     public init(at clock: WallClock, timing: Timing? = nil, random: UInt128, after last: Epoch? = nil) {
         var milliseconds = UInt128(clock.sinceEpoch) & Self.clockMask
         if let last, milliseconds + UInt128(Self.maximumLead) > last.rawValue >> 80 {

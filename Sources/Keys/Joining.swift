@@ -6,7 +6,7 @@ public struct Joining: Sendable {
     private let relay: RelayID
     private let nonce: UInt128
     private let share: KeyShare
-    /// One for each cookie, oldest first. Who is on the way can answer HELLO before the relay does.
+    /// One for each cookie, oldest first. Somebody on the path can answer HELLO before the relay does.
     private var joins: [Join] = []
 
     /// How many different cookies are answered: the relay's own, and false ones that came before it.

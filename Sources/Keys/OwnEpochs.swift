@@ -1,4 +1,4 @@
-/// The epochs that we drew ourselves, the latest 16: what comes back of them is no other station's.
+/// The latest 16 epochs that we drew ourselves. An announcement of one of them is ours and has come back.
 public struct OwnEpochs: Sendable {
     private var epochs: [Epoch] = []
 

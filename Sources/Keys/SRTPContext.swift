@@ -8,9 +8,9 @@ public struct SRTPContext: ~Copyable, Sendable {
     private let handle: SRTPSession
     private let ssrc: SSRC
     private let suite: SRTPSuite
-    /// Where the count is, until a packet has proved it.
+    /// The index that was announced; nil once a packet has been opened near it.
     private var announced: PacketIndex?
-    /// What is before this is refused.
+    /// Packets with a lower index are refused.
     private var floor = PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0))
     private var highest = PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0))
 

@@ -31,7 +31,7 @@ public struct Channel: ~Copyable, Sendable {
     var lastInput: Instant
     var outbox = DatagramQueue(limit: Self.mostWaitingDatagrams)
     var events = ChannelEvents()
-    /// When another was told to talk under our SSRC.
+    /// When we last reported that another station talks under our SSRC.
     var lastCollision: Instant?
     /// What was told last of being in or out.
     var told: Told = .nothing
@@ -112,8 +112,8 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// What the wall clock shows, to be told about once a second: it is set now and then. Where the kernel does not call it
-    /// synchronised, what was known before counts on, or what the relay says.
+    /// Takes what the wall clock shows; to be called about once a second, as the clock may be set. Where the kernel
+    /// does not call it synchronised, the time known before goes on, or the relay's is taken.
     public mutating func clockIs(_ clock: WallClock, isSynchronised: Bool = true, at now: Instant) {
         configuration.isSynchronised = isSynchronised
         let boot = now + suspended

@@ -1,10 +1,10 @@
 internal import Keys
 internal import Sound
 
-/// What our clocks show at one moment.
+/// Our clocks, read at one moment.
 struct ClockReading: Sendable {
     var wall: WallClock
-    /// Whether the kernel calls the wall clock synchronised; not where it was taken from a relay.
+    /// Whether the kernel calls the wall clock synchronised. False where the time was taken from a relay.
     var isSynchronised: Bool
     /// CLOCK_BOOTTIME, which counts on while the machine sleeps.
     var boot: Instant
@@ -19,7 +19,7 @@ struct ClockReading: Sendable {
         (Int64(clamping: wall.sinceEpoch) - announcement.milliseconds).magnitude
     }
 
-    /// How far a first announcement may be off.
+    /// How far the first announcement of an epoch may be from our wall clock, in milliseconds.
     func maximumError(of announcement: Announcement) -> UInt64 {
         bothSynchronised(announcement) ? Announcement.maximumSynchronisedError : Announcement.maximumClockError
     }

@@ -1,22 +1,22 @@
 internal import Keys
 internal import RTP
 
-/// What is known of the key of one epoch of one talker: its clock and count as an announcement told them, and what has come of it.
+/// The key of one epoch of one talker: the clock and packet index that an announcement gave, and what it has opened.
 struct EpochKey: Sendable {
     let epoch: Epoch
     private(set) var clock: SenderClock
     private(set) var hasOpened = false
     /// How far the announcement was from our wall clock, in milliseconds.
     let error: UInt64
-    /// Which of all announcements was its latest, and which of all packets the latest that it opened.
+    /// The numbers of its latest announcement and of the latest packet that it opened, among those of all keys.
     var announced: Int
     var opened = 0
     private let suite: SRTPSuite
     private let index: PacketIndex
-    /// Of the packets that were opened.
+    /// The highest index among the packets that were opened.
     private var highest: PacketIndex
 
-    /// An announcement of the epoch that is further ahead does not tell of the same count.
+    /// How many packets a later announcement of the epoch may be ahead and still continue the same count.
     private static let reach: UInt64 = 1 << 14
 
     /// `clock` is what is known of the sender's already.
@@ -30,7 +30,7 @@ struct EpochKey: Sendable {
         self.announced = announced
     }
 
-    /// Whether an announcement of the epoch says nothing else than the one before the first packet.
+    /// Whether another announcement of the epoch agrees with the one that this key was made from.
     func agrees(with announcement: Announcement, at boot: Int64) -> Bool {
         announcement.suite == suite && announcement.index >= index
             && announcement.index.rawValue - index.rawValue <= Self.reach && clock.isClose(to: announcement, at: boot)
@@ -43,7 +43,7 @@ struct EpochKey: Sendable {
 
     mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool { clock.renew(announcement, at: boot) }
 
-    /// The clock of a sender that does not tell its packets' time was set.
+    /// Takes the new clock of a sender that was set, where its packets do not tell their time.
     mutating func resetClock(_ announcement: Announcement, at boot: Int64) {
         clock = SenderClock(announcement, at: boot)
     }

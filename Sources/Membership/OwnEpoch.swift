@@ -12,14 +12,14 @@ struct OwnEpoch: Sendable {
     private(set) var latest: PacketIndex?
     /// CLOCK_BOOTTIME, the time slept until then, and the stream's timestamp when it was drawn.
     private let drawn: (boot: Instant, suspended: Duration, timestamp: RTPTimestamp)
-    /// How far its packets were behind our clock, at the least.
+    /// The least delay of its packets behind our clock so far.
     private var leastDelay = Duration.zero
-    /// Since when all packets have been further behind.
+    /// When packets began to be behind by more than `tolerance`; nil while they are not.
     private var behindSince: Instant?
 
-    /// By so much its packets may fall behind our clock.
+    /// How far its packets may fall behind our clock.
     private static let tolerance = Duration.milliseconds(250)
-    /// What is behind for less was only late.
+    /// Packets that are behind for a shorter time were only late.
     private static let patience = Duration.seconds(1)
 
     /// Drawn when the packet of `header` is going to be sent.

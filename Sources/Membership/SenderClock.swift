@@ -2,7 +2,7 @@ internal import Keys
 internal import RTP
 internal import Sound
 
-/// The clock of a sender in one epoch, beside our CLOCK_BOOTTIME: what was withheld is told from what came in its time.
+/// A sender's clock in one epoch, against our CLOCK_BOOTTIME. It shows which packets somebody has withheld.
 ///
 /// All numbers are milliseconds. The offset is ours less the sender's, so it holds the delay of the network, too.
 struct SenderClock: Sendable {
@@ -16,7 +16,7 @@ struct SenderClock: Sendable {
     static let patience: Int64 = 2_000
     /// How long after the newest clock value packets are still opened.
     static let lifetime: Int64 = 15_000
-    /// Announcements of one moment of the sender's differ by less.
+    /// The offsets of announcements that a sender made at one moment differ by less.
     private static let closeness: Int64 = 250
 
     init(_ announcement: Announcement, at boot: Int64) {

@@ -189,7 +189,7 @@ extension Channel {
         }
     }
 
-    /// Others can say so as often as they like: a station that follows each time is heard by nobody.
+    /// At most once a minute: a station that changed its SSRC at each claim of another would never be heard.
     mutating func tellOfCollision(at now: Instant) {
         if let lastCollision, now - lastCollision < Station.collisionInterval { return }
         lastCollision = now

@@ -20,7 +20,7 @@ struct Talk: ~Copyable, Sendable {
     /// A new epoch after so long without a packet, and in any case after so long.
     static let longestSilence = Duration.seconds(60)
     static let epochLength = Duration.seconds(600)
-    /// And where the clock has become synchronised since it was drawn, if that is so long ago.
+    /// An epoch drawn before the clock was synchronised is replaced when it is this old.
     private static let shortestLength = Duration.seconds(10)
     /// So long before its first packet it is announced.
     static let notice = Duration.seconds(2)

@@ -30,10 +30,10 @@ struct Talkers: ~Copyable, Sendable {
     /// How many keys a talker may have, and how many of them that have opened packets.
     private static let maximumOwnCount = 8
     private static let maximumOpenedCount = 4
-    /// Of the shortest packets that Opus has.
+    /// With packets of 2.5 ms, the shortest that Opus has.
     private static let mostPacketsPerSecond = 400
 
-    /// What became of a packet.
+    /// The result of opening a packet.
     enum Outcome: Equatable {
         /// It is RTP of so many bytes.
         case opened(Int)
@@ -45,7 +45,7 @@ struct Talkers: ~Copyable, Sendable {
         case unopened
     }
 
-    /// What became of an announcement that a member made.
+    /// The result of taking an announcement that a member made.
     enum Belief: Equatable {
         /// Packets that could not be opened may be opened now.
         case begun
@@ -191,10 +191,10 @@ struct Talkers: ~Copyable, Sendable {
         for index in talkers.indices { talkers[index].places.removeAll { $0 == place } }
     }
 
-    /// Who has lost all keys and never opened one is nobody to remember.
+    /// Forgets talkers that have no key left and never had one that opened a packet.
     private mutating func forgetEmpty() { talkers.removeAll { $0.places.isEmpty && $0.newest == nil } }
 
-    /// One talker more: one that was never heard gives up its place, else the one heard longest ago whose keys have expired.
+    /// Frees a place: of a talker that was never heard, else of the one heard longest ago whose keys have expired.
     private mutating func makeRoom(at now: ClockReading) -> Bool {
         guard talkers.count >= Self.maximumCount else { return true }
         let boot = now.bootMilliseconds

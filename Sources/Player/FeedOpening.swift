@@ -13,7 +13,7 @@ struct FeedOpening: Opening {
     /// Those that follow one another use the same connections.
     private let loop: HTTPLoop
     private static let lookedThroughByteCount = 1 << 24
-    /// Begun before they are asked for, since something of them had to be known.
+    /// Downloads that `format(of:)` has begun and `begin` has not taken yet.
     private let begun = Locked<[(item: QueueItem, download: any Downloading)]>([])
 
     init(_ settings: DownloadSettings) throws(StreamError) {
@@ -56,12 +56,12 @@ struct FeedOpening: Opening {
         }
     }
 
-    /// As `item` is recorded, or the first that a playlist names; nil where it cannot be read. What was fetched for it serves who
-    /// begins the same then. Waits.
+    /// The format of `item`, or of the first entry of a playlist; nil where it cannot be read. Blocks. A later `begin`
+    /// of the same item goes on with this download.
     func format(of item: QueueItem) -> LPCMFormat? {
         do throws(StreamError) {
             let download = try begin(item)
-            // Its beginning is read twice: a picture may lie in front of the sound.
+            // The beginning is read twice, up to the first sound, and a picture may lie before that.
             let limits = download.limits
             download.limits.behind = Self.lookedThroughByteCount
             defer { download.limits = limits }

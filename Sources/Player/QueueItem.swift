@@ -9,7 +9,7 @@ public struct QueueItem: Equatable, Sendable {
     public let title: String?
 
     let resource: Result<Resource, ResourceError>
-    /// What a person typed, which this is or which led to it: credentials are for that alone.
+    /// The address that a person typed: this one, or that of a playlist that led to it. Credentials go only there.
     let typed: Resource?
     /// How many playlists led to it.
     let depth: Int
@@ -22,7 +22,7 @@ public struct QueueItem: Equatable, Sendable {
         (title, depth) = (nil, 0)
     }
 
-    /// Of a playlist that is `parent`.
+    /// An entry of the playlist `parent`.
     init(_ entry: Playlist.Entry, in parent: QueueItem) {
         name = entry.resource.description
         title = entry.title

@@ -35,7 +35,7 @@ struct StreamMachine {
         /// Behind what is read now, without a gap.
         case append(item: Int)
         case seek(Duration)
-        /// It is to begin there when it is played again.
+        /// The next `play` begins there.
         case aim(Duration)
         case close
         /// Nothing comes behind what is in the ring.
@@ -72,7 +72,7 @@ struct StreamMachine {
     private var goesBack = false
     /// Where the item is to begin that is being opened.
     private var start: Duration?
-    /// Where it is to begin when it is played again after a stop.
+    /// Where `play` begins after a stop or a failure; nil for the beginning.
     private var aim: Duration?
     /// What is told when the rest has been heard.
     private var failure: StreamError?

@@ -30,8 +30,9 @@ public final class Streamer: Streaming {
         try self.init(configuration, opening: FeedOpening(configuration.download))
     }
 
-    /// The same, and what the configuration leaves open of an output to a file is as what lies at `address`, which is to be opened
-    /// first. Waits until that is known; what cannot be read is told when it is opened.
+    /// The same. Where a file is written, a rate or channel count that the configuration leaves nil is that of the
+    /// sound at `address`, which is to be opened first. Blocks until that is known. An address that cannot be read
+    /// fails when it is opened.
     public convenience init(_ configuration: StreamerConfiguration, sampledLike address: String?) throws(StreamError) {
         let opening = try FeedOpening(configuration.download)
         var configuration = configuration

@@ -16,8 +16,8 @@ public struct StreamerConfiguration: Sendable {
     public var output = Output.card("default")
     /// 1 or 2; nil: those of the sound, as far as that is known when the streamer is made, else 2.
     public var channelCount: Int? = 2
-    /// Of a file that is written; nil: that of the sound, as far as that is known then, else 48 000 Hz. A card has its own, and
-    /// elsewhere it is 48 000 Hz.
+    /// The rate of a file that is written; nil: that of the sound where it is known then, else 48 000 Hz. A card has
+    /// its own rate, and other outputs have 48 000 Hz.
     public var sampleRate: SampleRate?
     /// In hertz.
     public static let sampleRates = 8_000...192_000

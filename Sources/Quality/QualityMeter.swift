@@ -52,7 +52,8 @@ public struct QualityMeter: Sendable {
         if let delay { add(delay, of: talker) }
     }
 
-    /// Packets came and were not played, because they look encrypted. What was made of the first of them was no sound.
+    /// Packets came and were not played, because they look encrypted. The sound made of the first of them does not
+    /// count.
     private mutating func refuse(_ talker: Int, _ counts: QualityCounts, since last: QualityCounts) {
         var counts = counts
         counts.playout = last.playout

@@ -16,16 +16,16 @@ public struct QualitySummary: Hashable, Sendable {
     public private(set) var playout = PlayoutStatistics()
     public private(set) var jitter: Duration?
     public internal(set) var roundTrip: Duration?
-    /// Whether anybody was heard, in this time or before it. Nothing is scored that never sounded.
+    /// Whether anybody was heard, in this time or before it. Without sound there is no score.
     public internal(set) var hasSound = false
-    /// The bit rate of the codec as it was known before, in bit/s: silence does not tell it.
+    /// The codec's bit rate before this time, in bit/s: silence does not tell it.
     var earlierBitRate: Int?
     /// Playout behind what the fastest packet would have allowed, a sample for each time that it was looked at.
     public private(set) var delays = DelaySamples()
 
     public init() {}
 
-    /// The time that follows `earlier`, of the same talkers.
+    /// An empty summary of the time after `earlier`, of the same talkers.
     init(after earlier: Self) {
         hasSound = earlier.hasSound
         earlierBitRate = earlier.codecBitRate
@@ -74,12 +74,12 @@ extension QualitySummary {
     public var recoveredByCopyShare: Double? { share(playout.recoveredByCopy) }
     public var recoveredByResendShare: Double? { share(playout.recoveredByResend) }
     public var stretchedShare: Double? { share(playout.stretched) }
-    /// What the card did not play: it stood still, or was gone.
+    /// The share that the card did not play, because it stood still or was gone.
     public var missingShare: Double? { share(playout.missing) }
-    /// How long one hole of those lasted, on average; nil where there was none.
+    /// The mean length of the holes that the card left; nil where there was none.
     public var holeLength: Duration? { playout.holes > 0 ? playout.missing.duration() / playout.holes : nil }
 
-    /// How speech is coded, in bit/s; nil where it is not known.
+    /// The codec's bit rate for speech, in bit/s; nil where it is not known.
     public var codecBitRate: Int? {
         let own = playout.coded
         return own.frameCount >= Self.enough ? own.bitRate : earlierBitRate ?? own.bitRate

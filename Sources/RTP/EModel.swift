@@ -12,9 +12,9 @@ public struct EModel: Hashable, Sendable {
     public var lossShare: Double
     /// Losses in a row, on average, against those of independent loss of the same share: `BurstR` of clause 7.5, 1 or more.
     public var burstRatio: Double
-    /// Of the sound, 0…1, what the receiver's card did not play.
+    /// The share of the sound that the receiver's card did not play, 0…1.
     public var missingShare: Double
-    /// How long one hole of those lasts, on average.
+    /// The mean length of the holes that the card leaves.
     public var holeLength: Duration
     /// What codes the sound.
     public var codec: Codec
@@ -78,10 +78,10 @@ extension EModel {
             + (95 - codec.impairment) * percent / (percent / max(burstRatio, 1) + codec.robustness)
     }
 
-    /// What holes cost that nothing is made up for, in the form of `Ie,eff`. No recommendation has figures for it: these are ours,
-    /// fitted to PESQ (P.862.2) of Opus at 32 kbit/s with 1 to 50 % of it silenced in holes of 5 to 700 ms. Short holes cost
-    /// most, as there are so many of them: `Bpl` is 4 up to 40 ms, and 2.5 more each time that they last twice as long, up to 2 s. So
-    /// the score is at most 0.2 above PESQ from 5 % on, and 0.4 at 1 %.
+    /// The impairment by holes that nothing conceals, in the form of `Ie,eff`. No recommendation has figures for it:
+    /// these are ours, fitted to PESQ (P.862.2) of Opus at 32 kbit/s with 1 to 50 % of it silenced in holes of 5 to 700
+    /// ms. Short holes cost most, as there are so many of them: `Bpl` is 4 up to 40 ms, and 2.5 more each time that
+    /// they last twice as long, up to 2 s. So the score is at most 0.2 above PESQ from 5 % on, and 0.4 at 1 %.
     var holeImpairment: Double {
         let percent = min(max(missingShare, 0), 1) * 100
         guard percent > 0 else { return 0 }

@@ -114,7 +114,7 @@ final class BentPlaybackNews: Sendable {
             missed: FrameCount(missed.load(ordering: .relaxed)), isCardLost: isCardLost.load(ordering: .relaxed))
     }
 
-    /// What is demanded while the card is lost is not played.
+    /// Counts frames that are demanded while the card is lost: they are not played.
     func demanded(_ frames: FrameCount) {
         if isCardLost.load(ordering: .relaxed) { missed.add(frames.rawValue, ordering: .relaxed) }
     }

@@ -36,7 +36,7 @@ struct CaptureInput: ~Copyable, Sendable {
     /// Of a card with two channels, the one that is digital silence while the other is not.
     var silentChannel: CaptureChannel? { @_noAllocation @_noLocks get { detector?.silentChannel } }
 
-    /// A sound server takes the period for the delay that is asked of it, so it is short however long the packets are.
+    /// The period is short even where packets are long: a sound server takes it for the delay that is wanted.
     private static let longestPeriod = Duration.milliseconds(5)
 
     /// `frame` is the length of a packet: that much is captured at a time. Both channels of the card are captured, however many
@@ -132,7 +132,7 @@ struct CaptureInput: ~Copyable, Sendable {
         }
     }
 
-    /// What was read becomes what is sent.
+    /// Mixes the frames that were read into the channels that are sent.
     @_noAllocation @_noLocks
     private mutating func mix(_ frames: Int) {
         let (from, to) = (readChannelCount, format.channelCount)

@@ -102,7 +102,7 @@ final class ChannelLine {
     }
 
     private static var clock: WallClock { WallClock(milliseconds: TimeOfDay.milliseconds) }
-    /// Name servers are not asked more often where the relay is.
+    /// The least time between two questions to a name server where the relay is.
     static let findInterval = Duration.seconds(30)
     private static let clockLookInterval = Duration.seconds(1)
 

@@ -37,13 +37,13 @@ public struct ChannelSettings: Sendable {
     }
 }
 
-/// Whether this machine's wall clock is believed: what was recorded is told from what is said now by it.
+/// Whether this machine's wall clock is believed. It tells recorded media from live media.
 public enum ClockTrust: String, CaseIterable, Sendable {
     /// Where the kernel calls it synchronised.
     case kernel
-    /// As is: the host of a virtual machine may keep it without the kernel's knowledge.
+    /// Always: the host of a virtual machine may keep the clock without the kernel's knowledge.
     case right
-    /// Not: the relay's is taken instead.
+    /// Never: the relay's is taken instead.
     case unknown
 
     var isSynchronised: Bool {

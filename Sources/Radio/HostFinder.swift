@@ -15,7 +15,7 @@ final class HostFinder {
     private let resolve: Resolve
     private let answer = Locked(Answer.none)
     private var lastAsked: Instant
-    /// Until it is asked again.
+    /// The time from one question to the next.
     private var pause: Duration
 
     typealias Resolve = @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]?
@@ -89,7 +89,7 @@ final class PartnerFollower {
     /// When something last came.
     private var lastHeard: Instant
 
-    /// Two that talk report every five seconds or so, whether they speak or not.
+    /// Default: 10 s. Both ends report about every 5 s, whether they speak or not.
     static let interval = Duration.seconds(10)
     static let longestInterval = Duration.seconds(60)
 

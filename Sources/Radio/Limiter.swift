@@ -55,7 +55,7 @@ struct Limiter: ~Copyable, Sendable {
         let frameCount = sound.count / channelCount
         for frame in 0..<frameCount {
             let peak = take(frame, of: &sound)
-            // Nearly always.
+            // The usual case: there is nothing to do.
             if isAtRest, peak <= 1 || !isMix { continue }
             let gain = nextGain(isMix && peak > 1 ? 1 / peak : 1)
             for channel in 0..<channelCount { sound[frame * channelCount + channel] *= gain }
@@ -63,7 +63,7 @@ struct Limiter: ~Copyable, Sendable {
         for index in sound.indices { sound[index] = min(max(sound[index], -1), 1) }
     }
 
-    /// Whether the gain is 1 and was for as long as it matters.
+    /// Whether the gain has been 1 for all frames that are still in the path.
     private var isAtRest: Bool { restingCount > delay && needed.isEmpty }
 
     /// Exchanges a frame for the one that waited longest. Returns the peak of the one taken in.
@@ -84,7 +84,7 @@ struct Limiter: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     private mutating func nextGain(_ wanted: Float) -> Float {
         gain = min(needed.next(wanted), gain + (1 - gain) * rise)
-        // Nobody hears four thousandths of a decibel, and what is whole again shall be exactly so. Closer to 1 a Float stops rising.
+        // A gain within four thousandths of a decibel of 1 is set to 1. Closer to it a Float would stop rising.
         if gain > 0.999_5 { gain = 1 }
         restingCount = gain < 1 ? 0 : min(restingCount + 1, delay + 1)
         let fixed = Int64(Double(gain) * Double(Self.one))

@@ -47,9 +47,9 @@ internal import Synchronization
     private var wasLeftInSilence = false
     private var droppedCount = 0
     private var heardAnyone = false
-    /// For one who talks with somebody by name.
+    /// Follows the partner of a call, where that was named; nil elsewhere.
     private let partner: PartnerFollower?
-    /// For one who only sends, to one address.
+    /// Tells whether all datagrams were refused, in a session that only sends; nil elsewhere.
     private var refusals: RefusalWatch?
     /// What was told last of those who have a voice: it is told after they have left, too.
     private var voices: [SessionSnapshot.VoiceSnapshot] = []
@@ -296,7 +296,7 @@ internal import Synchronization
         loop.stop()
     }
 
-    /// Where the partner's name leads. One address of several is kept as long as it is among them.
+    /// Takes the addresses of the partner's name. The present one is kept as long as it is among them.
     private func partnerIs(at endpoints: [Endpoint], _ now: Instant) {
         let addresses = Set(endpoints.map(\.address))
         let remote = station.configuration.remotes.first

@@ -10,12 +10,12 @@ struct RefusalWatch {
     private var sentBefore = 0
     private var failedBefore = 0
     private var windowCount = 0
-    /// Datagrams went out for a while, and none of them came back.
+    /// Whether datagrams went out for a whole window without an error.
     private var someWereTaken = false
 
     /// Errors come once a second; what is on its way may take as long again.
     private static let window = Duration.seconds(2)
-    /// Of the last datagrams the errors may not be here yet.
+    /// How many datagrams may be so recent that their errors are still to come.
     private static let underWay = 8
 
     /// To be called several times a second.

@@ -52,7 +52,7 @@ public final class Session: Sendable {
 
     deinit { stop() }
 
-    /// What sound cards that were lost and came back grant otherwise than before: a line each, for people, since the last call.
+    /// Takes the notices, since the last call, of cards that came back with another format: a line each, for people.
     public func takeCardChanges() -> [String] { cardChanges.flatMap { $0.take() } }
 
     /// Starts and waits for the end. As `start` and `wait`, so once.

@@ -14,7 +14,7 @@ public struct SessionConfiguration: Sendable {
     public var station: StationConfiguration
     /// What `local` or the receivers being a group asks for; nil for one partner.
     public var multicast: Multicast?
-    /// With whom by name, so that a partner whose address changes is followed; nil leaves it at the addresses of `station`.
+    /// The partner of a call by name, who is followed where the address changes; nil keeps the addresses of `station`.
     var partner: Partner?
     /// What protects the stream and the reports, both ways.
     public var protection = Protection.none

@@ -1,6 +1,6 @@
 internal import Sound
 
-/// The least of the last `length` values of which none exceeds 1; those that are 1 are not kept.
+/// The least of the last `length` values, each at most 1. Values of 1 are not stored.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct SlidingMinimum: ~Copyable, Sendable {

@@ -23,7 +23,7 @@ struct Talker: ~Copyable, Sendable {
     private var converter: RateConverter?
     private var frame: Preallocated<Float>
     private var filled = 0
-    /// What is left over when missed frames of the source are counted at 48 000 Hz, in units of one part in both.
+    /// The remainder of converting missed frames to 48 000 Hz, in units of 1 / (48 000 · source rate) s.
     private var remainder = 0
     /// Where the frame begins, counted from the start of the stream, silence and missed sound included.
     private var position = FrameCount.zero

@@ -9,7 +9,7 @@ extension CheckResult {
         [missingAdvice, lossAdvice, jitterAdvice, delayAdvice, driftAdvice].compactMap { $0 }
     }
 
-    /// Of what the other end's card skips, its reports tell.
+    /// Advice where the reports of the other end say that its card skips.
     private var missingAdvice: String? {
         guard let share = view?.discardShare ?? quality?.whole.missingShare, share >= 0.005 else { return nil }
         return

@@ -4,12 +4,12 @@ internal import Relaying
 /// How long a relay takes to prove a JOIN wrong on this machine, and to say so.
 enum ProofTime {
     private static let count = 64
-    /// Of one datagram that goes out.
+    /// The time that one datagram takes to go out.
     private static let sending = Duration.microseconds(2)
 
     /// Takes about a millisecond, by the clock of this thread: other threads do not count.
     static func measured(by relay: borrowing Relay) -> Duration {
-        // A JOIN of a listener, and all else of it zero.
+        // A listener's JOIN with all other fields zero.
         var join = [UInt8](repeating: 0, count: 128)
         join.replaceSubrange(0..<4, with: [UInt8(ascii: "c"), 1, 3, 0])
         join[72] = 2

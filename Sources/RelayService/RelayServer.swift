@@ -118,7 +118,7 @@ internal import Sound
         socket.whenDrained { [unowned self] in drained() }
         socket.whenEmptied { [unowned self] in talkerSockets.sharedSocketIsEmpty() }
         try started(loop)
-        // By now signals are caught: who sees this may send one.
+        // Signals are caught by now, so a program that reads this notice may send one.
         for opening in [.listening(localEndpoint)] + openings { notices(opening) }
         look()
         settle(at: loop.now)

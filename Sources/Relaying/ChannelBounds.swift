@@ -7,7 +7,7 @@ extension Relay {
     /// An SSRC whose talker was silent for so long gives way to a new one, where a channel has no room for both.
     static let silenceBeforeDisplaced = Duration.seconds(5)
 
-    /// Whether a packet of `place` is within its channel's bounds. The reason where it is not.
+    /// Why a packet of `place` is beyond its channel's bounds; nil where it is within them.
     mutating func boundVoice(
         _ place: Int, of member: Int, _ ssrc: SSRC, _ byteCount: Int, at now: Instant
     ) -> RelayDiscard? {
@@ -19,7 +19,7 @@ extension Relay {
         return boundBits(byteCount, in: channel, at: now)
     }
 
-    /// Counts bits that are to be forwarded in a channel. The reason where they are too many.
+    /// Counts bits that are to be forwarded in a channel. Returns the reason where they are too many.
     mutating func boundBits(_ byteCount: Int, in channel: Int, at now: Instant) -> RelayDiscard? {
         channels[channel]?.spend(byteCount, at: now) ?? true ? nil : .tooManyChannelBits
     }

@@ -5,7 +5,7 @@ internal import Sound
 /// JOINs that wait to be proved, because proofs that failed have taken their share of the time. Networks take turns, an IPv4
 /// /24 or an IPv6 /48 each: however many come from one, a newcomer from another is next.
 struct ProofQueue: Sendable {
-    /// Oldest first in each, and the one whose turn it is first.
+    /// The network whose turn it is comes first. In each the oldest JOIN comes first.
     private var networks: [Network] = []
 
     private struct Network: Sendable {
@@ -19,14 +19,14 @@ struct ProofQueue: Sendable {
         let arrival: Instant
     }
 
-    /// More networks than this do not wait at a time.
+    /// The most networks that wait at a time.
     static let mostNetworks = 256
     static let mostOfNetwork = 8
-    /// A member says its JOIN again, and then begins anew.
+    /// How long a JOIN waits. Its member repeats it, and then begins anew.
     static let memory = Duration.seconds(2)
-    /// Before it was measured.
+    /// The proof time before it was measured.
     static let usualProofTime = Duration.microseconds(10)
-    /// As many proofs as are made at a time.
+    /// How many proofs are made at a time.
     static let batch = 16
 
     /// Failed proofs of so long each take a tenth of the time, and 5 ms at once.

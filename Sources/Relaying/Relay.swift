@@ -25,7 +25,7 @@ public struct Relay: ~Copyable, Sendable {
     var doors = Doors()
     var channels: [RelayedChannel?] = []
     var sessions: SessionTable
-    /// In all channels, those whose first record has come.
+    /// Listeners in all channels whose first record has come.
     var listenerCount = 0
     /// Said to those whose first record has not come.
     var welcomes: [Int: SaidWelcome] = [:]
@@ -47,7 +47,7 @@ public struct Relay: ~Copyable, Sendable {
     var waitingProofs = ProofQueue()
     var failedProofs = Allowance()
     private(set) var failedProofPrice = ProofQueue.price(proofTime: ProofQueue.usualProofTime)
-    /// Missing packets that members ask for: of a host, of a network in any case, and of all.
+    /// Limits on the missing packets that members ask for: of a host, of a network in any case, and of all.
     var hostNACKs: AddressLimits
     var networkNACKs: AddressLimits
     var allNACKs = Allowance()

@@ -28,11 +28,11 @@ extension Relay {
         return isWhole ? .handled : .discarded(.malformedRecord)
     }
 
-    /// Of the words that say which packets are missing, up to 17 in each: so many a second of a host.
+    /// The price of a NACK word, which names up to 17 missing packets, for one host.
     static let hostNACKPrice = Allowance.Price(perSecond: 5_000, most: 10_000)
-    /// Of a network, whatever all others ask for.
+    /// The same for one network, whatever all others ask for.
     static let networkNACKPrice = Allowance.Price(perSecond: 200, most: 400)
-    /// Of all: about a tenth of the time.
+    /// The same for all together: about a tenth of the time.
     private static let allNACKPrice = Allowance.Price(perSecond: 200_000, most: 20_000)
 
     /// Whether the packets that a report asks for are within what its host, its network and all may ask for.

@@ -11,10 +11,10 @@ struct BarReading {
     var path: String
     var barCount: Int
     var floor: Float
-    /// What samples without a header are; nil: what has none is refused.
+    /// The format of samples without a header; nil: a file without a known header is refused.
     var raw: RawFormat?
     var download = DownloadSettings()
-    /// Told which entry of how many is read, where that is a playlist.
+    /// Called with the entry that is read and the number of entries, where the address is a playlist.
     var tellEntry: (String, Int) -> Void = { _, _ in }
     /// Told now and then how much of it there has been, 0…1; nil where nobody knows how much there is.
     var tell: (Double?) -> Void = { _ in }

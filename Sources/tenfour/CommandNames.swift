@@ -20,7 +20,7 @@ enum CommandNames {
         }
     }
 
-    /// What lies in Tools.
+    /// The programs in Tools.
     private static let tools: Set = [
         "audiowatch", "badlink", "benchmark", "chirpmeter", "demo", "desktop", "fuzz", "labcard", "radiocheck",
         "replay", "test",

@@ -90,12 +90,13 @@ struct Conductor {
         return names
     }
 
-    /// Whether what is typed is sound.
+    /// Whether standard input is the sound that is sent.
     private static func readsStandardInput(_ configuration: SessionConfiguration) -> Bool {
         if case .file("-", _) = configuration.input { true } else { false }
     }
 
-    /// The remote that is this very station; nil where there is none. In a channel everybody has the same.
+    /// The remote that is this station's own address; nil where there is none, and in a channel, where all have the
+    /// relay's.
     private func ownAddress(_ configuration: SessionConfiguration, _ session: Session) -> Endpoint? {
         if case .channel = configuration.protection { return nil }
         let local = session.localEndpoint

@@ -16,7 +16,7 @@ struct Devices: ParsableCommand {
     func run() {
         // JACK's plugin would start a server.
         unsafe setenv("JACK_NO_START_SERVER", "1", 0)
-        // A plugin without what it leads to is in ALSA's list all the same.
+        // ALSA lists plugins even where their server or card is missing.
         let devices = (verbose ? Device.list() : StandardError.discarded { Device.list() }).filter(\.doesAnything)
         for device in devices {
             Terminal.put("\(device.name)\n")
@@ -65,7 +65,7 @@ extension Device.Offer {
     }
 }
 
-/// What libraries write to standard error, past every handler for messages.
+/// Standard error, to which some libraries write directly, past the handlers that they offer.
 private enum StandardError {
     /// Runs `body` while what is written to standard error is thrown away, by any thread. Where there is no `/dev/null`, it is not.
     static func discarded<Result>(_ body: () -> Result) -> Result {

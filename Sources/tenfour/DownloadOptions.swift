@@ -34,7 +34,7 @@ struct FetchOptions: ParsableArguments {
     var allowHttp = false
 
     func validate() throws {
-        // What it says may be a secret, and is not said again.
+        // A header may be a secret, so the message does not repeat it.
         if header.contains(where: { !$0.contains(":") || $0.hasPrefix(":") }) {
             throw ValidationError("--header has no name before a colon: write 'Name: value'.")
         }

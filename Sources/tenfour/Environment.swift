@@ -59,7 +59,7 @@ enum Environment {
         return Array(typed.prefix(isLonger ? 2 : 1))
     }
 
-    /// For one who wonders about an option that was never typed: those that were found, or nothing.
+    /// The options that came from the environment, as the end of an error message; empty where there are none.
     static func reminder(for typed: [String]) -> String {
         let found = settings(for: command(in: typed).joined(separator: " ")).map {
             "\($0.variable)=\(Secrets.shown($0.value, of: $0.option))"
@@ -67,7 +67,7 @@ enum Environment {
         return found.isEmpty ? "" : "; in the environment: \(found.joined(separator: ", "))"
     }
 
-    /// A sentence for each variable whose name begins as ours do and is nobody's.
+    /// A sentence for each variable whose name begins with `TENFOUR_` and belongs to no option.
     static var warnings: [String] {
         let known = Set(options.values.joined().map(variable(of:))).union(others)
         let words = known.map { $0.lowercased() }.sorted()
@@ -79,13 +79,13 @@ enum Environment {
         }
     }
 
-    /// What is no option's: secrets, the clock's state, and what tests and tools ask.
+    /// Variables that stand for no option: secrets, the clock's state, and settings of tests and tools.
     private static let others: Set = [
         Secrets.link, Secrets.key, "TENFOUR_CLOCK", "TENFOUR_LABCARD", "TENFOUR_LONG", "TENFOUR_HOURS", "TENFOUR_FUZZ",
         "TENFOUR_FUZZ_TARGET",
     ]
 
-    /// Of all variables that begin as ours do.
+    /// The names of all variables that begin with `TENFOUR_`.
     private static var names: [String] {
         var names: [String] = []
         var entry = unsafe environ

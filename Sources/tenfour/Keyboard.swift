@@ -49,7 +49,7 @@ struct Keyboard: ~Copyable {
     enum Key: Equatable {
         case character(Character)
         case up, down, left, right
-        /// One that has no meaning here.
+        /// Any other key.
         case other
     }
 
@@ -65,7 +65,8 @@ struct Keyboard: ~Copyable {
         isRaw.store(true, ordering: .relaxed)
     }
 
-    /// A process in the background that did this would be stopped; its shell has the terminal as it wants it.
+    /// Puts the terminal's settings back, but not in the background: there the kernel would stop the process, and the
+    /// shell has its own settings.
     private func restore() {
         guard Terminal.hasForeground, isRaw.exchange(false, ordering: .relaxed) else { return }
         var saved = saved
@@ -77,7 +78,7 @@ struct Keyboard: ~Copyable {
     /// The bytes of one key follow each other at once: 25 ms.
     private static let patience: Int32 = 25
 
-    /// What an escape begins: `ESC [ A`, `ESC O A`, `ESC [ 5 ~`.
+    /// Reads the key that an escape begins: `ESC [ A`, `ESC O A`, `ESC [ 5 ~`.
     private func special() -> Key {
         guard let introducer = byte(), introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O") else {
             return .other
@@ -114,7 +115,7 @@ private enum JobControl {
 
     static func begin() {
         signal(SIGCONT, continued)
-        // A shell without job control has it ignored, and so it stays.
+        // A shell without job control starts programs with SIGTSTP ignored, and it stays so.
         if unsafe unsafeBitCast(signal(SIGTSTP, stopAsked), to: Int.self) == ignored { signal(SIGTSTP, SIG_IGN) }
     }
 

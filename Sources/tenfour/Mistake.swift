@@ -1,7 +1,7 @@
 import Radio
 import SoundFile
 
-/// What people write in the place of an address, and what they mean by it.
+/// Finds a port or a file that was typed in the place of an address.
 enum Mistake {
     /// Throws `.usage` for a port or an audio file in the place of a host. `remedy` says what to do with either.
     static func check(_ text: String, port: (String) -> String, file: (String) -> String) throws(RadioError) {

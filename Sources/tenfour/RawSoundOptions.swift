@@ -8,7 +8,8 @@ import Radio
 import Sound
 public import SoundFile
 
-/// What sound without a header is like. Where neither is said, what has no header that is known is refused, and not sent as noise.
+/// The format of samples without a header. Without these options a file or pipe that has no known header is refused,
+/// and not sent as noise.
 struct RawSoundOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -30,7 +31,7 @@ struct RawSoundOptions: ParsableArguments {
         }
     }
 
-    /// nil where nothing says that there is no header.
+    /// nil where neither option was given.
     func raw(channelCount: Int) -> RawFormat? {
         guard rate != nil || format != nil else { return nil }
         return RawFormat(
@@ -38,16 +39,16 @@ struct RawSoundOptions: ParsableArguments {
             format: LPCMFormat(rate: SampleRate(hertz: rate ?? 48_000), channelCount: channelCount))
     }
 
-    /// Behind an error that tells of unknown bytes.
+    /// The end of an error message about unknown bytes.
     static let remedy = "samples without a header need -f S16_LE -r 48000, or what they are"
 }
 
 extension SampleCoding: ExpressibleByArgument {}
 
-/// What comes by standard input, as far as can be told without taking it.
+/// The kind of data on standard input, found without consuming any of it.
 enum StandardInput {
-    /// Whether a WAV file comes, of which each sample can be sent as it comes. Waits for its first bytes. False where they cannot
-    /// be looked at: of a terminal, or of a socket. The C functions are `pread` and `tee`.
+    /// Whether standard input begins as a WAV file. Blocks until its first 12 bytes have come. False for a terminal or
+    /// a socket, where nothing can be read in advance. The C functions are `pread` and `tee`.
     static var isWAV: Bool {
         var status = stat()
         guard unsafe fstat(STDIN_FILENO, &status) == 0 else { return false }
@@ -72,7 +73,7 @@ enum StandardInput {
             let count = unsafe tee(STDIN_FILENO, ends[1], start.count, 0)
             if count < 0, errno == EINTR { continue }
             if count == start.count { return unsafe read(ends[0], &start, count) == count }
-            // No more came though it was waited for, or none comes: nobody writes.
+            // The pipe has ended with fewer bytes than a header has.
             guard count > 0, count != before || !hasEnded else { return false }
             before = count
             usleep(5_000)
@@ -85,7 +86,7 @@ enum StandardInput {
     }
 }
 
-/// What plays that which is to be sent: an address, a pipe, or a file that only the player knows.
+/// Opens what is to be sent with the player: an address, a pipe, or a file that only the player can read.
 enum SentSound {
     /// `place` is as it was typed. Waits until it is known what comes, and throws `.unavailable` for what is no sound.
     static func open(
@@ -98,7 +99,7 @@ enum SentSound {
         do throws(StreamError) {
             let streamer = try Streamer(configuration)
             streamer.open(Secrets.reveal(place))
-            // Of an address it is told while it is sent: a station may take its time.
+            // An address is not waited for, as a station may be slow to answer.
             while !isAddress(place), streamer.track == nil, !streamer.state.isOver { usleep(5_000) }
             if case .failed(let error) = streamer.state {
                 streamer.close()
@@ -115,7 +116,7 @@ enum SentSound {
 }
 
 extension StreamError {
-    /// Whether what came is no sound that is known.
+    /// Whether the bytes are of no known format.
     var isOfUnknownBytes: Bool {
         if case .read(.parse(.malformed)) = self { true } else { false }
     }

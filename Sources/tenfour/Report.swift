@@ -91,7 +91,7 @@ struct Report {
 
     private func text(of voice: SessionSnapshot.VoiceSnapshot) -> [String] {
         let whole = talkers[voice.ssrc] ?? QualitySummary()
-        // Those that came by themselves: with the lost they are all that were sent.
+        // Without those that were sent again: with the lost ones they are all packets of the stream.
         let received = whole.expected - max(whole.lost, 0)
         let resent = voice.mending.answeredCount
         return ["received    \(count(received, "packet")) from \(names[voice.ssrc])"]

@@ -9,7 +9,7 @@ import Sound
 
 /// The end of a session in one line: what was sent, what was heard, and what went wrong. `text` has the rest.
 extension Report {
-    /// Talkers that are told one by one.
+    /// The most talkers that are listed one by one.
     private static let longestList = 2
 
     var line: String {

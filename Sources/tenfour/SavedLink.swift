@@ -57,7 +57,8 @@ enum SavedLink {
         return value.isEmpty ? nil : value
     }
 
-    /// With the folders that it lies in, each for this user alone. What fails is told by what is written there.
+    /// Makes a folder and those that it lies in, each for this user alone. A failure shows when a file is written
+    /// there.
     private static func makeFolder(_ path: String) {
         var made = ""
         for part in path.split(separator: "/") {

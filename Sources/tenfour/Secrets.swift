@@ -95,7 +95,7 @@ enum Secrets {
     }
 }
 
-/// Which part of an argument nobody else may see.
+/// The part of an argument that is a secret.
 struct ArgumentSecret {
     /// In the argument's UTF-8.
     let range: Range<Int>

@@ -180,7 +180,7 @@ struct Send: ParsableCommand {
     }
 }
 
-/// Whether sound comes that way once and in its order, and not as a WAV file.
+/// Whether `input` is a pipe or a device, which is read once and in order, and does not begin as a WAV file.
 func isPipe(_ input: String) -> Bool {
     guard case .file(let path) = Place(input) else { return false }
     if path == "-" { return !StandardInput.isWAV }

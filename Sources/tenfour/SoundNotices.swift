@@ -1,6 +1,6 @@
 import Radio
 
-/// What is said once of the sound cards of a session, with what to do.
+/// Notices about the sound cards of a session, each given once, with a remedy.
 struct SoundNotices {
     private let usesCard: Bool
     private let captureChannel: CaptureChannel
@@ -17,7 +17,7 @@ struct SoundNotices {
         sendsMono = configuration.coding.channelCount == 1
     }
 
-    /// What is new in `snapshot`.
+    /// The notices that `snapshot` gives for the first time.
     mutating func take(_ snapshot: SessionSnapshot) -> [String] {
         var news: [String] = []
         // Without a card nothing is heard of a thread that is late.
