@@ -1,9 +1,10 @@
 import Glibc
+internal import Sound
 
 /// The process that has a UDP port, where it is one of this user's, or this user is root.
 public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
     public var process: Int32
-    /// The name of its program, as `/proc/PID/comm` has it: 15 bytes at most.
+    /// The name of its program, as `/proc/PID/comm` has it, at most 15 bytes, fit to be shown: any program can choose its name.
     public var program: String
     /// Whether it is this process itself.
     public var isThisProcess: Bool { process == getpid() }
@@ -22,7 +23,8 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
         }
         guard let holder else { return nil }
         process = holder
-        program = String(decoding: Self.bytes(of: "\(root)/\(holder)/comm").prefix { $0 != 10 }, as: UTF8.self)
+        let name = Self.bytes(of: "\(root)/\(holder)/comm").prefix { $0 != UInt8(ascii: "\n") }
+        program = String(fromPeer: String(decoding: name, as: UTF8.self))
     }
 
     /// `socket:[12345]`, as the links in `/proc/PID/fd` say it. A line begins `  12: 00000000:138C 00000000:0000 07 …`, and the

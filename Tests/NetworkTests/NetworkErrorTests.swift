@@ -28,6 +28,8 @@ struct NetworkErrorTests {
         try write("tenfour\n", to: name)
         unsafe symlink("socket:[42]", link)
         #expect(PortHolder(of: 5_004, root: root)?.description == "tenfour (process 77)")
+        try write("\u{1B}[2Jrm\n", to: name)
+        #expect(PortHolder(of: 5_004, root: root)?.program == "\u{FFFD}[2Jrm", "a name cannot draw on the terminal")
         #expect(PortHolder(of: 5_005, root: root) == nil, "a process that cannot be seen")
         #expect(PortHolder(of: 5_006, root: root) == nil)
     }
