@@ -133,21 +133,17 @@ extension ChannelLimits {
     }
 }
 
-/// A file as it is.
+/// Reads a whole file.
 private enum WholeFile {
     /// Who owned it and who might read it when it was read.
     struct Access {
         var owner: uid_t
         var mode: mode_t
 
-        /// Why keys do not belong into it, and the remedy; nil where they are safe. systemd keeps its credentials from others by
-        /// itself, and shows them as the superuser's.
+        /// Why keys do not belong into it, and the remedy; nil where they are safe. systemd keeps its credentials from
+        /// others by itself, and shows them as the superuser's.
         func weakness(of path: String) -> String? {
-            if let credentials = unsafe getenv("CREDENTIALS_DIRECTORY"),
-                path.hasPrefix(unsafe String(cString: credentials))
-            {
-                return nil
-            }
+            if Self.isCredential(path) { return nil }
             if owner != geteuid(), owner != 0 {
                 return "it belongs to another user, who can read and change the keys in it: chown it, or copy it"
             }
@@ -155,6 +151,14 @@ private enum WholeFile {
             return
                 "it may be read by others (mode \(String(mode & 0o777, radix: 8))), and whoever knows its keys can join: "
                 + "chmod 600 \(path)"
+        }
+
+        /// Whether systemd has put the file there, in a folder that it names in the environment.
+        private static func isCredential(_ path: String) -> Bool {
+            guard let folder = unsafe getenv("CREDENTIALS_DIRECTORY").map({ unsafe String(cString: $0) }) else {
+                return false
+            }
+            return folder.hasPrefix("/") && path.hasPrefix(folder + "/")
         }
     }
 

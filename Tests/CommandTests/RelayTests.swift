@@ -225,6 +225,17 @@ import Testing
         #expect(try tenfour(["relay", "--config", "relay.conf", "--check"], in: folder).end == .code(0))
     }
 
+    @Test func onlyWhatLiesAmongTheCredentialsOfSystemdMayBeReadByOthers() throws {
+        configure([try Channel("family", port: port).line])
+        unsafe chmod(folder("relay.conf"), 0o644)
+        for (credentials, code) in [(folder.path, Int32(0)), ("", 69), (folder("relay"), 69), ("/", 69)] {
+            let result = try tenfour(
+                ["relay", "--config", folder("relay.conf"), "--check"], in: folder,
+                environment: ["CREDENTIALS_DIRECTORY": credentials])
+            #expect(result.end == .code(code), "\(credentials): \(result.errors)")
+        }
+    }
+
     @Test func aConfigurationThatOthersMayReadChangesNothing() throws {
         configure([try Channel("family", port: port).line])
         let relay = try startRelay()
