@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATE = 48000, LENGTH = 6 * RATE, DELAY = 2345, BREAK = 3 * RATE + 17000, MAX = 100 };
+/* The delay is longer than the longest skip: nothing is heard before it is sent. */
+enum { RATE = 48000, LENGTH = 6 * RATE, DELAY = 4345, BREAK = 3 * RATE + 17000, MAX = 100 };
 
 static int16_t sent[LENGTH], heard[LENGTH];
 static int64_t starts[CHIRPS_MAX];
