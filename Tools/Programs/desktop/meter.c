@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "result.h"
 #include "signal.h"
+#include "wav.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -160,26 +161,12 @@ static void end(int number)
 
 /* ---- Commands ------------------------------------------------------------------------------------------------------------ */
 
-static void write_wav(const char *path, const int16_t *sound, size_t count)
+static void write_or_fail(const char *path, const int16_t *sound, size_t count)
 {
-    uint32_t bytes = (uint32_t)(count * 2);
-    struct __attribute__((packed)) {
-        char riff[4];
-        uint32_t size;
-        char wave[8];
-        uint32_t format_size;
-        uint16_t tag, channels;
-        uint32_t rate, byte_rate;
-        uint16_t align, bits;
-        char data[4];
-        uint32_t data_size;
-    } header = {{'R', 'I', 'F', 'F'}, bytes + 36, {'W', 'A', 'V', 'E', 'f', 'm', 't', ' '}, 16, 1, 1, RATE, RATE * 2, 2, 16,
-                {'d', 'a', 't', 'a'}, bytes};
-    FILE *file = fopen(path, "wb");
-    if (file == NULL || fwrite(&header, sizeof header, 1, file) != 1 || fwrite(sound, 2, count, file) != count || fclose(file) != 0) {
-        fprintf(stderr, "desktop-meter: %s: %s\n", path, strerror(errno));
-        exit(1);
-    }
+    if (write_wav(path, sound, count))
+        return;
+    fprintf(stderr, "desktop-meter: %s: %s\n", path, strerror(errno));
+    exit(1);
 }
 
 static const struct server *server(void)
@@ -212,7 +199,7 @@ static int record(const char *sink, const char *file)
     chosen->listen(line);
     chosen->run();
     pthread_join(timer, NULL);
-    write_wav(file, line->sound, (size_t)line->next);
+    write_or_fail(file, line->sound, (size_t)line->next);
     for (size_t i = 0; i < line->hole_count; i++)
         fprintf(stderr, "desktop-meter: %s lacks %.1f ms at %.3f s: the recorder was not served\n", file,
                 (double)line->holes[i].length / 48, (double)line->holes[i].start / RATE);
@@ -224,7 +211,7 @@ static int compose_file(const char *file)
     size_t count = (size_t)(seconds * RATE);
     int16_t *sound = malloc(count * sizeof *sound);
     compose(sound, 0, count, chirps, 0, 1);
-    write_wav(file, sound, count);
+    write_or_fail(file, sound, count);
     free(sound);
     return 0;
 }
@@ -287,7 +274,7 @@ static int measure(const char *wav, bool with_chirps)
     for (size_t i = 0; wav && i < path_count; i++) {
         char name[4096];
         snprintf(name, sizeof name, "%s-%s.wav", wav, paths[i].sink->node);
-        write_wav(name, paths[i].sink->sound, (size_t)paths[i].sink->next);
+        write_or_fail(name, paths[i].sink->sound, (size_t)paths[i].sink->next);
     }
     return 0;
 }
