@@ -187,7 +187,7 @@ let package = Package(
             name: "Support",
             dependencies: [
                 "Sound", "RTP", "Keys", "Membership", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard",
-                "Relaying", "RelayService", "Feed", "Handoff", "HTTPFeed",
+                "Relaying", "RelayService", "Feed", "Handoff", "HTTPFeed", "Network",
                 .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])),
             ],
             path: "Tests/Support",

@@ -16,10 +16,10 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
     public init?(of port: UInt16, root: String = "/proc") {
         let sockets = Set(["udp", "udp6"].flatMap { Self.sockets(of: port, inTable: "\(root)/net/\($0)") })
         guard !sockets.isEmpty else { return nil }
-        let processes = Self.entries(of: root).compactMap { Int32($0) }
+        let processes = FolderNames.names(in: root).compactMap { Int32($0) }
         let holder = processes.first { process in
             let folder = "\(root)/\(process)/fd"
-            return Self.entries(of: folder).contains { sockets.contains(Self.target(of: "\(folder)/\($0)")) }
+            return FolderNames.names(in: folder).contains { sockets.contains(Self.target(of: "\(folder)/\($0)")) }
         }
         guard let holder else { return nil }
         process = holder
@@ -36,19 +36,6 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
             let columns = line.split(separator: " ")
             return columns.count > 9 && columns[1].hasSuffix(ending) ? "socket:[\(columns[9])]" : nil
         }
-    }
-
-    private static func entries(of path: String) -> [String] {
-        guard let folder = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            names.append(name)
-        }
-        return names
     }
 
     private static func target(of link: String) -> String {

@@ -1,4 +1,5 @@
 import Glibc
+import Network
 
 /// A folder of a test's own, gone with it. It holds files and no folders.
 public final class Folder: Sendable {
@@ -52,16 +53,5 @@ public final class Folder: Sendable {
     public static func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
 
     /// The names in a folder, hidden ones and those of the two folders `.` and `..` too; none when it is not there.
-    public static func entries(of path: String) -> [String] {
-        guard let folder = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            names.append(name)
-        }
-        return names
-    }
+    public static func entries(of path: String) -> [String] { FolderNames.names(in: path) }
 }
