@@ -5,7 +5,7 @@ import Testing
 @Suite(.onItsOwnThread, .enabled(if: hasLabcard)) struct CaptureChannelCommandTests {
     private let folder = Folder()
 
-    /// What `send` says of a card of which the left channel sounds and the right one is digital silence, within `time`.
+    /// What `send` says within `time`, where the left channel of the card sounds and the right one is digital silence.
     private func send(_ wire: String, _ options: [String], for time: Duration = .seconds(25)) throws -> String {
         let tone = Tone.samples(seconds: 30)
         folder.write(Recording(channels: [tone, tone.map { _ in 0 }]).wav(), to: "left.wav")

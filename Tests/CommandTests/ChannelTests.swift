@@ -56,7 +56,7 @@ import Testing
         #expect(result.errors == "")
     }
 
-    /// Only where it is asked for: all that a person is told fits a screen of 80 × 24.
+    /// QR codes are drawn only on request: without them the text fits a screen of 80 × 24.
     @Test func linksAreDrawnForCameras() throws {
         #expect(try lines("channel new family --qr").count { $0.contains("▄") || $0.contains("▀") } > 30)
         let screen = Terminal(columns: 80, rows: 24)

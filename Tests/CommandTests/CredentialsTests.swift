@@ -44,7 +44,7 @@ import Testing
         #expect(!run.errors.contains("tulips") && first.requests.isEmpty)
     }
 
-    /// As other users of the machine see them.
+    /// The arguments, as other users of the machine see them.
     @Test func theyAreWipedFromTheProcess() throws {
         let address = first.address("song.wav", "slow=1000").replacing("http://", with: "http://joe:violets@")
         let proxy = "http://ann:daisies@127.0.0.1:\(first.port)"

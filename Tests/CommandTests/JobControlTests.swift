@@ -9,7 +9,7 @@ import Testing
     private let port = UDPPort.free()
     private let shell: Program
 
-    /// What a shell without an editor of its own wants, and what keys one by one want.
+    /// The terminal settings of a shell without a line editor, and those for single keys.
     private static let lineModes = tcflag_t(ICANON | ECHO)
 
     init() throws {
@@ -55,7 +55,7 @@ import Testing
         #expect(hasLines)
     }
 
-    /// There it draws nothing and takes no keys; what is typed is the shell's.
+    /// In the background it draws nothing and takes no keys: the shell gets what is typed.
     @Test func inTheBackgroundTheTerminalIsTheShells() throws {
         terminal.type("\(Self.talk)\(port)\n")
         #expect(waits { terminal.statuses.last?.hasPrefix("mic closed") == true && hasKeys }, "\(terminal.shown)")

@@ -9,7 +9,7 @@ import Testing
 
     init() { folder.write(longTone, to: "long.wav") }
 
-    /// One of two who talk with each other by the name of their machine.
+    /// One of two stations that talk with each other by the name of their machine.
     private func talker(_ name: String, on port: UInt16, with other: UInt16) throws -> Program {
         try Program(
             "tenfour",
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Neither has to do with the other: each has a sender of its own, on all addresses or on one of them.
+    /// Two receivers that are independent: each has a sender of its own, on all addresses or on one of them.
     @Test(arguments: ["", "127.0.0.1"], ["", "127.0.0.1"])
     func receiversOnNeighbouringPortsHearTheirOwn(lowerHost: String, upperHost: String) throws {
         let ports = [port, port + 1]

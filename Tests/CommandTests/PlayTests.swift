@@ -137,7 +137,7 @@ import Testing
         #expect(player.wait(.seconds(20)) == .code(0))
     }
 
-    /// The rate and channels of the first, unless others are asked for.
+    /// A file gets the rate and channels of the first item, unless others are asked for.
     @Test func aWrittenFileIsSampledLikeTheSound() throws {
         let sound = [Float](repeating: 0.1, count: 22_050)
         for channels in [1, 2] {
@@ -156,7 +156,7 @@ import Testing
         #expect(written.rate == 44_100 && written.channels.count == 1 && abs(written.seconds - 1) < 0.01)
     }
 
-    /// By whatever its header says while it is written: nothing, or how much there was.
+    /// The header of a file that is being written gives no length, or the length so far.
     @Test(arguments: [0, 96_000]) func aFileThatGrowsIsPlayedToItsNewEnd(told: Int) throws {
         let whole = Recording(channels: [Tone.samples(seconds: 4)]).wav()
         var bytes = Array(whole.prefix(44 + 96_000))

@@ -51,7 +51,7 @@ import Testing
         #expect(program.errors.split(separator: "no real-time priority").count == 2, "\(program.errors)")
     }
 
-    /// Where nothing is played on a card, nobody hears a thread that is late.
+    /// Without a card there is no notice, since a late thread is not heard.
     @Test func withoutACardNothingIsSaid() throws {
         let program = try user.start(
             "tenfour", ["recv", "-o", "/dev/null", "-p", "\(port)", "-d", "1s"],

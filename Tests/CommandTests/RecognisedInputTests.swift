@@ -3,7 +3,7 @@ import Glibc
 import Support
 import Testing
 
-/// What comes by standard input is heard as what it is, or refused.
+/// Sound on standard input is recognised by its format, or refused.
 @Suite(.onItsOwnThread) struct RecognisedInputTests {
     private let folder = Folder()
 
@@ -68,7 +68,7 @@ import Testing
         #expect(program.errors.contains("-f S16_LE -r 48000"), "\(program.errors)")
     }
 
-    /// Only where that is said.
+    /// Raw samples are taken only where an option says so.
     @Test func samplesWithoutAHeaderAreTakenWhereTheyAreSaidToBe() throws {
         try make("a.raw", ["-f", "s16le", "-ar", "44100", "-ac", "2"])
         let reader = try pipe(
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// Few bytes that are no sound, of which some look like the header of a frame that goes beyond their end.
+    /// A few bytes that are no sound. Some look like the header of a frame that goes beyond their end.
     @Test func littleNoiseIsNoSoundEither() throws {
         for seed in 0..<12 {
             var chance = SeededGenerator(seed: UInt64(seed))

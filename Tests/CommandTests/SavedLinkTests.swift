@@ -45,7 +45,7 @@ import Testing
         #expect(again.end == .code(69) && again.output == "", "no link is made that is lost")
         #expect(again.errors.contains("\(file) is there already"), "\(again.errors)")
         #expect(Folder.text(of: file) == link + "\n")
-        // Nor is the way led elsewhere.
+        // A symbolic link at the place is not followed either.
         unsafe unlink(file)
         unsafe symlink(folder("elsewhere"), file)
         #expect(try run("channel new family --save").end == .code(69))
@@ -70,7 +70,7 @@ import Testing
         #expect(try run("channel keys family", home).end == .code(0))
     }
 
-    /// One of two who meet in it, and a listener: each finds it by its name, and says so.
+    /// Two stations and a listener find the channel by its name, and say so.
     @Test func stationsFindTheChannelByItsName() throws {
         defer { clean() }
         folder.write(longTone, to: "long.wav")

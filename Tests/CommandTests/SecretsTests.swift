@@ -38,7 +38,7 @@ import Testing
 
     /// Other programs of the same user cannot look into the memory of one that may hold a key, nor read its environment as it began.
     @Test func otherProgramsOfTheSameUserCannotLookInside() throws {
-        // Root can: the two programs are an ordinary user's, who needs a copy that they may run.
+        // Root could, so both programs run as an ordinary user, from a copy that this user may read.
         let user = OrdinaryUser()
         let program = try user.start("tenfour", ["recv", "-p", "\(port)", "-o", "/dev/null"])
         try #require(program.says("Ctrl-C ends it"), "\(program.errors)")
@@ -46,7 +46,7 @@ import Testing
             let other = try user.start("head", ["-c", "1", "/proc/\(program.processID)/\(file)"])
             #expect(other.wait() != .code(0) && other.errors.contains("ermission"), "\(file): \(other.errors)")
         }
-        // What everybody may read of everybody, RealtimeKit needs: whose it is, and its limits.
+        // RealtimeKit needs to read the owner and the limits, which stay readable.
         let limits = try user.start("cat", ["/proc/\(program.processID)/limits"])
         #expect(limits.wait() == .code(0) && limits.outputText.contains("Max realtime timeout"), "\(limits.errors)")
         program.send(SIGINT)

@@ -97,7 +97,7 @@ struct Misuse: CustomTestStringConvertible {
         for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
     }
 
-    /// The same for options, with what would be right and where there is more.
+    /// The same for options, with the remedy and the command that shows the help.
     @Test(arguments: [
         Misuse("send", 2, "<address>"),
         Misuse("talk", 2, "<host>"),

@@ -34,7 +34,7 @@ private let daemon = BusObject(
             try bus.call("MakeThreadRealtime", of: daemon, .uint64(1), .uint32(5))
         }
         #expect(refusal == .refused(name: "org.freedesktop.DBus.Error.AccessDenied", message: "not you"))
-        // The method takes other types.
+        // The method takes arguments of other types.
         let mistake = failure { () throws(BusError) in try bus.call("MakeThreadRealtime", of: daemon, .text("x")) }
         guard case .refused = mistake else {
             Issue.record("\(String(describing: mistake))")

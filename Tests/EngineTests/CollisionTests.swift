@@ -82,7 +82,7 @@ struct CollisionTests {
         #expect(talker.ssrc == SSRC(9))
     }
 
-    /// A station that gives up its number each time is heard by nobody.
+    /// A station that changed its SSRC at each collision would never be heard.
     @Test func aNumberThatIsClaimedAgainAndAgainIsGivenUpOnceAMinute() {
         var victim = station(9, StationConfiguration(remotes: [bob]))
         for number in 0..<200 {

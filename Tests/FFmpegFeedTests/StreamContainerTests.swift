@@ -81,7 +81,7 @@
         }
     }
 
-    /// Where one cannot go but in what is here.
+    /// Seeking in streams whose bytes come once and in order.
     @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct HeldSeekingTests {
         private static let format = LPCMFormat(rate: SampleRate(hertz: CodedSound.rate), channelCount: 2)
 
@@ -111,7 +111,7 @@
             let heard = try #require(try second(reader))
             #expect(landed.value.inSeconds < 18 && landed.value.inSeconds > 8, "\(landed)")
             #expect(abs(heard - landed.value.inSeconds) < 0.15)
-            // What was forgotten is refused, and it plays on.
+            // A position whose bytes are gone is refused, and it plays on.
             download.forget(before: bytes.count / 3)
             let before = reader.position.value
             #expect(throws: ReadError.parse(.noWayThere)) { try reader.seek(to: .seconds(1)) }
@@ -119,7 +119,7 @@
             #expect(abs(try #require(try second(reader)) - before.inSeconds) < 0.15)
         }
 
-        /// A station: what is not here has not been said yet.
+        /// A live station: its later bytes do not exist yet.
         @Test(arguments: [Making.mp3ConstantWithoutTag, .mp3VariableWithoutTag, .aacADTS])
         func aLiveStreamIsGoneOnInUpToWhatIsHere(_ making: Making) throws {
             let bytes = try making.bytes
@@ -162,7 +162,7 @@
             #expect(throws: ReadError.parse(.noWayThere)) { try half.seek(to: .seconds(1)) }
         }
 
-        /// Its clock may begin just before the end of time.
+        /// Its first timestamp may be near the greatest.
         @Test func aHostileClockIsNoTrap() throws {
             for distance in [0, 1, 100_000, 1_000_000, 100_000_000] {
                 var bytes = try Making.oggVorbis.bytes
@@ -202,7 +202,7 @@
         }
     }
 
-    /// Bytes of a side that sends them once and in their order: so many have arrived, and no more do.
+    /// A download of bytes that come once and in order: so many have arrived, and no more come.
     private final class ArrivingBytes: Downloading {
         private let bytes: [UInt8]
         private let arrived: Int
@@ -230,7 +230,7 @@
 
         func forget(before offset: Int) { places.withLock { $0.forgotten = offset } }
 
-        /// What has not arrived comes at a crawl: so a test ends that waits for it, and is seen to.
+        /// Bytes that have not arrived come very slowly, so that a test that waits for them ends and fails.
         func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Int {
             if offset < places.withLock({ $0.forgotten }) { throw .failed("these bytes cannot be had again") }
             if offset >= arrived, offset < bytes.count { usleep(500_000) }

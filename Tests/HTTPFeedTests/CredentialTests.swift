@@ -3,7 +3,7 @@ import HTTPFeed
 import Support
 import Testing
 
-/// What a person types for one server is seen by no other.
+/// Credentials that a person types for one server are sent to no other.
 @Suite(.onItsOwnThread) struct CredentialTests {
     let folder = Folder()
     let file = sound(50_000)

@@ -40,7 +40,7 @@ struct AnnouncementTests {
         #expect(Epoch(rawValue: epoch.rawValue | 2 << 24).timing == nil)
     }
 
-    /// What a vector of an announcement is made of.
+    /// The fields of a test vector.
     private struct Written: Decodable {
         var epoch: String
         var milliseconds: UInt64

@@ -219,7 +219,7 @@ struct HandshakeTests {
         }
     }
 
-    /// Who is on the way answers HELLO before the relay does.
+    /// Somebody on the path answers HELLO before the relay does.
     @Test mutating func upToFourCookiesAreAnsweredAndTheTrueOneLetsIn() throws {
         func cookie(_ number: UInt8) throws -> [UInt8] {
             var bytes = try KeysVector.bytes("session-cookie")

@@ -7,7 +7,7 @@ import Sound
 import Support
 import Testing
 
-/// Announcements with right tags, by one who has a listen link and can send with the relay's address.
+/// Forged announcements with right tags, from an attacker that has a listen link and the relay's address.
 struct ForgedAnnouncementTests {
     private let relay = TinyRelay(Family.talk)
     private let root = Family.listen.mediaRoot
@@ -84,7 +84,7 @@ struct ForgedAnnouncementTests {
         #expect(count > 500 && share(heardBy: listener) >= 0.99)
     }
 
-    /// Far more than there are places for.
+    /// The forged SSRCs are far more than there are places.
     @Test func madeUpTalkersDoNotPushOutWhoIsHeard() {
         let (talker, _) = talking()
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
@@ -102,7 +102,7 @@ struct ForgedAnnouncementTests {
         #expect(listener.discards[.late] == 0)
     }
 
-    /// Who gives up its SSRC each time is heard by nobody.
+    /// A station that changed its SSRC at each collision would never be heard.
     @Test func claimsOfItsNumberMakeATalkerChangeItOnceAMinute() {
         let (talker, _) = talking()
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)

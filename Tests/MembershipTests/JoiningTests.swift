@@ -68,7 +68,7 @@ struct JoiningTests {
         #expect(member.eventsOnly == [.joined(.talk, seenAt: member.endpoint)])
     }
 
-    /// Who overhears HELLO answers it first, up to three times, and some of what is said is lost.
+    /// An attacker that overhears HELLO answers it first, up to three times, and some datagrams are lost.
     @Test(arguments: [1, 3], [0, 1])
     func aFalseCookieThatComesFirstKeepsNobodyOut(count: Int, lostCount: Int) {
         let member = Member(0, Family.configuration(.talk), ssrc: 9)

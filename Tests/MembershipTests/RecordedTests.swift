@@ -7,7 +7,7 @@ import Sound
 import Support
 import Testing
 
-/// What was recorded is played to those who came late, and what was withheld to those who were here.
+/// An attacker plays recorded media to members that join late, and withheld media to those that were there.
 struct RecordedTests {
     private let relay = TinyRelay(Family.talk)
 
@@ -24,8 +24,8 @@ struct RecordedTests {
         return datagrams
     }
 
-    /// How many of the recorded packets one hears who joins so many seconds after the talk has begun. The attacker plays them in
-    /// their time, with the relay's address.
+    /// How many of the recorded packets a listener hears that joins so many seconds after the talk began. The attacker
+    /// plays them in their time, with the relay's address.
     private func heardCount(_ seconds: UInt64, isSynchronised: Bool) -> Int {
         let recording = recorded()
         let clock = WallClock(milliseconds: Airwaves.clock(at: .start).sinceEpoch + seconds * 1_000)
@@ -49,7 +49,7 @@ struct RecordedTests {
         #expect((heardCount(seconds, isSynchronised: isSynchronised) > 0) == isHeard)
     }
 
-    /// Withheld for a while, then delivered: what is older than two seconds is not heard.
+    /// Packets are withheld for a while, then delivered: those older than two seconds are not heard.
     @Test(arguments: [(1.9, true), (2.1, false), (30, false), (200, false)])
     func whatIsWithheldForMoreThanTwoSecondsIsNotHeard(seconds: Double, isHeard: Bool) {
         // Two words, the second while the first is withheld.
@@ -204,7 +204,7 @@ struct RecordedTests {
         #expect(listener.heard.count > 490 && Set(relay.announcements.map(\.epoch)).count == 2)
     }
 
-    /// Of the version before, whose epochs hold no time.
+    /// A talker of the version before, whose epochs hold no time.
     @Test func anOlderStationIsHeardUntilItsKeyExpires() throws {
         let root = Family.talk.mediaRoot
         let epoch = Epoch(at: Airwaves.clock(at: .start), random: 1 << 70)

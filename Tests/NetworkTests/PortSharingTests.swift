@@ -49,7 +49,7 @@ struct PortSharingTests {
         let secondInbox = Inbox(of: second)
         send(2)
         try run(loop) { secondInbox.datagrams == [[2]] }
-        // Nobody else has it now, neither to keep nor to yield.
+        // No other socket can have the port now, whether it yields it or not.
         #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: taking) }
         #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: yielding) }
         second.close()

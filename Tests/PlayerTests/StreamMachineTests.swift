@@ -162,7 +162,7 @@ import Testing
         #expect(machine.handle(.seek(.seconds(7))) == [.aim(.seconds(7))])
         #expect(machine.state == .ended(.stopped))
         #expect(machine.handle(.play) == [.begin(generation: 3), .open(item: 1, at: .seconds(7))])
-        // Once: the next begins at its beginning.
+        // This holds once: the next `play` begins at the beginning.
         _ = machine.handle(.stop)
         #expect(machine.handle(.play) == [.begin(generation: 5), .open(item: 1, at: nil)])
     }

@@ -2,7 +2,7 @@ import Playout
 import Sound
 import Testing
 
-/// What is counted where the card leaves out time.
+/// The counts of a card that leaves out time.
 struct SkipTests {
     @Test func whatTheCardSkipsIsMissingAndNeitherLateNorLost() {
         var talk = SimulatedTalk()
@@ -30,7 +30,7 @@ struct SkipTests {
         #expect(talk.lane.statistics.holes == 1 && talk.lane.statistics.skipped == FrameCount(480))
     }
 
-    /// Where a queue grows, less is skipped than was silent.
+    /// A queue that grows makes silence longer than the time that is skipped.
     @Test func silenceCountsAlsoWhereNothingIsSkipped() {
         var talk = SimulatedTalk()
         talk.run(seconds: 2)

@@ -55,7 +55,7 @@ private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
             after.stretched - before.stretched < FrameCount(48 * 250), "\(after.stretched - before.stretched) of 50 s")
     }
 
-    /// What was at 59 ms with 0.2 % concealed by a quantile of ten seconds.
+    /// A quantile over ten seconds had a delay of 59 ms here, with 0.2 % concealed.
     @Test(arguments: 1...4 as ClosedRange<UInt64>) func normalJitterIsNotFollowed(seed: UInt64) {
         var chance = Chance(state: seed)
         let delays = (0..<3_100).map { _ in FrameCount(Int(48 * max(0, 40 + 10 * chance.normal()))) }
@@ -85,7 +85,7 @@ private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
         #expect(after.max()! - after.min()! < 15 && abs(after[0] - depth - 80) < 20, "\(depth), then \(after[0]) ms")
     }
 
-    /// A detour of three seconds ends, and with it the depth that it asked for.
+    /// The depth that a detour of three seconds asks for ends with it.
     @Test func aShortDetourIsForgottenWhenItEnds() {
         var talk = SimulatedTalk()
         talk.delay = { FrameCount((1_000..<1_150).contains($0) ? 4_800 : 480) }

@@ -79,7 +79,7 @@ struct QualityTests {
         #expect(meter.whole.lost == 0 && meter.whole.burstLength == nil)
     }
 
-    /// What the card leaves out is no loss of the network, and no better.
+    /// Sound that the card leaves out is no loss of the network, but costs score, too.
     @Test func whatTheCardDoesNotPlayCostsScore() throws {
         var scores: [Double] = []
         for share in [0.0, 0.05, 0.2, 0.5] {
@@ -109,7 +109,7 @@ struct QualityTests {
         #expect(meter.whole.score == nil && meter.recent.score == nil)
         #expect(meter.report.seconds.allSatisfy { $0.score == nil })
         #expect(meter.whole.expected == 50 && meter.whole.text.contains("nothing"))
-        // One who is heard beside them is scored by what is heard.
+        // A talker that is heard beside them gets a score.
         meter.observe(counts(packets: 50), of: SSRC(2), at: .milliseconds(1_600))
         #expect(try #require(meter.whole.score) > 4)
         #expect(meter.talkers.map { $0.whole.score == nil } == [true, false])

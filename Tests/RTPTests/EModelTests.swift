@@ -50,7 +50,8 @@ struct EModelTests {
         #expect(EModel(lossShare: 0.1, burstRatio: 0.2).rating == spread.rating, "less than chance is chance")
     }
 
-    /// What the constants of holes are fitted to: their share, their length in milliseconds, and PESQ at 32 kbit/s.
+    /// The measurements to which the constants for holes are fitted: share, length in milliseconds, and PESQ at 32
+    /// kbit/s.
     @Test(arguments: [
         (0.01, 20, 3.75), (0.01, 250, 4.15), (0.02, 5, 2.94), (0.02, 43, 3.44), (0.02, 700, 3.98), (0.05, 5, 2.16),
         (0.05, 20, 2.5), (0.05, 43, 2.23), (0.05, 100, 3.0), (0.05, 250, 3.08), (0.05, 700, 3.56), (0.1, 20, 1.82),

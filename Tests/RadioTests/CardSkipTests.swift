@@ -9,7 +9,7 @@ import Testing
 @testable import Radio
 
 extension RealTimeTests {
-    /// Where the card leaves out sound, the figures say as much of it as is missing at the other end of its wire.
+    /// Where the card leaves out sound, the figures give as much as is missing at the other end of its wire.
     @Suite(.serialized, .enabled(if: hasLabcard)) struct CardSkipTests {
         @Test(arguments: [0, 12, 60, 200]) func whatIsMissingIsWhatIsNotHeard(milliseconds: Int) throws {
             try retrying {
@@ -34,7 +34,7 @@ extension RealTimeTests {
     }
 }
 
-/// Of a tone, between where it begins and where it ends, what is no sound: runs of a millisecond and more.
+/// The silence within a tone, from its beginning to its end, in runs of a millisecond and more.
 private func silentShare(of samples: [Float]) -> Double {
     guard let first = samples.firstIndex(where: { $0 != 0 }), let last = samples.lastIndex(where: { $0 != 0 }) else {
         return 1

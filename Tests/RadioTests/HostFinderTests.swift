@@ -6,7 +6,7 @@ import Testing
 
 @testable import Radio
 
-/// How often.
+/// Counts the questions.
 private final class Asked: Sendable {
     let number = Atomic(0)
 }

@@ -153,7 +153,7 @@ import Testing
         #expect(after.missing - before.missing == FrameCount(3 * 960) && after.holes - before.holes == 3)
     }
 
-    /// Which the card did not tell of: a hole between its demands.
+    /// A hole between demands counts, even where the card reports no xrun.
     @Test func aHoleBetweenDemandsIsMissingSound() throws {
         let room = try room(saying: [440], seconds: 5)
         room.run(seconds: 2)

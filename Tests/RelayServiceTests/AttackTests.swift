@@ -8,7 +8,7 @@ import Support
 import Synchronization
 import Testing
 
-/// What those who have a link, or none, do to a relay over real sockets.
+/// Attacks on a relay over real sockets, with and without a link.
 @Suite(.onItsOwnThread)
 struct AttackTests {
     private let family: ChannelKeys = {
@@ -80,7 +80,7 @@ struct AttackTests {
         #expect(heard == [1, 2])
     }
 
-    /// A network of hosts that have proved their addresses says wrong JOINs all the time.
+    /// A network of hosts with proved addresses sends wrong JOINs all the time.
     @Test func aFloodOfFailedProofsKeepsNobodyOut() throws {
         let relay = try relay { _ in }
         var dice = SecretChance()
@@ -111,7 +111,7 @@ struct AttackTests {
     }
 }
 
-/// A host, and what it says again and again.
+/// A host and the datagram that it sends again and again.
 @safe private final class Attacker: @unchecked Sendable {
     let socket: PlainSocket
     var join: [UInt8] = []

@@ -62,7 +62,7 @@ final class OnTheWayTests {
 
     private func isMedia(_ datagram: [UInt8]) -> Bool { (128...191).contains(datagram[0]) }
 
-    /// One who joins so much later than the talk was, and is played all of it. How many packets it hears.
+    /// How many packets a listener hears that joins so long after the talk, when all of it is played to it.
     private func heardAgain(_ ahead: Duration, isSynchronised: Bool) throws -> Int {
         let attacker = OnTheWay(to: relay.port)
         let late = SocketMember(
@@ -91,7 +91,7 @@ final class OnTheWayTests {
         talk(75)
         #expect(listener.heard == Array(0..<75))
         #expect(try heardAgain(.seconds(19), isSynchronised: true) == 0)
-        // The attack works as far as it may.
+        // The attack works as far as the protocol allows.
         #expect(try heardAgain(.seconds(2), isSynchronised: true) > 50)
     }
 

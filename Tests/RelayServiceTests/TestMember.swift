@@ -4,7 +4,7 @@ import Relaying
 import Sound
 import Support
 
-/// Who has joined by the control protocol.
+/// A member that has joined by the control protocol.
 struct TestMember {
     private let socket: Held
     private let port: UInt16

@@ -5,7 +5,7 @@ import Relaying
 import Sound
 import Testing
 
-/// Failed proofs and questions for packets that would take all of a relay's time, and those who come meanwhile.
+/// Floods of failed proofs and of NACKs that would take all of a relay's time, and newcomers meanwhile.
 struct FloodTests {
     private let family = ChannelKeys.drawn("family")
 
@@ -23,7 +23,8 @@ struct FloodTests {
         }
     }
 
-    /// Says all of them again and again, `perMillisecond` at a time, until `isOver`. How long that was, 5 s at the most.
+    /// Sends all of them again and again, `perMillisecond` at a time, until `isOver`. Returns how long that took, at
+    /// most 5 s.
     private func flood(
         _ room: RelayRoom, _ joins: [(bytes: [UInt8], sender: Endpoint)], perMillisecond: Int = 40,
         until isOver: () -> Bool
@@ -70,7 +71,7 @@ struct FloodTests {
             let passed = flood(room, joins) { isWelcomed(room, newcomer) }
             #expect(passed < .milliseconds(100), "\(passed)")
         }
-        // Somebody at the site waits for its turn like all there.
+        // A good member at the site waits for its turn like the others there.
         let neighbour = SimulatedMember(family, .listen, at: host(1_000))
         neighbour.helloAndCookie(room)
         room.run(.seconds(1))

@@ -4,7 +4,7 @@ import Relaying
 import Sound
 import Testing
 
-/// Who has a place where there are too few.
+/// Places in a channel that is full.
 struct PlacesTests {
     private let family = ChannelKeys.drawn("family")
 
@@ -15,7 +15,7 @@ struct PlacesTests {
         return RelayRoom([family], limits: limits)
     }
 
-    /// In one network, from one on.
+    /// Members of one network, numbered from one.
     private func members(_ count: Int, _ role: Role = .listen, network: Int = 1) -> [SimulatedMember] {
         (1...count).map { SimulatedMember(family, role, at: .host(network, port: UInt16($0)), seed: 3) }
     }
@@ -98,7 +98,7 @@ struct PlacesTests {
         #expect(member(site + 0x1_0000, 1).join(room))
     }
 
-    /// Its place counts where it is now.
+    /// A member that moves counts in its new network.
     @Test func aListenerThatMovesTakesItsShareWithIt() throws {
         let room = room(8)
         let crowd = members(4)

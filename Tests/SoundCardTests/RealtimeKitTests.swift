@@ -43,7 +43,7 @@ import Testing
         #expect(!isThisThreadRealTime())
     }
 
-    /// What is allowed decides before the limit is set: a limit of nothing would have the process killed.
+    /// The service's limit is checked before it is set: a limit of zero would have the process killed.
     @Test(arguments: [MockRealtimeKit.Mood.wrongTypes, .tiny, .none]) func noLimitIsSetForAnAnswerThatMakesNoSense(
         mood: MockRealtimeKit.Mood
     ) throws {

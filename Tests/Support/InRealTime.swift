@@ -81,9 +81,9 @@ private final class Run: Sendable {
 }
 
 extension Trait where Self == InRealTime {
-    /// For what hears, plays or waits in real time. See `InRealTime`.
+    /// For tests that play, capture or wait in real time. See `InRealTime`.
     public static var inRealTime: Self { Self { Witness(isUrgent: false) } }
 
-    /// For what runs on a sound card's clock, with threads of its priority.
+    /// For tests that run on a sound card's clock, with threads of its priority.
     public static var inRealTimeOnACard: Self { Self { Witness(isUrgent: true) } }
 }

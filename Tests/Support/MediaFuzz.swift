@@ -85,7 +85,7 @@ private func repairedOgg(_ bytes: [UInt8]) -> [UInt8] {
     return bytes
 }
 
-/// The tags in front of MP3, and what is said to lie behind them.
+/// The tags in front of MP3, and the lengths that they give.
 func feedTags(_ bytes: Span<UInt8>) {
     let file = bytes.indices.map { bytes[$0] }
     for download in [StoredBytes(file), StoredBytes(file, knowsLength: false, isHere: false)] {
@@ -100,7 +100,7 @@ func feedTags(_ bytes: Span<UInt8>) {
     }
 }
 
-/// Frames of MP3 and AAC, and what stands in the first of them.
+/// Frames of MP3 and AAC, and the VBR header in the first of them.
 func feedFrames(_ bytes: Span<UInt8>) {
     #if FFmpeg
         for offset in 0..<min(bytes.count, 64) {
@@ -128,7 +128,7 @@ func feedFrames(_ bytes: Span<UInt8>) {
     #endif
 }
 
-/// The lines of a response, and what they mean for one who has asked from an offset on.
+/// The lines of a response head, and the verdict on it for a request from an offset on.
 func feedResponse(_ bytes: Span<UInt8>) {
     guard bytes.count > 2 else { return }
     let statuses = [200, 203, 206, 301, 302, 307, 308, 400, 404, 416, 429, 500]

@@ -1,6 +1,6 @@
 /// Watches from its beginning on whether the machine stood still: bare timers tell.
 public struct Witness: Sendable {
-    /// What excuses a failure, or nil.
+    /// Why a failure is excused; nil where it is not.
     let excuse: @Sendable () -> String?
 
     /// Of ordinary threads, and where `isUrgent` of such with the priority of audio threads, too. An ordinary timer counts when it
@@ -18,6 +18,6 @@ public struct Witness: Sendable {
         }
     }
 
-    /// For tests of those who ask it.
+    /// A witness with a fixed answer, for tests of `InRealTime`.
     package init(excuse: @escaping @Sendable () -> String?) { self.excuse = excuse }
 }
