@@ -7,7 +7,8 @@ import pty
 import tempfile
 import time
 
-from rig import AUDIOWATCH, BADLINK, TENFOUR, Program, pause, say, speech
+from program import Program
+from rig import AUDIOWATCH, BADLINK, TENFOUR, pause, say, speech
 from table import Row
 
 PORT = 6304  # the first of eight, each followed by one for RTCP

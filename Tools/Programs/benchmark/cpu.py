@@ -3,7 +3,8 @@
 import shutil
 
 import peers
-from rig import BARELOOP, TENFOUR, Busy, Program, median, pause, say, speech
+from program import Program
+from rig import BARELOOP, TENFOUR, Busy, median, pause, say, speech
 from table import Row
 
 PORT = 6204

@@ -3,7 +3,8 @@
 import random
 
 import peers
-from rig import TENFOUR, Busy, Program, measure, pause, say
+from program import Program
+from rig import TENFOUR, Busy, measure, pause, say
 from table import Row
 
 PORT = 6104

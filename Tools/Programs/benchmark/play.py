@@ -11,7 +11,8 @@ import time
 
 from audio import Watched
 from cpu import share
-from rig import ROOT, TENFOUR, Busy, Program, median, pause, say, speech
+from program import Program
+from rig import ROOT, TENFOUR, Busy, median, pause, say, speech
 from table import Row
 from wire import Wire
 

@@ -8,7 +8,8 @@ import subprocess
 import tempfile
 import time
 
-from rig import ROOT, TENFOUR, Busy, Program, at_priority, median, pause, say
+from program import Program
+from rig import ROOT, TENFOUR, Busy, at_priority, median, pause, say
 from table import Row
 
 BINARIES = ROOT / ".build-tools/benchmark"

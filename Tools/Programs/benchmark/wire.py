@@ -6,7 +6,7 @@ import pathlib
 import struct
 
 RATE = 48_000
-FRAMES = 1 << 18  # as in labcard.c: slots of a lap number and two samples, and frame n sounds n / 48000 s after the clock's start
+FRAMES = 1 << 18  # as in labcard.h: slots of a lap number and two samples, and frame n sounds n / 48000 s after the clock's start
 SLOT = struct.Struct("<Iii")
 TONE = 480  # frames in which a tone is told by how often it crosses zero
 

@@ -11,7 +11,8 @@ import cases
 import changes
 from cases import CASES
 from changes import Change, Changes, told
-from rig import FAR_SINK, Busy, Meter, Program, free_ports, pause, say
+from program import Program
+from rig import FAR_SINK, Busy, Meter, free_ports, pause, say
 
 HELP = """Runs tenfour, or another program, on the desktop that this is called in, and tells delay and gaps at the sink.
 

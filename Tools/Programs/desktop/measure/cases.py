@@ -3,7 +3,7 @@ words for tenfour, that yields the commands to start one after the other."""
 
 import subprocess
 
-from rig import FAR_FEED, FAR_SINK, FEED, FOLDER, SINK, Program, at_priority, pause
+from rig import FAR_FEED, FAR_SINK, FEED, FOLDER, SINK, at_priority, pause
 
 TONE = FOLDER / "tone.wav"
 HEARD = FOLDER / "heard.wav"

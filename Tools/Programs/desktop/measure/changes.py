@@ -6,7 +6,8 @@ import subprocess
 import threading
 import time
 
-from rig import FAR_SINK, FOLDER, SERVER, SINK, Program, say
+from program import Program
+from rig import FAR_SINK, SERVER, SINK, say
 
 HELP = """quantum=N (0: none) imposes one; join starts another stream and leave ends it; move=far and move=back move what is played to
 another sink; restart kills the server and starts it again"""

@@ -4,12 +4,13 @@ import json
 import os
 import pathlib
 import random
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+from program import Program  # of Programs/benchmark
 
 SERVER = os.environ["DESKTOP_SERVER"]
 SINK, FEED = os.environ["DESKTOP_SINK"], os.environ["DESKTOP_FEED"]
@@ -21,40 +22,6 @@ FOLDER = pathlib.Path(tempfile.mkdtemp(dir=os.environ["XDG_RUNTIME_DIR"]))
 
 def say(text):
     print(f"desktop-measure: {text}", file=sys.stderr, flush=True)
-
-
-class Program:
-    """A process, ended as by Ctrl-C when its `with` is over."""
-
-    def __init__(self, *command, stdin=subprocess.DEVNULL):
-        self.command = [str(word) for word in command]
-        self.said = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(self.command, stdin=stdin, stdout=self.said, stderr=self.said)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.stop()
-
-    @property
-    def runs(self):
-        return self.process.poll() is None
-
-    def stop(self, within=5):
-        if self.runs:
-            self.process.send_signal(signal.SIGINT)
-        try:
-            self.process.wait(within)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        return self.process.returncode
-
-    def words(self):
-        """What it has printed."""
-        self.said.seek(0)
-        return self.said.read().decode(errors="replace").strip()
 
 
 class Meter:
