@@ -66,7 +66,7 @@ extension NetworkError: CustomStringConvertible {
     private var sentence: String {
         switch reason {
         case .portInUse(let port, let holder):
-            "UDP port \(port) is in use by \(holder?.description ?? "a program of another user"); choose another, or end that "
+            "UDP port \(port) is in use by \(holder?.description ?? "another program"); choose another, or end that "
                 + "program"
         case .portReserved(let port):
             "UDP port \(port) is reserved for root; choose one from 1024 to 65535 with -p"

@@ -98,7 +98,7 @@ extension UDPSocket {
         let address = SocketAddress(endpoint, family: Reach(endpoint, options).family)
         func bind(_ flags: UInt32) -> Int32 { unsafe address.withPointer { unsafe uv_udp_bind(socket, $0, flags) } }
         var code = bind(isShared ? UV_UDP_REUSEADDR.rawValue : 0)
-        if code == -EADDRINUSE, options.takesYieldedPort, !isShared {
+        if code == -EADDRINUSE, options.takesYieldedPort, !isShared, YieldedPort.isMarked(endpoint.port) {
             // Of two sockets that have a port, the kernel gives what arrives to the newer one.
             code = bind(UV_UDP_REUSEADDR.rawValue)
             if code == 0 { unsafe try set(SO_REUSEADDR, SOL_SOCKET, "SO_REUSEADDR", 0, on: fileDescriptor(of: socket)) }

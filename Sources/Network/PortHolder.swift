@@ -45,7 +45,8 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func bytes(of path: String) -> [UInt8] {
+    /// A file of `/proc`, which tells no length; empty where it cannot be read.
+    static func bytes(of path: String) -> [UInt8] {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [] }
         defer { close(file) }

@@ -4,10 +4,12 @@ public struct SocketOptions: Hashable, Sendable {
     /// would steal each other's datagrams. SO_REUSEADDR.
     public var reusesAddress = false
 
-    /// Lets the next socket with `takesYieldedPort` have the port, which then gets what arrives until it is closed. SO_REUSEADDR.
+    /// Lets the next socket with `takesYieldedPort` have the port, in this program or another. That socket then gets what
+    /// arrives until it is closed. SO_REUSEADDR, and a sign for those who look.
     public var yieldsPort = false
 
-    /// Takes also a port that only sockets with `yieldsPort` have; itself, it yields it to nobody.
+    /// Takes the port also where a socket with `yieldsPort` has it, and yields it to nobody. The port of a program that only
+    /// sets SO_REUSEADDR, as GStreamer does, is in use.
     public var takesYieldedPort = false
 
     /// Whether several sockets of this program have the port. SO_REUSEPORT and SO_ATTACH_REUSEPORT_CBPF.

@@ -31,6 +31,7 @@ public import Sound
     private var requestDestination: Endpoint?
     private var drained: (() -> Void)?
     private var emptied: (() -> Void)?
+    private var yielded: YieldedPort?
 
     /// Opens and binds. Bound to `::` it speaks IPv4 too, and on a machine without IPv6 it is bound to `0.0.0.0` instead;
     /// `reach` tells. Throws with a remedy when the port is taken, reserved, or the address is not ours.
@@ -60,6 +61,7 @@ public import Sound
             close()
             throw failure
         }
+        if options.yieldsPort { yielded = YieldedPort(localEndpoint.port) }
         if options.portSharing == .offered { try formGroup(on: loop, options) }
     }
 
@@ -137,6 +139,7 @@ public import Sound
         received = nil
         drained = nil
         emptied = nil
+        yielded = nil
         // libuv would hand on the rest of a batch to a socket that is being closed.
         unsafe uv_udp_recv_stop(socket)
     }

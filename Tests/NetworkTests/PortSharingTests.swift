@@ -30,6 +30,29 @@ struct PortSharingTests {
         }
     }
 
+    /// GStreamer, players and many others set SO_REUSEADDR, and mean to keep what arrives.
+    @Test(arguments: [Endpoint(.loopbackV4, port: 0), Endpoint(.anyV6, port: 0)])
+    func aPortThatAnotherProgramOnlyCouldShareIsInUse(endpoint: Endpoint) throws {
+        var (keeping, yielding, taking) = (SocketOptions(), SocketOptions(), SocketOptions())
+        keeping.reusesAddress = true
+        yielding.yieldsPort = true
+        taking.takesYieldedPort = true
+        let port = try UDPSocket(on: loop, bindingTo: endpoint, options: keeping).localEndpoint
+        func isRefused() -> Bool {
+            do throws(NetworkError) {
+                _ = try UDPSocket(on: loop, bindingTo: port, options: taking)
+                return false
+            } catch {
+                if case .portInUse = error.reason { return true }
+                return false
+            }
+        }
+        #expect(isRefused())
+        // What was yielded is so no longer when its socket is closed.
+        try UDPSocket(on: loop, bindingTo: port, options: yielding).close()
+        #expect(isRefused())
+    }
+
     /// The port above a station's, which it has for reports only, when another station wants it: before or after.
     @Test(arguments: [Endpoint(.loopbackV4, port: 0), Endpoint(.anyV6, port: 0)])
     func aPortThatIsYieldedIsHadByTheNextWhoTakesIt(endpoint: Endpoint) throws {

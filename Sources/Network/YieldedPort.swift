@@ -1,0 +1,38 @@
+import Glibc
+
+/// A sign that a socket yields its UDP port, for the next program of this machine that wants the port.
+///
+/// `SO_REUSEADDR` alone tells nothing: many programs set it and mean to keep what arrives. The sign is a Unix socket with the
+/// port in its abstract name, which `/proc/net/unix` shows to everybody. It goes with its owner, however that ends.
+struct YieldedPort: ~Copyable {
+    private let sign: Int32
+
+    private static let title = "tenfour/yields-udp"
+
+    /// Nil where the system has no socket left: then nobody can take the port. The C functions are `socket` and `bind`.
+    init?(_ port: UInt16) {
+        let sign = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard sign >= 0 else { return nil }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // A zero before an abstract name. Two sockets may yield one port, so process and descriptor are in it.
+        let name = [0] + Array("\(Self.title)/\(port)/\(getpid())/\(sign)".utf8)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count)
+        let code = unsafe withUnsafePointer(to: address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe Glibc.bind(sign, $0, length) }
+        }
+        guard code == 0 else {
+            close(sign)
+            return nil
+        }
+        self.sign = sign
+    }
+
+    deinit { close(sign) }
+
+    /// Whether a socket of this machine yields the port.
+    static func isMarked(_ port: UInt16) -> Bool {
+        String(decoding: PortHolder.bytes(of: "/proc/net/unix"), as: UTF8.self).contains("@\(title)/\(port)/")
+    }
+}
