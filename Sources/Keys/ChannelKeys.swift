@@ -100,4 +100,9 @@ public struct MediaRoot: Sendable, Equatable {
         }
         return SRTPMasterKey(suite, HKDF.expand(bytes, text, count: suite.masterByteCount))
     }
+
+    /// Under which the member of this id seals what it tells about itself.
+    func memberInfoKey(of id: UInt64) -> SecretBytes {
+        HKDF.expand(bytes, label("member info") { $0.append(number: id) }, count: 32)
+    }
 }

@@ -18,6 +18,14 @@ public enum Record: Hashable, Sendable {
     case limited(packetsPerSecond: UInt32, bitsPerSecond: UInt32)
     /// RTCP, in these bytes of the datagram.
     case report(Range<Int>)
+    /// The member wants to be told who is there, and tells this about itself: nothing where it is nil.
+    case info(SealedMemberInfo?)
+    /// What has changed in who is there; without entries, how it stands.
+    case roster(Roster.Head, [Roster.Entry])
+    /// The member asks for a part of who is there, from `position` on. `receipt` as in a renewal.
+    case rosterRequest(Roster.Part, position: UInt32, receipt: UInt64)
+    /// A piece of the answer.
+    case rosterPage(Roster.PageHead, [Roster.Entry])
 
     enum What: UInt8 {
         case renewal = 1
@@ -29,12 +37,21 @@ public enum Record: Hashable, Sendable {
         case ssrcRefused = 7
         case report = 8
         case limited = 9
+        case info = 10
+        case roster = 11
+        case rosterRequest = 12
+        case rosterPage = 13
     }
 
     /// Inside, of a report.
     static let maximumByteCount = 1 + maximumReportByteCount
     public static let maximumReportByteCount = 1232
     static let renewalByteCount = 17 + Welcome.Terms.byteCount
+    static let infoByteCount = 1 + SealedMemberInfo.byteCount
+    /// Without entries.
+    static let rosterByteCount = 1 + Roster.Head.byteCount
+    static let rosterPageByteCount = 1 + Roster.PageHead.byteCount
+    static let maximumEntriesByteCount = Roster.maximumEntryCount * Roster.Entry.maximumByteCount
 
     /// Reads what was opened, from `start` on in its datagram.
     init(parsing body: Span<UInt8>, at start: Int) throws(ControlParseError) {
@@ -49,6 +66,10 @@ public enum Record: Hashable, Sendable {
             case .ssrcRefused: 5...5
             case .report: 9...Self.maximumByteCount
             case .limited: 9...9
+            case .info: Self.infoByteCount...Self.infoByteCount
+            case .roster: Self.rosterByteCount...Self.rosterByteCount + Self.maximumEntriesByteCount
+            case .rosterRequest: 14...14
+            case .rosterPage: Self.rosterPageByteCount...Self.rosterPageByteCount + Self.maximumEntriesByteCount
             }
         guard lengths.contains(body.count) else { throw .length(body.count) }
         switch what {
@@ -67,6 +88,19 @@ public enum Record: Hashable, Sendable {
         case .ssrcRefused: self = .ssrcRefused(SSRC(body.number(at: 1)))
         case .limited: self = .limited(packetsPerSecond: body.number(at: 1), bitsPerSecond: body.number(at: 5))
         case .report: self = .report(start + 1..<start + body.count)
+        case .info:
+            let isEmpty = body.isZero(in: 1..<Self.infoByteCount)
+            self = .info(isEmpty ? nil : try SealedMemberInfo(parsing: body, at: 1))
+        case .roster:
+            self = .roster(
+                Roster.Head(parsing: body, at: 1), try Roster.Entry.all(parsing: body, from: Self.rosterByteCount))
+        case .rosterRequest:
+            guard let part = Roster.Part(rawValue: body[1]) else { throw .value }
+            self = .rosterRequest(part, position: body.number(at: 2), receipt: body.number(at: 6))
+        case .rosterPage:
+            self = .rosterPage(
+                try Roster.PageHead(parsing: body, at: 1),
+                try Roster.Entry.all(parsing: body, from: Self.rosterPageByteCount))
         }
     }
 
@@ -103,7 +137,31 @@ public enum Record: Hashable, Sendable {
         case .report:
             body.append(What.report.rawValue)
             body.append(report)
+        case .info(let info):
+            body.append(What.info.rawValue)
+            if let info { info.write(into: &body) } else { body.append(zeros: SealedMemberInfo.byteCount) }
+        case .roster(let head, let entries):
+            body.append(What.roster.rawValue)
+            head.write(into: &body)
+            body.append(entries)
+        case .rosterRequest(let part, let position, let receipt):
+            body.append(What.rosterRequest.rawValue)
+            body.append(part.rawValue)
+            body.append(number: position)
+            body.append(number: receipt)
+        case .rosterPage(let head, let entries):
+            body.append(What.rosterPage.rawValue)
+            head.write(into: &body)
+            body.append(entries)
         }
+    }
+}
+
+extension OutputSpan<UInt8> {
+    @_lifetime(self: copy self)
+    fileprivate mutating func append(_ entries: [Roster.Entry]) {
+        precondition(entries.count <= Roster.maximumEntryCount, "more than a record holds")
+        for entry in entries { entry.write(into: &self) }
     }
 }
 

@@ -29,6 +29,10 @@ public struct Channel: ~Copyable, Sendable {
     var opened: (kind: Opened, range: Range<Int>)?
     var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
     var lastInput: Instant
+    var microphone = MemberInfo.Microphone.none
+    var ownInfo: OwnInfo
+    var roster = RosterView()
+    var listenerRequest: ListenerRequest?
     var outbox = DatagramQueue(limit: Self.mostWaitingDatagrams)
     var events = ChannelEvents()
     /// When we last reported that another station talks under our SSRC.
@@ -82,6 +86,8 @@ public struct Channel: ~Copyable, Sendable {
         self.ssrc = ssrc
         self.generator = SecretChance(using: &generator)
         self.suspended = suspended
+        ownInfo = OwnInfo(id: self.generator.next(), name: configuration.name)
+        microphone = configuration.role == .talk ? .closed : .none
         timeOfDay =
             configuration.isSynchronised ? TimeOfDay(clock, isSynchronised: true, at: now + suspended) : nil
         lastInput = now
@@ -144,6 +150,7 @@ public struct Channel: ~Copyable, Sendable {
     public mutating func leave(at now: Instant) {
         say(.leave)
         session = nil
+        roster = RosterView()
         admission.end()
         unprovedDeadline = nil
         hasLeft = true
@@ -172,7 +179,7 @@ public struct Channel: ~Copyable, Sendable {
     /// When `timeElapsed` wants to be called at the latest.
     public var nextDeadline: Instant? {
         var next = session?.presence.deadline
-        for deadline in [admission.deadline, unprovedDeadline] {
+        for deadline in [admission.deadline, unprovedDeadline, tellingDeadline] {
             if let deadline { next = min(next ?? deadline, deadline) }
         }
         return next

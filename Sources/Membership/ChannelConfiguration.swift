@@ -17,6 +17,8 @@ public struct ChannelConfiguration: Sendable {
     public var frameCount: FrameCount
     /// Whether the kernel calls the wall clock synchronised. Where it does not, the relay's counts.
     public var isSynchronised: Bool
+    /// What the other members see as our name; nil keeps it back.
+    public var name: String?
     /// The session is made anew when so many datagrams have gone out in it.
     var lastHopCounter = HopTagger.lastCounter
 

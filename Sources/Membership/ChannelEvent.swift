@@ -16,6 +16,16 @@ public enum ChannelEvent: Hashable, Sendable {
     case ssrcIsTaken
     /// The relay takes no more than this of us, and what is beyond is lost. Told once while we are in.
     case limited(TalkerLimits)
+    /// The relay has told who is there, for the first time.
+    case membersKnown(ChannelMembers)
+    /// A talker has come into the channel.
+    case memberJoined(ChannelMember)
+    /// A talker has opened or closed its microphone, or sends under another SSRC.
+    case memberChanged(ChannelMember)
+    /// A talker has left, or a lease has passed since it was known to be there.
+    case memberLeft(ChannelMember)
+    /// Those who were asked for; none where the relay does not tell.
+    case listeners(ListenerPage)
 }
 
 /// What a relay takes of a talker.

@@ -15,6 +15,7 @@ extension Channel {
             tell(.refused(.unproved))
         }
         stay(at: now)
+        tell(at: now)
     }
 
     private mutating func stay(at now: Instant) {
@@ -99,6 +100,8 @@ extension Channel {
         unprovedDeadline = nil
         take(terms, at: now)
         talk.announceAgain()
+        ownInfo.end()
+        roster.begin(lease: .seconds(Int(terms.lease)), at: now)
         // Others may come first with the last places: only what answers our first record says that we have one.
         stay(at: now)
     }
@@ -143,7 +146,10 @@ extension Channel {
             session?.receipt = receipt
             let lease = Duration.seconds(Int(terms.lease))
             // Until its first record a relay passes nothing on: what was announced since WELCOME may have been lost on it.
-            if !(session?.presence.hasAnswered ?? true) { talk.announceAgain() }
+            if !(session?.presence.hasAnswered ?? true) {
+                talk.announceAgain()
+                ownInfo.begin(at: now)
+            }
             let wasLost = session?.presence.renewed(token: token, lease: lease, at: now) ?? false
             session?.seen = terms.address
             take(terms, at: now)
@@ -154,6 +160,7 @@ extension Channel {
             }
             admission.hasSucceeded()
             tell(.joined(terms.address))
+            tell(at: now)
         case .pathChallenge(let number): say(.pathAnswer(number))
         case .goodbye(let reason):
             session = nil
@@ -170,7 +177,9 @@ extension Channel {
             guard RTCPCompound.isRTCP(secondByte: bytes[range.lowerBound + 1]) else { return .discarded(.malformed) }
             opened = (.control, range)
             return .opened
-        case .renewal, .leave, .pathAnswer: return .discarded(.unexpected)
+        case .roster(let head, let entries): take(head, entries, at: now)
+        case .rosterPage(let head, let entries): take(page: head, entries, at: now)
+        case .renewal, .leave, .pathAnswer, .info, .rosterRequest: return .discarded(.unexpected)
         }
         return .handled
     }

@@ -251,7 +251,7 @@ internal import Synchronization
             controls.isConnected.store(true, ordering: .releasing)
         case .ssrcIsTaken: station.takeAnotherSSRC(at: now)
         case .lost: absence = .nobodyAnswers
-        case .limited: break
+        case .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: break
         case .refused(let reason), .closed(let reason):
             let trouble =
                 if case .closed = event { RadioError(closedFor: reason) } else { RadioError(refusedFor: reason) }

@@ -132,6 +132,7 @@ extension Relay {
         while let old = sessions.next(&search, at: endpoint) {
             guard old != member, sessions[old].channel == channel, sessions[old].state == .joined else { continue }
             handOver(from: old, to: member)
+            handInfoOver(from: old, to: member)
         }
         endThose(at: endpoint, in: channel, .joined, but: member, at: now)
     }

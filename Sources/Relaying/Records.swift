@@ -24,8 +24,9 @@ extension Relay {
             return .handled
         case .pathAnswer(let answer):
             return pathAnswer(answer, of: member, from: sender, at: now)
-        case .renewal, .report: break
-        case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited: return .discarded(.malformedRecord)
+        case .renewal, .report, .info, .rosterRequest: break
+        case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
+            return .discarded(.malformedRecord)
         }
         guard sessions[member].records.spend(Self.recordPrice, at: now) else { return .discarded(.tooManyRecords) }
         guard begin(member, at: now) else { return .discarded(.full) }
@@ -34,6 +35,9 @@ extension Relay {
         case .renewal(let token, let receipt):
             answerRenewal(token, receipt, of: session, member, from: sender, at: now)
         case .report(let range): return report(range, from: member, at: now)
+        case .info(let info): take(info, from: member, at: now)
+        case .rosterRequest(let part, let position, let receipt):
+            return answerRosterRequest(part, from: position, receipt, of: session, member, from: sender, at: now)
         default: break
         }
         return .handled
@@ -67,11 +71,11 @@ extension Relay {
     ) {
         let endpoint = sessions[member].endpoint
         let address = PeerAddress(endpoint)
-        if sender == endpoint, cookies.accepts(receipt: receipt, for: session, at: address, now) {
-            renew(member, at: now)
-        }
+        let isThere = sender == endpoint && cookies.accepts(receipt: receipt, for: session, at: address, now)
+        if isThere { renew(member, at: now) }
         let next = cookies.receipt(for: session, at: address, now)
         outbox.put(.renewed(token: token, receipt: next, terms(for: sender, at: now)), for: member, of: &sessions)
+        if isThere { rosterRenewed(member, at: now) }
     }
 
     /// The lease begins anew.
@@ -96,6 +100,7 @@ extension Relay {
         renew(member, at: now)
         welcomes[member] = nil
         countPlace(member)
+        rosterJoined(member, at: now)
         post(.joined(member: member, channel: channel, endpoint))
         if isTalking(member) { post(.talking(member: member, endpoint)) }
         tellAnnouncements(to: member, at: now)
@@ -110,9 +115,11 @@ extension Relay {
         forgetViews(of: member, in: channel)
         welcomes[member] = nil
         paths[member] = nil
+        forgetInfo(of: member)
         sessions.remove(member)
         guard session.state == .joined else { return }
         uncountPlace(session)
+        rosterLeft(member, session, at: now)
         post(.left(member: member, channel: channel))
     }
 }

@@ -39,6 +39,11 @@ public struct Relay: ~Copyable, Sendable {
     var talking: [Int] = []
     /// None of those is to be looked at before; kept, as each packet asks for it.
     var attention: Instant?
+    /// What members tell about themselves, sealed for each other.
+    var infos = InfoTable()
+    /// In no channel anybody is to be told before who is there.
+    var rosterAttention: Instant?
+    var rosterPages = Allowance()
     /// As whom the relay itself reports to talkers: on their line, and on their listeners'.
     let reporters: (line: SSRC, listeners: SSRC)
 
@@ -150,6 +155,7 @@ public struct Relay: ~Copyable, Sendable {
         latest = now
         while let member = sessions.nextToExpire, sessions[member].deadline <= now { end(member, at: now) }
         attendTalkers(at: now)
+        tellRosters(at: now)
         proveWaiting(at: now)
     }
 
@@ -164,6 +170,7 @@ public struct Relay: ~Copyable, Sendable {
     public var nextDeadline: Instant? {
         var next = sessions.nextToExpire.map { sessions[$0].deadline }
         if let attention { next = next.map { min($0, attention) } ?? attention }
+        if let rosterAttention { next = next.map { min($0, rosterAttention) } ?? rosterAttention }
         if let proof = nextProof { next = next.map { min($0, proof) } ?? proof }
         return next
     }
@@ -237,6 +244,8 @@ struct RelayedChannel: Sendable {
     var networks = NetworkShares()
     /// Good-byes of talkers, each told to all.
     var goodbyes = Allowance()
+    /// Who is there, as members are told.
+    var roster = ChannelRoster()
 
     init(_ configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
         self.configuration = configuration

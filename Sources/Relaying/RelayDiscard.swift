@@ -70,6 +70,8 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case tooManyVoices
     /// Bits of all talkers of a channel beyond those that are forwarded in a second.
     case tooManyChannelBits
+    /// A request of one who may not receive any more where it was.
+    case staleReceipt
 }
 
 extension RelayDiscard: CustomStringConvertible {
@@ -111,6 +113,7 @@ extension RelayDiscard: CustomStringConvertible {
         case .tooManyTalkers: "announcement beyond the talkers of a channel"
         case .tooManyVoices: "media beyond the simultaneous voices of a channel"
         case .tooManyChannelBits: "media beyond the bits of a channel"
+        case .staleReceipt: "request from where nobody may receive"
         }
     }
 }

@@ -11,7 +11,9 @@ extension DatagramQueue {
     mutating func put(_ record: Record, for member: Int, of sessions: inout SessionTable, to endpoint: Endpoint) {
         // Good-byes are said once, and are the last.
         if case .goodbye = record {} else if count >= Relay.mostWaiting { return }
-        put(capacity: 96, to: endpoint) { sessions.keys.seal(record, for: member, into: &$0) }
+        put(capacity: record.isLong ? ControlPacket.maximumByteCount : 96, to: endpoint) {
+            sessions.keys.seal(record, for: member, into: &$0)
+        }
     }
 
     /// A record of RTCP.
@@ -19,6 +21,16 @@ extension DatagramQueue {
         if count >= Relay.mostWaiting { return }
         put(capacity: report.count + 64, to: sessions[member].endpoint) {
             sessions.keys.seal(report: report, for: member, into: &$0)
+        }
+    }
+}
+
+extension Record {
+    /// Whether it holds entries of members.
+    fileprivate var isLong: Bool {
+        switch self {
+        case .roster(_, let entries), .rosterPage(_, let entries): !entries.isEmpty
+        default: false
         }
     }
 }

@@ -21,8 +21,14 @@ struct Session: Sendable {
     /// Neighbours in its channel.
     fileprivate var ahead: Int32 = -1
     fileprivate var behind: Int32 = -1
+    /// Where what it tells about itself is kept; negative for one who tells nothing.
+    var info: Int32 = -1
     var role: Role
     var state = State.free
+    /// Whether it is told who is there.
+    var wantsRoster = false
+    /// Whether it is listed for those who are told.
+    var isListed = false
 
     enum State: UInt8, Sendable {
         case free

@@ -25,7 +25,7 @@ struct ChannelStanding {
         switch event {
         case .joined: (isInside, wasInside) = (true, true)
         case .lost, .refused, .closed: isInside = false
-        case .ssrcIsTaken, .limited: break
+        case .ssrcIsTaken, .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: break
         }
     }
 
@@ -40,7 +40,7 @@ struct ChannelStanding {
         case .refused(let reason): reason.sentence
         case .closed(.left): "\(place ?? "who answered") has left; it is asked again until it is back"
         case .closed(let reason): reason.farewell
-        case .ssrcIsTaken: nil
+        case .ssrcIsTaken, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: nil
         case .limited(let limits):
             """
             the relay takes \(limits.packetsPerSecond) packets and \(limits.bitsPerSecond / 1_000) kbit a second of a talker, and \

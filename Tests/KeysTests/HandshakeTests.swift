@@ -74,12 +74,18 @@ struct HandshakeTests {
         let token = UInt64(Self.inputs.token, radix: 16)!
         let receipt = UInt64(Self.inputs.receipt, radix: 16)!
         let challenge = number(Self.inputs.challenge)
+        let info = try info()
         let sides: [(SessionKeys.Side, SessionKeys.Side, [(String, Record)])] = [
             (
                 .member, .relay,
                 [
                     ("renewal", .renewal(token: token, receipt: receipt)), ("path-answer", .pathAnswer(challenge)),
-                    ("member-report", .report(21..<29)), ("leave", .leave),
+                    ("member-report", .report(21..<29)), ("leave", .leave), ("info", .info(info)),
+                    ("info-none", .info(nil)),
+                    (
+                        "roster-request",
+                        .rosterRequest(.others, position: Self.inputs.position, receipt: receipt)
+                    ),
                 ]
             ),
             (
@@ -94,6 +100,8 @@ struct HandshakeTests {
                         .limited(
                             packetsPerSecond: Self.inputs.packetsPerSecond, bitsPerSecond: Self.inputs.bitsPerSecond)
                     ),
+                    ("roster", .roster(Self.rosterHead, Self.entries(info))),
+                    ("roster-page", .rosterPage(Self.pageHead, [Self.entries(info)[0]])),
                 ]
             ),
         ]
@@ -102,7 +110,7 @@ struct HandshakeTests {
             var opener = keys.opener(for: to)
             for (name, record) in records {
                 let report = hex(Self.inputs.report)
-                var packet = [UInt8](capacity: 100) {
+                var packet = [UInt8](capacity: 300) {
                     if case .report = record {
                         sealer.seal(report: report.span, into: &$0)
                     } else {
@@ -117,6 +125,31 @@ struct HandshakeTests {
                 if case .report(let range) = opened { #expect(Array(packet[range]) == report) }
             }
         }
+    }
+
+    /// What the member tells about itself.
+    private func info() throws -> SealedMemberInfo {
+        let root = try ChannelKeys(ChannelLink(Self.inputs.link)).mediaRoot
+        let info = MemberInfo(
+            name: Self.inputs.memberName, microphone: try #require(.init(rawValue: Self.inputs.microphone)),
+            ssrc: SSRC(Self.inputs.ssrc), joined: Self.inputs.joined, microphoneChanged: Self.inputs.microphoneChanged)
+        let sealed = SealedMemberInfo(
+            info, id: UInt64(Self.inputs.memberID, radix: 16)!, counter: Self.inputs.infoCounter, under: root)
+        #expect(sealed.opened(under: root) == info)
+        return sealed
+    }
+
+    private static let rosterHead = Roster.Head(
+        revision: inputs.rosterRevision, previous: inputs.rosterPrevious, otherCount: inputs.otherCount,
+        counter: inputs.infoCounter)
+    private static let pageHead = Roster.PageHead(
+        part: .others, revision: inputs.rosterRevision, position: inputs.position, total: inputs.total)
+
+    private static func entries(_ info: SealedMemberInfo) -> [Roster.Entry] {
+        [
+            Roster.Entry(number: inputs.memberNumber, .here(info)), Roster.Entry(number: inputs.goneNumber, .gone),
+            Roster.Entry(number: inputs.untoldNumber, .here(nil)),
+        ]
     }
 
     private func announcementsAreTheOnesWrittenDown(_ keys: SessionKeys) throws {
@@ -289,7 +322,7 @@ struct HandshakeTests {
     @Test func nobodyIsAnsweredWithMoreThanCame() throws {
         let sizes = try [
             "hello", "cookie", "join", "welcome", "refusal-full", "renewal", "renewed", "path-challenge",
-            "unknown-session",
+            "unknown-session", "info",
         ]
         .map { ($0, try KeysVector.bytes("session-\($0)").count) }
         let size = Dictionary(uniqueKeysWithValues: sizes)

@@ -55,7 +55,7 @@ struct RecordTests {
         #expect(open(packet, &wrongSession) == .failure(.forged))
     }
 
-    @Test(arguments: [0, 10, 255])
+    @Test(arguments: [0, 14, 255])
     func whatIsNoRecordIsCountedAndSpent(what: UInt8) {
         var sealer = one.sealer(for: .member)
         var opener = one.opener(for: .relay)

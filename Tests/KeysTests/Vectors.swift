@@ -65,7 +65,11 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
 struct SessionInputs: Decodable {
     var link, nonce, cookieSecret, memberShareSecret, relayShareSecret, session, token, receipt, challenge,
         report: String
-    var epoch: String
+    var epoch, memberID, memberName: String
+    var microphone: UInt8
+    var infoCounter: UInt64
+    var joined, microphoneChanged, rosterRevision, rosterPrevious, otherCount, memberNumber, goneNumber, untoldNumber,
+        position, total: UInt32
     var generation: Int
     var milliseconds: UInt64
     var lease, sequenceNumber: UInt16

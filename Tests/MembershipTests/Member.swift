@@ -12,7 +12,10 @@ final class Member {
     var channel: Channel
     var endpoint: Endpoint
     var speech: Speech?
+    /// But those of other members.
     var events: [(at: Instant, event: ChannelEvent)] = []
+    /// Who came, went and did what.
+    private(set) var memberEvents: [ChannelEvent] = []
     var stationEvents: [Event] = []
     var heard: [HeardPacket] = []
     /// Everything that was opened.
@@ -102,6 +105,10 @@ final class Member {
             }
         }
         while let event = channel.nextEvent() {
+            if event.isOfMembers {
+                memberEvents.append(event)
+                continue
+            }
             events.append((moment, event))
             if event == .ssrcIsTaken {
                 station.takeAnotherSSRC(at: now)
@@ -135,6 +142,15 @@ final class Member {
     var eventsOnly: [ChannelEvent] { events.map(\.event) }
 
     func heard(from ssrc: UInt32) -> [HeardPacket] { heard.filter { $0.packet.ssrc == SSRC(ssrc) } }
+}
+
+extension ChannelEvent {
+    fileprivate var isOfMembers: Bool {
+        switch self {
+        case .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: true
+        case .joined, .lost, .refused, .closed, .ssrcIsTaken, .limited: false
+        }
+    }
 }
 
 /// The same secret in every run.

@@ -12,6 +12,7 @@ final class SocketMember {
     private(set) var channel: Channel
     /// The sequence numbers of the sound that was opened.
     private(set) var heard: [UInt16] = []
+    private(set) var events: [ChannelEvent] = []
     private let relayPort: UInt16
     private let ssrc: SSRC
     private var number: UInt16 = 0
@@ -19,20 +20,37 @@ final class SocketMember {
     /// `relayPort` is where its relay seems to be. `ahead` says how much later it is than on this machine.
     init(
         _ role: Role, of keys: ChannelKeys, at relayPort: UInt16, ssrc: UInt32, ahead: Duration = .zero,
-        isSynchronised: Bool = true
+        isSynchronised: Bool = true, name: String? = nil
     ) {
         self.relayPort = relayPort
         self.ssrc = SSRC(ssrc)
         var generator = SecretChance()
         let wall = WallClock(milliseconds: UInt64(Clocks.wallMilliseconds + Int64(ahead / .milliseconds(1))))
+        var configuration = ChannelConfiguration(
+            keys: keys, role: role, relay: RelayID(host: "127.0.0.1", port: relayPort),
+            endpoints: [.loopback(relayPort)], isSynchronised: isSynchronised)
+        configuration.name = name
         channel = Channel(
-            ChannelConfiguration(
-                keys: keys, role: role, relay: RelayID(host: "127.0.0.1", port: relayPort),
-                endpoints: [.loopback(relayPort)], isSynchronised: isSynchronised),
+            configuration,
             ssrc: self.ssrc, at: Clocks.now, clock: wall, using: &generator)
     }
 
     var isJoined: Bool { channel.isJoined }
+
+    func microphone(isOpen: Bool) {
+        channel.microphone(isOpen: isOpen, at: Clocks.now)
+        flush()
+    }
+
+    func requestListeners(from position: Int) {
+        channel.requestListeners(from: position, at: Clocks.now)
+        flush()
+    }
+
+    func leave() {
+        channel.leave(at: Clocks.now)
+        flush()
+    }
 
     /// Says the next 20 ms.
     func speak() {
@@ -57,7 +75,7 @@ final class SocketMember {
         }
         if let deadline = channel.nextDeadline, deadline <= Clocks.now { channel.timeElapsed(at: Clocks.now) }
         flush()
-        while channel.nextEvent() != nil {}
+        while let event = channel.nextEvent() { events.append(event) }
     }
 
     private func takeOpened() {

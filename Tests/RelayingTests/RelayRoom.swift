@@ -187,7 +187,7 @@ final class SimulatedMember {
         room.receive(sealed(record), from: sender ?? endpoint)
     }
 
-    func sealed(_ record: Record) -> [UInt8] { [UInt8](capacity: 128) { sealer!.seal(record, into: &$0) } }
+    func sealed(_ record: Record) -> [UInt8] { [UInt8](capacity: 160) { sealer!.seal(record, into: &$0) } }
 
     /// An RTCP report.
     @discardableResult

@@ -102,10 +102,45 @@ private struct ChannelTrial: ~Copyable {
             precondition(reception == .discarded(.stranger))
         case 3, 4:
             guard bytes.count > 0 else { return }
+            if sender == 4, bytes[0] == 11 || bytes[0] == 13 { return tellMembers(bytes) }
             let record = [UInt8](capacity: bytes.count + 36) { sealer.seal(inside: bytes, into: &$0) }
             take(record.span, mayOpen: true)
         case 5: announce(bytes)
         default: talk(bytes)
+        }
+    }
+
+    /// The relay tells of members, some of which have sealed what they tell about themselves: three bytes for each.
+    private mutating func tellMembers(_ bytes: Span<UInt8>) {
+        guard bytes.count >= 6 else { return }
+        var entries: [Roster.Entry] = []
+        for place in stride(from: 6, through: bytes.count - 3, by: 3) where entries.count < Roster.maximumEntryCount {
+            entries.append(entry(bytes.extracting(place..<place + 3)))
+        }
+        let head = Roster.Head(
+            revision: UInt32(bytes[1]), previous: UInt32(bytes[2]), otherCount: UInt32(bytes[3]) << 24,
+            counter: UInt64(bytes[4]))
+        let page = Roster.PageHead(
+            part: bytes[2] & 1 == 0 ? .listed : .others, revision: UInt32(bytes[1]), position: UInt32(bytes[4]) << 24,
+            total: UInt32(bytes[3]) << UInt32(bytes[5] & 24))
+        let record = [UInt8](capacity: ControlPacket.maximumByteCount) {
+            sealer.seal(bytes[0] == 11 ? .roster(head, entries) : .rosterPage(page, entries), into: &$0)
+        }
+        if bytes[5] & 1 == 1 { channel.requestListeners(from: Int(bytes[4]), at: now) }
+        take(record.span, mayOpen: false)
+    }
+
+    private func entry(_ bytes: Span<UInt8>) -> Roster.Entry {
+        let number = UInt32(bytes[0])
+        switch bytes[1] & 3 {
+        case 0: return Roster.Entry(number: number, .gone)
+        case 1: return Roster.Entry(number: number, .here(nil))
+        default:
+            let info = MemberInfo(
+                name: "\(bytes[2])", microphone: .open, ssrc: SSRC(UInt32(bytes[2])), joined: 0, microphoneChanged: 0)
+            let sealed = SealedMemberInfo(
+                info, id: UInt64(bytes[2]) + 1, counter: UInt64(bytes[1] >> 2) + 1, under: Self.keys.mediaRoot)
+            return Roster.Entry(number: number, .here(sealed))
         }
     }
 
@@ -195,6 +230,9 @@ private struct ChannelTrial: ~Copyable {
             precondition(destination == Self.relay && !datagram.isEmpty)
             lastSent = datagram
             count += 1
+        }
+        if let members = channel.members {
+            precondition(members.talkers.count <= 64 && members.untoldCount <= 64, "a list without end")
         }
         precondition(count <= 8, "one thing that happens is worth a few datagrams")
         while channel.nextEvent() != nil {}

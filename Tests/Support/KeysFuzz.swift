@@ -52,13 +52,26 @@ func feedControl(_ bytes: Span<UInt8>) {
         for place in range { precondition(datagram[place] == bytes[place - 20]) }
     case .success(let record):
         var again = keys.sealer(for: .member)
-        var written = [UInt8](capacity: 128) { again.seal(record, into: &$0) }
+        checkInfos(of: record)
+        var written = [UInt8](capacity: ControlPacket.maximumByteCount) { again.seal(record, into: &$0) }
         var other = keys.opener(for: .relay)
         var span = written.mutableSpan
         precondition((try? other.open(&span)) == record)
     case .failure(.malformed): break
     case .failure: preconditionFailure("what was sealed was not opened")
     }
+}
+
+/// A stranger's info opens for nobody.
+private func checkInfos(of record: Record) {
+    var infos: [SealedMemberInfo] = []
+    switch record {
+    case .info(let info): if let info { infos.append(info) }
+    case .roster(_, let entries), .rosterPage(_, let entries):
+        for case .here(.some(let info)) in entries.map(\.state) { infos.append(info) }
+    default: break
+    }
+    for info in infos { precondition(info.opened(under: fuzzSession.mediaRoot) == nil, "a stranger was believed") }
 }
 
 private func check(_ packet: ControlPacket, is bytes: Span<UInt8>) {

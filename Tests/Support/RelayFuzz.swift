@@ -27,6 +27,9 @@ func feedRelay(_ bytes: Span<UInt8>) {
 private struct RelayTrial: ~Copyable {
     private var now = Instant.start
     private var relay = RelayPlay.shared.relay()
+    private var openers = RelayPlay.shared.members.map { $0.opener(for: .member) }
+    /// What each was told that only who receives at its address can say.
+    private var receipts: [UInt64] = [0, 0]
     private var sealers = RelayPlay.shared.members.map { $0.sealer(for: .member) }
     private var tagger = RelayPlay.shared.members[0].hopTagger(for: .member)
     private var credit: [Endpoint: Int] = [:]
@@ -70,8 +73,25 @@ private struct RelayTrial: ~Copyable {
 
     mutating func receiveSealed(_ inside: Span<UInt8>, by member: Int, from sender: Endpoint) {
         guard inside.count > 0 else { return }
+        if inside.count == 14, inside[0] == 12, inside[1] < 2 { return request(inside, by: member, from: sender) }
         let record = [UInt8](capacity: inside.count + 36) { sealers[member].seal(inside: inside, into: &$0) }
         receive(record.span, from: sender, isTagged: false)
+    }
+
+    /// A request for a page, with the receipt that its member has.
+    private mutating func request(_ inside: Span<UInt8>, by member: Int, from sender: Endpoint) {
+        let request = Record.rosterRequest(
+            inside[1] == 0 ? .listed : .others, position: inside.uint32(at: 2), receipt: receipts[member])
+        let record = [UInt8](capacity: 64) { sealers[member].seal(request, into: &$0) }
+        receive(record.span, from: sender, isTagged: false)
+    }
+
+    private mutating func take(_ datagram: [UInt8]) {
+        for member in openers.indices {
+            var bytes = datagram
+            var span = bytes.mutableSpan
+            if case .renewed(_, let receipt, _)? = try? openers[member].open(&span) { receipts[member] = receipt }
+        }
     }
 
     mutating func receiveTagged(_ datagram: Span<UInt8>, from sender: Endpoint) {
@@ -94,6 +114,7 @@ private struct RelayTrial: ~Copyable {
             guard let endpoint else { break }
             precondition(!datagram.isEmpty)
             credit[endpoint, default: 0] -= datagram.count
+            take(datagram)
             precondition(proved.contains(endpoint) || credit[endpoint]! >= 0, "more went there than came")
         }
         while let event = relay.nextEvent() {

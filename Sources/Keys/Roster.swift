@@ -1,0 +1,146 @@
+/// Who is in a channel, as a relay tells it: talkers are listed one by one, the others are counted (Protocol/control.md).
+public enum Roster {
+    /// In one record.
+    public static let maximumEntryCount = 10
+    /// Names on one page.
+    public static let pageLength = 50
+    /// Talkers that are listed. Those beyond are counted with the listeners.
+    public static let maximumListedCount = 32
+
+    /// What each roster record begins with.
+    public struct Head: Hashable, Sendable {
+        /// Of the roster after this change.
+        public var revision: UInt32
+        /// Of the roster before it.
+        public var previous: UInt32
+        /// Members that are not listed, the one that this is said to included.
+        public var otherCount: UInt32
+        /// Of the info that the relay holds of the member that this is said to; zero for none.
+        public var counter: UInt64
+
+        static let byteCount = 20
+
+        public init(revision: UInt32, previous: UInt32, otherCount: UInt32, counter: UInt64) {
+            self.revision = revision
+            self.previous = previous
+            self.otherCount = otherCount
+            self.counter = counter
+        }
+
+        init(parsing bytes: Span<UInt8>, at offset: Int) {
+            revision = bytes.number(at: offset)
+            previous = bytes.number(at: offset + 4)
+            otherCount = bytes.number(at: offset + 8)
+            counter = bytes.number(at: offset + 12)
+        }
+
+        func write(into bytes: inout OutputSpan<UInt8>) {
+            bytes.append(number: revision)
+            bytes.append(number: previous)
+            bytes.append(number: otherCount)
+            bytes.append(number: counter)
+        }
+    }
+
+    /// Which of the members are asked for.
+    public enum Part: UInt8, Sendable, CaseIterable {
+        case listed = 0
+        /// Those of the others who tell something about themselves.
+        case others = 1
+    }
+
+    /// What each record of a page begins with.
+    public struct PageHead: Hashable, Sendable {
+        public var part: Part
+        public var revision: UInt32
+        /// Of the record's first entry, in the part.
+        public var position: UInt32
+        /// Of entries in the part.
+        public var total: UInt32
+
+        static let byteCount = 13
+
+        public init(part: Part, revision: UInt32, position: UInt32, total: UInt32) {
+            self.part = part
+            self.revision = revision
+            self.position = position
+            self.total = total
+        }
+
+        init(parsing bytes: Span<UInt8>, at offset: Int) throws(ControlParseError) {
+            guard let part = Part(rawValue: bytes[offset]) else { throw .value }
+            self.part = part
+            revision = bytes.number(at: offset + 1)
+            position = bytes.number(at: offset + 5)
+            total = bytes.number(at: offset + 9)
+        }
+
+        func write(into bytes: inout OutputSpan<UInt8>) {
+            bytes.append(part.rawValue)
+            bytes.append(number: revision)
+            bytes.append(number: position)
+            bytes.append(number: total)
+        }
+    }
+
+    /// One member.
+    public struct Entry: Hashable, Sendable {
+        /// The relay's number of the member while it is in; later it may be another's.
+        public var number: UInt32
+        public var state: State
+
+        public enum State: Hashable, Sendable {
+            case gone
+            /// Nil where the member tells nothing about itself, as one of an earlier version.
+            case here(SealedMemberInfo?)
+        }
+
+        private enum Kind: UInt8 {
+            case gone = 0
+            case untold = 1
+            case told = 2
+        }
+
+        static let shortByteCount = 5
+        static let maximumByteCount = shortByteCount + SealedMemberInfo.byteCount
+
+        public init(number: UInt32, _ state: State) {
+            self.number = number
+            self.state = state
+        }
+
+        /// Reads all that stand in `bytes` from `offset` on.
+        static func all(parsing bytes: Span<UInt8>, from offset: Int) throws(ControlParseError) -> [Entry] {
+            var entries: [Entry] = []
+            var offset = offset
+            while offset < bytes.count {
+                guard entries.count < maximumEntryCount, offset + shortByteCount <= bytes.count else {
+                    throw .length(bytes.count)
+                }
+                let number: UInt32 = bytes.number(at: offset)
+                guard let kind = Kind(rawValue: bytes[offset + 4]) else { throw .value }
+                offset += shortByteCount
+                switch kind {
+                case .gone: entries.append(Entry(number: number, .gone))
+                case .untold: entries.append(Entry(number: number, .here(nil)))
+                case .told:
+                    guard offset + SealedMemberInfo.byteCount <= bytes.count else { throw .length(bytes.count) }
+                    entries.append(Entry(number: number, .here(try SealedMemberInfo(parsing: bytes, at: offset))))
+                    offset += SealedMemberInfo.byteCount
+                }
+            }
+            return entries
+        }
+
+        func write(into bytes: inout OutputSpan<UInt8>) {
+            bytes.append(number: number)
+            switch state {
+            case .gone: bytes.append(Kind.gone.rawValue)
+            case .here(.none): bytes.append(Kind.untold.rawValue)
+            case .here(.some(let info)):
+                bytes.append(Kind.told.rawValue)
+                info.write(into: &bytes)
+            }
+        }
+    }
+}
