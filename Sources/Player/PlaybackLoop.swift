@@ -35,7 +35,7 @@ struct PlaybackLoop: ~Copyable, Sendable {
     private mutating func turn(isOver: Bool) {
         switch output.wait() {
         case .interrupted(let interruption): note(interruption)
-        case .demand(_, let playedAt):
+        case .demand(_, _, let playedAt):
             var orders = controls.orders
             // Without a card the clock demands: what would be played for nobody waits for it.
             if isOver || report.isCardLost { orders.isOpen = false }

@@ -46,6 +46,13 @@ public struct CardClock: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     public mutating func lose(_ frameCount: FrameCount) { if origin != nil { position += frameCount } }
 
+    /// From now on the card asks for the same frames by `frames` later, or sooner where that is below zero.
+    @_noAllocation @_noLocks
+    public mutating func shift(by frames: FrameCount) {
+        guard let start = origin else { return }
+        origin = Instant(nanoseconds: start.nanoseconds + Self.nanoseconds(in: frames))
+    }
+
     /// Which frame the card asked for at `instant`, or would have. Zero before the first request.
     @_noAllocation @_noLocks
     public func position(at instant: Instant) -> FrameCount {

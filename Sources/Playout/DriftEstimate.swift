@@ -50,6 +50,13 @@ public struct DriftEstimate: Sendable {
         }
     }
 
+    /// All delays, before and from now on, are `frames` longer: the clock that arrivals are told by was set.
+    @_noAllocation @_noLocks
+    public mutating func shift(by frames: FrameCount) {
+        line += Double(frames.rawValue)
+        least = least.map { $0 + frames }
+    }
+
     private mutating func close(_ least: Int, blocks passed: Double) {
         let expected = line + slope * passed
         let error = Double(least) - expected

@@ -135,6 +135,13 @@ public struct PlayoutLane: ~Copyable, Sendable {
         }
     }
 
+    /// The card's clock was set: what arrives at a moment arrives at a position that is by `frames` higher than it was.
+    @_noAllocation @_noLocks
+    public mutating func shiftArrivals(by frames: FrameCount) {
+        delays.shift(by: frames)
+        drift.shift(by: frames)
+    }
+
     /// The card does not play so much of what it is given. `goesOn` as in `skip`.
     @_noAllocation @_noLocks
     public mutating func lose(_ frames: FrameCount, goesOn: Bool = false) {

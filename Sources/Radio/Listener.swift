@@ -80,6 +80,16 @@ struct Listener: ~Copyable, Sendable {
         skipAll(lost, missed: atOpusRate(missed))
     }
 
+    /// The card asks for the same sound later than before (`shift` above zero) or sooner, from the next pull on, by so many of its own frames. What is known of
+    /// how packets arrive moves along, so it is not taken for jitter.
+    @_noAllocation @_noLocks
+    mutating func shiftClock(by shift: FrameCount) {
+        guard shift != .zero else { return }
+        let frames = atOpusRate(shift)
+        clock.shift(by: frames)
+        for index in 0..<usedCount { voices[index].shiftArrivals(by: .zero - frames) }
+    }
+
     @_noAllocation @_noLocks
     private mutating func skipAll(_ lost: FrameCount, missed: FrameCount) {
         guard lost > .zero || missed > .zero else { return }

@@ -92,7 +92,8 @@ struct Player: ~Copyable, Sendable {
         switch output.wait() {
         case .interrupted(let interruption):
             note(interruption)
-        case .demand(let now, _):
+        case .demand(let now, let shift, _):
+            listener.shiftClock(by: shift)
             Self.pull(&listener, into: &sound, at: now, from: packets)
             untold += output.period.rawValue
             let concealed = (

@@ -75,6 +75,9 @@ package struct Voice: ~Copyable, Sendable {
     }
 
     @_noAllocation @_noLocks
+    mutating func shiftArrivals(by frames: FrameCount) { lane.shiftArrivals(by: frames) }
+
+    @_noAllocation @_noLocks
     mutating func lose(_ frames: FrameCount, goesOn: Bool) { lane.lose(frames, goesOn: goesOn) }
 
     /// Fills `sound` (interleaved, at the card's rate) with what is due from `position` on. False when that is silence,

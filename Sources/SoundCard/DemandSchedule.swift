@@ -1,60 +1,95 @@
-/// The moments at which a playing card that takes frame by frame would ask for each frame: the even clock behind demands that
-/// come in bursts. Nanoseconds of the monotonic clock; frames are counted from the card's opening.
+/// The moments at which each period is demanded of a playing card, evenly, even where the card takes many frames at a time.
+/// Nanoseconds of the monotonic clock; frames are counted from the card's opening.
 ///
-/// A frame is due when the queue, full to its target before, has room for the period that begins with it. A demand is never
-/// made before it is due. After an underrun the schedule goes on as it was until the card shows where it is; how much later that is
-/// was missed.
+/// The card takes the frame at `position` at `origin + position` at the earliest, and a period is due `lead` before the card
+/// takes the end of it. Whatever moves this line at once, and is no drift of clocks, is told with the next demand (`takeShift`):
+/// another quantum, another lead. After an underrun the schedule goes on as it was until the card shows where it is; how much later
+/// that is was missed.
 struct DemandSchedule {
     private let rate: Int
     private let period: Int
-    /// When frame 0 was, or would have been, taken by the card.
-    private var origin: Int64?
-    /// The queue's target that the schedule counts with.
-    private var target: Int
+    private var line: Line?
+    private var shift: Int64 = 0
     /// The schedule is that from before an interruption.
     private(set) var isProvisional = false
 
-    init(target: Int, period: Int, rate: Int) {
-        self.target = target
+    /// How the card takes its frames, as measured while it runs without interruption.
+    struct Line {
+        /// When frame 0 was, or would have been, taken at the earliest.
+        var origin: Int64
+        /// How many frames it takes at a time.
+        var quantum: Int
+        var lead: Int
+
+        @_noAllocation @_noLocks
+        init(origin: Int64, quantum: Int = 0, lead: Int) {
+            self.origin = origin
+            self.quantum = quantum
+            self.lead = lead
+        }
+    }
+
+    init(period: Int, rate: Int) {
         self.period = period
         self.rate = rate
     }
 
-    /// Where the card is, as measured while it runs without interruption.
     @_noAllocation @_noLocks
-    mutating func follow(origin: Int64, target: Int) {
-        self.origin = origin
-        self.target = target
+    mutating func follow(_ line: Line) {
+        if let before = self.line {
+            let moved = start(of: line) - start(of: before)
+            let size = moved < 0 ? -moved : moved
+            // Clocks drift by less from one look to the next. What is longer is lost time, and left to the clock of playout.
+            if size > Self.shortestStep, size < Self.longestStep { shift += moved }
+        }
+        self.line = line
     }
 
-    /// When the frame at `position` is due; nil before the card has run.
+    /// When the period at `position` is due; nil before the card has run.
     @_noAllocation @_noLocks
     func due(_ position: Int) -> Int64? {
-        guard let origin else { return nil }
-        return origin + nanoseconds(position + period - target, at: rate)
+        guard let line else { return nil }
+        return start(of: line) + nanoseconds(position + period, at: rate)
+    }
+
+    /// By how many frames dues have become later (above zero) or sooner since this was last asked, but for the drift of clocks.
+    @_noAllocation @_noLocks
+    mutating func takeShift() -> Int {
+        let taken = frames(in: shift, at: rate)
+        shift = 0
+        return taken
     }
 
     /// The card stopped. Until `resume` the schedule goes on as it was.
     @_noAllocation @_noLocks
-    mutating func interrupt() { isProvisional = origin != nil }
+    mutating func interrupt() { isProvisional = line != nil }
 
-    /// The clock asks in place of the card: the frame at `position` is due at `moment`.
+    /// The clock asks in place of the card: the period at `position` is due at `moment`.
     @_noAllocation @_noLocks
     mutating func pace(_ position: Int, at moment: Int64) {
-        origin = moment - nanoseconds(position + period - target, at: rate)
+        let lead = line?.lead ?? period
+        line = Line(origin: moment - nanoseconds(position + period - lead, at: rate), lead: lead)
         isProvisional = false
     }
 
-    /// The card runs again, with its frame 0 at `origin` and a queue of `target`. Returns how many frames it did not play, and by
-    /// how many the schedule fell behind, which is less where the queue is longer now.
+    /// The card runs again. Returns how many frames it did not play, and by how many the schedule fell behind, which is less where
+    /// the lead is longer now, and more where frames are taken sooner before they are played. A schedule that is ahead of the
+    /// one before is a shift.
     @_noAllocation @_noLocks
-    mutating func resume(origin: Int64, target: Int) -> (missed: Int, behind: Int) {
-        let before = (origin: self.origin ?? origin, target: self.target)
-        self.origin = origin
-        self.target = target
+    mutating func resume(_ line: Line) -> (missed: Int, behind: Int) {
+        let before = self.line ?? line
+        self.line = line
         isProvisional = false
-        let missed = frames(in: origin - before.origin, at: rate)
-        let behind = missed - (target - before.target)
+        let missed = frames(in: line.origin - before.origin, at: rate) + line.quantum - before.quantum
+        let late = start(of: line) - start(of: before)
+        if late < 0 { shift += late }
+        let behind = frames(in: late, at: rate)
         return (missed > 0 ? missed : 0, behind > 0 ? behind : 0)
     }
+
+    @_noAllocation @_noLocks
+    private func start(of line: Line) -> Int64 { line.origin - nanoseconds(line.lead, at: rate) }
+
+    private static var shortestStep: Int64 { @_noAllocation @_noLocks get { 2_000_000 } }
+    private static var longestStep: Int64 { @_noAllocation @_noLocks get { 100_000_000 } }
 }

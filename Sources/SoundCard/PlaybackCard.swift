@@ -6,10 +6,10 @@ public import Sound
 /// Wait, write what was demanded, wait again, all from one thread (any one; the card may be moved between). Nothing here
 /// allocates or takes a lock of ours after `init`, as long as the card is there.
 ///
-/// The queue is filled up to `target` and not beyond: a period is demanded when the fill is `target − period` or less. The card's
-/// buffer is long, since its length costs no delay; the queue alone does. Sound servers take many frames at once and change how
-/// many: the target follows (`PlaybackQueue`). The thread sleeps by the clock and looks where the card is, so no wake-up of the
-/// card's is needed; demands may come in bursts, and `Demand.requestedAt` is the even clock behind them (`DemandSchedule`).
+/// A period is demanded shortly before the card takes it and not sooner, period by period, evenly, also where a sound server takes
+/// many frames at once (`DemandSchedule`). How long before, and how many frames it takes at once, changes: `PlaybackQueue`
+/// follows. The card's buffer is long, since its length costs no delay; the queue alone does. The thread sleeps by the clock and
+/// looks where the card is, so no wake-up of the card's is needed.
 ///
 /// It starts with a generous queue of silence, on the first `wait`, and learns the quantum from it in at most 50 ms; so it does when
 /// the quantum has become longer. After an underrun because the thread was late what is due by then is demanded at once and played
@@ -37,11 +37,8 @@ public import Sound
     private var priming: Int?
     /// The queue is generous and is not written to until the quantum is known.
     private var isLearning = true
-    /// It has learnt the quantum since its last start.
-    private var hasLearnt = false
-    /// When the card was last seen (nanoseconds), and how many frames it has had to play since.
+    /// When the card was last seen (nanoseconds).
     private var lastSeen: Int64 = 0
-    private var lastFill = 0
     /// How often the card has been seen to move since its start.
     private var moves = 0
     private var lastPosition = 0
@@ -56,7 +53,7 @@ public import Sound
     /// Underruns in a row without a demand between them.
     private var recoveries = 0
 
-    /// The most that is queued now, at the granted rate.
+    /// The most that is queued, at the granted rate: just before the card takes from it.
     public var target: FrameCount { FrameCount(queue.target) }
 
     /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, … exactly as given) and takes the nearest to what is wanted,
@@ -78,7 +75,7 @@ public import Sound
         rate = grant.rate
         queue = PlaybackQueue(asked: grant.queue, period: grant.period, buffer: grant.buffer, rate: grant.rate)
         quantum = QuantumEstimator(rate: grant.rate)
-        schedule = DemandSchedule(target: queue.target, period: grant.period, rate: grant.rate)
+        schedule = DemandSchedule(period: grant.period, rate: grant.rate)
         stall = StallWatch(period: grant.period, rate: grant.rate)
         pace = PaceWatch(buffer: min(grant.buffer, 4 * grant.period), rate: grant.rate)
     }
@@ -108,10 +105,11 @@ public import Sound
             case .waitALittle, .goOn:
                 let fill = device.grant.buffer - seen.available
                 if let turn = follow(seen, fill: fill) { return turn }
-                let excess = isLearning ? period / 4 : fill - (queue.target - period)
-                if excess <= 0 { return demand(seen, fill: fill) }
+                let due = isLearning ? seen.at + nanoseconds(period, at: rate) / 4 : due
+                let excess = isLearning ? 0 : fill - (queue.most - period)
+                if due <= seen.at, excess <= 0 { return demand(seen, due: due, fill: fill) }
                 if stall.standsStill(at: written - fill, now: seen.at) { return lose(.stalled) }
-                rest(for: excess, since: seen.at, isEarly: hasRested)
+                rest(until: due, andFor: excess, since: seen.at, isEarly: hasRested)
                 hasRested = true
             }
         }
@@ -142,7 +140,6 @@ public import Sound
             }
         }
         written += frameCount
-        lastFill += frameCount
         if let missing = priming { priming = missing - frameCount }
     }
 
@@ -167,51 +164,81 @@ extension PlaybackCard {
     @_noAllocation @_noLocks
     private mutating func follow(_ seen: Observation, fill: Int) -> PlaybackTurn? {
         let position = written - fill
-        quantum.record(position: position - silence, at: seen.at)
-        if position > lastPosition { moves += 1 }
+        if position > lastPosition {
+            moves += 1
+            if moves == 1 {
+                // A sound server may take its time before it begins. Its first step is a quantum.
+                quantum.reset()
+                quantum.record(position: lastPosition - silence, at: seen.at)
+            } else if moves == 2, let first = quantum.origin,
+                lastSeen - nanoseconds(position - silence, at: rate) > first + nanoseconds(period, at: rate)
+            {
+                // PipeWire's plugin takes more at first, and then nothing for as long.
+                quantum.forgetOrigin()
+                quantum.record(position: position - silence, at: lastSeen)
+            }
+        }
         lastPosition = position
-        (lastSeen, lastFill) = (seen.at, fill)
-        guard let origin = quantum.origin else { return nil }
+        quantum.record(position: position - silence, at: seen.at, keepsOrigin: queue.isHolding(at: seen.at))
+        lastSeen = seen.at
+        guard let origin = quantum.origin, moves > 0 else { return nil }
+        // The first step after a start may be of any length.
+        let isKnown = !schedule.isProvisional || moves > 2
+        guard isLearning || isKnown else { return nil }
         let availMin = queue.availMin
-        defer { if queue.availMin != availMin { device.setAvailMin(queue.availMin) } }
+        queue.adapt(toQuantum: quantum.quantum, largestStep: quantum.largestStep, at: seen.at)
+        if queue.availMin != availMin { device.setAvailMin(queue.availMin) }
         if isLearning {
-            queue.settle(onQuantum: quantum.quantum, largestStep: quantum.largestStep, at: seen.at)
-            isLearning = fill > queue.target - period
+            // The generous queue has run down to what is needed.
+            guard seen.at >= dueByLine(origin) else { return nil }
+            queue.settle(at: seen.at)
+            isLearning = false
         }
-        if schedule.isProvisional {
-            // The first step after a start may be of any length.
-            guard !isLearning, hasLearnt || moves > 2 else { return nil }
-            let (missed, behind) = schedule.resume(origin: origin, target: queue.target)
-            return .interrupted(counts.note(Interruption(.resumed, missed: missed, behind: behind)))
+        let line = DemandSchedule.Line(origin: origin, quantum: quantum.quantum, lead: queue.lead)
+        guard schedule.isProvisional else {
+            schedule.follow(line)
+            return nil
         }
-        if !isLearning { queue.adapt(toQuantum: quantum.quantum, largestStep: quantum.largestStep, at: seen.at) }
-        schedule.follow(origin: origin, target: queue.target)
-        return nil
+        let (missed, behind) = schedule.resume(line)
+        return .interrupted(counts.note(Interruption(.resumed, missed: missed, behind: behind)))
     }
 
+    /// When what is not written yet is due by what is known of the card since its start.
     @_noAllocation @_noLocks
-    private mutating func demand(_ seen: Observation, fill: Int) -> PlaybackTurn {
+    private func dueByLine(_ origin: Int64) -> Int64 {
+        origin + nanoseconds(written - silence + period - queue.lead, at: rate)
+    }
+
+    /// When what is not written yet is due; at once before anything is known of the card.
+    private var due: Int64 { @_noAllocation @_noLocks get { schedule.due(written - silence) ?? .min } }
+
+    @_noAllocation @_noLocks
+    private mutating func demand(_ seen: Observation, due: Int64, fill: Int) -> PlaybackTurn {
         if pace.runsAway(at: written - fill, now: seen.at) {
             clock = FreeRunningClock(rate: rate, now: seen.at)
         }
         stall.forget()
         recoveries = 0
         let playedAt = seen.at + nanoseconds(seen.delay > 0 ? seen.delay : 0, at: rate)
-        return demand(dueAt: schedule.due(written - silence) ?? seen.at, playedAt: playedAt)
+        return demand(dueAt: due > .min ? due : seen.at, playedAt: playedAt)
     }
 
     @_noAllocation @_noLocks
-    private func demand(dueAt due: Int64, playedAt: Int64) -> PlaybackTurn {
-        .demand(Demand(frameCount: period, requestedAt: due, playedAt: playedAt, position: written))
+    private mutating func demand(dueAt due: Int64, playedAt: Int64) -> PlaybackTurn {
+        .demand(
+            Demand(
+                frameCount: period, requestedAt: due, shift: schedule.takeShift(), playedAt: playedAt, position: written
+            ))
     }
 
-    /// Sleeps until `excess` frames have been played. A card that takes many at a time is not asked more than twice a period
-    /// (`isEarly`: it was asked in vain).
+    /// Sleeps until `due` and until `excess` frames have been played. A card that takes many at a time is not asked more than twice
+    /// a period (`isEarly`: it was asked in vain).
     @_noAllocation @_noLocks
-    private func rest(for excess: Int, since seenAt: Int64, isEarly: Bool) {
+    private func rest(until due: Int64, andFor excess: Int, since seenAt: Int64, isEarly: Bool) {
         let now = PCMCalls.now()
-        let least = isEarly && quantum.quantum > 0 && !isLearning ? nanoseconds(period, at: rate) / 2 : 200_000
-        let wake = seenAt + nanoseconds(excess, at: rate)
+        let least = isEarly && excess > 0 && quantum.quantum > 0 ? nanoseconds(period, at: rate) / 2 : 200_000
+        let free = excess > 0 ? seenAt + nanoseconds(excess, at: rate) : due
+        let wake = free > due ? free : due
         let longest = now + stall.patience
         PCMCalls.sleep(until: wake < now + least ? now + least : (wake < longest ? wake : longest))
     }
@@ -228,7 +255,8 @@ extension PlaybackCard {
                 return nil
             }
             var periods = 0
-            if let due = schedule.due(written - silence), now > due {
+            let due = due
+            if due > .min, now > due {
                 let backlog = frames(in: now - due, at: rate) + period
                 periods = (backlog < queue.target ? backlog : queue.target) / period
             }
@@ -238,7 +266,7 @@ extension PlaybackCard {
         }
         guard missing > 0 else { return nil }
         let playedAt = now + nanoseconds(queue.target - missing, at: rate)
-        return demand(dueAt: schedule.due(written - silence) ?? now, playedAt: playedAt)
+        return demand(dueAt: due > .min ? due : now, playedAt: playedAt)
     }
 
     @_noAllocation @_noLocks
@@ -261,11 +289,10 @@ extension PlaybackCard {
         quantum.reset()
         priming = nil
         moves = 0
-        lastPosition = 0
-        hasLearnt = isLearning
-        (lastSeen, lastFill) = (PCMCalls.now(), isLearning ? queue.generous : queue.target)
-        // A sound server takes a whole quantum at once, which is a step, too.
-        quantum.record(position: written - lastFill - silence, at: lastSeen)
+                lastSeen = PCMCalls.now()
+        let fill = isLearning ? queue.generous : queue.target
+        lastPosition = written - fill
+        quantum.record(position: lastPosition - silence, at: lastSeen)
         return code < 0 ? lose(Loss(code: code)) : nil
     }
 
@@ -276,8 +303,8 @@ extension PlaybackCard {
         guard recoveries < 8 else { return lose(.stalled) }
         if case .xrun = cause, clock == nil {
             let now = PCMCalls.now()
-            let isLate = frames(in: now - lastSeen, at: rate) > lastFill - quantum.quantum
-            queue.underrun(quantum: quantum.quantum, isLate: isLate, at: now)
+            let isLate = isLate(at: now)
+            queue.underrun(isLate: isLate, at: now)
             if isLearning, !isLate { queue.learningFailed() }
             isLearning = isLearning || !isLate
         }
@@ -287,6 +314,13 @@ extension PlaybackCard {
         priming = nil
         schedule.interrupt()
         return .interrupted(counts.note(Interruption(cause, missed: 0)))
+    }
+
+    /// Whether our thread came later than the queue allows. While no line is known, the time since it looked last tells.
+    @_noAllocation @_noLocks
+    private func isLate(at now: Int64) -> Bool {
+        let isKnown = !isLearning && !schedule.isProvisional && due > .min
+        return frames(in: now - (isKnown ? due : lastSeen), at: rate) > queue.lead - period / 2
     }
 }
 
@@ -304,7 +338,7 @@ extension PlaybackCard {
         clock = FreeRunningClock(rate: rate, now: now)
         recoveries = 0
         priming = nil
-        let late = frames(in: now - (schedule.due(written - silence) ?? now), at: rate)
+        let late = due > .min ? frames(in: now - due, at: rate) : 0
         return .interrupted(counts.note(Interruption(.lost(loss), missed: late)))
     }
 

@@ -6,8 +6,9 @@ package struct PlaybackOutput: ~Copyable, Sendable {
         /// `period` frames are wanted.
         ///
         /// - `requestedAt`: the even clock by which playout is kept, as of `Demand`.
+        /// - `shift`: by how much that clock has just become later, as of `Demand`.
         /// - `playedAt`: when the first of them will sound.
-        case demand(requestedAt: Instant, playedAt: Instant)
+        case demand(requestedAt: Instant, shift: FrameCount, playedAt: Instant)
         case interrupted(Interruption)
     }
 
@@ -61,13 +62,13 @@ package struct PlaybackOutput: ~Copyable, Sendable {
     package mutating func wait() -> Turn {
         switch card?.wait() {
         case .none: beat(metronome.wait(for: period.rawValue).due)
-        case .demand(let demand): .demand(requestedAt: demand.requestedAt, playedAt: demand.playedAt)
+        case .demand(let demand): .demand(requestedAt: demand.requestedAt, shift: demand.shift, playedAt: demand.playedAt)
         case .interrupted(let interruption): .interrupted(interruption)
         }
     }
 
     @_noAllocation @_noLocks
-    private func beat(_ due: Instant) -> Turn { .demand(requestedAt: due, playedAt: due) }
+    private func beat(_ due: Instant) -> Turn { .demand(requestedAt: due, shift: .zero, playedAt: due) }
 
     @_noAllocation @_noLocks
     package mutating func write(_ sound: borrowing Preallocated<Float>) { give(sound) }

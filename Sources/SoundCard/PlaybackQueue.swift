@@ -1,34 +1,40 @@
 /// Decides how much is queued to be played: enough for what the card takes at a time and for a thread that wakes late, and no
 /// more. Only decides; `QuantumEstimator` measures, `PlaybackCard` performs.
 ///
-/// A sound server takes a whole quantum at once. So after a wake-up late by the reserve a quantum must still be there: the queue
-/// is a quantum, a period and a reserve of half a period, never less than was asked for. It is raised at once, and lowered
-/// by 5 ms a second, but for a minute not to where it failed, and for twice as long where it failed again.
+/// A sound server takes a whole quantum at once. The quantum that it takes next is written period by period, evenly, and its last
+/// period is demanded `lead` before the server takes it: a period to write it and a reserve of half a period. So the queue is
+/// the lead when the server has just taken, and lead and quantum before it takes again. The lead is raised by half a period
+/// after an underrun that the quantum does not explain, and lowered by half of that each minute.
 struct PlaybackQueue {
-    /// The most that is queued, in frames.
-    private(set) var target: Int
+    /// By how much a period is demanded before the card takes the end of it, in frames.
+    private(set) var lead: Int
     /// The `avail_min` to ask for. PipeWire takes it for the delay that is asked of it, so it is a period. But its ALSA plugin
     /// hands over at most eight times as many frames in a cycle, so a long quantum needs a longer one.
     private(set) var availMin: Int
 
     private let asked: Int
     private let period: Int
-    /// The most that may be asked for: the card's buffer less a period.
+    /// The most that may be queued: the card's buffer less a period.
     private var limit: Int
     private let rate: Int
+    /// What the card takes at a time, as far as is known.
+    private var quantum = 0
+    private var largestStep = 0
     /// What a thread that was late before is granted beside the reserve.
     private var allowance = 0
     private var leastAllowance = 0
+    /// When half of it is tried (nanoseconds).
+    private var nextEasing: Int64 = .min
     /// The quantum that a generous queue is enough for: at first the longest that PipeWire takes by itself.
     private var longestQuantum: Int
-    /// When half of it is tried.
-    private var nextEasing: Int64 = .min
-    private var nextLowering: Int64 = .min
+    /// When `avail_min` may be short again.
+    private var nextShortening: Int64 = .min
     private var failure: Failure?
 
     private struct Failure {
-        var target: Int
-        /// Until when (nanoseconds) the queue stays above `target`, and how long that was.
+        /// What was known of the quantum then; nil once the queue has learnt from it.
+        var quantum: Int?
+        /// Until when (nanoseconds) the queue stays ready for what made it fail, and how long that was.
         var holdsUntil: Int64
         var hold: Int64
     }
@@ -37,104 +43,113 @@ struct PlaybackQueue {
     init(asked: Int, period: Int, buffer: Int, rate: Int) {
         limit = Self.limit(period: period, buffer: buffer)
         self.asked = asked < limit ? asked : limit
-        target = self.asked
         self.period = period
         self.rate = rate
         longestQuantum = 2_048 * rate / 48_000
         availMin = period
+        lead = self.asked
     }
+
+    /// The most that is queued, just before the card takes a quantum.
+    var target: Int { @_noAllocation @_noLocks get { bounded(lead + quantum) } }
+
+    /// Where nothing more is written even if it is due, since the card does not take what it should.
+    var most: Int {
+        @_noAllocation @_noLocks get { bounded(lead + period + (largestStep > quantum ? largestStep : quantum)) }
+    }
+
+    /// How much is queued while nothing is known of the quantum, or it has become longer: enough for 2048 frames at 48 kHz, twice
+    /// as many each time that this was too little.
+    var generous: Int { @_noAllocation @_noLocks get { bounded(longestQuantum + lead(for: longestQuantum)) } }
 
     /// The thread that writes has no real-time priority, so others make it late: half a period more is queued from the start.
     mutating func expectLateness() {
         leastAllowance = period / 2
         if allowance < leastAllowance { allowance = leastAllowance }
+        lead = lead(for: quantum)
     }
 
     /// The card came back with another buffer.
     @_noAllocation @_noLocks
     mutating func fit(buffer: Int) {
         limit = Self.limit(period: period, buffer: buffer)
-        if target > limit { target = limit }
+        lead = lead(for: quantum)
     }
-
-    @_noAllocation @_noLocks
-    private static func limit(period: Int, buffer: Int) -> Int {
-        buffer - period > period + period / 2 ? buffer - period : buffer
-    }
-
-    /// How much is queued while nothing is known of the quantum, or it has become longer: enough for 2048 frames at 48 kHz, twice
-    /// as many each time that this was too little.
-    var generous: Int { @_noAllocation @_noLocks get { needed(for: longestQuantum) } }
 
     /// The generous queue ran dry, too.
     @_noAllocation @_noLocks
     mutating func learningFailed() { if generous < limit { longestQuantum *= 2 } }
 
-    /// Takes the target that the quantum needs, which has just been learnt from a generous queue.
-    @_noAllocation @_noLocks
-    mutating func settle(onQuantum quantum: Int, largestStep: Int, at now: Int64) {
-        adaptAvailMin(toQuantum: quantum, largestStep: largestStep, at: now)
-        let needed = needed(for: quantum)
-        let floor = floor(at: now)
-        target = needed > floor ? needed : floor
-        nextLowering = now + nanosecondsPerSecond
-    }
-
-    @_noAllocation @_noLocks
-    private mutating func adaptAvailMin(toQuantum quantum: Int, largestStep: Int, at now: Int64) {
-        if largestStep >= Self.handovers * period {
-            availMin = longAvailMin
-        } else if availMin > period, quantum > 0, now >= nextLowering {
-            availMin = period
-        }
-    }
-
-    /// Where the queue may not be lowered to.
-    @_noAllocation @_noLocks
-    private func floor(at now: Int64) -> Int {
-        guard let failure, now < failure.holdsUntil else { return 0 }
-        return failure.target + period / 2 < limit ? failure.target + period / 2 : limit
-    }
-
     /// The card takes `quantum` frames at a time and took `largestStep` at once, as far as is known at `now` (nanoseconds).
     @_noAllocation @_noLocks
     mutating func adapt(toQuantum quantum: Int, largestStep: Int, at now: Int64) {
-        adaptAvailMin(toQuantum: quantum, largestStep: largestStep, at: now)
+        (self.quantum, self.largestStep) = (quantum, largestStep)
+        adaptAvailMin(at: now)
         if allowance > leastAllowance, now >= nextEasing {
             allowance = allowance / 2 > leastAllowance ? allowance / 2 : leastAllowance
             nextEasing = now + Self.minute
         }
-        let needed = needed(for: quantum)
-        if needed > target {
-            target = needed
-            nextLowering = now + nanosecondsPerSecond
-        } else if needed < target, now >= nextLowering {
-            let lowered = target - rate / 200
-            nextLowering = now + nanosecondsPerSecond
-            var floor = floor(at: now)
-            if floor < needed { floor = needed }
-            if floor < target { target = lowered > floor ? lowered : floor }
-        }
+        lead = lead(for: quantum)
     }
+
+    /// The quantum is known after an underrun. Where it is no longer than before it explains nothing, so the lead was too
+    /// short.
+    @_noAllocation @_noLocks
+    mutating func settle(at now: Int64) {
+        guard let before = failure?.quantum else { return }
+        failure?.quantum = nil
+        if quantum < before + period / 2 { raise(at: now) }
+    }
+
+    /// Whether the queue stays ready for the largest quantum since the last underrun.
+    @_noAllocation @_noLocks
+    func isHolding(at now: Int64) -> Bool { failure.map { now < $0.holdsUntil } ?? false }
 
     /// The queue ran dry at `now`. `isLate`: our thread came too late for what was queued. Otherwise the card took more at a
     /// time than it had before, and how much that is shows only once enough is there: what the quantum needs is to be learnt
-    /// from a generous queue.
+    /// from a generous queue, and `settle` is called then.
     @_noAllocation @_noLocks
-    mutating func underrun(quantum: Int, isLate: Bool, at now: Int64) {
+    mutating func underrun(isLate: Bool, at now: Int64) {
         var hold = Self.minute
-        if let failure, failure.target + period >= target, now < failure.holdsUntil + failure.hold {
+        if let failure, now < failure.holdsUntil + failure.hold {
             hold = 2 * failure.hold < 10 * Self.minute ? 2 * failure.hold : 10 * Self.minute
         }
-        failure = Failure(target: target, holdsUntil: now + hold, hold: hold)
-        nextLowering = now + 2 * nanosecondsPerSecond
-        if isLate {
-            let most = rate / 50
-            nextEasing = now + Self.minute
-            allowance = allowance + period / 2 < most ? allowance + period / 2 : most
-            let needed = needed(for: quantum)
-            if needed > target { target = needed }
+        failure = Failure(quantum: isLate ? nil : quantum, holdsUntil: now + hold, hold: hold)
+        nextShortening = now + 2 * nanosecondsPerSecond
+        if isLate { raise(at: now) }
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func raise(at now: Int64) {
+        let most = rate / 50
+        nextEasing = now + Self.minute
+        allowance = allowance + period / 2 < most ? allowance + period / 2 : most
+        lead = lead(for: quantum)
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func adaptAvailMin(at now: Int64) {
+        if largestStep >= Self.handovers * period {
+            availMin = longAvailMin
+            nextShortening = now + nanosecondsPerSecond
+        } else if availMin > period, quantum > 0, now >= nextShortening {
+            availMin = period
         }
+    }
+
+    /// What is asked for, of which the quantum is a part, but never less than a period and the reserve.
+    @_noAllocation @_noLocks
+    private func lead(for quantum: Int) -> Int {
+        let least = period + period / 2
+        return bounded((asked - quantum > least ? asked - quantum : least) + allowance)
+    }
+
+    @_noAllocation @_noLocks
+    private func bounded(_ frames: Int) -> Int { frames < limit ? frames : limit }
+
+    @_noAllocation @_noLocks
+    private static func limit(period: Int, buffer: Int) -> Int {
+        buffer - period > period + period / 2 ? buffer - period : buffer
     }
 
     /// How often PipeWire's ALSA plugin hands over `avail_min` frames in a cycle, at the most.
@@ -143,13 +158,6 @@ struct PlaybackQueue {
     /// Enough for a quantum of 4096 frames.
     private var longAvailMin: Int {
         @_noAllocation @_noLocks get { period > 512 * rate / 48_000 ? period : 512 * rate / 48_000 }
-    }
-
-    @_noAllocation @_noLocks
-    private func needed(for quantum: Int) -> Int {
-        let forQuantum = quantum > 0 ? quantum + period + period / 2 + allowance : asked + allowance
-        let needed = forQuantum > asked ? forQuantum : asked
-        return needed < limit ? needed : limit
     }
 
     private static var minute: Int64 { @_noAllocation @_noLocks get { 60 * nanosecondsPerSecond } }

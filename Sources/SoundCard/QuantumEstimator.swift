@@ -8,6 +8,8 @@ struct QuantumEstimator {
     private var previous = Window()
     private var windowEnd: Int64 = .min
     private var lastPosition: Int?
+    /// The lowest offset since it is kept.
+    private var kept: Int64?
 
     /// The steps and offsets seen within one second. An offset is the moment at which the card would have moved frame 0, had
     /// it moved frame by frame: it falls at each step and rises between them.
@@ -20,9 +22,10 @@ struct QuantumEstimator {
 
     init(rate: Int) { self.rate = rate }
 
-    /// The card had moved `position` frames at `now` (nanoseconds of the monotonic clock).
+    /// The card had moved `position` frames at `now` (nanoseconds of the monotonic clock). `keepsOrigin`: the earliest origin is not
+    /// forgotten as long as this is said.
     @_noAllocation @_noLocks
-    mutating func record(position: Int, at now: Int64) {
+    mutating func record(position: Int, at now: Int64, keepsOrigin: Bool = false) {
         if now >= windowEnd {
             let isFirst = windowEnd == .min
             previous = isFirst || now - windowEnd > nanosecondsPerSecond ? Window() : current
@@ -38,6 +41,7 @@ struct QuantumEstimator {
         let offset = now - nanoseconds(position, at: rate)
         if offset < current.lowest { current.lowest = offset }
         if offset > current.highest { current.highest = offset }
+        if !keepsOrigin { kept = nil } else if offset < kept ?? .max { kept = offset }
     }
 
     /// The card was stopped, and its position begins anew.
@@ -45,6 +49,13 @@ struct QuantumEstimator {
     mutating func reset() {
         let rate = rate
         self = QuantumEstimator(rate: rate)
+    }
+
+    /// What came before does not tell where frame 0 was moved.
+    @_noAllocation @_noLocks
+    mutating func forgetOrigin() {
+        (previous.lowest, current.lowest) = (.max, .max)
+        kept = nil
     }
 
     /// In frames; 0 where the pointer moves evenly (to a millisecond) or nothing is known yet.
@@ -66,17 +77,20 @@ struct QuantumEstimator {
     /// first record. The slope of a line through it is the nominal rate.
     var origin: Int64? {
         @_noAllocation @_noLocks get {
-            let lowest = previous.lowest < current.lowest ? previous.lowest : current.lowest
-            return lowest < Int64.max ? lowest : nil
+            let lowest = lowest
+            return lowest < Int64.max ? (lowest < kept ?? .max ? lowest : kept) : nil
         }
+    }
+
+    private var lowest: Int64 {
+        @_noAllocation @_noLocks get { previous.lowest < current.lowest ? previous.lowest : current.lowest }
     }
 
     /// How much the offsets differ, in nanoseconds.
     private var spread: Int64 {
         @_noAllocation @_noLocks get {
-            guard let lowest = origin else { return 0 }
             let highest = previous.highest > current.highest ? previous.highest : current.highest
-            return highest - lowest
+            return highest < lowest ? 0 : highest - lowest
         }
     }
 

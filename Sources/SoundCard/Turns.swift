@@ -20,9 +20,11 @@ public enum CaptureTurn: Hashable, Sendable {
 public struct Demand: Hashable, Sendable {
     /// One period, always the same number, counted at the granted rate.
     public let frameCount: FrameCount
-    /// When a card that takes frame by frame would have asked for it. Demands come in bursts where a sound server takes many frames
-    /// at a time; these moments are evenly spaced all the same, and never later than the demand. The clock of playout.
+    /// When it was due. These moments are evenly spaced where demands are not, and never later than the demand. The clock of playout.
     public let requestedAt: Instant
+    /// By how much `requestedAt` and all that follow have become later (above zero) or sooner than the demands before let expect,
+    /// because the card takes its frames in another way, or more is queued: in frames at the granted rate. No drift of the card's clock, and no lost time.
+    public let shift: FrameCount
     /// When the first frame of it will leave the card, by the card's own count: now and what is queued before it.
     /// The slope of this over `position` is the card's clock.
     public let playedAt: Instant
@@ -30,9 +32,10 @@ public struct Demand: Hashable, Sendable {
     public let position: FrameCount
 
     @_noAllocation @_noLocks
-    init(frameCount: Int, requestedAt: Int64, playedAt: Int64, position: Int) {
+    init(frameCount: Int, requestedAt: Int64, shift: Int, playedAt: Int64, position: Int) {
         self.frameCount = FrameCount(frameCount)
         self.requestedAt = Instant(nanoseconds: requestedAt)
+        self.shift = FrameCount(shift)
         self.playedAt = Instant(nanoseconds: playedAt)
         self.position = FrameCount(position)
     }

@@ -80,3 +80,39 @@ import Testing
         return lost
     }
 }
+
+/// A card that asks for the same sound later than before, since its queue needs to be no longer, is no jitter and no drift.
+@Suite struct ShiftTests {
+    @Test func whatTheClockIsSetByIsNotLost() {
+        var clock = CardClock()
+        for tick in 0..<100 {
+            #expect(clock.request(at: .start + .milliseconds(5 * tick)) == .zero)
+            clock.advance(by: FrameCount(240))
+        }
+        let before = clock.position(at: .start + .milliseconds(500))
+        clock.shift(by: FrameCount(1_920))
+        #expect(clock.position(at: .start + .milliseconds(500)) == before - FrameCount(1_920))
+        #expect(clock.request(at: .start + .milliseconds(540)) == .zero)
+    }
+
+    @Test(arguments: [-1_920, 1_920]) func arrivalsOnAClockThatIsSetAreNoJitter(frames: Int) {
+        var estimate = DelayEstimate()
+        var drift = DriftEstimate()
+        var shift = 0
+        for packet in 0..<500 {
+            if packet == 250 {
+                shift = frames
+                estimate.shift(by: FrameCount(frames))
+                drift.shift(by: FrameCount(frames))
+            }
+            let arrival = FrameCount(packet * 960 + 5_000 + packet * 7 % 5 * 48 + shift)
+            estimate.insert(arrival - FrameCount(packet * 960), at: arrival)
+            drift.insert(arrival - FrameCount(packet * 960), at: arrival)
+        }
+        let base = estimate.base ?? .zero
+        #expect(abs(base.rawValue - 5_000 - frames) <= 12)
+        let spread = (estimate.delay(exceptFor: 0.05) ?? .zero) - base
+        #expect(spread < FrameCount(480), "4 ms of jitter and its reserve, not \(spread)")
+        #expect(abs(drift.partsPerMillion) < 20)
+    }
+}

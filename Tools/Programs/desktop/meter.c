@@ -60,7 +60,9 @@ void hear(struct line *line, int64_t frame, const float *sound, size_t count)
 {
     if (frame < 0)
         return;
-    if (frame < line->next) /* two clocks may round differently */
+    if (frame < line->next - RATE / 500)
+        note_hole(line, frame, line->next - frame);
+    else if (frame < line->next) /* two clocks may round differently */
         frame = line->next;
     if (frame > line->next && line->next > 0)
         note_hole(line, line->next, frame - line->next);

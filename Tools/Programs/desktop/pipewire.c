@@ -37,16 +37,17 @@ static void add(struct line *line, bool feeds)
 static void listen_to(struct line *sink) { add(sink, false); }
 static void feed_into(struct line *feed) { add(feed, true); }
 
-/* Where a cycle lies on the line of time: after the one before by the server's own count, else by its clock. */
+/*
+ * Where a cycle lies on the line of time: after the one before by the server's own count, as long as its clock agrees to 2 ms. It
+ * does not after a change of the quantum, whose first cycle comes at any time, and after the whole server was held up.
+ */
 static int64_t place(struct node *node, const struct spa_io_clock *clock)
 {
-    int64_t skipped = (int64_t)(clock->position - node->position);
-    if (!node->placed || clock->id != node->clock || skipped < 0 || skipped > 2 * RATE) {
-        int64_t frame = frame_of((int64_t)clock->nsec);
-        node->frame = node->placed && frame < node->frame ? node->frame : frame;
-    } else {
-        node->frame += skipped;
-    }
+    int64_t skipped = (int64_t)(clock->position - node->position), by_clock = frame_of((int64_t)clock->nsec);
+    node->frame += skipped;
+    bool goes_on = node->placed && clock->id == node->clock && skipped >= 0;
+    if (!goes_on || node->frame > by_clock + RATE / 500 || node->frame < by_clock - RATE / 500)
+        node->frame = by_clock;
     node->placed = true;
     node->clock = clock->id;
     node->position = clock->position + clock->duration;
@@ -76,8 +77,8 @@ static void process(void *data, struct spa_io_position *position)
         note_hole(node->line, frame, count);
         return;
     }
-    if (began && frame > before)
-        note_hole(node->line, before, frame - before);
+    if (began && frame != before)
+        note_hole(node->line, frame < before ? frame : before, llabs(frame - before));
     signal_at(frame, sound, count);
 }
 
