@@ -1,3 +1,4 @@
+import CUV
 import Glibc
 
 /// A sign that a socket yields its UDP port, for the next program of this machine that wants the port.
