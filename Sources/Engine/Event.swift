@@ -6,6 +6,10 @@ public enum Event: Equatable, Sendable {
     case sourceAppeared(SSRC, from: Endpoint)
     /// What a source says it is called, fit to be shown.
     case sourceNamed(SSRC, String)
+    /// The first report of one who sends no sound, with what it says it is called.
+    case reporterAppeared(SSRC, String?, from: Endpoint)
+    /// One who only reports said good-bye, with its reason, or has not been heard for a while (nil).
+    case reporterLeft(SSRC, reason: String?)
     /// A source said good-bye, with its reason, or has not been heard for a while (nil).
     case sourceLeft(SSRC, reason: String?)
     /// What a source sends is no Opus but looks encrypted, and is not handed on. Told once.

@@ -74,6 +74,7 @@ extension Station {
         // Questions are short and have bounds of their own: by them reports would seem to cost less than they do.
         if !isQuestion { schedule.observe(byteCount: datagram.count) }
         tellFreshView()
+        tellNewReporters()
         if hasFreshReport || hasNewAbilities { decide(isFresh: hasFreshReport, at: now) }
         hurryReports(at: now)
         return isWhole ? .control : .discarded(.malformedRTCP)
@@ -155,6 +156,11 @@ extension Station {
         if let abilities = Abilities(chunk), chunk.ssrc != ssrc {
             if let index = index(of: chunk.ssrc, at: sender) { sources[index].abilities = abilities }
             if isReceiver(sender) { noteAbilities(abilities, of: chunk.ssrc, at: sender.address, now) }
+        }
+        if let name = chunk[.name]?.text ?? chunk.personalCanonicalName,
+            reporters.named(chunk.ssrc, name, at: sender)
+        {
+            events.post(.sourceNamed(chunk.ssrc, name))
         }
         guard let index = index(of: chunk.ssrc, at: sender),
             let name = chunk[.name]?.text ?? sources[index].name ?? chunk.personalCanonicalName,

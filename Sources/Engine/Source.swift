@@ -17,6 +17,10 @@ public struct Source: Sendable {
     public internal(set) var lastHeard: Instant
     let firstPacket: Instant
     private(set) var lastPacket: Instant
+    /// When we heard of it first, by a packet or a report.
+    var since: Instant
+    /// When its packets began to come, after the last pause in which it had closed its microphone.
+    private var sendingSince: Instant
     var goodbye: (reason: String, at: Instant)?
     private var hasReported = false
     /// Whether it has had a first report of ours, or will.
@@ -43,7 +47,16 @@ public struct Source: Sendable {
         lastHeard = now
         firstPacket = now
         lastPacket = now
+        since = now
+        sendingSince = now
         reception = ReceptionStatistics(ssrc: ssrc)
+    }
+
+    func participant(at now: Instant) -> Participant {
+        let isSending = now - lastPacket < Participant.pause
+        return Participant(
+            ssrc: ssrc, name: name, endpoint: endpoint, since: since, isSending: isSending,
+            sendingChanged: isSending ? sendingSince : lastPacket)
     }
 
     /// Whether a packet from `sender` is this source's. It may move, but not while the old address still sends: then another
@@ -61,6 +74,7 @@ public struct Source: Sendable {
         -> PacketOrigin
     {
         lastHeard = now
+        if now - lastPacket >= Participant.pause { sendingSince = now }
         lastPacket = now
         credit = min(credit + byteCount, Self.maximumCredit)
         let isResent = trace.isAnswer(header, at: now)

@@ -22,10 +22,13 @@ extension Station {
         }
         guard makeRoom(at: now) else { return .refused(.tooManySources) }
         listeners.remove(ssrc)
-        let source = Source(ssrc: ssrc, endpoint: sender, at: now)
+        var source = Source(ssrc: ssrc, endpoint: sender, at: now)
+        let known = reporters.remove(ssrc, at: sender.address)
+        if let known { (source.since, source.name) = (known.since, known.name) }
         sources.append(source)
         watch(source)
         events.post(.sourceAppeared(ssrc, from: sender))
+        if let name = known?.name { events.post(.sourceNamed(ssrc, name)) }
         return .source(sources.count - 1)
     }
 
@@ -35,6 +38,7 @@ extension Station {
         guard ssrc != self.ssrc else { return }
         guard index(of: ssrc) != nil else {
             if configuration.isGroup || isReceiver(sender) { listeners.heard(ssrc, at: now) }
+            reporterHeard(ssrc, at: sender, now)
             return
         }
         guard let index = index(of: ssrc, at: sender) else { return }
@@ -44,6 +48,7 @@ extension Station {
     /// A source leaves a moment after its good-bye, which may have overtaken its last packets.
     mutating func goodbyeArrived(from ssrc: SSRC, at sender: Endpoint, reason: String, _ now: Instant) {
         listeners.remove(ssrc)
+        reporterLeft(ssrc, at: sender, reason: reason, now)
         receivers.remove(ssrc, at: sender.address)
         if let index = index(of: ssrc, at: sender), sources[index].goodbye == nil {
             sources[index].goodbye = (reason, now)
@@ -55,7 +60,11 @@ extension Station {
     mutating func removeGoneSources(at now: Instant) {
         let timeout = memberTimeout
         for source in sources where source.expiry(memberTimeout: timeout) <= now { remove(source) }
+        removeSilentReporters(at: now)
         sourceDeadline = sources.lazy.map { $0.expiry(memberTimeout: timeout) }.min()
+        if let silent = reporters.earliestReport {
+            sourceDeadline = min(sourceDeadline ?? silent + timeout, silent + timeout)
+        }
     }
 
     /// A packet with our SSRC has come (RFC 3550 section 8.2): our own, looped, or that of another station which chose

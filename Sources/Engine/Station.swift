@@ -23,6 +23,9 @@ public struct Station: ~Copyable, Sendable {
     /// When the next source may have to be forgotten.
     var sourceDeadline: Instant?
     var listeners = Listeners()
+    var reporters = Reporters()
+    /// New ones at addresses that nobody typed.
+    var strangerAllowance = Allowance(perSecond: 0.5, most: 8)
     var sentPackets = SentPackets()
     var sentDatagrams = SentDatagrams()
     var recentPayloads = RecentPayloads()

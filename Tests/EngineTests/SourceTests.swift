@@ -6,12 +6,13 @@ import Support
 import Testing
 
 struct SourceTests {
-    @Test func aSourceAppearsWithItsFirstPacketOnly() {
+    @Test func aSourceAppearsWithItsFirstPacketOnlyAndKeepsTheNameOfItsReports() {
         var listener = station()
         _ = listener.receive(report(SSRC(9), name: "Alice"), from: alice, at: .start)
-        #expect(listener.takeEvents() == [])
+        #expect(listener.takeEvents() == [.reporterAppeared(SSRC(9), "Alice", from: alice)])
+        #expect(listener.sources.isEmpty)
         for number in 0..<5 { _ = listener.receive(media(SSRC(9), number), from: alice, at: .start) }
-        #expect(listener.takeEvents() == [.sourceAppeared(SSRC(9), from: alice)])
+        #expect(listener.takeEvents() == [.sourceAppeared(SSRC(9), from: alice), .sourceNamed(SSRC(9), "Alice")])
         #expect(listener.sources.map(\.ssrc) == [SSRC(9)])
     }
 

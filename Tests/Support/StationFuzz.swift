@@ -106,9 +106,13 @@ private struct StationTrial: ~Copyable {
         }
         while let event = station.nextEvent() {
             switch event {
-            case .sourceNamed(_, let text), .sourceLeft(_, let text?): checkShown(text)
+            case .sourceNamed(_, let text), .sourceLeft(_, let text?), .reporterLeft(_, let text?),
+                .reporterAppeared(_, let text?, _):
+                checkShown(text)
             case .receiverReported(_, let view): precondition((0..<1).contains(view.lossShare))
-            case .sourceAppeared, .sourceLeft, .sourceLooksEncrypted, .identityChanged, .partnerMoved: break
+            case .sourceAppeared, .sourceLeft, .reporterAppeared, .reporterLeft, .sourceLooksEncrypted,
+                .identityChanged, .partnerMoved:
+                break
             }
         }
     }
