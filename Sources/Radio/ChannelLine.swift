@@ -31,11 +31,12 @@ final class ChannelLine {
         }
         lastClockLook = now
         clockTrust = settings.clock
-        let configuration = ChannelConfiguration(
+        var configuration = ChannelConfiguration(
             keys: settings.keys, role: settings.role, relay: settings.relay?.id ?? RelayID(host: "", port: local.port),
             endpoints: settings.relay?.endpoints ?? [OwnRelay.endpoint], suite: settings.suite,
             bitRate: coding.bitRate, frameCount: FrameCount(coding.frame),
             isSynchronised: settings.clock.isSynchronised)
+        configuration.name = settings.name
         channel = Channel(
             configuration, ssrc: ssrc, at: now, clock: Self.clock, suspended: TimeOfDay.suspended, using: &generator)
         bytes.reserveCapacity(Channel.maximumDatagramByteCount)
@@ -109,6 +110,15 @@ final class ChannelLine {
     var nextDeadline: Instant? {
         [channel.nextDeadline, relay?.nextDeadline].compactMap { $0 }.min()
     }
+
+    /// Our microphone is open or closed now.
+    func microphone(isOpen: Bool, at now: Instant) { channel.microphone(isOpen: isOpen, at: now) }
+
+    /// Asks the relay for a page of listeners; an event brings it.
+    func requestListeners(from position: Int, at now: Instant) { channel.requestListeners(from: position, at: now) }
+
+    /// Who else is there; nil where that is not told.
+    var members: ChannelMembers? { channel.members }
 
     func nextEvent() -> ChannelEvent? { channel.nextEvent() }
 

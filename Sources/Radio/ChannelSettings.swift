@@ -12,6 +12,8 @@ public struct ChannelSettings: Sendable {
     /// Of our own packets.
     public var suite = SRTPSuite.aesCounterMode
     public var clock = ClockTrust.kernel
+    /// What the other members see as our name; nil keeps it back. It travels sealed for them.
+    public var name: String?
 
     /// A relay, or a station that answers.
     public struct Relay: Sendable {

@@ -7,6 +7,8 @@ final class Controls: Sendable {
     let hasStarted = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
     let isMicrophoneOpen: Atomic<Bool>
+    /// From where on listeners are to be named; below zero where nobody asks.
+    let listenerPage = Atomic<Int>(-1)
     let isSpeakerMuted = Atomic<Bool>(false)
     /// The input has come to its end, and all of it is in the handoff.
     let hasInputEnded = Atomic<Bool>(false)

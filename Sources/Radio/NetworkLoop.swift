@@ -30,6 +30,8 @@ internal import Synchronization
     private let state: SessionState
     private let incoming: HandoffProducer<IncomingPacket>?
     private let outgoing: HandoffConsumer<OutgoingPacket>
+    /// Whether there is sound to be sent.
+    private let sends: Bool
     private var captured: LatestReader<CaptureReport>?
     private var played: LatestReader<PlaybackReport>?
     private let limits: Limits
@@ -107,6 +109,7 @@ internal import Synchronization
         self.limits = limits
         self.incoming = incoming
         self.outgoing = outgoing
+        sends = configuration.input != nil
         self.captured = captured
         self.played = played
         // Behind all that throws: `deinit` is not called for half a loop.
@@ -272,6 +275,9 @@ internal import Synchronization
         lastLook = now
         lookTimer?.arm(at: now + Self.longestInterval)
         if let channel = protection.channel {
+            channel.microphone(isOpen: sends && controls.isMicrophoneOpen.load(ordering: .relaxed), at: now)
+            let page = controls.listenerPage.exchange(-1, ordering: .relaxed)
+            if page >= 0 { channel.requestListeners(from: page, at: now) }
             channel.look(at: now)
             settle()
         }
@@ -325,6 +331,7 @@ internal import Synchronization
             snapshot.add(report, present: station.sources, before: voices)
             voices = snapshot.voices
         }
+        snapshot.addPeople(station.participants(at: loop.now), protection.channel?.members, at: loop.now)
         snapshot.network = media.statistics
         snapshot.unopenedCount = unopenedCount
         snapshot.handoffDropCount = droppedCount

@@ -109,6 +109,12 @@ public final class Session: Sendable {
         set { controls.isSpeakerMuted.store(newValue, ordering: .relaxed) }
     }
 
+    /// Asks a channel's relay for fifty of its listeners, from `position` on: `ChannelEvent.listeners` brings them, within three
+    /// seconds, and none where the relay does not tell.
+    public func requestListeners(from position: Int = 0) {
+        controls.listenerPage.store(max(position, 0), ordering: .relaxed)
+    }
+
     /// How fast what is heard goes, where `PlayoutSettings.timePitch` was asked for: as in `LiveTimePitchSettings`.
     public var rate: Double {
         get { Double(bitPattern: controls.rate.load(ordering: .relaxed)) }

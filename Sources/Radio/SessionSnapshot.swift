@@ -1,4 +1,5 @@
 public import Engine
+public import Membership
 public import Network
 public import Playout
 public import RTP
@@ -17,6 +18,10 @@ public struct SessionSnapshot: Sendable {
     public var discards: DiscardCounts
     /// Those who are, or were, heard: up to eight.
     public var voices: [VoiceSnapshot] = []
+    /// Those who are there without a channel: who sends sound, and who only reports.
+    public var participants: [ParticipantSnapshot] = []
+    /// Who else is in the channel; nil where there is none, or its relay does not tell.
+    public var members: ChannelMembers?
     /// How capture goes; nil when nothing is sent.
     public var capture: CaptureSnapshot?
     /// How playing goes; nil when nothing is heard.
@@ -63,6 +68,21 @@ public struct SessionSnapshot: Sendable {
         /// Of the counts, those of the stay that goes on, or was the last; and those of all before it.
         fileprivate var stay = Stay()
         fileprivate var earlier = Stay()
+    }
+
+    /// One who is there, without a channel.
+    public struct ParticipantSnapshot: Hashable, Sendable {
+        /// Who, among RTP's sources.
+        public var ssrc: SSRC
+        /// What they say they are called, fit to be shown; nil when they do not.
+        public var name: String?
+        public var endpoint: Endpoint
+        /// Whether packets of sound come: the microphone is open.
+        public var isSending: Bool
+        /// For how long we know of them.
+        public var age: Duration
+        /// For how long their sound has come, or not.
+        public var sendingAge: Duration
     }
 
     /// What is counted of one from the first packet until it leaves: who comes back begins anew.
@@ -124,6 +144,15 @@ public struct SessionSnapshot: Sendable {
         transmission = station.transmission
         defence = station.defence
         discards = station.discards
+    }
+
+    mutating func addPeople(_ participants: [Participant], _ members: ChannelMembers?, at now: Instant) {
+        self.members = members
+        self.participants = participants.filter { !$0.endpoint.address.isUnspecified }.map {
+            ParticipantSnapshot(
+                ssrc: $0.ssrc, name: $0.name, endpoint: $0.endpoint, isSending: $0.isSending, age: now - $0.since,
+                sendingAge: now - $0.sendingChanged)
+        }
     }
 
     mutating func add(_ report: CaptureReport?) {

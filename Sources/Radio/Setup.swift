@@ -87,13 +87,18 @@ extension SessionConfiguration {
                 id: id, host: host, endpoints: try endpoints(of: StreamAddress(host: host, port: link.port)))
         }
         var station = station
+        let name = station.name
+        // The relay reads RTCP, and names are not for it.
+        station.name = nil
         station.remotes = [Channel.stationEndpoint]
         station.accepted = .anyone
         station.controlPort = .multiplexed
         station.defence.sourcesAnswer = true
         let port = localPort ?? (relay == nil ? link.port : 0)
         var configuration = Self(local: Endpoint(.anyV6, port: port), station: station)
-        configuration.protection = .channel(ChannelSettings(keys: keys, role: role, relay: relay))
+        var settings = ChannelSettings(keys: keys, role: role, relay: relay)
+        settings.name = name
+        configuration.protection = .channel(settings)
         return configuration
     }
 

@@ -49,7 +49,7 @@ struct Session: Sendable {
 /// deadlines.
 ///
 /// A listener costs a relay 346 bytes in all: 224 for its keys, 88 here, 12 in the table of addresses, and for some minutes
-/// what its cookie takes among those that were used.
+/// what its cookie takes among those that were used. One that tells something about itself costs 112 more.
 struct SessionTable: ~Copyable, Sendable {
     private var sessions: [Session] = []
     var keys = SessionKeyTable()

@@ -1,5 +1,6 @@
 import Keys
 import Membership
+import RTP
 import Radio
 
 /// How a session stands with its channel, and what is to be said of it.
@@ -8,8 +9,18 @@ struct ChannelStanding {
     private let place: String?
     private var isInside = false
     private var wasInside = false
+    /// Whether there is a channel.
+    let isChannel: Bool
+    /// Talkers that the relay tells of.
+    private var talkers: [UInt64: ChannelMember] = [:]
+    /// Of those, and of those who have left.
+    private var told: Set<SSRC> = []
+
+    /// Nobody meets so many; a flood of numbers is not kept.
+    private static let maximumToldCount = 1_024
 
     init(_ configuration: SessionConfiguration) {
+        isChannel = if case .channel = configuration.protection { true } else { false }
         guard case .channel(let settings) = configuration.protection, let relay = settings.relay else {
             place = nil
             return
@@ -25,7 +36,34 @@ struct ChannelStanding {
         switch event {
         case .joined: (isInside, wasInside) = (true, true)
         case .lost, .refused, .closed: isInside = false
-        case .ssrcIsTaken, .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: break
+        case .membersKnown(let members): for talker in members.talkers { take(talker) }
+        case .memberJoined(let member), .memberChanged(let member): take(member)
+        case .memberLeft(let member): talkers[member.id] = nil
+        case .ssrcIsTaken, .limited, .listeners: break
+        }
+    }
+
+    private mutating func take(_ talker: ChannelMember) {
+        talkers[talker.id] = talker
+        if told.count >= Self.maximumToldCount { told = [] }
+        told.insert(talker.info.ssrc)
+    }
+
+    /// Whether the relay tells of the talker with this SSRC: then it is not news that sound comes, or does not any more.
+    func tells(of ssrc: SSRC) -> Bool { told.contains(ssrc) }
+
+    /// Of an event that was not taken yet.
+    func memberNews(of event: ChannelEvent, verbose: Bool) -> String? {
+        switch event {
+        case .membersKnown(let members): return People(members).summary
+        case .memberJoined(let member):
+            let isOpen = member.info.microphone == .open
+            return "\(People.name(of: member)) is here" + (verbose && isOpen ? ", with the microphone open" : "")
+        case .memberLeft(let member): return "\(People.name(of: member)) has left"
+        case .memberChanged(let member):
+            guard verbose, talkers[member.id]?.info.microphone != member.info.microphone else { return nil }
+            return "\(People.name(of: member)) \(member.info.microphone == .open ? "opens" : "closes") the microphone"
+        default: return nil
         }
     }
 

@@ -27,6 +27,7 @@ struct Conductor {
     private static let help = "space opens and closes the microphone, m silences the speaker, q quits"
     private static let hearingHelp = "m silences the speaker, q quits"
     private static let sendingHelp = "q quits"
+    private static let peopleHelp = "w tells who is here"
 
     /// `what` says what the session does.
     func run(_ configuration: SessionConfiguration, doing what: (Session) -> String) throws {
@@ -65,13 +66,16 @@ struct Conductor {
     ) -> Names {
         var names = Names()
         var notices = SoundNotices(configuration)
-        var line = StatusLine(levels: levels, timePitch: configuration.playout.timePitch != nil)
+        var line = StatusLine(
+            levels: levels, timePitch: configuration.playout.timePitch != nil,
+            hasPartner: configuration.station.remotes.count == 1 && configuration.input != nil)
+        var who = WhoIsHere(isChannel: standing.isChannel)
         var hasToldOfOtherKeys = false
         while !session.isOver && !Signals.hasEnd {
             let key = keyboard?.key(within: interval) { line.clear() }
             if keyboard == nil { usleep(UInt32(interval) * 1_000) }
-            if let key, press(key, session, configuration, &line) { break }
-            tellEvents(of: session, &names, &watch, &standing, &line)
+            if let key, press(key, session, configuration, standing, &who, &line) { break }
+            tellEvents(of: session, &names, &watch, &standing, &who, &line)
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             watch.look(at: snapshot)
             for notice in notices.take(snapshot) {
@@ -85,7 +89,7 @@ struct Conductor {
             }
             if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch, standing, playing: streamer) }
         }
-        tellEvents(of: session, &names, &watch, &standing, &line)
+        tellEvents(of: session, &names, &watch, &standing, &who, &line)
         line.clear()
         return names
     }
@@ -117,7 +121,8 @@ struct Conductor {
 
     /// Returns whether it was the key to quit.
     private func press(
-        _ key: Keyboard.Key, _ session: Session, _ configuration: SessionConfiguration, _ line: inout StatusLine
+        _ key: Keyboard.Key, _ session: Session, _ configuration: SessionConfiguration,
+        _ standing: ChannelStanding, _ who: inout WhoIsHere, _ line: inout StatusLine
     ) -> Bool {
         let isBent = configuration.playout.timePitch != nil
         let hears = configuration.output != nil
@@ -127,6 +132,7 @@ struct Conductor {
             case .help:
                 line.clear()
                 say(PlayKeys.help)
+                say(Self.peopleHelp)
             default: verb.apply(to: streamer)
             }
             return false
@@ -135,10 +141,14 @@ struct Conductor {
         switch key {
         case .character(" ") where keys: session.isMicrophoneOpen.toggle()
         case .character("m") where hears: session.isSpeakerMuted.toggle()
+        case .character("w"):
+            line.clear()
+            for line in who.lines(session, isReached: standing.isReached) { say(line) }
         case .character("q"), .character("\u{4}"): return true
         case .character("?"):
             line.clear()
             say(isBent ? TimePitchKeys.help : keys ? Self.help : hears ? Self.hearingHelp : Self.sendingHelp)
+            say(Self.peopleHelp)
         default: break
         }
         return false
@@ -146,21 +156,30 @@ struct Conductor {
 
     private func tellEvents(
         of session: Session, _ names: inout Names, _ watch: inout LinkWatch, _ standing: inout ChannelStanding,
-        _ line: inout StatusLine
+        _ who: inout WhoIsHere, _ line: inout StatusLine
     ) {
         for change in session.takeCardChanges() {
             line.clear()
             say(change)
         }
         for event in session.takeChannelEvents() {
+            let news = standing.memberNews(of: event, verbose: verbose)
             standing.take(event)
-            guard let news = standing.news(of: event, verbose: verbose) else { continue }
-            line.clear()
-            say(news)
+            names.take(event)
+            let all = (news ?? standing.news(of: event, verbose: verbose)).map { [$0] } ?? who.lines(of: event)
+            if !all.isEmpty { line.clear() }
+            for news in all { say(news) }
         }
-        for event in session.takeEvents() {
+        tell(session.takeEvents(), &names, &watch, standing, &line)
+    }
+
+    private func tell(
+        _ events: [Event], _ names: inout Names, _ watch: inout LinkWatch, _ standing: ChannelStanding,
+        _ line: inout StatusLine
+    ) {
+        for event in events {
             watch.take(event)
-            let news = news(of: event, names)
+            let news = news(of: event, names, standing)
             names.take(event)
             guard let news else { continue }
             line.clear()
@@ -169,12 +188,22 @@ struct Conductor {
     }
 
     /// In the names that were known before it.
-    private func news(of event: Event, _ names: Names) -> String? {
+    private func news(of event: Event, _ names: Names, _ standing: ChannelStanding) -> String? {
         switch event {
+        // The relay tells who is there, and the line who is heard.
+        case .sourceAppeared(let ssrc, _) where standing.tells(of: ssrc):
+            verbose || !names.hasHeard(ssrc) ? "hearing \(names[ssrc])" : nil
+        case .sourceLeft(let ssrc, _) where standing.tells(of: ssrc):
+            verbose ? "\(names[ssrc]) is not heard any more" : nil
         case .sourceAppeared(let ssrc, let endpoint):
             endpoint.address.isUnspecified
-                ? "hearing station \(ssrc.digits)" : "hearing \(endpoint)" + (verbose ? " (SSRC \(ssrc.digits))" : "")
-        case .sourceNamed(let ssrc, let name): "\(names[ssrc]) is \(name)"
+                ? "hearing station \(ssrc.digits)"
+                : "hearing \(names.name(of: ssrc) ?? "\(endpoint)")" + (verbose ? " (SSRC \(ssrc.digits))" : "")
+        case .reporterAppeared(_, let name, let endpoint): "\(endpoint) is \(name ?? "here"), and sends no sound yet"
+        case .reporterLeft(let ssrc, .some(let reason)):
+            "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
+        case .reporterLeft(let ssrc, .none): "\(names[ssrc]) does not answer any more"
+        case .sourceNamed(let ssrc, let name): names.isCalled(ssrc, name) ? nil : "\(names[ssrc]) is \(name)"
         case .sourceLeft(let ssrc, .some(let reason)): "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
         case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is not heard any more"
         case .sourceLooksEncrypted(let ssrc):

@@ -15,8 +15,11 @@ struct CommonOptions: ParsableArguments {
         ))
     var profile: Profile = .lan
 
-    @Option(help: "What others see as your name.")
+    @Option(help: "What others see as your name; unless told, the name that you logged in with.")
     var name: String?
+
+    @Flag(help: "Keep your name back: others see that somebody is there, and not who.")
+    var anonymous = false
 
     @Option(
         help: ArgumentHelp(
@@ -60,9 +63,17 @@ struct CommonOptions: ParsableArguments {
         Profile.allCases.map { "\($0.rawValue): \($0.summary)." }.joined(separator: " ")
     }
 
+    func validate() throws {
+        guard anonymous, name != nil else { return }
+        throw ValidationError("--anonymous keeps a name back, and --name gives one: write one of them.")
+    }
+
+    /// What others see.
+    private var shownName: String? { anonymous ? nil : name.map { String($0.prefix(64)) } ?? LoginName.current }
+
     func station(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> StationConfiguration {
         StationConfiguration(
-            payloadType: payloadType, controlPort: rtcp.controlPort, name: name.map { String($0.prefix(64)) })
+            payloadType: payloadType, controlPort: rtcp.controlPort, name: shownName)
     }
 
     func apply(to configuration: inout SessionConfiguration) {

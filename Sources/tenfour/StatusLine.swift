@@ -21,10 +21,13 @@ struct StatusLine {
     private var ownMeter = Meter()
     private var meters: [SSRC: Meter] = [:]
     private var failureCount = 0
+    /// Whether there is one whom we talk with, and nobody else.
+    private let hasPartner: Bool
 
-    init(levels: Bool = false, timePitch: Bool = false) {
+    init(levels: Bool = false, timePitch: Bool = false, hasPartner: Bool = false) {
         self.levels = levels
         showsTimePitch = timePitch
+        self.hasPartner = hasPartner
     }
 
     mutating func draw(
@@ -35,7 +38,10 @@ struct StatusLine {
         var fields = streamer.map { PlayLine.fields($0.state, $0.progress) } ?? StatusFields()
         if !standing.isReached { fields.addPart("not in the channel") }
         if let capture = snapshot.capture { addOwn(capture, snapshot, session, standing, to: &fields) }
-        if let playback = snapshot.playback { addOthers(playback, snapshot.voices, session, names, watch, to: &fields) }
+        if let playback = snapshot.playback {
+            let people = People(snapshot, isChannel: standing.isChannel)
+            addOthers(playback, snapshot.voices, people, session, names, watch, standing, to: &fields)
+        }
         screen.draw(levelViews(snapshot)) { fields.text(width: $0) }
     }
 
@@ -83,17 +89,23 @@ struct StatusLine {
 
     /// Each who is there.
     private mutating func addOthers(
-        _ playback: SessionSnapshot.PlaybackSnapshot, _ voices: [SessionSnapshot.VoiceSnapshot], _ session: Session,
-        _ names: Names, _ watch: LinkWatch, to fields: inout StatusFields
+        _ playback: SessionSnapshot.PlaybackSnapshot, _ voices: [SessionSnapshot.VoiceSnapshot], _ people: People?,
+        _ session: Session, _ names: Names, _ watch: LinkWatch, _ standing: ChannelStanding,
+        to fields: inout StatusFields
     ) {
         let present = voices.filter { $0.endpoint != nil }
+        let isKnown = standing.isReached && addPeople(people, standing, to: &fields)
         for voice in present {
             fields.addPart(names[voice.ssrc])
             fields.add(meters[voice.ssrc, default: Meter()].show(voice.level), rank: 4)
             add(watch.recent(voice.ssrc), voice.playout, to: &fields)
         }
         meters = meters.filter { meter in present.contains { $0.ssrc == meter.key } }
-        if present.isEmpty { fields.addPart(names.isEmpty ? "nobody is heard yet" : "nobody is heard") }
+        if present.isEmpty, !isKnown {
+            fields.addPart(
+                hasPartner && !standing.isChannel
+                    ? "nobody answers" : names.isEmpty ? "nobody is heard yet" : "nobody is heard")
+        }
         if showsTimePitch {
             fields.addPart("rate \(decimal(session.rate, places: 2))")
             if session.pitch != 0 { fields.add("pitch \(decimal(session.pitch, places: 0))", rank: 3) }
@@ -105,6 +117,16 @@ struct StatusLine {
         } else if let missing = percent(watch.heard.recent.missingShare) {
             fields.addPart("the card skips \(missing): try -F 20ms")
         }
+    }
+
+    /// `2 here: Anna (open), Ben`. Returns whether that is known.
+    private func addPeople(_ people: People?, _ standing: ChannelStanding, to fields: inout StatusFields) -> Bool {
+        guard let people, standing.isChannel || people.count > 0 else { return false }
+        // Who is alone with us and heard is shown below.
+        guard standing.isChannel || people.hasSilent else { return true }
+        fields.addPart(people.head)
+        if !people.names.isEmpty { fields.add(people.names, rank: 6, after: ": ") }
+        return true
     }
 
     /// `loss 5.2% x1.4  late 0.3%  PLC 2.1%  FEC 3.1%  RED 2.0%  NACK 1.0%  delay 33→40 ms  +12 ppm  score 3.9`, without what is nothing.

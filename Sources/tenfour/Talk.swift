@@ -12,7 +12,8 @@ struct Talk: ParsableCommand {
         abstract: "Talk and listen, with one other station or in a channel.",
         discussion: """
             On one machine: tenfour talk bob.local; on the other: tenfour talk alice.local. The microphone begins closed, since \
-            two open ones with loudspeakers howl. Keys: space opens and closes it, m silences the speaker, q quits, ? helps.
+            two open ones with loudspeakers howl. Keys: space opens and closes it, m silences the speaker, w tells who is \
+            here, q quits, ? helps.
             """)
 
     @Argument(

@@ -111,7 +111,8 @@ import Testing
         folder.write(Recording(channels: [Tone.samples(seconds: 1)]).wav(), to: "short.wav")
         let receiver = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav", "-1"], in: folder)
         try #require(receiver.takes(port: port), "\(receiver.errors)")
-        let sent = try tenfour(["send", "--input", "short.wav", "rtp://127.0.0.1:\(port)"], in: folder)
+        let sent = try tenfour(
+            ["send", "--input", "short.wav", "rtp://127.0.0.1:\(port)", "--anonymous"], in: folder)
         #expect(sent.end == .code(0), "\(sent.errors)")
         #expect(receiver.wait() == .code(0))
         #expect(receiver.errors.contains(/tenfour: 127\.0\.0\.1:\d+ has left\n/), "\(receiver.errors)")
