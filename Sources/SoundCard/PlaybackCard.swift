@@ -304,7 +304,7 @@ extension PlaybackCard {
         quantum.reset()
         priming = nil
         moves = 0
-                lastSeen = PCMCalls.now()
+        lastSeen = PCMCalls.now()
         let fill = isLearning ? queue.generous : queue.target
         lastPosition = written - fill
         quantum.record(position: lastPosition - silence, at: lastSeen)

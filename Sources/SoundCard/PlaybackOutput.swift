@@ -62,7 +62,8 @@ package struct PlaybackOutput: ~Copyable, Sendable {
     package mutating func wait() -> Turn {
         switch card?.wait() {
         case .none: beat(metronome.wait(for: period.rawValue).due)
-        case .demand(let demand): .demand(requestedAt: demand.requestedAt, shift: demand.shift, playedAt: demand.playedAt)
+        case .demand(let demand):
+            .demand(requestedAt: demand.requestedAt, shift: demand.shift, playedAt: demand.playedAt)
         case .interrupted(let interruption): .interrupted(interruption)
         }
     }
