@@ -51,8 +51,8 @@ public struct PlayoutLane: ~Copyable, Sendable {
     private static var longestStall: FrameCount { FrameCount(240_000) }
     /// A longer route is known as one within 1.5 s.
     private static var holdTime: FrameCount { FrameCount(72_000) }
-    /// The depth stays where it exceeds what it should be by less than this part of it: 1/16.
-    private static var toleratedShare: Int { 16 }
+    /// The depth stays where it exceeds what it should be by less than this part of it: 1/8.
+    private static var toleratedShare: Int { 8 }
 
     /// `capacity` in packets, a power of two; unless told as the deepest of `configuration` asks for.
     public init(configuration: PlayoutConfiguration = .init(), capacity: Int? = nil) {

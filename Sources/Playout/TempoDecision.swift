@@ -19,8 +19,8 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
     /// Sound heard since the excess was last below `worstDepth`.
     private var tooDeep = FrameCount(0)
 
-    /// 15 ms. A smaller lack waits for a pause.
-    private static var worstShallowness: FrameCount { FrameCount(720) }
+    /// 50 ms. A smaller lack waits for a pause.
+    private static var worstShallowness: FrameCount { FrameCount(2_400) }
     /// 40 ms. A greater excess waits for a pause for 1 s of sound only, so that a stall of 100 ms is caught up within 3 s.
     private static var worstDepth: FrameCount { FrameCount(1_920) }
     private static var longestTooDeep: FrameCount { FrameCount(48_000) }
