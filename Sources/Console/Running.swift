@@ -107,7 +107,7 @@ extension Console {
     /// For the help of every command.
     public static let exitCodes = """
         Exit codes: 0 done, also by Ctrl-C; 1 it failed while it ran; 2 wrong use; 69 a device, file, port, host or channel is \
-        not to be had; 78 a configuration has an error.
+        unavailable; 78 a configuration has an error.
         """
 
     /// Standard output carries one thing: throws `.usage` where more than one of these options leads there, by a `-`.

@@ -225,7 +225,7 @@
         func stamp(of position: Duration) throws(ParseError) -> Int64 {
             // A damaged file may begin near the greatest timestamp.
             let (stamp, isTooFar) = ticks(of: max(position, .zero)).addingReportingOverflow(origin ?? 0)
-            if isTooFar { throw .malformed("its clock runs over there: the file is damaged") }
+            if isTooFar { throw .malformed("its timestamps overflow there: the file is damaged") }
             return stamp
         }
 

@@ -95,7 +95,7 @@ extension Container {
         case .empty: "there is not one byte in it"
         case .html:
             "this is a page of the web and no sound: open it in a browser, where it may ask for a log-in or link to the sound"
-        case .gzip: "this is packed by gzip: unpack it first, with `gunzip` or `curl --compressed`"
+        case .gzip: "this is compressed with gzip: decompress it first with `gunzip` or `curl --compressed`"
         case .playlist: "this is a playlist within a playlist: give the address of what it lists"
         case .unknown: "this is no sound that is known here"
         default: nil

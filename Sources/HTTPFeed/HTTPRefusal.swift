@@ -30,7 +30,7 @@ struct HTTPRefusal {
         case CURLE_URL_MALFORMAT:
             "the address cannot be understood; write it as https://host/path, with %20 for a space"
         case CURLE_COULDNT_RESOLVE_PROXY:
-            "\(proxy) could not be found; check its name, and that the network is up"
+            "\(proxy) could not be found; check its name and the network"
         case CURLE_COULDNT_RESOLVE_HOST:
             "no host is called \(host), or no name server answers; check the spelling and the network"
         case CURLE_COULDNT_CONNECT:
@@ -38,13 +38,13 @@ struct HTTPRefusal {
         case CURLE_PROXY:
             "\(proxy) cannot or will not reach \(host); check what it allows, its user and password"
         case CURLE_OPERATION_TIMEDOUT:
-            "\(host) did not answer within \(options.timeout); check the network, or allow more with --timeout"
+            "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout"
         case CURLE_PEER_FAILED_VERIFICATION:
-            "the certificate of \(host) is not to be trusted, so who answers may be anybody; check the address and this machine's clock, or have its owner renew it"
+            "the certificate of \(host) is not trusted, so the server may be an impostor; check the address and this machine's clock, or ask the owner to renew the certificate"
         case CURLE_SSL_CACERT_BADFILE:
-            "the certificates of those who are trusted cannot be read; `apt-get install ca-certificates` brings them"
+            "the trusted root certificates cannot be read; install them with `apt-get install ca-certificates`"
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER:
-            "no TLS connection to \(host) came about; check that it speaks https on that port, or use http://"
+            "the TLS connection to \(host) failed; check that it speaks https on that port, or use http://"
         case CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2:
             "\(host) does not answer as a web server does; check the port in the address"
         case CURLE_RECV_ERROR where end.proxyStatus != 0 && end.proxyStatus / 100 != 2:
@@ -52,7 +52,7 @@ struct HTTPRefusal {
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE:
             "the connection to \(host) broke; try again"
         case CURLE_OUT_OF_MEMORY:
-            "there is no memory left; end other programs"
+            "there is not enough memory; end other programs"
         default:
             "\(host) could not be read from; check the address"
         }
@@ -63,8 +63,8 @@ struct HTTPRefusal {
         let who = options.proxy != nil ? proxy : Self.environmentNamesProxy ? "\(host), or at \(proxy)" : host
         return switch end.systemCode {
         case ECONNREFUSED: "nobody answers at \(who); check the port, and that the server runs"
-        case ENETUNREACH, EHOSTUNREACH: "no way leads to \(who); check the network"
-        default: "no connection to \(who) came about; check the address and the network"
+        case ENETUNREACH, EHOSTUNREACH: "there is no route to \(who); check the network"
+        default: "the connection to \(who) failed; check the address and the network"
         }
     }
 
@@ -86,15 +86,15 @@ struct HTTPRefusal {
         switch status {
         case 401: "\(host) wants a user and a password; write them into the address as https://user:password@host/"
         case 403, 451:
-            "\(host) does not let us have this (status \(status)); check the address, or whether it wants a --header"
+            "\(host) denies access to this address (status \(status)); check the address, or whether it needs a --header"
         case 404, 410: "\(host) has nothing at this address (status \(status)); check its spelling"
         case 407: refusedByProxy(status)
-        case 408, 425, 429: "\(host) wants to be left alone for now (status \(status)); try again later"
-        case 500...599: "\(host) has a fault of its own (status \(status)); try again later"
+        case 408, 425, 429: "\(host) asks us to wait (status \(status)); try again later"
+        case 500...599: "\(host) has an internal error (status \(status)); try again later"
         case 200...299:
-            "\(host) answers with something other than it was asked for (status \(status)); ask whoever runs it"
+            "\(host) does not answer what was requested (status \(status)); ask its operator"
         case 300...399:
-            "\(host) leads on without saying where to (status \(status)); ask whoever runs it for another address"
+            "\(host) redirects without an address (status \(status)); ask its operator for another address"
         default: "\(host) refuses (status \(status)); check the address"
         }
     }
@@ -102,26 +102,26 @@ struct HTTPRefusal {
     func sentence(_ refused: Redirect.Refusal) -> String {
         switch refused {
         case .tooMany:
-            "\(host) leads on and on, more than \(HTTPRequest.maximumRedirectCount) times; ask whoever runs it for another address"
+            "\(host) redirects more than \(HTTPRequest.maximumRedirectCount) times; ask its operator for another address"
         case .noAddress:
-            "\(host) leads on to something that is neither http nor https, which is not followed; use the address that it leads to"
+            "\(host) redirects to an address that is neither http nor https, which is not followed; use that address directly"
         case .downgrade(let other):
-            "\(host) leads on from https to http at \(String(fromPeer: other, limit: 100)), where anybody on the way can read and change what comes; allow it with --allow-http, or use the address that it leads to"
+            "\(host) redirects from https to http at \(String(fromPeer: other, limit: 100)), where anybody on the path can read and change the data; allow it with --allow-http, or use that address directly"
         }
     }
 
     /// The sentence for a body that is packed, although the request asks for one that is not.
     func packed(_ coding: String) -> String {
-        "\(host) sends it packed (\(coding)) though it was asked not to; fetch it first, with `curl --compressed -o FILE ADDRESS`"
+        "\(host) sends compressed data (\(coding)) although it was asked not to; download it first with `curl --compressed -o FILE ADDRESS`"
     }
 
-    var changed: String { "\(host) has put something else at this address since it began to play; start anew" }
+    var changed: String { "\(host) has changed what is at this address since playback began; start again" }
 
     func givenUp(after time: Duration) -> String {
-        "\(host) broke off, and did not answer again within \(time); check the network, or allow more with --give-up-after"
+        "\(host) closed the connection, and did not answer again within \(time); check the network, or allow more time with --give-up-after"
     }
 
     var stalled: String {
-        "\(host) did not answer within \(options.timeout); check the network, or allow more with --timeout"
+        "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout"
     }
 }

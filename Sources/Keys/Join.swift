@@ -156,7 +156,7 @@ extension Refusal.Reason: CustomStringConvertible {
         case .rekeyed: "the channel has a new secret"
         case .stopping: "the relay is stopping"
         case .left: "the station that answered has left"
-        case .displaced: "the channel is full, and this place went to a member of another network"
+        case .displaced: "the channel is full, and your place was given to a member of another network"
         }
     }
 }

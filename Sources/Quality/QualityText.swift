@@ -11,13 +11,13 @@ extension QualitySummary {
                 + ", late \(playout.late)\(percent(lateShare))"
         ]
         guard hasSound else {
-            return (lines + ["played      nothing: there was no sound in it"]).joined(separator: "\n")
+            return (lines + ["played      nothing: the stream had no sound"]).joined(separator: "\n")
         }
-        lines.append("concealed   \(seconds(playout.concealed))\(percent(concealedShare)), brought back \(broughtBack)")
+        lines.append("concealed   \(seconds(playout.concealed))\(percent(concealedShare)), recovered \(broughtBack)")
         if playout.missing > .zero {
             lines.append(
                 "not played  \(seconds(playout.missing))\(percent(missingShare)) in \(playout.holes) "
-                    + "hole\(playout.holes == 1 ? "" : "s"): the sound card stood still, or was gone")
+                    + "hole\(playout.holes == 1 ? "" : "s"): the sound card stalled, or was gone")
         }
         if let mean = delays.mean, let p95 = delays.quantile(0.95), let most = delays.maximum {
             lines.append(

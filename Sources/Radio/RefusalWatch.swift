@@ -42,6 +42,6 @@ struct RefusalWatch {
         guard !someWereTaken, isAll || windowCount > 0 else { return nil }
         return RadioError(
             .unavailable,
-            "every datagram was refused (\(last)): start the receiver there first, or check the address and port")
+            "every datagram was refused (\(last)): start the receiver first, or check the address and port")
     }
 }

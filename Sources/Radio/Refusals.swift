@@ -8,7 +8,7 @@ extension Refusal.Reason {
     /// As a sentence for a member that the relay lets go.
     public var farewell: String {
         switch self {
-        case .stopping, .left: "\(self); it is asked again until it is back"
+        case .stopping, .left: "\(self); trying again until it is back"
         case .refused: "the relay does not carry this channel any more: ask its operator"
         case .rekeyed, .full, .displaced, .limited, .unproved: sentence
         }
@@ -20,7 +20,7 @@ extension Refusal.Reason {
             """
             : compare the link with the one that others use, and the relay's configuration with tenfour channel keys
             """
-        case .full, .displaced: "; this goes on trying, and its operator can make more room"
+        case .full, .displaced: "; trying again, and the relay's operator can raise the limit"
         case .limited, .stopping, .left: "; this goes on trying"
         case .refused: ": ask for a link with its name, or its operator to add this one (name in relay.conf)"
         case .rekeyed: ": ask for the new link"

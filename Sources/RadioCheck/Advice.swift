@@ -13,8 +13,8 @@ extension CheckResult {
     private var missingAdvice: String? {
         guard let share = view?.discardShare ?? quality?.whole.missingShare, share >= 0.005 else { return nil }
         return
-            "the other end's sound card leaves out \(JSON.decimal(share * 100, places: 1).line) % of what comes: longer periods (-F 20ms) or "
-            + "real-time priority help there, and an end to what else uses that machine"
+            "the other end's sound card skips \(JSON.decimal(share * 100, places: 1).line) % of what arrives: try longer periods (-F 20ms) or "
+            + "real-time priority there, or end other programs on that machine"
     }
 
     private var lossAdvice: String? {
@@ -22,7 +22,7 @@ extension CheckResult {
         let percent = JSON.decimal(lossShare * 100, places: 1).line
         if lossShare > 0.5 {
             return
-                "\(percent) % of the packets are lost: nothing helps such a link; look at the cable, the signal or a firewall's limits"
+                "\(percent) % of the packets are lost: no setting helps such a link; check the cable, the signal or a firewall's limits"
         }
         let awaySlow = roundTrip.flatMap { times in
             times.quantile(0.5).flatMap { median in times.quantile(0).map { median - $0 } }
@@ -34,7 +34,7 @@ extension CheckResult {
         let remedy =
             defence.isNone
             ? "let --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up))) send more than once"
-            : "the defence (\(defence)) mends \(mendsMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
+            : "the defence (\(defence)) recovers \(mendsMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
         if let burstLength, burstLength >= 2 {
             let inARow = JSON.decimal(burstLength, places: 1).line
             let patience =
@@ -61,13 +61,13 @@ extension CheckResult {
     private var delayAdvice: String? {
         guard let least = roundTrip?.quantile(0) ?? view?.roundTrip, least > .milliseconds(200) else { return nil }
         return
-            "packets are \(whole(least)) ms away at least: nobody interrupts easily over that; a nearer way (no VPN, no satellite) helps"
+            "packets are \(whole(least)) ms away at least: conversation is difficult with that; use a shorter path (no VPN, no satellite)"
     }
 
     private var driftAdvice: String? {
         guard let playout = quality?.whole.playout, abs(playout.driftPartsPerMillion) > 200 else { return nil }
         return
-            "the clocks differ by \(Int(playout.driftPartsPerMillion)) ppm, which is mended, but tells of a sick clock"
+            "the clocks differ by \(Int(playout.driftPartsPerMillion)) ppm, which is corrected, but suggests a faulty clock"
     }
 
     private var mendsMost: Bool {

@@ -116,9 +116,9 @@ extension RealTime: CustomStringConvertible {
         case .denied(let priority, let denial):
             "no real-time priority (SCHED_FIFO: \(Explanation.text(-denial.code)); RealtimeKit: \(denial.realtimeKit)):"
                 + " \(denial.realtimeKit.remedy), or put '@audio - rtprio \(priority)' into"
-                + " /etc/security/limits.d/audio.conf and log in again as a member of audio"
+                + " /etc/security/limits.d/audio.conf and log in again as a member of the group audio"
         case .lowered:
-            "real-time priority was taken away, since sound took all of a processor: use a longer period or a faster machine"
+            "real-time priority was withdrawn, because sound used a whole processor: use a longer period or a faster machine"
         }
     }
 }

@@ -69,7 +69,7 @@ extension RealtimeKit.Denial {
         switch self {
         case .noLibrary: "install libsystemd0 and rtkit"
         case .noBus, .noService: "install and start rtkit"
-        case .refused, .wrongAnswer, .noLimit: "log in at this machine's own screen, where rtkit allows it"
+        case .refused, .wrongAnswer, .noLimit: "log in at this machine's own screen, which rtkit requires"
         case .timedOut: "restart rtkit-daemon"
         }
     }
@@ -78,13 +78,13 @@ extension RealtimeKit.Denial {
 extension RealtimeKit.Denial: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .noLibrary: "there is no libsystemd to reach it"
+        case .noLibrary: "libsystemd is not installed"
         case .noBus: "there is no system bus"
         case .noService: "it is not installed"
         case .refused: "it refused"
         case .timedOut: "it did not answer"
         case .wrongAnswer: "its answer was not understood"
-        case .noLimit: "our processor time could not be limited"
+        case .noLimit: "the processor time could not be limited"
         }
     }
 }

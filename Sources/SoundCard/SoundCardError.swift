@@ -51,17 +51,17 @@ extension SoundCardError: CustomStringConvertible {
     /// What to do about it.
     public var remedy: String {
         switch self {
-        case .noSuchDevice: "`tenfour devices` lists what is here"
+        case .noSuchDevice: "`tenfour devices` lists the cards"
         case .noCard:
             "plug one in, or start a sound server and install its ALSA plugin (pipewire-alsa, or libasound2-plugins for"
                 + " PulseAudio)"
         case .noServer:
             "start it (`systemctl --user start pipewire pipewire-pulse wireplumber`, or `pulseaudio --start`)"
-        case .busy: "close that, or name another card (`tenfour devices` lists what is here)"
+        case .busy: "close it, or name another card (`tenfour devices` lists them)"
         case .notPermitted: "add yourself to the group audio (`sudo adduser $USER audio`) and log in again"
-        case .wrongDirection: "`tenfour devices` lists what can"
-        case .noCommonFormat: "a name with 'plug:' before it converts"
-        case .failed: "`tenfour devices` lists what works"
+        case .wrongDirection: "`tenfour devices` lists the cards that can"
+        case .noCommonFormat: "write 'plug:' before its name, which converts"
+        case .failed: "`tenfour devices` lists the cards that work"
         }
     }
 }

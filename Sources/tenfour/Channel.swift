@@ -7,10 +7,10 @@ import Radio
 /// `tenfour channel`: makes channels, and tells what follows from a link.
 struct ChannelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "channel", abstract: "Make a channel, or get a relay's keys from its link.",
+        commandName: "channel", abstract: "Make a channel, or print a relay's keys from its link.",
         discussion: """
-            A channel is a name and a secret. Whoever has its talk link can talk and listen, whoever has its listen link can \
-            listen, and nobody else. A relay is given two join keys, by which it knows members and understands nothing.
+            A channel has a name and a secret. Its talk link lets people talk and listen; its listen link lets them listen. A \
+            relay has two join keys, by which it recognises members; it cannot decrypt the sound.
             """,
         subcommands: [NewChannel.self, ChannelKeysCommand.self])
 }
@@ -42,10 +42,10 @@ struct ChannelPrint {
 
     /// With a code for a camera where `drawsCodes`.
     func put(drawsCodes: Bool) {
-        if let talk { put(talk, drawsCodes, "whoever has this link can talk and listen:") }
-        put(listen, drawsCodes, "whoever has this one can listen:")
+        if let talk { put(talk, drawsCodes, "this link lets people talk and listen:") }
+        put(listen, drawsCodes, "this link lets people listen:")
         if let relayLine {
-            Terminal.say("\nfor the relay's configuration; it lets members in, and opens nothing that they say:")
+            Terminal.say("\nfor the relay's configuration; it admits members, and decrypts nothing:")
             Terminal.put(relayLine + "\n")
         }
     }

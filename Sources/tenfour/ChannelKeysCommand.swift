@@ -6,20 +6,20 @@ import Radio
 /// `tenfour channel keys`.
 struct ChannelKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "What follows from a talk link: the keys for a relay, and the listen link.")
+        commandName: "keys", abstract: "Print the keys for a relay, and the listen link, from a talk link.")
 
     @Argument(help: ArgumentHelp("The channel's talk link.", valueName: "link"))
     var link: String?
 
     @OptionGroup var links: LinkOptions
 
-    @Flag(help: "Write secrets as words, which can be read over the telephone.")
+    @Flag(help: "Write secrets as words, to read them over the telephone.")
     var words = false
 
-    @Flag(help: "Draw the listen link as a QR code, too.")
+    @Flag(help: "Also draw the listen link as a QR code.")
     var qr = false
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print JSON.")
     var json = false
 
     func run() throws {

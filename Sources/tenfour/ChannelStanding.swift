@@ -74,9 +74,9 @@ struct ChannelStanding {
             (role == .talk ? "in the channel" : "in the channel, to listen") + (verbose ? ", seen at \(endpoint)" : "")
         case .lost:
             "nobody answers at \(place ?? "the link's address")\(wasInside ? " any more" : ""); "
-                + "it is asked again until somebody does"
+                + "trying again until somebody does"
         case .refused(let reason): reason.sentence
-        case .closed(.left): "\(place ?? "who answered") has left; it is asked again until it is back"
+        case .closed(.left): "\(place ?? "who answered") has left; trying again until it is back"
         case .closed(let reason): reason.farewell
         case .ssrcIsTaken, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: nil
         case .limited(let limits):

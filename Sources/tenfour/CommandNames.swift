@@ -27,12 +27,12 @@ enum CommandNames {
     ]
 
     private static func refusal(of word: String, behind path: String, among known: [String]) -> String {
-        let help = "\(path) --help tells what there is"
+        let help = "\(path) --help lists the commands"
         if word.contains("://") {
-            return "'\(word)' is an address and no command: write what to do with it before it; \(help)"
+            return "'\(word)' is an address, not a command: write a command before it; \(help)"
         }
         if path == "tenfour", tools.contains(word) {
-            return "'\(word)' is a tool of its own, Tools/\(word) among tenfour's sources; \(help)"
+            return "'\(word)' is a separate tool, Tools/\(word) in tenfour's source tree; \(help)"
         }
         let nearest = Spelling.nearest(to: word, among: known)
         let remedy = nearest.isEmpty ? "" : "write \(path) \(nearest.joined(separator: " or ")); "

@@ -24,10 +24,10 @@ struct Conductor {
     private var interval: Int32 { levels ? 100 : 200 }
     /// So many datagrams that are none of ours may come to any port.
     private static let chance = 10
-    private static let help = "space opens and closes the microphone, m silences the speaker, q quits"
-    private static let hearingHelp = "m silences the speaker, q quits"
+    private static let help = "space opens and closes the microphone, m mutes the speaker, q quits"
+    private static let hearingHelp = "m mutes the speaker, q quits"
     private static let sendingHelp = "q quits"
-    private static let peopleHelp = "w tells who is here"
+    private static let peopleHelp = "w lists who is here"
 
     /// `what` says what the session does.
     func run(_ configuration: SessionConfiguration, doing what: (Session) -> String) throws {
@@ -38,7 +38,9 @@ struct Conductor {
         let keyboard = Self.readsStandardInput(configuration) ? nil : Keyboard()
         say("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
         if let own = ownAddress(configuration, session) {
-            say("you are talking to yourself: \(own) is this station; write the other's port, such as :\(own.port + 2)")
+            say(
+                "you are talking to yourself: \(own) is this station; write the other station's port, such as :\(own.port + 2)"
+            )
         }
         if verbose { for line in session.openings { say(line) } }
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
@@ -85,7 +87,7 @@ struct Conductor {
             if !hasToldOfOtherKeys, snapshot.voices.isEmpty, snapshot.unopenedCount > Self.chance {
                 hasToldOfOtherKeys = true
                 line.clear()
-                say("what comes does not open: who sends it has another key, or none")
+                say("what arrives cannot be decrypted: the sender has another key, or none")
             }
             if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch, standing, playing: streamer) }
         }
@@ -115,7 +117,7 @@ struct Conductor {
         case (true, true): "the microphone is open: space closes it"
         case (false, true): "the microphone is closed: space opens it"
         case (true, false): "the microphone is open"
-        case (false, false): "the microphone is closed, and there is no keyboard to open it: begin with --open"
+        case (false, false): "the microphone is closed, and there is no keyboard to open it: start with --open"
         }
     }
 
@@ -194,30 +196,30 @@ struct Conductor {
         case .sourceAppeared(let ssrc, _) where standing.tells(of: ssrc):
             verbose || !names.hasHeard(ssrc) ? "hearing \(names[ssrc])" : nil
         case .sourceLeft(let ssrc, _) where standing.tells(of: ssrc):
-            verbose ? "\(names[ssrc]) is not heard any more" : nil
+            verbose ? "\(names[ssrc]) is no longer heard" : nil
         case .sourceAppeared(let ssrc, let endpoint):
             endpoint.address.isUnspecified
                 ? "hearing station \(ssrc.digits)"
                 : "hearing \(names.name(of: ssrc) ?? "\(endpoint)")" + (verbose ? " (SSRC \(ssrc.digits))" : "")
-        case .reporterAppeared(_, let name, let endpoint): "\(endpoint) is \(name ?? "here"), and sends no sound yet"
+        case .reporterAppeared(_, let name, let endpoint): "\(endpoint) is \(name ?? "here") and sends no sound yet"
         case .reporterLeft(let ssrc, .some(let reason)):
             "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
-        case .reporterLeft(let ssrc, .none): "\(names[ssrc]) does not answer any more"
+        case .reporterLeft(let ssrc, .none): "\(names[ssrc]) no longer answers"
         case .sourceNamed(let ssrc, let name): names.isCalled(ssrc, name) ? nil : "\(names[ssrc]) is \(name)"
         case .sourceLeft(let ssrc, .some(let reason)): "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
-        case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is not heard any more"
+        case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is no longer heard"
         case .sourceLooksEncrypted(let ssrc):
             """
-            what \(names[ssrc]) sends looks encrypted, and is not played: if it is SRTP, srtp:// opens it with the key of \
+            what \(names[ssrc]) sends looks encrypted, and is not played: if it is SRTP, write srtp:// and give the key with \
             --srtp-key-file
             """
         case .identityChanged(let ssrc):
-            verbose ? "another station had our SSRC: from now on it is \(ssrc.digits)" : nil
-        case .partnerMoved(let endpoint): "the other end's name leads to \(endpoint) now: talking with that"
+            verbose ? "another station used our SSRC: it is now \(ssrc.digits)" : nil
+        case .partnerMoved(let endpoint): "the other end's name now resolves to \(endpoint): talking with that address"
         case .receiverReported(let ssrc, let view):
             verbose
                 ? "\(names[ssrc]) lost \(decimal(view.lossShare * 100, places: 1)) %"
-                    + (view.roundTrip.map { ", \(text(of: $0)) there and back" } ?? "")
+                    + (view.roundTrip.map { ", \(text(of: $0)) round trip" } ?? "")
                 : nil
         }
     }

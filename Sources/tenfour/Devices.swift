@@ -5,12 +5,12 @@ import SoundCard
 
 struct Devices: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List what can capture and play, with the rates and periods it grants.")
+        abstract: "List the sound cards, with the rates and periods that they support.")
 
     /// A limit so high is none: ALSA's own plugins have such.
     private static let any = 10_000_000
 
-    @Flag(name: .shortAndLong, help: "Show what ALSA's plugins write to standard error.")
+    @Flag(name: .shortAndLong, help: "Show messages of ALSA's plugins.")
     var verbose = false
 
     func run() {

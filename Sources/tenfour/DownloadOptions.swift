@@ -8,44 +8,45 @@ import Radio
 struct FetchOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A proxy for HTTP: http://HOST:PORT, socks5h://HOST:PORT; unless told, as the environment has it.",
+            "A proxy for HTTP: http://HOST:PORT or socks5h://HOST:PORT. Default: the proxy that the environment names.",
             valueName: "address"))
     var proxy: String?
 
     @Option(
         help: ArgumentHelp(
-            "Wait so long for a connection, or for the next byte; a bare number is in seconds.", valueName: "time"))
+            "How long to wait for a connection, or for the next byte; a bare number is in seconds.", valueName: "time"))
     var timeout = Time<BareSeconds>(.seconds(10))
 
     @Option(
         help: ArgumentHelp(
-            "Ask so long for bytes that stopped coming, or never give up; unless told 60s, and never for a live station on a card.",
+            "How long to retry a broken connection; never means without end. Default: 60s, and never for a live station on a card.",
             valueName: "time|never"))
     var giveUpAfter: GivingUp?
 
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A line for the scheme, host and port that you type, and for no other: 'Authorization: Bearer …'.",
+            "An HTTP header such as 'Authorization: Bearer …', sent only to the scheme, host and port that you type.",
             valueName: "line"))
     var header: [String] = []
 
-    @Flag(help: "Follow a server that leads from https to http, where others can read and change what comes.")
+    @Flag(help: "Follow redirects from https to http, where others can read and change the data.")
     var allowHttp = false
 
     func validate() throws {
         // A header may be a secret, so the message does not repeat it.
         if header.contains(where: { !$0.contains(":") || $0.hasPrefix(":") }) {
-            throw ValidationError("--header has no name before a colon: write 'Name: value'.")
+            throw ValidationError("--header needs a name and a colon: write 'Name: value'.")
         }
-        guard timeout.duration > .zero else { throw ValidationError("--timeout 0 leaves no time: write 1s or more.") }
+        guard timeout.duration > .zero else { throw ValidationError("--timeout 0 is too short: write 1s or more.") }
     }
 
     /// For `validate` of a command: throws where no address is typed for which a header could be.
     func checkHeaders(for addresses: [String]) throws {
         guard !header.isEmpty, !addresses.contains(where: isAddress) else { return }
         throw ValidationError(
-            "--header goes only to the host of an address that is typed, not to those in a playlist: write https://…")
+            "--header is sent only to the host of an address that you type, not to those in a playlist: write https://…"
+        )
     }
 
     /// `waitsForLive`: a station that is away is waited for, unless told otherwise.
@@ -66,21 +67,22 @@ struct FetchOptions: ParsableArguments {
 struct DownloadOptions: ParsableArguments {
     @OptionGroup var fetch: FetchOptions
 
-    @Option(help: ArgumentHelp("Sound to keep ahead; a bare number is in seconds.", valueName: "time"))
+    @Option(help: ArgumentHelp("How much sound to read ahead; a bare number is in seconds.", valueName: "time"))
     var buffer = Time<BareSeconds>(.seconds(30))
 
-    @Option(help: ArgumentHelp("Bytes to keep ahead, whatever they sound like: 2M, 500k.", valueName: "size"))
+    @Option(help: ArgumentHelp("How many bytes to read ahead instead: 2M, 500k.", valueName: "size"))
     var bufferSize: ByteCount?
 
-    @Flag(help: "Fetch all of it as fast as it comes, onto the disk.")
+    @Flag(help: "Download all of it to the disk, as fast as possible.")
     var bufferAll = false
 
-    @Option(help: ArgumentHelp("Begin when so much is here; a bare number is in seconds.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Begin when this much sound is buffered; a bare number is in seconds.", valueName: "time"))
     var startAfter = Time<BareSeconds>(.zero)
 
     func validate() throws {
         if startAfter.duration > buffer.duration, bufferSize == nil, !bufferAll {
-            throw ValidationError("--start-after is more than --buffer keeps: write a longer --buffer.")
+            throw ValidationError("--start-after is longer than --buffer: write a longer --buffer.")
         }
     }
 

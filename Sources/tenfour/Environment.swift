@@ -74,8 +74,8 @@ enum Environment {
         return names.filter { !known.contains($0) }.sorted().map { name in
             let nearest = Spelling.nearest(to: name, among: words).map { $0.uppercased() }
             let list = "tenfour COMMAND --help lists the options"
-            let remedy = nearest.isEmpty ? list : "is it \(nearest.joined(separator: " or "))?"
-            return "\(String(fromPeer: name)) in the environment sets nothing: \(remedy)"
+            let remedy = nearest.isEmpty ? list : "did you mean \(nearest.joined(separator: " or "))?"
+            return "\(String(fromPeer: name)) in the environment has no effect: \(remedy)"
         }
     }
 

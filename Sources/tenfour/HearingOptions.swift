@@ -11,10 +11,11 @@ struct HearingOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write it to a WAV file or, raw, to - (with -D: play it too); or alsa:NAME.", valueName: "place"))
+            "Write the sound to a WAV file, or raw to standard output (-); with -D, also play it. alsa:NAME is a card.",
+            valueName: "place"))
     var output: String?
 
-    @Flag(name: [.customShort("1"), .long], help: "End when everybody who was heard has left.")
+    @Flag(name: [.customShort("1"), .long], help: "End when every talker has left.")
     var oneshot = false
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
@@ -22,7 +23,7 @@ struct HearingOptions: ParsableArguments {
 
     func validate() throws {
         if let channels, !(1...2).contains(channels) {
-            throw ValidationError("--channels \(channels) is not played: write 1 or 2.")
+            throw ValidationError("--channels \(channels) is not supported: write 1 or 2.")
         }
     }
 

@@ -6,7 +6,7 @@ import Radio
 struct LinkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Read the channel's link from the first line of this file, which nobody else may read (mode 0600); TENFOUR_LINK may hold it instead.",
+            "Read the channel's link from the first line of this file, which only you may read (mode 0600). Alternatively, set TENFOUR_LINK to the link.",
             valueName: "file"))
     var linkFile: String?
 
@@ -17,13 +17,13 @@ struct LinkOptions: ParsableArguments {
     func checkPresence(of typed: String?, named argument: String) throws {
         guard typed == nil, !isGiven else { return }
         throw ValidationError(
-            "Missing expected argument '\(argument)': or name a file with a channel's link by --link-file.")
+            "Missing expected argument '\(argument)': write it, or name a file with a channel's link by --link-file.")
     }
 
     /// What `typed` names, else the link of `--link-file` or TENFOUR_LINK. Nil where there is none of them.
     func address(typed: String?, quiet: Bool = false) throws -> RadioAddress? {
         if typed != nil, linkFile != nil {
-            throw RadioError(.usage, "there is an address, and --link-file: write one of them")
+            throw RadioError(.usage, "an address and --link-file are both given: write only one of them")
         }
         if let typed {
             guard let secret = Secrets.revealed(typed) else {
@@ -50,14 +50,16 @@ struct LinkOptions: ParsableArguments {
     /// The channel whose link was saved under the name that was typed.
     private func saved(_ file: String, _ name: String, quiet: Bool) throws(RadioError) -> RadioAddress {
         let channel = try channel(SecretFile.read(file, for: "a link"), in: file)
-        if !quiet { Terminal.say("tenfour: \(name) is the channel in \(file); a host of that name is \(name):5004") }
+        if !quiet {
+            Terminal.say("tenfour: \(name) is the channel saved in \(file); write \(name):5004 for a host of that name")
+        }
         return channel
     }
 
     private func channel(_ text: String, in place: String) throws(RadioError) -> RadioAddress {
         let address = try RadioAddress(parsing: text)
         if case .channel = address { return address }
-        throw RadioError(.usage, "\(place) holds no channel's link: such a one begins with tenfour://")
+        throw RadioError(.usage, "\(place) does not hold a channel's link: a link begins with tenfour://")
     }
 
     /// As `address`, where nothing but a channel's link will do.
@@ -65,7 +67,7 @@ struct LinkOptions: ParsableArguments {
         switch try address(typed: typed, quiet: quiet) {
         case .channel(let link): return link
         case .rtp, .srtp:
-            throw RadioError(.usage, "'\(typed ?? "")' is no channel's link: such a one begins with tenfour://")
+            throw RadioError(.usage, "'\(typed ?? "")' is not a channel's link: a link begins with tenfour://")
         case .none:
             throw RadioError(.usage, "there is no link: write it, or name a file with --link-file, or set TENFOUR_LINK")
         }
@@ -73,7 +75,7 @@ struct LinkOptions: ParsableArguments {
 
     private static let warning = """
         tenfour: other users of this machine can see a link among the arguments for a moment, and your shell remembers it: \
-        --link-file and TENFOUR_LINK do not have that
+        use --link-file or TENFOUR_LINK instead
         """
 }
 
@@ -81,7 +83,7 @@ struct LinkOptions: ParsableArguments {
 struct ClockOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "In a channel, believe this machine's clock (right), or the relay's instead (unknown), whatever the kernel says. For virtual machines whose host keeps their clock: right.",
+            "In a channel, trust this machine's clock (right) or the relay's clock (unknown), whatever the kernel says. Write right in a virtual machine whose host keeps the clock.",
             valueName: "right|unknown"))
     var clock: Belief?
 

@@ -13,12 +13,12 @@ struct Listen: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The channel's link (a listen link will do), or the name it was saved under.", valueName: "link"))
+            "The channel's link (a listen link is enough), or the name of a saved channel.", valueName: "link"))
     var link: String?
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The port to receive on, 1 to 65535; unless told any.", valueName: "port"))
+        help: ArgumentHelp("The port to receive on, 1 to 65535. Default: any.", valueName: "port"))
     var port: UInt16?
 
     @OptionGroup var links: LinkOptions

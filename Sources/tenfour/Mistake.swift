@@ -6,9 +6,9 @@ enum Mistake {
     /// Throws `.usage` for a port or an audio file in the place of a host. `remedy` says what to do with either.
     static func check(_ text: String, port: (String) -> String, file: (String) -> String) throws(RadioError) {
         if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            throw RadioError(.usage, "'\(text)' is a port and no host: \(port(text))")
+            throw RadioError(.usage, "'\(text)' is a port, not a host: \(port(text))")
         }
-        if isAudioFile(text) { throw RadioError(.usage, "'\(text)' is a file and no address: \(file(text))") }
+        if isAudioFile(text) { throw RadioError(.usage, "'\(text)' is a file, not an address: \(file(text))") }
     }
 
     /// Whether it is the name of a file that is there, or of one as audio files are called. An SDP file stands for an address.

@@ -11,30 +11,31 @@ struct NewChannel: ParsableCommand {
             tenfour channel new family --relay radio.example.org --save
             tenfour channel new family --qr
 
-            Without a relay one of the stations answers the channel's members itself. --save keeps the talk link in \
-            $XDG_CONFIG_HOME/tenfour/NAME.link (~/.config where that is not set), for its owner alone: from then on \
+            Without a relay, one of the stations answers the channel's members itself. --save writes the talk link to \
+            $XDG_CONFIG_HOME/tenfour/NAME.link (default: ~/.config/tenfour/NAME.link), which only you can read. After that, \
             tenfour talk NAME, listen NAME and send NAME find the channel.
             """)
 
-    @Argument(help: ArgumentHelp("What the channel is called: a-z, 0-9, '-', '.', '_', up to 32.", valueName: "name"))
+    @Argument(
+        help: ArgumentHelp("The channel's name: up to 32 characters of a-z, 0-9, '-', '.', '_'.", valueName: "name"))
     var name: String
 
-    @Option(help: ArgumentHelp("The relay that its members meet at.", valueName: "host[:port]"))
+    @Option(help: ArgumentHelp("The relay of the channel.", valueName: "host[:port]"))
     var relay: String?
 
-    @Flag(help: "Write secrets as words, which can be read over the telephone.")
+    @Flag(help: "Write secrets as words, to read them over the telephone.")
     var words = false
 
-    @Flag(help: "Ask for a passphrase of your own instead of drawing a secret; it may come on standard input.")
+    @Flag(help: "Use a passphrase instead of a random secret; read from the terminal or from standard input.")
     var passphrase = false
 
-    @Flag(help: "Draw the links as QR codes, too.")
+    @Flag(help: "Also draw the links as QR codes.")
     var qr = false
 
-    @Flag(help: "Keep the talk link, so that `tenfour talk NAME` finds it.")
+    @Flag(help: "Save the talk link, so that `tenfour talk NAME` finds it.")
     var save = false
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print JSON.")
     var json = false
 
     func run() throws {
@@ -58,7 +59,7 @@ struct NewChannel: ParsableCommand {
         if json { return Terminal.put(print.json.text) }
         print.put(drawsCodes: qr)
         if let saved {
-            Terminal.say("\nthe talk link is kept in \(saved): `tenfour talk \(talk.name)` finds it")
+            Terminal.say("\nthe talk link is saved in \(saved): `tenfour talk \(talk.name)` finds it")
         }
         explain(talk)
     }
@@ -68,19 +69,20 @@ struct NewChannel: ParsableCommand {
             Terminal.say(
                 """
 
-                These links name no relay: the station that is started with one answers the channel's members itself.
-                Give the others theirs with its machine's name written in: \
+                These links name no relay: the station that uses one answers the channel's members itself.
+                Before you give them to the others, add the name of that station's machine: \
                 tenfour://HOST\(talk.place.dropFirst("tenfour://".count))#…
                 """)
         }
         if passphrase, !PassphraseInput.isAsked { Terminal.say("\n" + PassphraseInput.warning) }
         Terminal.say(
-            "\nHand links on by a way that you trust. A member can be put out only by making the channel anew.")
+            "\nPass the links on only over a connection that you trust. To remove a member, make the channel anew.")
     }
 
     private static func place(_ text: String) throws(RadioError) -> (host: String, port: UInt16) {
         do throws(ChannelLinkError) { return try ChannelLink.hostAndPort(text) } catch {
-            throw RadioError(.usage, "'\(text)' is no relay's address: write HOST or HOST:PORT, IPv6 in brackets")
+            throw RadioError(
+                .usage, "'\(text)' is not a relay's address: write HOST or HOST:PORT, and IPv6 addresses in brackets")
         }
     }
 

@@ -15,10 +15,10 @@ struct CommonOptions: ParsableArguments {
         ))
     var profile: Profile = .lan
 
-    @Option(help: "What others see as your name; unless told, the name that you logged in with.")
+    @Option(help: "The name that others see. Default: your login name.")
     var name: String?
 
-    @Flag(help: "Keep your name back: others see that somebody is there, and not who.")
+    @Flag(help: "Hide your name: others see that somebody is there, but not who.")
     var anonymous = false
 
     @Option(
@@ -29,7 +29,7 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What is done against packet loss: auto (as the other end reports it), off, copy (earlier packets go along in each), nack (lost packets are sent again).",
+            "Protection against packet loss: auto (by what the other end reports), off, copy (each packet carries copies of earlier ones), nack (lost packets are retransmitted).",
             valueName: "auto|off|copy|nack"))
     var defence: DefenceConfiguration.Mode = .auto
 
@@ -39,24 +39,24 @@ struct CommonOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "End after so long, such as 90s, 5m or 1h30m; a bare number is in seconds.", valueName: "time"))
+            "End after this time, such as 90s, 5m or 1h30m; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
     @Option(
         help: ArgumentHelp(
-            "At the end write how it sounded as JSON, per second and for the whole, with a score from 1 to 4.5; - is standard output.",
+            "At the end, write a call quality report as JSON, per second and for the whole, with a score from 1 to 4.5; - is standard output.",
             valueName: "file"))
     var report: String?
 
     @Flag(
-        name: [.customShort("V"), .long], help: "Show live how loud it is, over the last seconds; what was lost is red."
+        name: [.customShort("V"), .long], help: "Show the level of the last seconds live; lost sound is red."
     )
     var levels = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+    @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Say more.")
+    @Flag(name: .shortAndLong, help: "Print more.")
     var verbose = false
 
     private static var profiles: String {
@@ -65,7 +65,7 @@ struct CommonOptions: ParsableArguments {
 
     func validate() throws {
         guard anonymous, name != nil else { return }
-        throw ValidationError("--anonymous keeps a name back, and --name gives one: write one of them.")
+        throw ValidationError("--anonymous hides your name, and --name sets it: write only one of them.")
     }
 
     /// What others see.
@@ -104,14 +104,14 @@ struct CodingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Sound in a packet: 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms; a bare number is in milliseconds.",
+            "Duration of a packet: 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms; a bare number is in milliseconds.",
             valueName: "time"))
     var frame: Time<BareMilliseconds>?
 
     @Option(help: ArgumentHelp("In-band FEC: auto (on when loss is expected), on or off.", valueName: "auto|on|off"))
     var fec: FECChoice = .auto
 
-    @Option(help: ArgumentHelp("Packet loss to be ready for, in percent.", valueName: "percent"))
+    @Option(help: ArgumentHelp("Expected packet loss, in percent.", valueName: "percent"))
     var expectLoss: Int?
 
     @Flag(exclusivity: .chooseLast, help: "Tune the codec for speech or for music.")
@@ -119,21 +119,21 @@ struct CodingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Of a source with two channels, the one that is sent, or both: left, right or mix.",
+            "The channel of a stereo source to send, or the mix of both: left, right or mix.",
             valueName: "left|right|mix"))
     var captureChannel: CaptureChannel?
 
-    @Option(help: ArgumentHelp("The dynamic payload type of RTP, 96 to 127.", valueName: "number"))
+    @Option(help: ArgumentHelp("The RTP payload type, 96 to 127.", valueName: "number"))
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
 
     func validate() throws {
         if let frame, !CodingSettings.frames.contains(frame.duration) {
             throw ValidationError(
-                "--frame \(text(of: frame.duration)) is no length of an Opus frame: write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms."
+                "--frame \(text(of: frame.duration)) is not the length of an Opus frame: write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms."
             )
         }
         if let expectLoss, !(0...100).contains(expectLoss) {
-            throw ValidationError("--expect-loss \(expectLoss) is no share in percent: write a number from 0 to 100.")
+            throw ValidationError("--expect-loss \(expectLoss) is not a percentage: write a number from 0 to 100.")
         }
         guard (96...127).contains(payloadType) else {
             throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
@@ -182,13 +182,13 @@ struct PlayoutOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most that the buffer grows to; a bare number is in milliseconds. Unless told 1 s, and 100 ms for the sake of lost packets.",
+            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: 1 s, and 100 ms for retransmissions.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
     @Option(
         name: [.customShort("F"), .long],
-        help: ArgumentHelp("How much the card asks for at a time; a bare number is in microseconds.", valueName: "time")
+        help: ArgumentHelp("Period of the sound card; a bare number is in microseconds.", valueName: "time")
     )
     var periodTime: Time<BareMicroseconds>?
 

@@ -93,7 +93,7 @@ struct People {
             return
                 "  \(name)  here since \(Self.clock(person.since)), \(microphone) since \(Self.clock(person.changed))"
         }
-        if untoldCount > 0 { lines.append("  \(untoldCount) more can talk, and say nothing about themselves") }
+        if untoldCount > 0 { lines.append("  \(untoldCount) more can talk, and hide their names") }
         if listenerCount > 0 {
             lines.append("  \(listenerCount) \(listenerCount == 1 ? "listens" : "listen") only")
         }

@@ -8,7 +8,7 @@ import Sound
 
 struct Play: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Play what lies at addresses or in files.",
+        abstract: "Play addresses and files.",
         discussion: """
             tenfour play https://example.org/song.mp3
             tenfour play talk.opus --rate 1.5 --pitch -300
@@ -18,7 +18,10 @@ struct Play: ParsableCommand {
             \(PlayKeys.help)
             """)
 
-    @Argument(help: ArgumentHelp("URLs, files, playlists (m3u, pls), or -, one after the other.", valueName: "address"))
+    @Argument(
+        help: ArgumentHelp(
+            "URLs, files, playlists (m3u, pls), or - for standard input, played one after the other.",
+            valueName: "address"))
     var addresses: [String]
 
     @Option(
@@ -29,17 +32,19 @@ struct Play: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write it to a WAV file or, raw, to - instead, faster than it sounds; or alsa:NAME.", valueName: "place"))
+            "Write the sound to a WAV file, or raw to standard output (-), as fast as possible; alsa:NAME is a card.",
+            valueName: "place"))
     var output: String?
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Channels: 1 or 2; unless told 2, and in a file those of the first.", valueName: "count"))
+        help: ArgumentHelp(
+            "Channels: 1 or 2. Default: 2; in an output file, those of the first item.", valueName: "count"))
     var channels: Int?
 
     @Option(
         help: ArgumentHelp(
-            "The rate of a file that is written, in hertz; unless told that of the first.", valueName: "hertz"))
+            "The sample rate of the output file, in hertz. Default: that of the first item.", valueName: "hertz"))
     var sampleRate: Int?
 
     @OptionGroup(title: "Sound") var sound: PlayedSoundOptions
@@ -47,39 +52,39 @@ struct Play: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("End after so much sound; a bare number is in seconds.", valueName: "time"))
+        help: ArgumentHelp("End after this much sound; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
-    @Flag(help: "Begin again at the end.")
+    @Flag(help: "Repeat the queue without end.")
     var loop = false
 
-    @Flag(name: [.customShort("V"), .long], help: "Show live how loud it is, over the last seconds.")
+    @Flag(name: [.customShort("V"), .long], help: "Show the level of the last seconds live.")
     var levels = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+    @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Say more.")
+    @Flag(name: .shortAndLong, help: "Print more.")
     var verbose = false
 
     func validate() throws {
         guard !addresses.isEmpty else { throw ValidationError("Nothing to play: name an address or a file.") }
         if let channels, !(1...2).contains(channels) {
-            throw ValidationError("--channels \(channels) is not played: write 1 or 2.")
+            throw ValidationError("--channels \(channels) is not supported: write 1 or 2.")
         }
         if let sampleRate, !StreamerConfiguration.sampleRates.contains(sampleRate) {
-            throw ValidationError("--sample-rate \(sampleRate) is not written: write 8000 to 192000.")
+            throw ValidationError("--sample-rate \(sampleRate) is out of range: write 8000 to 192000.")
         }
         if sampleRate != nil, !writesFile {
-            throw ValidationError("--sample-rate is for a file: a card has its own. Write -o FILE, too.")
+            throw ValidationError("--sample-rate is only for an output file: add -o FILE.")
         }
         try download.fetch.checkHeaders(for: addresses)
         if loop, writesFile {
-            throw ValidationError("--loop never ends, and a file would not: play it on a card.")
+            throw ValidationError("--loop never ends, so it cannot write a file: play on a card.")
         }
         if case .file(let path) = output.map({ Place($0) }), path != "-" {
             for address in addresses where Self.isSameFile(address, path) {
-                throw ValidationError("\(path) is played and would be written over: write to another file.")
+                throw ValidationError("\(path) is the input and would be overwritten: write to another file.")
             }
         }
     }
@@ -129,26 +134,28 @@ struct Play: ParsableCommand {
 
 /// How it sounds at first.
 struct PlayedSoundOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("How fast: 0.25 to 4, to 32 to skim through.", valueName: "factor"))
+    @Option(help: ArgumentHelp("Playback speed: 0.25 to 4, or up to 32 to skim.", valueName: "factor"))
     var rate = 1.0
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("How much higher, in cents: -2400 to 2400.", valueName: "cents"))
+        parsing: .unconditional, help: ArgumentHelp("Pitch shift in cents: -2400 to 2400.", valueName: "cents"))
     var pitch = 0.0
 
-    @Option(help: ArgumentHelp("How loud, in percent of the amplitude: 0 to 100.", valueName: "percent"))
+    @Option(help: ArgumentHelp("Volume, in percent of the amplitude: 0 to 100.", valueName: "percent"))
     var volume = 100.0
 
     @Option(
         name: [.customLong("start"), .customLong("seek")],
         help: ArgumentHelp(
-            "Where the first begins: 1:23, 1:02:03, 83s, 1m; a bare number is in seconds.", valueName: "time"))
+            "Where to begin in the first item: 1:23, 1:02:03, 83s, 1m; a bare number is in seconds.", valueName: "time")
+    )
     var start: ClockTime?
 
-    @Option(help: ArgumentHelp("Come up from silence over so long; a bare number is in seconds.", valueName: "time"))
+    @Option(help: ArgumentHelp("Fade in over this time; a bare number is in seconds.", valueName: "time"))
     var fadeIn: Time<BareSeconds>?
 
-    @Option(help: ArgumentHelp("Fade over so long when you quit; a bare number is in seconds.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Fade out over this time when you quit; a bare number is in seconds.", valueName: "time"))
     var fadeOut = Time<BareSeconds>(.milliseconds(500))
 
     func validate() throws {

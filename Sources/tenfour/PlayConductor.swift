@@ -39,12 +39,14 @@ struct PlayConductor {
             if streamer.isCardLost != isCardLost {
                 isCardLost.toggle()
                 line.clear()
-                say(isCardLost ? "the sound card is gone: it goes on when that is back" : "the sound card is back")
+                say(
+                    isCardLost ? "the sound card is gone: playback continues when it is back" : "the sound card is back"
+                )
             }
             if (streamer.progress.reconnections != nil) != isStalled {
                 isStalled.toggle()
                 line.clear()
-                if isStalled { say("no bytes come: asking for them again") }
+                if isStalled { say("no data arrives: asking for it again") }
             }
             if !quiet, Terminal.showsStatus { line.draw(streamer) }
         }
@@ -80,7 +82,7 @@ struct PlayConductor {
     private func silence(from start: Duration?, _ length: Estimate<Duration>?) -> String {
         guard let start, let length, start >= length.value else { return "there is no sound in it" }
         let (begin, end) = (PlayLine.clock(start), PlayLine.clock(length))
-        return "there is no sound from \(begin) on, as it lasts \(end); start earlier"
+        return "there is no sound after \(begin), because it lasts \(end); start earlier"
     }
 
     /// Before it quits, if there is anything to fade.
@@ -111,7 +113,7 @@ struct PlayConductor {
                 Terminal.say("tenfour: skipped \(name(number, streamer)): \(error)")
             case .seekRefused(let error):
                 line.clear()
-                Terminal.say("tenfour: cannot go there: \(error)")
+                Terminal.say("tenfour: cannot seek: \(error)")
             case .state, .progress: break
             }
         }

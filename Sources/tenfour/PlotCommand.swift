@@ -10,15 +10,15 @@ import Waveform
 struct PlotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plot",
-        abstract: "Show a sound as a picture: how loud it is, in decibels over time.",
+        abstract: "Draw the level of a sound over time, in decibels.",
         discussion: """
             tenfour plot song.flac                             # in the terminal
             tenfour plot song.flac -o song.svg                 # or song.png
-            tenfour plot heard.wav                             # what recv -o has made: what was lost is red
+            tenfour plot heard.wav                             # a recording of recv -o: lost sound is red
             tenfour plot song.flac --json --bars 100
 
-            Each bar is the mean of its frames' levels, as many for one as for the other; the paler bar around it is their peak. \
-            Reading ends at the end, or with Ctrl-C; a pipe is -.
+            Each bar is the mean level of the same number of frames; the paler bar around it is their peak. Ctrl-C stops reading \
+            early and draws what was read.
             """)
 
     @Argument(help: ArgumentHelp("What to show: a sound file, a URL, or - for standard input.", valueName: "file"))
@@ -33,7 +33,7 @@ struct PlotCommand: ParsableCommand {
     var json = false
 
     @Option(
-        help: ArgumentHelp("How many bars; unless told as many as fit.", valueName: "count"))
+        help: ArgumentHelp("Number of bars. Default: as many as fit.", valueName: "count"))
     var bars: Int?
 
     @Option(help: ArgumentHelp("Width of a bar in pixels.", valueName: "pixels"))
@@ -44,26 +44,26 @@ struct PlotCommand: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The lowest level that is told from silence, in decibels.", valueName: "decibels"))
+        help: ArgumentHelp("The lowest level that is drawn, in decibels.", valueName: "decibels"))
     var floor: Float = -70
 
     @Option(
         help: ArgumentHelp(
-            "Width and height: of a picture in pixels, unless told 1200x302; in the terminal in characters and lines.",
+            "Width and height: of a picture in pixels (default: 1200x302), in the terminal in characters and lines.",
             valueName: "WxH"))
     var size: PictureSize?
 
-    @Flag(exclusivity: .chooseLast, help: "Show the mean of each bar, or its peak; unless told both.")
+    @Flag(exclusivity: .chooseLast, help: "Show only the mean of each bar, or only its peak. Default: both.")
     var shown: ShownChoice?
 
     @Option(
-        help: ArgumentHelp("Mark this moment: 1:23, or 83.5; what lies behind it is paler.", valueName: "time"))
+        help: ArgumentHelp("Mark this moment, such as 1:23 or 83.5; what comes after it is paler.", valueName: "time"))
     var position: Time<BareSeconds>?
 
-    @Flag(help: "Draw on a dark ground.")
+    @Flag(help: "Draw on a dark background.")
     var dark = false
 
-    @Flag(help: "In the terminal, draw with blocks: for fonts without braille.")
+    @Flag(help: "In the terminal, draw with block characters, for fonts without braille.")
     var blocks = false
 
     @Option(
@@ -74,7 +74,7 @@ struct PlotCommand: ParsableCommand {
     @OptionGroup var rawSound: RawSoundOptions
     @OptionGroup(title: "Downloading") var fetch: FetchOptions
 
-    @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+    @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
     func validate() throws {
@@ -92,7 +92,7 @@ struct PlotCommand: ParsableCommand {
             throw ValidationError("--floor \(floor) is out of range: write -120 to -1 decibels.")
         }
         if let output, output != "-", PictureFormat(path: output) == nil {
-            throw ValidationError("-o \(output) is neither SVG nor PNG: let its name end in .svg or .png.")
+            throw ValidationError("-o \(output) is neither SVG nor PNG: choose a name that ends in .svg or .png.")
         }
         if let size {
             let (widths, heights) =
@@ -113,7 +113,7 @@ struct PlotCommand: ParsableCommand {
         Signals.catchEnd()
         let sound = try reading.run()
         if !quiet, !sound.bars.isExact {
-            Terminal.say("tenfour: only its end told how long \(shownName) is: the bars are nearly right")
+            Terminal.say("tenfour: the length of \(shownName) was not known in advance: the bars are approximate")
         }
         if let output, let picture { try picture.write(draw(sound, PictureFormat(path: output) ?? .svg)) }
         if json { Terminal.put(self.json(sound).text) }
@@ -131,8 +131,8 @@ struct PlotCommand: ParsableCommand {
         reading.tellEntry = { entry, count in
             Terminal.say(
                 count == 1
-                    ? "tenfour: \(name) is a playlist: this is what it names, \(entry)"
-                    : "tenfour: \(name) is a playlist: this is the first of its \(count), \(entry)")
+                    ? "tenfour: \(name) is a playlist: drawing its only entry, \(entry)"
+                    : "tenfour: \(name) is a playlist: drawing the first of its \(count) entries, \(entry)")
         }
         guard Terminal.showsStatus else { return reading }
         reading.tell = { share in

@@ -14,20 +14,20 @@ struct RawSoundOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The rate of samples without a header, in hertz; unless told 48000, where --format is.", valueName: "hertz")
+            "The rate of samples without a header, in hertz. Default with --format: 48000.", valueName: "hertz")
     )
     var rate: Int?
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "What samples without a header are, in ALSA's words; unless told S16_LE, where --rate is.",
+            "The format of samples without a header, by its ALSA name. Default with --rate: S16_LE.",
             valueName: "format"))
     var format: SampleCoding?
 
     func validate() throws {
         if let rate, !SoundFileReader.rates.contains(rate) {
-            throw ValidationError("--rate \(rate) is no sample rate: write 1000 to 768000.")
+            throw ValidationError("--rate \(rate) is not a sample rate: write 1000 to 768000.")
         }
     }
 
@@ -40,7 +40,7 @@ struct RawSoundOptions: ParsableArguments {
     }
 
     /// The end of an error message about unknown bytes.
-    static let remedy = "samples without a header need -f S16_LE -r 48000, or what they are"
+    static let remedy = "samples without a header need their format and rate, such as -f S16_LE -r 48000"
 }
 
 extension SampleCoding: ExpressibleByArgument {}

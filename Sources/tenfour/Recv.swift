@@ -18,16 +18,16 @@ struct Recv: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Where from: rtp://:PORT, rtp://@GROUP:PORT for multicast, srtp://:PORT, or an SDP file.",
+            "Where to receive: rtp://:PORT, rtp://@GROUP:PORT for multicast, srtp://:PORT, or an SDP file.",
             valueName: "address"))
     var address: String?
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The port to receive on, 1 to 65535, where the address names none.", valueName: "port"))
+        help: ArgumentHelp("The port to receive on, 1 to 65535, if the address names none.", valueName: "port"))
     var port: UInt16?
 
-    @Option(help: ArgumentHelp("The payload type to take where there is no SDP, 96 to 127.", valueName: "number"))
+    @Option(help: ArgumentHelp("The RTP payload type to accept if there is no SDP, 96 to 127.", valueName: "number"))
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
 
     @OptionGroup var hearing: HearingOptions

@@ -9,7 +9,7 @@ import RelayService
 /// `tenfour relay --config FILE`: passes channels on to their members until it is ended.
 struct RelayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "relay", abstract: "Relay channels to their members.",
+        commandName: "relay", abstract: "Forward channels' packets to their members.",
         usage: """
             tenfour relay --config <file> [<options>]
             tenfour relay --rtp-in <input> --rtp-out <output> [<options>]
@@ -21,22 +21,22 @@ struct RelayCommand: ParsableCommand {
             tenfour relay --config relay.conf
             tenfour relay --rtp-in studio=0.0.0.0:6000 --rtp-out studio=@listeners.txt
 
-            SIGHUP reads the configuration anew: members of channels that stay as they are notice nothing. SIGTERM and Ctrl-C \
-            say good-bye to all. tenfour relay status tells how it goes.
+            SIGHUP reads the configuration again; members of unchanged channels stay. SIGTERM and Ctrl-C stop the relay and tell \
+            its members. tenfour relay status shows its state.
 
-            From the environment: TENFOUR_CONFIG=relay.conf is --config relay.conf, and so with the others that have a value; \
-            several of TENFOUR_RTP_IN and TENFOUR_RTP_OUT have spaces between them.
+            Options with a value can also be set in the environment: TENFOUR_CONFIG=relay.conf means --config relay.conf. \
+            TENFOUR_RTP_IN and TENFOUR_RTP_OUT may hold several values, separated by spaces.
             """, subcommands: [RelayStatusCommand.self])
 
     @OptionGroup var source: RelaySource
 
-    @Flag(help: "Read the configuration, say what it comes to, and end.")
+    @Flag(help: "Check the configuration, print what it sets, and end.")
     var check = false
 
-    @Flag(help: "Print a configuration that says what there is to set, and end.")
+    @Flag(help: "Print an example configuration with all settings, and end.")
     var example = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+    @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
     func run() throws {
@@ -44,8 +44,8 @@ struct RelayCommand: ParsableCommand {
         guard !source.isEmpty else {
             throw RadioError(
                 .usage,
-                "nothing says what to relay: write --config FILE (--example prints one), or --rtp-in and --rtp-out; "
-                    + "tenfour relay --help tells the rest")
+                "there is no configuration: write --config FILE (--example prints one), or --rtp-in and --rtp-out; "
+                    + "tenfour relay --help lists the options")
         }
         let read = try source.read()
         if check { return Terminal.put(read.summary) }
@@ -70,12 +70,12 @@ struct RelayCommand: ParsableCommand {
             do throws(RadioError) {
                 let read = try source.read()
                 if read.statusSocket.path != socket {
-                    log.say("another status socket waits until the relay is started anew")
+                    log.say("the new status socket is used after a restart of the relay")
                 }
-                log.say("the configuration is read anew: \(read.counts)")
+                log.say("the configuration was read again: \(read.counts)")
                 return read.configuration
             } catch {
-                Terminal.say("tenfour: the configuration stays as it was: \(error)")
+                Terminal.say("tenfour: the configuration stays unchanged: \(error)")
                 return nil
             }
         })

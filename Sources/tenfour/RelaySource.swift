@@ -10,26 +10,26 @@ struct RelaySource: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration; --example prints one.", valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("Where members come, instead of what the file says.", valueName: "address:port"))
+    @Option(help: ArgumentHelp("The address at which members join; overrides the file.", valueName: "address:port"))
     var bind: String?
 
-    @Option(help: ArgumentHelp("Threads that send, 1 to 64, instead of what the file says.", valueName: "count"))
+    @Option(help: ArgumentHelp("Number of sending threads, 1 to 64; overrides the file.", valueName: "count"))
     var workers: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Take standard RTP in for a channel without a secret, from one host where it is named.",
+            "Accept standard RTP for a channel without a secret; with from, only from that address.",
             valueName: "channel=bind:port[,from=address]"))
     var rtpIn: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Pass that on to an address, or to all that stand in a file.", valueName: "channel=address:port|@file"))
+            "Forward it to an address, or to every address in a file.", valueName: "channel=address:port|@file"))
     var rtpOut: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The Unix socket at which status is to be had, instead of what the file says.", valueName: "path"))
+            "The Unix socket for status requests; overrides the file.", valueName: "path"))
     var statusSocket: String?
 
     var isEmpty: Bool { config == nil && rtpIn.isEmpty && rtpOut.isEmpty }
@@ -46,7 +46,7 @@ struct RelaySource: ParsableArguments {
         }
         if let bind, Endpoint(bind)?.address.isMulticast ?? true {
             throw ValidationError(
-                "--bind \(bind) is no address of this machine: write such as 0.0.0.0:5004 or [::]:5004.")
+                "--bind \(bind) is not an address of this machine: write one such as 0.0.0.0:5004 or [::]:5004.")
         }
     }
 
@@ -97,7 +97,7 @@ extension RelaySource.Read {
         let limits = configuration.relay.limits
         var lines = [
             "listens on \(configuration.bind), sends from \(configuration.workers) \(configuration.workers == 1 ? "thread" : "threads")",
-            "tells its status at \(statusSocket.path)",
+            "status socket: \(statusSocket.path)",
         ]
         if !configuration.relay.channels.isEmpty {
             let names = configuration.relay.names.count
@@ -106,8 +106,8 @@ extension RelaySource.Read {
                 "takes \(limits.members) members, \(limits.channelMembers) in a channel; \(limits.talkerPacketsPerSecond) packets "
                     + "and \(limits.talkerBitsPerSecond) bits a second of a talker")
             lines.append(
-                "passes on \(limits.channelVoices) voices at the same time of \(limits.channelTalkers) talkers in a channel, and "
-                    + "\(limits.channelBitsPerSecond) bits a second of them together")
+                "forwards \(limits.channelVoices) simultaneous voices of \(limits.channelTalkers) talkers in a channel, and "
+                    + "\(limits.channelBitsPerSecond) bits a second in total")
         }
         for channel in configuration.relay.channels { lines.append("channel \(channel.name)\(channel.limits.text)") }
         for channel in configuration.plain {
@@ -125,7 +125,7 @@ extension ChannelLimits {
     fileprivate var text: String {
         let limits = [
             members.map { "\($0) members" }, talkers.map { "\($0) talkers" },
-            voices.map { "\($0) voices at the same time" }, bitsPerSecond.map { "\($0) bits a second" },
+            voices.map { "\($0) simultaneous voices" }, bitsPerSecond.map { "\($0) bits a second" },
             talkerPacketsPerSecond.map { "\($0) packets a second of a talker" },
             talkerBitsPerSecond.map { "\($0) bits a second of a talker" },
         ].compactMap { $0 }
@@ -145,11 +145,11 @@ private enum WholeFile {
         func weakness(of path: String) -> String? {
             if Self.isCredential(path) { return nil }
             if owner != geteuid(), owner != 0 {
-                return "it belongs to another user, who can read and change the keys in it: chown it, or copy it"
+                return "it belongs to another user, who can read and change its keys: run chown, or copy the file"
             }
             guard mode & 0o077 != 0 else { return nil }
             return
-                "it may be read by others (mode \(String(mode & 0o777, radix: 8))), and whoever knows its keys can join: "
+                "others may read it (mode \(String(mode & 0o777, radix: 8))), and anyone who knows its keys can join: "
                 + "chmod 600 \(path)"
         }
 

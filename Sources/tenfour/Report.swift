@@ -59,7 +59,7 @@ struct Report {
     /// What the other end says about what was sent.
     private var reported: String {
         guard let view = snapshot.transmission.lastView else {
-            return "no reports came: whether anybody heard it is not known"
+            return "no reports came, so it is not known whether anybody heard it"
         }
         let lost = "the other end reports \(max(view.lostCount, 0)) lost in the end"
         guard let lastReport, snapshot.elapsed - lastReport > Self.longestSilence else { return lost }
@@ -77,14 +77,14 @@ struct Report {
         let unrecorded = snapshot.playback?.unrecordedSampleCount ?? 0
         return [
             snapshot.unopenedCount > 0
-                ? "not opened  \(count(snapshot.unopenedCount, "datagram")) under another key, or none" : nil,
+                ? "not opened  \(count(snapshot.unopenedCount, "datagram")) with another key, or none" : nil,
             misplaced > 0 ? "misplaced   \(count(misplaced, "packet")) of another time, or too many at once" : nil,
             crowdedOut > 0
-                ? "crowded out \(count(crowdedOut, "packet")) of more talkers than can be heard at once" : nil,
+                ? "crowded out \(count(crowdedOut, "packet")) from more talkers than can be played at once" : nil,
             snapshot.handoffDropCount > 0
                 ? "not taken   \(count(snapshot.handoffDropCount, "packet")): the machine was too slow" : nil,
             unrecorded > 0
-                ? "not kept    \(count(unrecorded, "sample")): where the recording goes, or the machine, was too slow"
+                ? "not kept    \(count(unrecorded, "sample")): the disk, the pipe or the machine was too slow"
                 : nil,
         ].compactMap { $0 }
     }
@@ -96,7 +96,7 @@ struct Report {
         let resent = voice.mending.answeredCount
         return ["received    \(count(received, "packet")) from \(names[voice.ssrc])"]
             + whole.text.split(separator: "\n").map(String.init)
-            + (resent > 0 ? ["resent      \(count(resent, "packet")) of the lost, when they were asked for again"] : [])
+            + (resent > 0 ? ["resent      \(count(resent, "packet")) of the lost ones, by retransmission"] : [])
             + ["jitter      \(decimal(voice.jitter / .milliseconds(1), places: 1)) ms"]
     }
 
@@ -118,12 +118,12 @@ extension Discard {
         case .malformedRTCP: "of broken RTCP"
         case .unknownPayloadType: "of another payload type (--payload-type chooses it)"
         case .malformedPayload: "with broken Opus"
-        case .oversizedPayload: "with more Opus than one packet is kept of"
+        case .oversizedPayload: "with an oversized Opus payload"
         case .looksEncrypted: "that look encrypted"
-        case .stranger: "from strangers"
+        case .stranger: "from unknown senders"
         case .tooManySources: "of too many senders"
-        case .collision: "under a number that is taken"
-        case .loop: "of our own, come back"
+        case .collision: "with an SSRC that is taken"
+        case .loop: "of our own that came back"
         }
     }
 }

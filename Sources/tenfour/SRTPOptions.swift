@@ -6,19 +6,19 @@ import Radio
 struct SRTPOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The key of srtp://, both ways: key and salt in base64, as ffmpeg's -srtp_out_params has it.",
+            "The SRTP key for both directions: master key and salt in base64, as in ffmpeg's -srtp_out_params.",
             valueName: "base64"))
     var srtpKey: String?
 
     @Option(
         help: ArgumentHelp(
-            "Read that key from the first line of this file, which nobody else may read (mode 0600); TENFOUR_SRTP_KEY may hold it instead.",
+            "Read that key from the first line of this file, which only you may read (mode 0600). Alternatively, set TENFOUR_SRTP_KEY to the key.",
             valueName: "file"))
     var srtpKeyFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "How it protects: \(SRTPSuite.allCases.map(\.name).joined(separator: " or ")); unless told the first.",
+            "The SRTP crypto suite: \(SRTPSuite.allCases.map(\.name).joined(separator: " or ")). Default: the first.",
             valueName: "suite"))
     var srtpSuite: SRTPSuiteName?
 
@@ -32,14 +32,14 @@ struct SRTPOptions: ParsableArguments {
             return (stream, nil)
         case .srtp(let stream): return (stream, try key(quiet: quiet))
         case .channel: throw RadioError(.usage, "a channel is heard with tenfour listen LINK")
-        case .none: throw RadioError(.usage, "nobody is named: write rtp://HOST:PORT")
+        case .none: throw RadioError(.usage, "the address is missing: write rtp://HOST:PORT")
         }
     }
 
     /// For an address with srtp://. Throws `.usage` where there is no key.
     private func key(quiet: Bool) throws(RadioError) -> SRTPMasterKey {
         guard srtpKey == nil || srtpKeyFile == nil else {
-            throw RadioError(.usage, "there is --srtp-key, and --srtp-key-file: write one of them")
+            throw RadioError(.usage, "--srtp-key and --srtp-key-file are both given: write only one of them")
         }
         let text: String
         if let srtpKey {
@@ -60,7 +60,7 @@ struct SRTPOptions: ParsableArguments {
             throw RadioError(
                 .usage,
                 "the key of \(suite.name) is \(suite.masterByteCount) bytes in base64, and this is not"
-                    + (fitting.map { "; it would do for --srtp-suite \($0.name)" } ?? ""))
+                    + (fitting.map { "; it fits --srtp-suite \($0.name)" } ?? ""))
         }
         return key
     }
@@ -68,13 +68,13 @@ struct SRTPOptions: ParsableArguments {
     /// For an address without srtp://: what was typed must mean something.
     func checkUnused() throws(RadioError) {
         guard srtpKey == nil, srtpKeyFile == nil else {
-            throw RadioError(.usage, "a key is for srtp://HOST:PORT, and the address begins otherwise")
+            throw RadioError(.usage, "a key is only for srtp://HOST:PORT, and the address does not begin with srtp://")
         }
     }
 
     private static let warning = """
         tenfour: other users of this machine can see a key among the arguments for a moment, and your shell remembers it: \
-        --srtp-key-file and TENFOUR_SRTP_KEY do not have that
+        use --srtp-key-file or TENFOUR_SRTP_KEY instead
         """
 }
 

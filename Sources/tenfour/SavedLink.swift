@@ -17,10 +17,11 @@ enum SavedLink {
     static func check(_ name: String) throws(RadioError) {
         guard !name.contains(".") else {
             throw RadioError(
-                .usage, "--save is for names without a dot, since \(name) is taken for a host: choose another name")
+                .usage, "--save needs a name without a dot, because \(name) looks like a host: choose another name")
         }
         guard folder != nil else {
-            throw RadioError(.unavailable, "--save has no place: set HOME, or XDG_CONFIG_HOME to an absolute path")
+            throw RadioError(
+                .unavailable, "--save has no folder to write to: set HOME, or set XDG_CONFIG_HOME to an absolute path")
         }
         if let path = path(namedBy: name) { throw alreadyThere(path) }
     }
@@ -68,7 +69,7 @@ enum SavedLink {
     }
 
     private static func alreadyThere(_ path: String) -> RadioError {
-        RadioError(.unavailable, "\(path) is there already: move it away, or choose another name for the channel")
+        RadioError(.unavailable, "\(path) already exists: move it away, or choose another name for the channel")
     }
 
     private static func unwritable(_ path: String, _ code: Int32) -> RadioError {

@@ -15,12 +15,12 @@ enum SecretFile {
         guard status.st_uid == geteuid() else {
             throw RadioError(
                 .unavailable,
-                "\(path) belongs to another user, who can read and change \(what) in it: chown it, or copy it")
+                "\(path) belongs to another user, who can read and change \(what) in it: run chown, or copy the file")
         }
         guard status.st_mode & 0o077 == 0 else {
             throw RadioError(
                 .unavailable,
-                "\(path) may be read by others (mode \(String(status.st_mode & 0o777, radix: 8))): chmod 600 \(path)")
+                "others may read \(path) (mode \(String(status.st_mode & 0o777, radix: 8))): chmod 600 \(path)")
         }
         var bytes = [UInt8](repeating: 0, count: maximumByteCount)
         var byteCount = 0
@@ -46,7 +46,8 @@ enum SecretFile {
         var status = stat()
         if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw RadioError(
-                .unavailable, "\(path) is no ordinary file, and a key is written to nothing else: name another place")
+                .unavailable,
+                "\(path) is not a regular file, and keys are written only to regular files: choose another path")
         }
         var name = ""
         var file: Int32 = -1

@@ -22,7 +22,7 @@ struct Send: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Where to: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, srtp://HOST:PORT, an SDP file, or a channel's link or name. A file before it is what to send.",
+            "Where to send: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, srtp://HOST:PORT, an SDP file, or a channel's link or name. You may write the file to send before it.",
             valueName: "address"))
     var address: String?
 
@@ -40,7 +40,7 @@ struct Send: ParsableCommand {
     var input: String?
 
     @Option(
-        help: ArgumentHelp("Write what players need to know to this SDP file; - is standard output.", valueName: "file")
+        help: ArgumentHelp("Write an SDP file for other players; - is standard output.", valueName: "file")
     )
     var sdp: String?
 
@@ -51,11 +51,11 @@ struct Send: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the other end may wait for lost packets, where it does not say; a bare number is in milliseconds, unless told 100.",
+            "How long the other end may wait for retransmissions, if it does not say; a bare number is in milliseconds. Default: 100ms.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
-    @Option(help: ArgumentHelp("How many routers multicast may pass.", valueName: "hops"))
+    @Option(help: ArgumentHelp("How many routers a multicast packet may pass (TTL).", valueName: "hops"))
     var ttl: UInt8 = 1
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
@@ -73,7 +73,7 @@ struct Send: ParsableCommand {
         try takeInputBeforeAddress()
         try links.checkPresence(of: address, named: "<address>")
         if let channels, !(1...2).contains(channels) {
-            throw ValidationError("--channels \(channels) is not sent: write 1 or 2.")
+            throw ValidationError("--channels \(channels) is not supported: write 1 or 2.")
         }
         try download.fetch.checkHeaders(for: input.map { [$0] } ?? [])
         try checkDepth(maxLatency?.duration, of: "--max-latency")
@@ -84,13 +84,14 @@ struct Send: ParsableCommand {
         guard let first = address, input == nil || addressBehindInput != nil else { return }
         if let behind = addressBehindInput {
             guard input == nil else {
-                throw ValidationError("There is --input, and '\(first)' before the address: write one of them.")
+                throw ValidationError(
+                    "--input and '\(first)' before the address are both given: write only one of them.")
             }
             (input, address) = (first, behind)
         } else if Mistake.isAudioFile(first), SecretFile.link(namedBy: first) == nil {
             guard links.isGiven else {
                 throw ValidationError(
-                    "'\(first)' is a file, and nobody is named to send it to: write rtp://HOST:PORT behind it.")
+                    "'\(first)' is a file, and the address to send it to is missing: write rtp://HOST:PORT after it.")
             }
             (input, address) = (first, nil)
         }

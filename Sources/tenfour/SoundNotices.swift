@@ -37,10 +37,12 @@ struct SoundNotices {
         let other = channel == .left ? CaptureChannel.right : .left
         let silence = "the \(channel.rawValue) channel of the microphone is digital silence"
         switch captureChannel {
-        case channel: return "\(silence), so nothing is heard: --capture-channel \(other.rawValue) sends the other"
+        case channel:
+            return "\(silence), so nobody hears you: --capture-channel \(other.rawValue) sends the other channel"
         case .mix where sendsMono:
-            return "\(silence) and halves the other in the mix: --capture-channel \(other.rawValue) sends that alone"
-        case .mix: return "\(silence): --capture-channel \(other.rawValue) sends the other on both sides"
+            return
+                "\(silence) and halves the level of the mix: --capture-channel \(other.rawValue) sends only the other channel"
+        case .mix: return "\(silence): --capture-channel \(other.rawValue) sends the other channel on both sides"
         default: return nil
         }
     }

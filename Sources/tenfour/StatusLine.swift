@@ -111,7 +111,7 @@ struct StatusLine {
             if session.pitch != 0 { fields.add("pitch \(decimal(session.pitch, places: 0))", rank: 3) }
             fields.add("behind \(decimal(session.lag / .seconds(1), places: 1)) s", rank: 2)
         }
-        if session.isSpeakerMuted { fields.addPart("speaker silenced") }
+        if session.isSpeakerMuted { fields.addPart("speaker muted") }
         if playback.isCardLost {
             fields.addPart("PLAYBACK CARD LOST")
         } else if let missing = percent(watch.heard.recent.missingShare) {

@@ -11,36 +11,40 @@ struct Talk: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Talk and listen, with one other station or in a channel.",
         discussion: """
-            On one machine: tenfour talk bob.local; on the other: tenfour talk alice.local. The microphone begins closed, since \
-            two open ones with loudspeakers howl. Keys: space opens and closes it, m silences the speaker, w tells who is \
-            here, q quits, ? helps.
+            On one machine: tenfour talk bob.local; on the other: tenfour talk alice.local. The microphone is closed at first, \
+            because two open ones with loudspeakers howl. Keys: space opens and closes it, m mutes the speaker, w lists who is \
+            here, q quits, ? shows the keys.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Who to talk with: a name or address, with :PORT where it is not \(RTPDefaults.port); srtp://HOST:PORT; or a channel's link, or the name it was saved under.",
+            "The station to talk with: a host name or address, with :PORT if the port is not \(RTPDefaults.port); srtp://HOST:PORT; a channel's link; or the name of a saved channel.",
             valueName: "host"))
     var partner: String?
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The port to receive on, 1 to 65535; unless told \(RTPDefaults.port), and in a channel of a relay's any.",
+            "The port to receive on, 1 to 65535. Default: \(RTPDefaults.port), or any port in a channel with a relay.",
             valueName: "port"))
     var port: UInt16?
 
     @Option(
         name: [.customShort("D"), .long],
-        help: ArgumentHelp("The sound card, for both ways, by its ALSA name.", valueName: "name"))
+        help: ArgumentHelp("The sound card to capture from and to play on, by its ALSA name.", valueName: "name"))
     var device = CardName("default")
 
     @Option(
-        help: ArgumentHelp("Where your sound comes from instead: alsa:NAME, a sound file, or -.", valueName: "place"))
+        help: ArgumentHelp(
+            "Send this instead of the microphone: alsa:NAME, a sound file, or - for standard input.", valueName: "place"
+        ))
     var input: String?
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Where theirs goes instead: alsa:NAME, a WAV file, or -.", valueName: "place"))
+        help: ArgumentHelp(
+            "Where to put what you hear, instead of the card: alsa:NAME, a WAV file, or - for standard output.",
+            valueName: "place"))
     var output: String?
 
     @OptionGroup var rawSound: RawSoundOptions
@@ -79,7 +83,7 @@ struct Talk: ParsableCommand {
         try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
         if let input, input.contains("://") {
             throw RadioError(
-                .usage, "talk says a file, or - for a pipe; what has an address is for `tenfour send --input`")
+                .usage, "talk --input takes a file, or - for a pipe: send a URL with `tenfour send --input`")
         }
         var (configuration, title) = try conversation()
         common.apply(to: &configuration)

@@ -6,16 +6,16 @@ import Console
 struct Tenfour: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tenfour",
-        abstract: "Talk between Linux machines the way a walkie-talkie does.",
+        abstract: "Talk between Linux machines as with walkie-talkies.",
         discussion: """
             tenfour talk bob.local
             tenfour channel new family --relay radio.example.org
             tenfour talk --link-file family.link
             tenfour relay --config relay.conf
 
-            Sound is Opus in RTP: plain, so that ffmpeg, mpv and GStreamer hear it too, or in a channel, encrypted from member to \
-            member. What is printed for people goes to standard error; standard output carries only sound and lists. Every option \
-            may also be given in the environment: TENFOUR_BITRATE=24k is --bitrate 24k.
+            Sound is sent as Opus in RTP. Plain streams can be played by ffmpeg, mpv and GStreamer, too; in a channel, sound is \
+            encrypted from member to member. Messages go to standard error; standard output carries only sound and lists. \
+            Options can also be set in the environment: TENFOUR_BITRATE=24k means --bitrate 24k.
 
             \(Console.exitCodes)
             """,

@@ -5,15 +5,15 @@ import Radio
 struct TimePitchOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How fast what is heard goes, 0.25 to 4. Slower than 1 it falls behind, by 30 s at the most, and catches up in pauses "
-                + "or as soon as the rate is 1 again.",
+            "Playback speed, 0.25 to 4. Below 1 playback falls behind, by at most 30 s, and catches up in pauses "
+                + "or when the rate is 1 again.",
             valueName: "factor"))
     var rate: Double?
 
     // A number below zero begins like an option.
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How much higher it sounds, in hundredths of a semitone, -2400 to 2400.", valueName: "cents")
+        help: ArgumentHelp("Pitch shift in cents (hundredths of a semitone), -2400 to 2400.", valueName: "cents")
     )
     var pitch: Double?
 
@@ -35,7 +35,7 @@ struct TimePitchOptions: ParsableArguments {
 /// `[`, `]`, `{` and `}` for the rate, as in mpv, `(` and `)` for the pitch; backspace sets both back.
 enum TimePitchKeys {
     static let help =
-        "[ and ] slow down and speed up by a tenth, { and } to half and to double, ( and ) lower and raise, backspace sets both back, m silences, q quits"
+        "[ and ] change the speed by a tenth, { and } halve and double it, ( and ) lower and raise the pitch, backspace resets both, m mutes, q quits"
 
     /// Returns whether it was one of them.
     static func press(_ key: Character, _ session: Session) -> Bool {

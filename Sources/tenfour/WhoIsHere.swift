@@ -19,10 +19,10 @@ struct WhoIsHere {
     /// What to say at once; in a channel `lines(of:)` follows.
     mutating func lines(_ session: Session, isReached: Bool) -> [String] {
         guard let snapshot = session.snapshot, isReached else {
-            return ["not in the channel: nobody tells who is here"]
+            return ["not in the channel, so the list of members is not available"]
         }
         guard let people = People(snapshot, isChannel: isChannel) else {
-            return ["this relay does not tell who is here"]
+            return ["this relay does not list its members"]
         }
         guard isChannel, people.hasListeners else {
             nextPage = nil

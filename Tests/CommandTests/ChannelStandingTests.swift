@@ -25,7 +25,7 @@ struct ChannelStandingTests {
     }
 
     @Test func whetherAStationHasLeftOrARelayStopsIsTold() throws {
-        #expect(try news(of: .left) == "bob.local (192.0.2.1:5004) has left; it is asked again until it is back")
-        #expect(try news(of: .stopping) == "the relay is stopping; it is asked again until it is back")
+        #expect(try news(of: .left) == "bob.local (192.0.2.1:5004) has left; trying again until it is back")
+        #expect(try news(of: .stopping) == "the relay is stopping; trying again until it is back")
     }
 }

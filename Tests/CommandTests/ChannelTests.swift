@@ -29,7 +29,7 @@ import Testing
     @Test func whatItIsWorthIsSaidApart() throws {
         let result = try tenfour(["channel", "new", "family"], in: folder)
         #expect(result.output.hasPrefix("tenfour:///family#talk-"))
-        #expect(result.errors.contains("can talk and listen") && result.errors.contains("can listen"))
+        #expect(result.errors.contains("people talk and listen") && result.errors.contains("people listen"))
         #expect(result.errors.contains("tenfour://HOST/family#…"), "\(result.errors)")
         let secret = try #require(result.output.split(separator: "\n").first?.split(separator: "#").last)
         #expect(!result.errors.contains(secret))
@@ -143,9 +143,9 @@ import Testing
         Misuse("channel keys rtp://127.0.0.1", 2, "no channel's link", "tenfour://"),
         Misuse("channel keys tenfour://host/family", 2, "no secret", "never played plain"),
         Misuse("channel keys --link-file missing", 69, "missing", "holds a link"),
-        Misuse("channel keys --link-file open", 69, "may be read by others (mode 644)", "chmod 600 open"),
+        Misuse("channel keys --link-file open", 69, "others may read open (mode 644)", "chmod 600 open"),
         Misuse("channel keys --link-file empty", 69, "empty does not hold a link"),
-        Misuse("channel keys --link-file plain", 2, "plain holds no channel's link"),
+        Misuse("channel keys --link-file plain", 2, "plain does not hold a channel's link"),
         Misuse("channel keys --link-file .", 69, "."),
         Misuse("talk tenfour://host/family", 2, "no secret", "never played plain"),
         Misuse("send --input x tenfour://host/family#", 2, "no secret", "never played plain"),
@@ -153,17 +153,17 @@ import Testing
         Misuse("recv srtp://:5004", 2, "--srtp-key-file", "head -c 30 /dev/urandom | base64"),
         Misuse("recv srtp://:5004 --srtp-key-file open", 69, "chmod 600 open"),
         Misuse("recv srtp://:5004 --srtp-key-file plain", 2, "30 bytes in base64"),
-        Misuse("recv srtp://:5004 --srtp-key-file gcm", 2, "30 bytes", "would do for --srtp-suite AEAD_AES_128_GCM"),
+        Misuse("recv srtp://:5004 --srtp-key-file gcm", 2, "30 bytes", "fits --srtp-suite AEAD_AES_128_GCM"),
         Misuse("recv rtp://:5004 --srtp-key-file plain", 2, "srtp://HOST:PORT"),
         Misuse("send --input x --link-file good --sdp x.sdp", 2, "--sdp is for other programs", "link"),
-        Misuse("send --input x --link-file good --srtp-key-file plain", 2, "a key is for srtp://HOST:PORT"),
-        Misuse("talk --link-file good --srtp-key-file plain", 2, "a key is for srtp://HOST:PORT"),
+        Misuse("send --input x --link-file good --srtp-key-file plain", 2, "a key is only for srtp://HOST:PORT"),
+        Misuse("talk --link-file good --srtp-key-file plain", 2, "a key is only for srtp://HOST:PORT"),
         Misuse("talk good", 2, "good is a file", "write --link-file good"),
         Misuse("listen ./open", 2, "./open is a file", "--link-file ./open"),
         Misuse("channel keys @good", 2, "good is a file", "--link-file good"),
         Misuse("send --input x good", 2, "good is a file", "--link-file good"),
         Misuse("listen tenfour://h/f#talk-able-acid-acre-claud-aim", 2, "word 4", "'claud'", "'cloud' may be meant"),
-        Misuse("talk bob.invalid --link-file plain", 2, "write one of them"),
+        Misuse("talk bob.invalid --link-file plain", 2, "write only one of them"),
     ])
     func wrongUseIsToldInASentence(misuse: Misuse) throws {
         folder.write("tenfour://host/family#talk-aaaa\n", to: "open")

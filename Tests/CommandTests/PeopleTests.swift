@@ -111,12 +111,12 @@ struct PeopleWordsTests {
         #expect(shows(receiver) { $0 == "nobody is heard yet" }, "\(terminal.shown)")
         let bob = try talker("Bob", on: port + 2, with: port)
         #expect(shows(receiver) { $0 == "1 here: Bob" }, "\(terminal.shown)")
-        #expect(terminal.shown.contains("127.0.0.1:\(port + 2) is Bob, and sends no sound yet"), "\(terminal.shown)")
+        #expect(terminal.shown.contains("127.0.0.1:\(port + 2) is Bob and sends no sound yet"), "\(terminal.shown)")
         terminal.type("w")
         #expect(receiver.says("Bob  here since "), "\(terminal.shown)")
         #expect(terminal.shown.contains("mic closed since "), "\(terminal.shown)")
         terminal.type("?")
-        #expect(receiver.says("w tells who is here"), "\(terminal.shown)")
+        #expect(receiver.says("w lists who is here"), "\(terminal.shown)")
         bob.send(SIGINT)
         #expect(receiver.says("Bob has left"), "\(terminal.shown)")
         #expect(shows(receiver) { $0.hasPrefix("nobody is heard") }, "\(terminal.shown)")
@@ -135,7 +135,7 @@ struct PeopleWordsTests {
         #expect(shows(alice) { $0.hasSuffix("nobody answers") }, "\(terminal.shown)")
         let bob = try talker("Bob", on: port + 2, with: port)
         #expect(shows(alice) { $0.hasSuffix("1 here: Bob") }, "\(terminal.shown)")
-        #expect(bob.says("127.0.0.1:\(port) is here, and sends no sound yet"), "\(bob.errors)")
+        #expect(bob.says("127.0.0.1:\(port) is here and sends no sound yet"), "\(bob.errors)")
         for program in [alice, bob] {
             program.send(SIGINT)
             #expect(program.wait() == .code(0), "\(program.errors)")
@@ -178,6 +178,6 @@ struct PeopleWordsTests {
 
     @Test func aNameIsGivenOrKeptBack() throws {
         let both = try tenfour(["recv", "--name", "Anna", "--anonymous"])
-        #expect(both.end == .code(2) && both.errors.contains("--anonymous keeps a name back"), "\(both.errors)")
+        #expect(both.end == .code(2) && both.errors.contains("--anonymous hides your name"), "\(both.errors)")
     }
 }

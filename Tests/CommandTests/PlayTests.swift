@@ -90,7 +90,8 @@ import Testing
         let name = try tone("tone.wav", seconds: 10)
         let run = try Program.run("tenfour", ["play", name, "--start", "1:39", "-o", folder("out.wav")])
         #expect(run.end == .code(69))
-        #expect(run.errors == "tenfour: \(name): there is no sound from 01:39 on, as it lasts 00:10; start earlier\n")
+        #expect(
+            run.errors == "tenfour: \(name): there is no sound after 01:39, because it lasts 00:10; start earlier\n")
     }
 
     @Test func whatIsPlayedIsNotWrittenOver() throws {

@@ -99,7 +99,7 @@ import Testing
         }
         folder.write("in.wav\nnone.wav\n", to: "list.m3u")
         let run = try tenfour(["plot", folder("list.m3u"), "--size", "60x4"])
-        #expect(run.errors.contains("list.m3u is a playlist: this is the first of its 2, \(folder("in.wav"))"))
+        #expect(run.errors.contains("list.m3u is a playlist: drawing the first of its 2 entries, \(folder("in.wav"))"))
     }
 
     @Test func plotGoesByTheProxyItIsTold() throws {

@@ -90,12 +90,12 @@ import Testing
 
         configure([family.line, "nonsense"])
         relay.send(SIGHUP)
-        #expect(relay.says("the configuration stays as it was: relay.conf, line 3: 'nonsense'"), "\(relay.errors)")
+        #expect(relay.says("the configuration stays unchanged: relay.conf, line 3: 'nonsense'"), "\(relay.errors)")
         #expect(try status().contains("\nother "))
 
         configure([family.line])
         relay.send(SIGHUP)
-        #expect(relay.says("read anew: 1 channel"), "\(relay.errors)")
+        #expect(relay.says("read again: 1 channel"), "\(relay.errors)")
         #expect(goes.wait() == .code(69), "\(goes.errors)")
         #expect(goes.errors.contains("does not carry this channel any more"), "\(goes.errors)")
         let table = try status()
@@ -137,7 +137,7 @@ import Testing
         try #require(relay.says("relaying on 127.0.0.1:\(port)"), "\(relay.errors)")
         configure([family.line, "status-socket two.sock"])
         relay.send(SIGHUP)
-        #expect(relay.says("another status socket waits until the relay is started anew"), "\(relay.errors)")
+        #expect(relay.says("the new status socket is used after a restart of the relay"), "\(relay.errors)")
     }
 
     @Test func everyErrorOfAConfigurationIsTold() throws {
@@ -216,7 +216,7 @@ import Testing
             let result = try tenfour(["relay", "--config", "relay.conf"] + check, in: folder)
             #expect(result.end == .code(69) && result.output.isEmpty)
             #expect(
-                result.errors.contains("relay.conf: it may be read by others (mode \(String(mode, radix: 8)))")
+                result.errors.contains("relay.conf: others may read it (mode \(String(mode, radix: 8)))")
                     && result.errors.contains("chmod 600 relay.conf"), "\(result.errors)")
         }
         // Nothing in it is secret where no channel has keys.
@@ -242,7 +242,7 @@ import Testing
         unsafe chmod(folder("relay.conf"), 0o644)
         relay.send(SIGHUP)
         #expect(
-            relay.says("the configuration stays as it was: relay.conf: it may be read by others (mode 644)"),
+            relay.says("the configuration stays unchanged: relay.conf: others may read it (mode 644)"),
             "\(relay.errors)")
         #expect(UDPPort.isBound(port))
     }

@@ -49,7 +49,7 @@ import Testing
             "tenfour", ["listen", "-o", "heard.wav"], in: folder, environment: ["TENFOUR_LINK": String(lines[1])])
         try #require(listener.says("in the channel"), "\(listener.errors)")
         relay.send(SIGHUP)
-        #expect(relay.says("read anew: 1 channel"), "\(relay.errors)")
+        #expect(relay.says("read again: 1 channel"), "\(relay.errors)")
         let talker = try Program(
             "tenfour", ["send", "--input", "tone.wav"], in: folder, environment: ["TENFOUR_LINK": String(lines[0])])
         try #require(listener.says("hearing"), "\(listener.errors)")

@@ -19,7 +19,7 @@ import Testing
     private func make(_ options: String = "") throws -> String {
         let made = try run("channel new Family --save \(options)")
         #expect(made.end == .code(0), "\(made.errors)")
-        #expect(made.errors.contains("the talk link is kept in \(file)"), "\(made.errors)")
+        #expect(made.errors.contains("the talk link is saved in \(file)"), "\(made.errors)")
         return String(made.output.prefix { $0 != "\n" })
     }
 
@@ -43,7 +43,7 @@ import Testing
         #expect(mode(file) == 0o600 && mode(folder("config") + "/tenfour") == 0o700)
         let again = try run("channel new family --save")
         #expect(again.end == .code(69) && again.output == "", "no link is made that is lost")
-        #expect(again.errors.contains("\(file) is there already"), "\(again.errors)")
+        #expect(again.errors.contains("\(file) already exists"), "\(again.errors)")
         #expect(Folder.text(of: file) == link + "\n")
         // A symbolic link at the place is not followed either.
         unsafe unlink(file)
@@ -83,7 +83,7 @@ import Testing
         try #require(station.takes(port: port), "\(station.errors)")
         let sender = try Program(
             "tenfour", ["send", "long.wav", "Family"], in: folder, environment: home)
-        let says = "is the channel in \(file); a host of that name is"
+        let says = "is the channel saved in \(file); write"
         #expect(sender.says(says) && sender.says("in the channel"), "\(sender.errors)")
         let listener = try Program(
             "tenfour", ["listen", "family", "-o", "other.wav"], in: folder, environment: home)
@@ -104,7 +104,7 @@ import Testing
         defer { clean() }
         _ = try make()
         let host = try run("talk family:5004 --input missing.wav -o x.wav")
-        #expect(!host.errors.contains("is the channel in"), "\(host.errors)")
+        #expect(!host.errors.contains("is the channel saved in"), "\(host.errors)")
         #expect(host.errors.contains("no host is called family"), "\(host.errors)")
         unsafe chmod(file, 0o644)
         let open = try run("listen family -o x.wav")

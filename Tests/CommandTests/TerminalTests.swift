@@ -33,9 +33,9 @@ import Testing
         #expect(receiver.says("Alice has left"), "\(terminal.shown)")
         #expect(shows(receiver) { $0 == "nobody is heard" }, "\(terminal.shown)")
         terminal.type("?")
-        #expect(receiver.says("tenfour: m silences the speaker, q quits"), "\(terminal.shown)")
+        #expect(receiver.says("tenfour: m mutes the speaker, q quits"), "\(terminal.shown)")
         terminal.type("m")
-        #expect(shows(receiver) { $0.hasSuffix("speaker silenced") }, "\(terminal.shown)")
+        #expect(shows(receiver) { $0.hasSuffix("speaker muted") }, "\(terminal.shown)")
         terminal.type("q")
         #expect(receiver.wait() == .code(0))
         #expect(
@@ -137,12 +137,12 @@ import Testing
         let recorded = Folder.bytes(of: folder("bob.wav")).count
         #expect(partner.wait(.seconds(30)) { Folder.bytes(of: folder("bob.wav")).count > recorded + 150_000 })
         terminal.type("m")
-        #expect(shows(person) { $0.hasSuffix("|  speaker silenced") }, "\(terminal.shown)")
+        #expect(shows(person) { $0.hasSuffix("|  speaker muted") }, "\(terminal.shown)")
         terminal.type("m")
-        #expect(shows(person) { !$0.contains("silenced") }, "\(terminal.shown)")
+        #expect(shows(person) { !$0.contains("muted") }, "\(terminal.shown)")
         terminal.type("?")
         #expect(
-            person.says("space opens and closes the microphone, m silences the speaker, q quits"), "\(terminal.shown)")
+            person.says("space opens and closes the microphone, m mutes the speaker, q quits"), "\(terminal.shown)")
         terminal.type(" ")
         #expect(shows(person) { $0.hasPrefix("mic closed") }, "\(terminal.shown)")
         terminal.type("q")
@@ -172,6 +172,6 @@ import Testing
         let result = try tenfour(["talk", "127.0.0.1:\(port + 2)", "-p", "\(port)", "-D", "labcard:mute", "-d", "0.3"])
         #expect(result.end == .code(0) && result.output == "")
         #expect(
-            result.errors.contains("the microphone is closed, and there is no keyboard to open it: begin with --open"))
+            result.errors.contains("the microphone is closed, and there is no keyboard to open it: start with --open"))
     }
 }

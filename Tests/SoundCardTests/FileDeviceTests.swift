@@ -102,7 +102,7 @@ import Testing
         }
         #expect(
             "\(SoundCardError.noSuchDevice("hw:7"))"
-                == "no sound card named 'hw:7': `tenfour devices` lists what is here")
+                == "no sound card named 'hw:7': `tenfour devices` lists the cards")
     }
 
     @Test func aCardThatOnlyHearsCannotPlay() throws {

@@ -99,7 +99,7 @@ import Testing
     @Test func aThreadThatNeverSleepsLosesItsPriorityAndNotItsLife() throws {
         let run = try Program.run("longturn", [])
         guard run.end != .code(3) else { return }
-        #expect(run.end == .code(0) && run.output.contains("was taken away"), "\(run)")
+        #expect(run.end == .code(0) && run.output.contains("was withdrawn"), "\(run)")
     }
 
     @Test func aDenialSaysWhatToDo() {

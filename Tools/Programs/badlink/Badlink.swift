@@ -10,7 +10,7 @@ import Sound
 @main struct Badlink: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "badlink",
-        abstract: "Carries UDP from one place to another over a network as bad as you like, the same every time.",
+        abstract: "A UDP proxy that simulates a bad network, with the same result every time.",
         usage: """
             badlink --network lte --seed 3 :6000 10.0.0.7:5004
             badlink --loss 5% --burst 3 --jitter normal:10ms :6000 localhost:5004
@@ -18,9 +18,9 @@ import Sound
             badlink --list
             """,
         discussion: """
-            Send to the first address what you would have sent to the second. What the target answers goes back to whoever was \
-            heard last. The same seed and the same packets meet the same fates: the way there has the seed, the way back the \
-            next one, RTCP the two after. Ctrl-C ends it and says what happened. Quantities carry their unit: 40ms, 5%, 256kbit.
+            Send to the first address what you would send to the second. Replies of the target go to the last sender. The same \
+            seed and the same packets give the same result: the forward path uses the seed, the return path the next one, and \
+            RTCP the two after. Ctrl-C ends it and prints the counts. Quantities carry their unit: 40ms, 5%, 256kbit.
 
             \(Console.exitCodes)
             """)
@@ -29,27 +29,28 @@ import Sound
     @Argument(help: "Where to send to: host:port.") var target: String?
 
     @OptionGroup(title: "Network") var network: NetworkOptions
-    @Option(help: "What chance begins with.") var seed: UInt64 = 1
+    @Option(help: "The random seed.") var seed: UInt64 = 1
     @Option(
-        help: ArgumentHelp("Another network for the way back, in words such as “lte loss=5%”.", valueName: "network"))
+        help: ArgumentHelp("Another network for the return path, such as “lte loss=5%”.", valueName: "network"))
     var back: String?
-    @Flag(help: "Leave the way back as it is.") var oneWay = false
-    @Flag(inversion: .prefixedNo, help: "Carry the port after each of the two as well, for RTCP.") var rtcp = true
+    @Flag(help: "Do not change the return path.") var oneWay = false
+    @Flag(inversion: .prefixedNo, help: "Also proxy the port above each of the two, for RTCP.") var rtcp = true
 
-    @Option(help: ArgumentHelp("Write the counts as JSON at the end; - is the standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the counts as JSON at the end; - is standard output.", valueName: "file"))
     var report: String?
-    @Flag(name: .shortAndLong, help: "Say what becomes of each packet.") var verbose = false
+    @Flag(name: .shortAndLong, help: "Print what happens to each packet.") var verbose = false
     @Flag(help: "Show the named networks and end.") var list = false
     @Option(
         help: ArgumentHelp(
-            "Print what the network does to so many packets, one each 20 ms, as a trace, and end.", valueName: "count"))
+            "Print a trace of what the network does to this number of packets, one every 20 ms, and end.",
+            valueName: "count"))
     var printTrace: Int?
 
     static func main() { runAndExit(named: "badlink") }
 
     func validate() throws {
         if let printTrace, printTrace < 1 {
-            throw ValidationError("--print-trace \(printTrace) is no number of packets: write 1 or more.")
+            throw ValidationError("--print-trace \(printTrace) is not a number of packets: write 1 or more.")
         }
         if oneWay && back != nil {
             throw ValidationError("--one-way and --back contradict each other: give one of them.")

@@ -26,7 +26,7 @@ import Waveform
     @Argument(help: ArgumentHelp("Where to write off.wav, on.wav and badnet.svg.", valueName: "folder")) var folder:
         String
     @Option(help: ArgumentHelp("The network, in badlink's words.", valueName: "network")) var network = Self.usual
-    @Option(help: "What chance begins with.") var seed: UInt64 = 1
+    @Option(help: "The random seed.") var seed: UInt64 = 1
     @Option(help: ArgumentHelp("The sentence: a sound file, mono at 48 kHz.", valueName: "file")) var speech: String?
 
     /// A bar for each pixel: a lost packet can be told from its neighbours.

@@ -13,61 +13,66 @@ import SoundFile
 @main struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "radiocheck",
-        abstract: "Sends speech to another station and back, and tells how it went and what to change.",
+        abstract: "Sends speech to another station and back, measures the link, and says what to change.",
         usage: """
-            radiocheck bob.local          # there: radiocheck --answer, or tenfour talk
-            radiocheck --answer           # sends back what others ask with
+            radiocheck bob.local          # bob runs radiocheck --answer, or tenfour talk
+            radiocheck --answer           # sends back the speech of others
             radiocheck --network wifi-bad --seed 7
             radiocheck --network lte --json --min-score 3.5
             """,
         discussion: """
-            Against radiocheck --answer the speech goes there and back, and so do the requests for what is lost: losses, bursts, \
-            jitter, delay and drift are those of both ways at once. Against tenfour talk they are what its reports tell of the way \
-            there. A network by name has the same both ways, and runs on a simulated clock, faster than real time and the same \
-            each time; badlink --list shows the names. The score is the E-model's (ITU-T G.107), 1 to 4.5; \
-            in --json it is `score`, and again in `whole` where the speech came back.
+            With radiocheck --answer at the other end, speech and NACKs travel in both directions, and losses, bursts, jitter, \
+            delay and drift are those of the round trip. With tenfour talk, they come from its reports about the outward path. \
+            --network simulates the same network in both directions, faster than real time and with the same result each time; \
+            badlink --list shows the networks. The score is that of the E-model (ITU-T G.107), 1 to 4.5; \
+            in --json it is `score`, and again in `whole` if the speech came back.
 
-            --answer returns what it receives, packet for packet and never more, only while it runs, and only to an address that \
-            has been seen to receive.
+            --answer returns each packet that it receives at most once, only while it runs, and only to an address that has \
+            proved that it receives.
 
-            \(Console.exitCodes) A score below --min-score is 1, and nobody who answers 69.
+            \(Console.exitCodes) A score below --min-score ends with 1; if nobody answers, it ends with 69.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Whom to ask: a name or address, with :PORT where it is not \(RTPDefaults.port).", valueName: "host"))
+            "The station to check: a host name or address, with :PORT if the port is not \(RTPDefaults.port).",
+            valueName: "host"))
     var host: String?
 
     @Flag(help: "Answer others instead of asking.") var answer = false
 
-    @Option(help: ArgumentHelp("Ask over this network instead, in badlink's words.", valueName: "network"))
+    @Option(
+        help: ArgumentHelp(
+            "Simulate this network instead; a name or a description as for badlink.", valueName: "network"))
     var network: String?
 
-    @Option(help: ArgumentHelp("What chance begins with on it.", valueName: "number")) var seed: UInt64 = 1
+    @Option(help: ArgumentHelp("The random seed of the network.", valueName: "number")) var seed: UInt64 = 1
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The port to answer on, or to ask from; \(RTPDefaults.port) or any.", valueName: "port"))
+        help: ArgumentHelp(
+            "The port to use. Default: \(RTPDefaults.port) with --answer, otherwise any.", valueName: "port"))
     var port: UInt16?
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Speak for so long; a bare number is in seconds.", valueName: "time"))
+        name: .shortAndLong,
+        help: ArgumentHelp("How long to send speech; a bare number is in seconds.", valueName: "time"))
     var duration = Time<BareSeconds>(.seconds(10))
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Bit rate; a bare number is in kbit/s: 6k to 510k.", valueName: "rate"))
     var bitrate = BitRate(32_000)
 
-    @Option(help: ArgumentHelp("Against loss: \(modes).", valueName: "mode"))
+    @Option(help: ArgumentHelp("Loss protection: \(modes).", valueName: "mode"))
     var defence: DefenceConfiguration.Mode = .auto
 
     @Option(
         help: ArgumentHelp(
-            "The most that the buffer grows to; a bare number is in milliseconds. Unless told 1 s, and 100 ms for the sake of lost packets.",
+            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: 1 s, and 100 ms for retransmissions.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
-    @Option(help: ArgumentHelp("What to say: a sound file, mono at 48 kHz.", valueName: "file"))
+    @Option(help: ArgumentHelp("The speech to send: a sound file, mono at 48 kHz.", valueName: "file"))
     var speech: String?
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Write what came back to a WAV file.", valueName: "file"))
@@ -86,10 +91,10 @@ import SoundFile
     func validate() throws {
         let ways = (host == nil ? 0 : 1) + (answer ? 1 : 0) + (network == nil ? 0 : 1)
         guard ways == 1 else {
-            throw ValidationError("Say one of three: a host to ask, --answer, or --network with a name.")
+            throw ValidationError("Write one of these: a host, --answer, or --network with a name.")
         }
         guard duration.duration >= .milliseconds(100), duration.duration <= .seconds(3_600) else {
-            throw ValidationError("--duration \(text(of: duration.duration)) is no time to speak: write 0.1s to 60min.")
+            throw ValidationError("--duration \(text(of: duration.duration)) is out of range: write 0.1s to 60min.")
         }
         if let minScore, !(1...4.5).contains(minScore) {
             throw ValidationError("--min-score \(minScore) is not on the scale: write 1 to 4.5.")

@@ -22,12 +22,12 @@ import TimePitch
             """,
         discussion: """
             Reads pcap (both byte orders, micro- and nanoseconds) and pcapng, with Ethernet, VLAN tags, Linux' cooked headers, \
-            raw IP or loopback; finds the streams of RTP in it and takes the one of Opus with the most packets, unless you \
-            choose. The card that it plays to asks for 2.5 ms at a time and is never late. Delay counts from the moment of \
-            sending, as the fastest packet of all implies it; the score is the E-model's (ITU-T G.107). What the sender sent \
-            again is a packet that comes late, not one that was lost: a capture does not say who was asked.
+            raw IP or loopback. It plays the RTP stream of Opus with the most packets, unless you choose another. The simulated \
+            card has periods of 2.5 ms and is never late. Delay counts from the time of sending, estimated from the fastest \
+            packet; the score is that of the E-model (ITU-T G.107). A retransmitted packet counts as late, not as lost, because \
+            a capture does not show who requested it.
 
-            \(Console.exitCodes) So is a capture that cannot be read or holds no such stream.
+            \(Console.exitCodes) A capture that cannot be read, or has no such stream, also ends with 69.
             """)
 
     @Argument(help: ArgumentHelp("The capture; - is standard input.", valueName: "capture"))
@@ -35,10 +35,10 @@ import TimePitch
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write what is heard to a WAV file or, raw, to -.", valueName: "place"))
+        help: ArgumentHelp("Write the sound to a WAV file, or raw to standard output (-).", valueName: "place"))
     var output: String?
 
-    @Option(help: ArgumentHelp("Write how it went as JSON; - is standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write a call quality report as JSON; - is standard output.", valueName: "file"))
     var report: String?
 
     @Option(help: ArgumentHelp("The stream by its SSRC in hexadecimal digits.", valueName: "digits"))
@@ -58,29 +58,31 @@ import TimePitch
 
     @Option(
         help: ArgumentHelp(
-            "The most that the buffer grows to; a bare number is in milliseconds. Unless told 1 s.", valueName: "time"))
+            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: 1 s.", valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 
     @Option(
         help: ArgumentHelp(
-            "Write it so much faster, 0.25 to 4, or in pieces up to 32; what is reported is as it was.",
+            "Speed of the written sound, 0.25 to 4, or up to 32 in excerpts. It does not change the report.",
             valueName: "factor"))
     var rate: Double?
 
     // A number below zero begins like an option.
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Write it so much higher, in hundredths of a semitone, -2400 to 2400.", valueName: "cents"))
+        help: ArgumentHelp(
+            "Pitch shift of the written sound in cents (hundredths of a semitone), -2400 to 2400.", valueName: "cents"))
     var pitch: Double?
 
-    @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+    @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
     static func main() { runAndExit(named: "replay") }
 
     func validate() throws {
         if let ssrc, Choice.number(ssrc) == nil {
-            throw ValidationError("--ssrc \(ssrc) is no SSRC: write up to eight hexadecimal digits, such as 1a2b3c4d.")
+            throw ValidationError(
+                "--ssrc \(ssrc) is not an SSRC: write up to eight hexadecimal digits, such as 1a2b3c4d.")
         }
         if let payloadType, payloadType > 127 {
             throw ValidationError("--payload-type \(payloadType) is none: write a number from 0 to 127.")

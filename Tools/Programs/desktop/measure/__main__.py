@@ -14,7 +14,7 @@ from changes import Change, Changes, told
 from program import Program
 from rig import FAR_SINK, Busy, Meter, free_ports, pause, say
 
-HELP = """Runs tenfour, or another program, on the desktop that this is called in, and tells delay and gaps at the sink.
+HELP = """Runs tenfour, or another program, on the current desktop, and prints delay and gaps at the sink.
 
   recv               recv plays a tone that send reads from a file
   call               send captures the microphone, recv plays
@@ -25,7 +25,7 @@ HELP = """Runs tenfour, or another program, on the desktop that this is called i
   ffmpeg, gstreamer, gstreamer-pulse, trx
                      as call, by other programs
 
-A gap is excused where a bare timer thread of the same priority was late by 10 ms or more within 50 ms of it, or where the meter
+A gap is excused if a bare timer thread of the same priority was late by 10 ms or more within 50 ms of it, or if the meter
 itself was not served. A run with more than three excused is void."""
 
 
