@@ -14,7 +14,7 @@
 //  4. Stay. A depth that exceeds the target by less than an eighth stays. Packets that come late make playout later by the
 //     time they were waited for, and every one of them is heard. If the newest packet is late too, nothing shrinks for 1.5 s:
 //     by then it is known whether the route has changed.
-//  5. Time-scale. `TempoDecision` goes to the target in pauses. In speech it goes there only when the depth lacks 50 ms, or when
+//  5. Time-scale. `TempoDecision` goes to the target in pauses. In speech it goes there only when the depth lacks 50 ms (15 ms for repair), or when
 //     it has exceeded the target by 40 ms for 1 s without a pause; then by 10 % of tempo at the most. A stall of 100 ms on a
 //     quiet link is caught up in 3 s.
 //

@@ -69,6 +69,8 @@ public struct PlayoutLane: ~Copyable, Sendable {
 
     /// How much deeper the buffer is than it should be; below zero, how much shallower.
     public private(set) var excess = FrameCount(0)
+    /// Part of the depth is for repair: what lacks of it costs every packet that is lost meanwhile.
+    public private(set) var isRepairing = false
 
     /// Whether the next operation would decode a packet that is here.
     public var hasSound: Bool {
@@ -140,6 +142,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     public mutating func shiftArrivals(by frames: FrameCount) {
         delays.shift(by: frames)
         drift.shift(by: frames)
+        askedAt = askedAt.map { $0 + frames }
     }
 
     /// The card does not play so much of what it is given. `goesOn` as in `skip`.
@@ -214,6 +217,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     /// While there is nothing to play the depth is not known: the wait may stand for what is lost.
     private mutating func measure(_ playing: Playing, at now: FrameCount) {
         let target = targetDelay(at: now)
+        isRepairing = self.target.isForRepair(lookAhead: lookAhead(at: now))
         excess = playing.depth - target
         // A little too deep is left so: it would be wanted again before long.
         if excess > .zero {

@@ -27,6 +27,12 @@ struct TargetDepth: Sendable {
         }
     }
 
+    /// Whether a part of the depth is for repair.
+    @_noAllocation @_noLocks
+    func isForRepair(lookAhead: FrameCount) -> Bool {
+        max(lookAhead, repair.lookAhead) > .zero || repair.resendTime > .zero
+    }
+
     /// A packet is needed somewhere within the pull before its sound. Where all come alike it may always be at the far end
     /// of it; where they spread much wider than a pull it is on average in the middle.
     private func margin(spread: FrameCount) -> FrameCount {

@@ -19,8 +19,9 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
     /// Sound heard since the excess was last below `worstDepth`.
     private var tooDeep = FrameCount(0)
 
-    /// 50 ms. A smaller lack waits for a pause.
+    /// 50 ms. A smaller lack waits for a pause. One of 15 ms does not where repair needs it.
     private static var worstShallowness: FrameCount { FrameCount(2_400) }
+    private static var worstShallownessForRepair: FrameCount { FrameCount(720) }
     /// 40 ms. A greater excess waits for a pause for 1 s of sound only, so that a stall of 100 ms is caught up within 3 s.
     private static var worstDepth: FrameCount { FrameCount(1_920) }
     private static var longestTooDeep: FrameCount { FrameCount(48_000) }
@@ -42,11 +43,12 @@ public struct TempoDecision: BitwiseCopyable, Sendable {
     }
 
     /// How much to leave out (above zero) or to put in (below), where the depth exceeds by `excess` what it should be. Zero
-    /// where it is not worth a cut.
+    /// where it is not worth a cut. `isRepairing`: a part of what it should be is for repair.
     @_noAllocation @_noLocks
-    public mutating func change(for excess: FrameCount) -> FrameCount {
+    public mutating func change(for excess: FrameCount, isRepairing: Bool) -> FrameCount {
         if excess <= Self.worstDepth { tooDeep = .zero }
-        if tooDeep >= Self.longestTooDeep || excess < .zero - Self.worstShallowness { isUnderWay = true }
+        let worstShallowness = isRepairing ? Self.worstShallownessForRepair : Self.worstShallowness
+        if tooDeep >= Self.longestTooDeep || excess < .zero - worstShallowness { isUnderWay = true }
         if FrameCount(abs(excess.rawValue)) < TimeStretch.shortest { isUnderWay = false }
         guard isPause || isUnderWay || sincePause >= Self.patience else { return .zero }
         // Saved up for a whole period, so that it can be cut where it is like the next.

@@ -112,7 +112,7 @@ package struct Voice: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     private mutating func decode(at position: FrameCount, wanting wanted: FrameCount) {
         guard append(at: position, wanting: wanted) else { return }
-        let change = tempo.change(for: lane.excess)
+        let change = tempo.change(for: lane.excess, isRepairing: lane.isRepairing)
         if change > .zero {
             shorten(at: position, atMost: change)
         } else if change < .zero {

@@ -5,9 +5,9 @@ internal import Sound
 /// Who is there: talkers are listed, the others counted, and what they tell about themselves is passed on unread.
 extension Relay {
     /// A request for a page costs as many records of its member.
-    private static let requestCost = 10
+    private static let requestCost = 25
     /// Pages in all channels together.
-    private static let pagePrice = Allowance.Price(perSecond: 2_000, most: 4_000)
+    private static let pagePrice = Allowance.Price(perSecond: 200, most: 400)
 
     // MARK: - Changes
 

@@ -68,7 +68,8 @@ struct DemandSchedule {
     @_noAllocation @_noLocks
     mutating func pace(_ position: Int, at moment: Int64) {
         let lead = line?.lead ?? period
-        line = Line(origin: moment - nanoseconds(position + period - lead, at: rate), lead: lead)
+        let origin = moment - nanoseconds(position + period - lead, at: rate)
+        line = Line(origin: origin, quantum: line?.quantum ?? 0, lead: lead)
         isProvisional = false
     }
 

@@ -19,6 +19,7 @@ struct PlaybackQueue {
     private let rate: Int
     /// What the card takes at a time, as far as is known.
     private var quantum = 0
+    /// The most that it took at once, lately or since the last underrun.
     private var largestStep = 0
     /// What a thread that was late before is granted beside the reserve.
     private var allowance = 0
@@ -34,9 +35,8 @@ struct PlaybackQueue {
     private struct Failure {
         /// What was known of the quantum then; nil once the queue has learnt from it.
         var quantum: Int?
-        /// Until when (nanoseconds) the queue stays ready for what made it fail, and how long that was.
+        /// Until when (nanoseconds) the queue stays ready for what made it fail.
         var holdsUntil: Int64
-        var hold: Int64
     }
 
     /// `asked` frames at least, in a card that wants `period` at a time and holds `buffer`.
@@ -74,6 +74,7 @@ struct PlaybackQueue {
     mutating func fit(buffer: Int) {
         limit = Self.limit(period: period, buffer: buffer)
         lead = lead(for: quantum)
+        availMin = period
     }
 
     /// The generous queue ran dry, too.
@@ -83,7 +84,8 @@ struct PlaybackQueue {
     /// The card takes `quantum` frames at a time and took `largestStep` at once, as far as is known at `now` (nanoseconds).
     @_noAllocation @_noLocks
     mutating func adapt(toQuantum quantum: Int, largestStep: Int, at now: Int64) {
-        (self.quantum, self.largestStep) = (quantum, largestStep)
+        self.quantum = quantum
+        if largestStep > self.largestStep || !isHolding(at: now) { self.largestStep = largestStep }
         adaptAvailMin(at: now)
         if allowance > leastAllowance, now >= nextEasing {
             allowance = allowance / 2 > leastAllowance ? allowance / 2 : leastAllowance
@@ -101,7 +103,7 @@ struct PlaybackQueue {
         if quantum < before + period / 2 { raise(at: now) }
     }
 
-    /// Whether the queue stays ready for the largest quantum since the last underrun.
+    /// Whether the queue stays ready for the largest quantum since the last underrun: for a minute.
     @_noAllocation @_noLocks
     func isHolding(at now: Int64) -> Bool { failure.map { now < $0.holdsUntil } ?? false }
 
@@ -110,11 +112,7 @@ struct PlaybackQueue {
     /// from a generous queue, and `settle` is called then.
     @_noAllocation @_noLocks
     mutating func underrun(isLate: Bool, at now: Int64) {
-        var hold = Self.minute
-        if let failure, now < failure.holdsUntil + failure.hold {
-            hold = 2 * failure.hold < 10 * Self.minute ? 2 * failure.hold : 10 * Self.minute
-        }
-        failure = Failure(quantum: isLate ? nil : quantum, holdsUntil: now + hold, hold: hold)
+        failure = Failure(quantum: isLate ? nil : quantum, holdsUntil: now + Self.minute)
         nextShortening = now + 2 * nanosecondsPerSecond
         if isLate { raise(at: now) }
     }

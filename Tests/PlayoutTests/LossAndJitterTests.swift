@@ -23,8 +23,7 @@ struct Chance: RandomNumberGenerator {
     var talk = SimulatedTalk()
     talk.delay = { $0 % 20 == 10 ? nil : FrameCount(48) }
     talk.run(seconds: 10)
-    // Without a pause it takes 4 s until the look-ahead is made.
-    let depths = talk.depths.dropFirst(250)
+    let depths = talk.depths.dropFirst(50)
     #expect(talk.lane.statistics.concealed == FrameCount(25 * 960))
     #expect((depths.max() ?? 0) - (depths.min() ?? 0) < 2.5, "after the first loss has added a packet of look-ahead")
 }

@@ -145,7 +145,7 @@ struct SimulatedTalk: ~Copyable {
 
     /// What a voice does with the time-stretch, without sound: periods up to 15 ms, where there is so much to cut from.
     private mutating func bend() {
-        let change = min(max(tempo.change(for: lane.excess).rawValue, -720), 720)
+        let change = min(max(tempo.change(for: lane.excess, isRepairing: lane.isRepairing).rawValue, -720), 720)
         guard change != 0, carry > Double(change) + 240 else { return }
         carry -= Double(change)
         tempo.spend(FrameCount(abs(change)))

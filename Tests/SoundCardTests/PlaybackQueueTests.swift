@@ -143,12 +143,22 @@ private let second: Int64 = 1_000_000_000
         #expect(!queue.isHolding(at: 61 * second))
     }
 
-    @Test func whatFailsAgainIsLeftAloneForLonger() {
+    @Test func whatWasTakenAtOnceMayBeQueuedForAMinute() {
         var queue = queue()
         queue.underrun(isLate: false, at: 0)
-        queue.underrun(isLate: false, at: 70 * second)
-        #expect(queue.isHolding(at: 189 * second))
-        #expect(!queue.isHolding(at: 191 * second))
+        queue.adapt(toQuantum: 2_048, largestStep: 2_048, at: second)
+        queue.adapt(toQuantum: 128, largestStep: 128, at: 59 * second)
+        #expect(queue.most >= 2_048 + 360)
+        queue.adapt(toQuantum: 128, largestStep: 128, at: 61 * second)
+        #expect(queue.most < 1_024)
+    }
+
+    @Test func aCardThatComesBackIsAskedForAPeriodAgain() {
+        var queue = queue()
+        queue.adapt(toQuantum: 2_048, largestStep: 2_048, at: 0)
+        #expect(queue.availMin > 240)
+        queue.fit(buffer: 8_160)
+        #expect(queue.availMin == 240)
     }
 
     @Test func anOrdinaryThreadIsGivenHalfAPeriodMore() {
@@ -227,6 +237,15 @@ private let second: Int64 = 1_000_000_000
         #expect(!schedule.isProvisional)
         let resumed = schedule.resume(.init(origin: second, lead: 480))
         #expect(resumed.missed == 0 && resumed.behind == 0)
+    }
+
+    @Test func aCardThatIsLostAndComesBackHasMissedNoQuantum() {
+        var schedule = schedule()
+        schedule.follow(.init(origin: 0, quantum: 1_024, lead: 360))
+        schedule.pace(9_600, at: 200 * millisecond)
+        schedule.interrupt()
+        let origin = 200 * millisecond - nanoseconds(9_600 + 240 - 360, at: 48_000)
+        #expect(schedule.resume(.init(origin: origin, quantum: 1_024, lead: 360)).missed == 0)
     }
 
     @Test func theClockGoesOnWhereACardIsLost() {
