@@ -76,8 +76,8 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("channel nwe family", 2, "no 'tenfour channel nwe'", "write tenfour channel new; "),
         Misuse("channel family", 2, "no 'tenfour channel family'", "tenfour channel --help"),
 
-        Misuse("replay capture.pcap", 2, "'replay' is a tool", "Tools/replay"),
-        Misuse("radiocheck", 2, "'radiocheck' is a tool", "Tools/radiocheck"),
+        Misuse("replay capture.pcap", 2, "'replay' is a separate tool", "Tools/replay"),
+        Misuse("radiocheck", 2, "'radiocheck' is a separate tool", "Tools/radiocheck"),
         Misuse("recv 5004", 2, "'5004' is a port", "write tenfour recv -p 5004"),
         Misuse("talk 5004", 2, "'5004' is a port", "write HOST:5004"),
         Misuse("send --input good.wav 5004", 2, "'5004' is a port", "write HOST:5004"),

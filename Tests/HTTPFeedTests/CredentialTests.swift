@@ -104,7 +104,7 @@ import Testing
 
     @Test func whatIsPackedWithoutBeingAskedForIsNamed() throws {
         let refusal = try HTTPDownload(first.address("song", "packed")).refusal() ?? "none"
-        #expect(refusal.contains("packed (gzip)") && refusal.contains("curl --compressed"), "\(refusal)")
+        #expect(refusal.contains("compressed data (gzip)") && refusal.contains("curl --compressed"), "\(refusal)")
     }
 
     @Test func aConnectionThatStaysAwayIsGivenUp() throws {

@@ -128,8 +128,8 @@ extension RealTimeTests {
                 mouth.finish()
                 for (playout, heard) in zip(playouts, heard) {
                     let gap = longestGap(in: Array(heard.samples[48_000..<20 * 48_000]))
-                    // Less than the least that Opus conceals was only waited for.
-                    if gap > 20 || playout.concealed >= FrameCount(120) {
+                    // Less than the least that Opus conceals was only waited for, in silence.
+                    if gap > 120 + 20 || playout.concealed >= FrameCount(120) {
                         return "a gap of \(gap), \(playout.concealed) concealed"
                     }
                     if abs(playout.delay.rawValue - playout.target.rawValue) > 240 { return "\(playout)" }
