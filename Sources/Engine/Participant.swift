@@ -4,7 +4,7 @@ public import Sound
 /// One who is there: it sends sound, or it only reports, as a partner does whose microphone is closed.
 public struct Participant: Hashable, Sendable {
     public let ssrc: SSRC
-    /// What it says it is called, fit to be shown; nil where it does not say.
+    /// The name that it gave, without control characters; nil where it gave none.
     public var name: String?
     public var endpoint: Endpoint
     /// When we heard of it first.
@@ -19,13 +19,14 @@ public struct Participant: Hashable, Sendable {
 }
 
 extension Station {
-    /// Those who are there at `now`: who sends first, each in the order in which they came.
+    /// Lists who is there at `now`: senders first, then the others, each in the order in which they came.
     public func participants(at now: Instant) -> [Participant] {
         sources.filter { $0.goodbye == nil }.map { $0.participant(at: now) } + reporters.all
     }
 }
 
-/// Those who report and send no sound. They come with a report and go with a good-bye, or in silence.
+/// Keeps the participants that report and send no sound. One comes with its first report, and goes with a good-bye or after a
+/// time-out.
 struct Reporters: Sendable {
     private(set) var all: [Participant] = []
     /// When each reported last, in the same order.
@@ -68,7 +69,7 @@ struct Reporters: Sendable {
         return index < all.count - newCount
     }
 
-    /// Those who have come with the report that was read.
+    /// Returns the participants that came with the report that was read.
     mutating func takeNew() -> ArraySlice<Participant> {
         defer { newCount = 0 }
         return all.suffix(newCount)

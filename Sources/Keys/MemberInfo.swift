@@ -97,7 +97,7 @@ public struct SealedMemberInfo: Sendable {
         for index in bytes.indices { sealed[index] = bytes[index] }
     }
 
-    /// What was sealed; nil where no member of the channel sealed it under this id and counter.
+    /// Opens the sealed info; nil where no member of the channel sealed it under this id and counter.
     public func opened(under root: MediaRoot) -> MemberInfo? {
         var bytes = sealed
         var span = bytes.mutableSpan

@@ -20,7 +20,7 @@ public enum Record: Hashable, Sendable {
     case report(Range<Int>)
     /// The member wants to be told who is there, and tells this about itself: nothing where it is nil.
     case info(SealedMemberInfo?)
-    /// What has changed in who is there; without entries, how it stands.
+    /// The relay tells who has joined, left or changed; without entries it tells the counts alone.
     case roster(Roster.Head, [Roster.Entry])
     /// The member asks for a part of who is there, from `position` on. `receipt` as in a renewal.
     case rosterRequest(Roster.Part, position: UInt32, receipt: UInt64)

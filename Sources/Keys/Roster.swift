@@ -1,21 +1,21 @@
 /// Who is in a channel, as a relay tells it: talkers are listed one by one, the others are counted (Protocol/control.md).
 public enum Roster {
-    /// In one record.
+    /// The most entries of one record.
     public static let maximumEntryCount = 10
     /// Names on one page.
     public static let pageLength = 50
     /// Talkers that are listed. Those beyond are counted with the listeners.
     public static let maximumListedCount = 32
 
-    /// What each roster record begins with.
+    /// The beginning of each roster record.
     public struct Head: Hashable, Sendable {
-        /// Of the roster after this change.
+        /// The revision of the roster after this change.
         public var revision: UInt32
-        /// Of the roster before it.
+        /// The revision of the roster before it.
         public var previous: UInt32
         /// Members that are not listed, the one that this is said to included.
         public var otherCount: UInt32
-        /// Of the info that the relay holds of the member that this is said to; zero for none.
+        /// The counter of the receiver's own info, as the relay holds it; zero where it holds none.
         public var counter: UInt64
 
         static let byteCount = 20
@@ -49,13 +49,13 @@ public enum Roster {
         case others = 1
     }
 
-    /// What each record of a page begins with.
+    /// The beginning of each record of a page.
     public struct PageHead: Hashable, Sendable {
         public var part: Part
         public var revision: UInt32
-        /// Of the record's first entry, in the part.
+        /// The place of the record's first entry in the part.
         public var position: UInt32
-        /// Of entries in the part.
+        /// The number of entries in the part.
         public var total: UInt32
 
         static let byteCount = 13
