@@ -111,6 +111,12 @@ struct CaptureInput: ~Copyable, Sendable {
         detector = nil
     }
 
+    /// Asks a sound server for more at a time where the thread that will read was not granted `priority`.
+    mutating func fit(_ priority: RealTime) {
+        if case .granted = priority { return }
+        card?.expectLateness()
+    }
+
     mutating func next() -> Turn {
         switch Self.read(&card, into: &read) {
         case .captured:

@@ -38,6 +38,7 @@ struct CaptureLoop: ~Copyable, Sendable {
 
     consuming func run(priority: RealTime) {
         report.priority = priority
+        input.fit(priority)
         waitForConnection()
         reading: while !controls.stops {
             switch input.next() {

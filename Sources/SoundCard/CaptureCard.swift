@@ -65,6 +65,10 @@ public import Sound
         pace = PaceWatch(buffer: min(grant.buffer, 4 * grant.period), rate: grant.rate)
     }
 
+    /// Says that the thread that will read has no real-time priority: a sound server is asked to give more at a time, so that its
+    /// own ordinary thread has longer for it. Before the first `read`.
+    public mutating func expectLateness() { device.setAvailMin(2 * period) }
+
     /// Fills `samples` (interleaved, of `granted.format`'s channels, a whole number of frames) with what was captured next,
     /// or says what happened instead. Sleeps until it is there, for half a second without any progress at most, or eight
     /// periods where they are longer.

@@ -49,7 +49,13 @@ struct DemandSchedule {
     @_noAllocation @_noLocks
     func due(_ position: Int) -> Int64? {
         guard let line else { return nil }
-        return start(of: line) + nanoseconds(position + period, at: rate)
+        return due(position, by: line)
+    }
+
+    /// When the period at `position` would be due by another line.
+    @_noAllocation @_noLocks
+    func due(_ position: Int, by line: Line) -> Int64 {
+        start(of: line) + nanoseconds(position + period, at: rate)
     }
 
     /// By how many frames dues have become later (above zero) or sooner since this was last asked, but for the drift of clocks.

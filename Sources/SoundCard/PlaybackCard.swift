@@ -82,8 +82,12 @@ public import Sound
         pace = PaceWatch(buffer: min(grant.buffer, 4 * grant.period), rate: grant.rate)
     }
 
-    /// Says that the thread that will wait has no real-time priority: half a period more is queued. Before the first `wait`.
-    public mutating func expectLateness() { queue.expectLateness() }
+    /// Says that the thread that will wait has no real-time priority: more is queued, and a sound server is asked to take more at a
+    /// time. Before the first `wait`.
+    public mutating func expectLateness() {
+        queue.expectLateness()
+        device.setAvailMin(queue.availMin)
+    }
 
     /// Waits until the card wants a period of sound or something happened to it, half a second at most or eight periods
     /// where they are longer. Sleeps all the while.
@@ -192,24 +196,23 @@ extension PlaybackCard {
         queue.adapt(toQuantum: quantum.quantum, largestStep: quantum.largestStep, at: seen.at)
         if queue.availMin != availMin { device.setAvailMin(queue.availMin) }
         if isLearning {
-            // The generous queue has run down to what is needed.
-            guard seen.at >= dueByLine(origin) else { return nil }
+            // Until the generous queue has run down to what is needed.
+            guard seen.at >= schedule.due(written - silence, by: line(from: origin)) else { return nil }
             queue.settle(at: seen.at)
             isLearning = false
         }
-        let line = DemandSchedule.Line(origin: origin, quantum: quantum.quantum, lead: queue.lead)
+        guard isKnown else { return nil }
         guard schedule.isProvisional else {
-            schedule.follow(line)
+            schedule.follow(line(from: origin))
             return nil
         }
-        let (missed, behind) = schedule.resume(line)
+        let (missed, behind) = schedule.resume(line(from: origin))
         return .interrupted(counts.note(Interruption(.resumed, missed: missed, behind: behind)))
     }
 
-    /// When what is not written yet is due by what is known of the card since its start.
     @_noAllocation @_noLocks
-    private func dueByLine(_ origin: Int64) -> Int64 {
-        origin + nanoseconds(written - silence + period - queue.lead, at: rate)
+    private func line(from origin: Int64) -> DemandSchedule.Line {
+        DemandSchedule.Line(origin: origin, quantum: quantum.quantum, lead: queue.lead)
     }
 
     /// When what is not written yet is due; at once before anything is known of the card.
@@ -363,6 +366,7 @@ extension PlaybackCard {
     private mutating func waitForTheCard() -> PlaybackTurn {
         guard isCardBack() else { return demandByTheClock() }
         queue.fit(buffer: device.grant.buffer)
+        device.setAvailMin(queue.availMin)
         search = nil
         clock = nil
         stall.forget()

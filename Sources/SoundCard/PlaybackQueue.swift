@@ -11,6 +11,7 @@ struct PlaybackQueue {
     /// The `avail_min` to ask for. PipeWire takes it for the delay that is asked of it, so it is a period. But its ALSA plugin
     /// hands over at most eight times as many frames in a cycle, so a long quantum needs a longer one.
     private(set) var availMin: Int
+    private var shortestAvailMin: Int
 
     private let asked: Int
     private let period: Int
@@ -47,6 +48,7 @@ struct PlaybackQueue {
         self.rate = rate
         longestQuantum = 2_048 * rate / 48_000
         availMin = period
+        shortestAvailMin = period
         lead = self.asked
     }
 
@@ -62,8 +64,12 @@ struct PlaybackQueue {
     /// as many each time that this was too little.
     var generous: Int { @_noAllocation @_noLocks get { bounded(longestQuantum + lead(for: longestQuantum)) } }
 
-    /// The thread that writes has no real-time priority, so others make it late: half a period more is queued from the start.
+    /// The thread that writes has no real-time priority, so others make it late: half a period more is queued from the start. The
+    /// thread in which a sound server's plugin takes from the queue has none either, and misses what it is late for: it is given
+    /// twice the time.
     mutating func expectLateness() {
+        shortestAvailMin = 2 * period
+        availMin = shortestAvailMin
         leastAllowance = period / 2
         if allowance < leastAllowance { allowance = leastAllowance }
         lead = lead(for: quantum)
@@ -74,7 +80,7 @@ struct PlaybackQueue {
     mutating func fit(buffer: Int) {
         limit = Self.limit(period: period, buffer: buffer)
         lead = lead(for: quantum)
-        availMin = period
+        availMin = shortestAvailMin
     }
 
     /// The generous queue ran dry, too.
@@ -127,11 +133,11 @@ struct PlaybackQueue {
 
     @_noAllocation @_noLocks
     private mutating func adaptAvailMin(at now: Int64) {
-        if largestStep >= Self.handovers * period {
+        if largestStep >= Self.handovers * shortestAvailMin {
             availMin = longAvailMin
             nextShortening = now + nanosecondsPerSecond
-        } else if availMin > period, quantum > 0, now >= nextShortening {
-            availMin = period
+        } else if availMin > shortestAvailMin, quantum > 0, now >= nextShortening {
+            availMin = shortestAvailMin
         }
     }
 
@@ -155,7 +161,9 @@ struct PlaybackQueue {
 
     /// Enough for a quantum of 4096 frames.
     private var longAvailMin: Int {
-        @_noAllocation @_noLocks get { period > 512 * rate / 48_000 ? period : 512 * rate / 48_000 }
+        @_noAllocation @_noLocks get {
+            shortestAvailMin > 512 * rate / 48_000 ? shortestAvailMin : 512 * rate / 48_000
+        }
     }
 
     private static var minute: Int64 { @_noAllocation @_noLocks get { 60 * nanosecondsPerSecond } }

@@ -161,6 +161,19 @@ private let second: Int64 = 1_000_000_000
         #expect(queue.availMin == 240)
     }
 
+    /// With one of 128 frames an ordinary thread of PipeWire's plugin missed about one cycle a second, with one of 256 few.
+    @Test func forAnOrdinaryThreadAServerIsAskedForTwiceTheQuantum() {
+        var queue = queue()
+        queue.expectLateness()
+        #expect(queue.availMin == 480)
+        queue.adapt(toQuantum: 4_096, largestStep: 4_096, at: 0)
+        #expect(queue.availMin > 480)
+        queue.adapt(toQuantum: 256, largestStep: 256, at: 5 * second)
+        #expect(queue.availMin == 480)
+        queue.fit(buffer: 8_160)
+        #expect(queue.availMin == 480)
+    }
+
     @Test func anOrdinaryThreadIsGivenHalfAPeriodMore() {
         var queue = queue()
         queue.expectLateness()
