@@ -11,6 +11,7 @@ enum {
     NEAR = RATE / 20,        /* a witness, or a hole of the meter's, tells about this much around it */
     BRIEF = RATE / 2,        /* what is longer is never excused */
     LONGEST_DELAY = 3 * RATE,
+    TAIL = RATE / 2,         /* chirps of the end are not looked for, so no gaps are either */
     AUDIBLE = 500,           /* a tenth of the pilot as it is sent */
 };
 
@@ -55,7 +56,7 @@ static void find(const struct question *question, const struct path *path, struc
         return;
     for (size_t i = 0; i < question->chirp_count; i++) {
         double start = (double)question->chirps[i];
-        bool usable = start + LONGEST_DELAY / 6 < (double)path->sink->next && !in_hole(path->feed, start, start + CHIRP_FRAMES);
+        bool usable = start + TAIL < (double)path->sink->next && !in_hole(path->feed, start, start + CHIRP_FRAMES);
         heard->sent[i] = usable ? start : -1;
     }
     if (path->feed->sound) { /* what the microphone heard was heard by the meter, too */
@@ -106,11 +107,11 @@ static int64_t first_sound(const struct line *sink)
 }
 
 /* Where it is mostly silent, find_gaps has no tone to compare with. */
-static size_t find_silences(const struct line *sink, int64_t from, struct gap *gaps, size_t max)
+static size_t find_silences(const struct line *sink, int64_t from, int64_t end, struct gap *gaps, size_t max)
 {
     size_t count = 0;
-    for (int64_t i = from, run = 0; i <= sink->next; i++) {
-        if (i < sink->next && abs(sink->sound[i]) < AUDIBLE / 5) {
+    for (int64_t i = from, run = 0; i <= end; i++) {
+        if (i < end && abs(sink->sound[i]) < AUDIBLE / 5) {
             run++;
             continue;
         }
@@ -126,28 +127,29 @@ static void report_gaps(const struct question *question, const struct path *path
     static struct gap gaps[GAPS_MAX];
     const struct line *sink = path->sink;
     int64_t first = first_sound(sink), from = first + (int64_t)(question->settle * RATE);
+    int64_t end = path->feed ? sink->next - TAIL : sink->next;
     size_t found = 0, count = 0, excused = 0, jumps = 0, said = 0;
     double missing = 0, median = heard->count ? heard->sorted[heard->count / 2] : 0, longest = 0;
-    if (first >= 0 && from < sink->next) {
+    if (first >= 0 && from < end) {
         for (size_t i = 0; path->feed && i < question->chirp_count; i++) /* one too broken to be heard is no break of the tone */
             if (heard->at[i] < 0 && heard->sent[i] >= 0)
                 heard->at[i] = heard->sent[i] + median;
-        found = find_gaps(sink->sound, (size_t)from, (size_t)sink->next, heard->at, path->feed ? question->chirp_count : 0, gaps,
+        found = find_gaps(sink->sound, (size_t)from, (size_t)end, heard->at, path->feed ? question->chirp_count : 0, gaps,
                           GAPS_MAX);
         if (found == 0)
-            found = find_silences(sink, from, gaps, GAPS_MAX);
+            found = find_silences(sink, from, end, gaps, GAPS_MAX);
     }
     fprintf(out, "\"first_sound_s\": %.3f, \"watched_s\": %.2f, \"gaps\": [", first < 0 ? -1 : seconds((double)first),
-            first < 0 || from > sink->next ? 0 : seconds((double)(sink->next - from)));
+            first < 0 || from > end ? 0 : seconds((double)(end - from)));
     for (size_t i = 0; i < found; i++) {
         const struct gap *gap = &gaps[i];
-        double end = gap->start + gap->length;
+        double gap_end = gap->start + gap->length;
         bool is_short = gap->length < SHORTEST, brief = gap->length < BRIEF;
         bool jump = !strcmp(gap->kind, "jump") || (is_short && fabs(gap->jump) > 0.1);
         if (is_short && !jump)
             continue;
-        double late = brief ? lateness_ms(question->witness, gap->start, end) : 0;
-        bool own = brief && (in_hole(sink, gap->start, end) || in_hole(path->feed, gap->start - median, end - median));
+        double late = brief ? lateness_ms(question->witness, gap->start, gap_end) : 0;
+        bool own = brief && (in_hole(sink, gap->start, gap_end) || in_hole(path->feed, gap->start - median, gap_end - median));
         bool is_excused = late > 0 || own;
         fprintf(out, "%s{\"at_s\": %.3f, \"ms\": %.1f, \"kind\": \"%s\", \"turn\": %.2f, \"timer_late_ms\": %.1f, \"meter\": %s}",
                 said++ ? ", " : "", seconds(gap->start), jump ? 0 : gap->length / 48, jump ? "jump" : gap->kind, gap->jump, late, own ? "true" : "false");
