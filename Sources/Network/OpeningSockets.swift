@@ -94,14 +94,22 @@ extension UDPSocket {
     static func bind(
         _ socket: UnsafeMutablePointer<uv_udp_t>, to endpoint: Endpoint, _ options: SocketOptions
     ) throws(NetworkError) -> Endpoint {
-        let isShared = options.reusesAddress || options.yieldsPort
         let address = SocketAddress(endpoint, family: Reach(endpoint, options).family)
         func bind(_ flags: UInt32) -> Int32 { unsafe address.withPointer { unsafe uv_udp_bind(socket, $0, flags) } }
-        var code = bind(isShared ? UV_UDP_REUSEADDR.rawValue : 0)
-        if code == -EADDRINUSE, options.takesYieldedPort, !isShared, YieldedPort.isMarked(endpoint.port) {
+        let takesYielded = options.takesYieldedPort && !options.reusesAddress
+        func bindOrTake() throws(NetworkError) -> Int32 {
+            let code = bind(options.reusesAddress ? UV_UDP_REUSEADDR.rawValue : 0)
+            guard code == -EADDRINUSE, takesYielded, YieldedPort.isMarked(endpoint.port) else { return code }
             // Of two sockets that have a port, the kernel gives what arrives to the newer one.
-            code = bind(UV_UDP_REUSEADDR.rawValue)
-            if code == 0 { unsafe try set(SO_REUSEADDR, SOL_SOCKET, "SO_REUSEADDR", 0, on: fileDescriptor(of: socket)) }
+            let taken = bind(UV_UDP_REUSEADDR.rawValue)
+            unsafe try set(SO_REUSEADDR, SOL_SOCKET, "SO_REUSEADDR", Int32(0), on: fileDescriptor(of: socket))
+            return taken
+        }
+        var code = try bindOrTake()
+        if code == -EADDRINUSE, takesYielded {
+            // A station that starts at this moment may have the port, and put up its sign only now.
+            usleep(YieldedPort.longestMarking)
+            code = try bindOrTake()
         }
         if code != 0 { throw NetworkError(bindingTo: endpoint, code) }
         switch options.portSharing {
@@ -128,6 +136,19 @@ extension UDPSocket {
         options.portSharing = .joined
         do throws(NetworkError) {
             try UDPSocket(on: loop, bindingTo: localEndpoint, options: options).close()
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    /// Lets the next socket that takes yielded ports have ours. Until here the port was ours alone: one that is being taken by
+    /// another station is not shared. Without a sign nobody could take it, and it stays ours.
+    func yieldPort() throws(NetworkError) {
+        yielded = YieldedPort(localEndpoint.port)
+        guard yielded != nil else { return }
+        do throws(NetworkError) {
+            try Self.set(SO_REUSEADDR, SOL_SOCKET, "SO_REUSEADDR", Int32(1), on: fileDescriptor)
         } catch {
             close()
             throw error

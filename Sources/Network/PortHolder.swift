@@ -14,17 +14,22 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
     /// Nil where no such process can be seen. `/proc/net/udp` and `udp6` name the sockets of a port, `/proc/PID/fd` those of a
     /// process. `root` stands for `/proc` in tests.
     public init?(of port: UInt16, root: String = "/proc") {
-        let sockets = Set(["udp", "udp6"].flatMap { Self.sockets(of: port, inTable: "\(root)/net/\($0)") })
+        let sockets = Self.sockets(of: port, root: root)
         guard !sockets.isEmpty else { return nil }
-        let processes = FolderNames.names(in: root).compactMap { Int32($0) }
+        let processes = Self.names(in: root).compactMap { Int32($0) }
         let holder = processes.first { process in
             let folder = "\(root)/\(process)/fd"
-            return FolderNames.names(in: folder).contains { sockets.contains(Self.target(of: "\(folder)/\($0)")) }
+            return Self.names(in: folder).contains { sockets.contains(Self.target(of: "\(folder)/\($0)")) }
         }
         guard let holder else { return nil }
         process = holder
         let name = Self.bytes(of: "\(root)/\(holder)/comm").prefix { $0 != UInt8(ascii: "\n") }
         program = String(fromPeer: String(decoding: name, as: UTF8.self))
+    }
+
+    /// The sockets of this machine that have the port, on whatever addresses.
+    static func sockets(of port: UInt16, root: String = "/proc") -> Set<String> {
+        Set(["udp", "udp6"].flatMap { sockets(of: port, inTable: "\(root)/net/\($0)") })
     }
 
     /// `socket:[12345]`, as the links in `/proc/PID/fd` say it. A line begins `  12: 00000000:138C 00000000:0000 07 …`, and the
@@ -59,5 +64,19 @@ public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
             bytes += chunk[..<count]
         }
         return bytes
+    }
+
+    /// The names in a folder, hidden ones and `.` and `..` too; none where it cannot be read. The C function is `readdir`.
+    package static func names(in path: String) -> [String] {
+        guard let folder = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            names.append(name)
+        }
+        return names
     }
 }

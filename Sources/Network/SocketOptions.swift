@@ -5,11 +5,12 @@ public struct SocketOptions: Hashable, Sendable {
     public var reusesAddress = false
 
     /// Lets the next socket with `takesYieldedPort` have the port, in this program or another. That socket then gets what
-    /// arrives until it is closed. SO_REUSEADDR, and a sign for those who look.
+    /// arrives until it is closed. A port that somebody else has is in use all the same. A sign for those who look, and then
+    /// SO_REUSEADDR.
     public var yieldsPort = false
 
     /// Takes the port also where a socket with `yieldsPort` has it, and yields it to nobody. The port of a program that only
-    /// sets SO_REUSEADDR, as GStreamer does, is in use.
+    /// sets SO_REUSEADDR, as GStreamer does, is in use. To be told so takes 50 ms, as another station may be starting.
     public var takesYieldedPort = false
 
     /// Whether several sockets of this program have the port. SO_REUSEPORT and SO_ATTACH_REUSEPORT_CBPF.

@@ -10,6 +10,9 @@ struct YieldedPort: ~Copyable {
 
     private static let title = "tenfour/yields-udp"
 
+    /// In microseconds: from the moment when a port is bound until its sign is up and it may be taken, on a busy machine.
+    static let longestMarking: UInt32 = 50_000
+
     /// Nil where the system has no socket left: then nobody can take the port. The C functions are `socket` and `bind`.
     init?(_ port: UInt16) {
         let sign = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

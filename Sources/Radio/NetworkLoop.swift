@@ -39,6 +39,7 @@ internal import Synchronization
     private var stationTimer: LoopTimer?
     private var lookTimer: LoopTimer?
     private var lastLook = Instant.start
+    private var lastLookAbove: Instant?
     private var start = Instant.start
     private let datagram: UnsafeMutableBufferPointer<UInt8>
     private var unopenedCount = 0
@@ -67,6 +68,8 @@ internal import Synchronization
     /// it alone comes later, and only when none do.
     private static let lookInterval = Duration.milliseconds(100)
     private static let longestInterval = Duration.milliseconds(150)
+    /// How often strangers can make us look who has the port above, and for how long we keep the media of one who took it.
+    private static let aboveInterval = Duration.milliseconds(500)
     /// Of a datagram, with whatever protects it.
     private static let room = 2_048
 
@@ -155,15 +158,18 @@ internal import Synchronization
         if now - lastLook >= Self.lookInterval { look(at: now) }
     }
 
-    /// A datagram has come to the port above. Media there is for another station of this machine, which shares the port with us:
-    /// the kernel prefers the socket whose address is the more exact, and ours may be.
+    /// A datagram has come to the port above.
     private func receiveAbove(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         let isControl = datagram.count > 1 && RTCPCompound.isRTCP(secondByte: datagram[1])
-        guard isControl || sendsControlApart else {
-            control?.close()
-            return
-        }
-        receive(datagram, from: sender, at: now)
+        if isControl || sendsControlApart { receive(datagram, from: sender, at: now) } else { lookAbove(at: now) }
+    }
+
+    /// What is no report has come to the port above: gives the port up where another station of this machine has taken it for its
+    /// media. The kernel prefers the socket whose address is the more exact, and ours may be. A stray datagram changes nothing.
+    private func lookAbove(at now: Instant) {
+        guard let control, lastLookAbove.map({ now - $0 >= Self.aboveInterval }) ?? true else { return }
+        lastLookAbove = now
+        if control.isPortShared { control.close() }
     }
 
     /// A datagram of the plain kind.

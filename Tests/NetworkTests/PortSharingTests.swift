@@ -1,6 +1,8 @@
 import Engine
 import Glibc
 import Sound
+import Support
+import Synchronization
 import Testing
 
 @testable import Network
@@ -33,14 +35,12 @@ struct PortSharingTests {
     /// GStreamer, players and many others set SO_REUSEADDR, and mean to keep what arrives.
     @Test(arguments: [Endpoint(.loopbackV4, port: 0), Endpoint(.anyV6, port: 0)])
     func aPortThatAnotherProgramOnlyCouldShareIsInUse(endpoint: Endpoint) throws {
-        var (keeping, yielding, taking) = (SocketOptions(), SocketOptions(), SocketOptions())
+        var keeping = SocketOptions()
         keeping.reusesAddress = true
-        yielding.yieldsPort = true
-        taking.takesYieldedPort = true
         let port = try UDPSocket(on: loop, bindingTo: endpoint, options: keeping).localEndpoint
         func isRefused() -> Bool {
             do throws(NetworkError) {
-                _ = try UDPSocket(on: loop, bindingTo: port, options: taking)
+                _ = try UDPSocket(on: loop, bindingTo: port, options: .taking)
                 return false
             } catch {
                 if case .portInUse = error.reason { return true }
@@ -48,18 +48,62 @@ struct PortSharingTests {
             }
         }
         #expect(isRefused())
+        // Nor is it shared with one that yields: whoever takes a port has SO_REUSEADDR for a moment.
+        #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: .yielding) }
         // What was yielded is so no longer when its socket is closed.
-        try UDPSocket(on: loop, bindingTo: port, options: yielding).close()
+        try UDPSocket(on: loop, bindingTo: endpoint, options: .yielding).close()
         #expect(isRefused())
+    }
+
+    /// Two stations are started together, and the second wants the port before the first has put up its sign.
+    @Test func aPortThatIsYieldedAMomentLaterIsTaken() throws {
+        let first = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
+        let (port, descriptor) = (first.localEndpoint, first.fileDescriptor)
+        let gate = Gate()
+        let marking = TestThread {
+            usleep(15_000)
+            let sign = YieldedPort(port.port)
+            try? UDPSocket.set(SO_REUSEADDR, SOL_SOCKET, "SO_REUSEADDR", Int32(1), on: descriptor)
+            while !gate.isOver.load(ordering: .acquiring) { usleep(1_000) }
+            withExtendedLifetime(sign) {}
+        }
+        let second = Result { try UDPSocket(on: loop, bindingTo: port, options: .taking) }
+        gate.isOver.store(true, ordering: .releasing)
+        marking.join()
+        #expect(try second.get().localEndpoint == port)
+        #expect(first.isPortShared && !shared.isPortShared)
+    }
+
+    /// The port above the first station's is that of the second's media.
+    @Test func stationsThatStartTogetherDoNotCollide() throws {
+        let endpoint = Endpoint(.loopbackV4, port: UDPPort.free())
+        let sender = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
+        for round in 0..<300 {
+            let gate = Gate()
+            let thread = TestThread {
+                guard let loop = try? EventLoop() else { return }
+                gate.pass(later: 20 - round % 40)
+                let first = try? UDPSocket(on: loop, bindingTo: endpoint, options: .yielding)
+                while !gate.isOver.load(ordering: .acquiring) { usleep(100) }
+                first?.close()
+            }
+            gate.pass(later: round % 40 - 20)
+            let second = Result { try UDPSocket(on: loop, bindingTo: endpoint, options: .taking) }
+            #expect(throws: Never.self, "round \(round)") { try second.get() }
+            let inbox = (try? second.get()).map { Inbox(of: $0) }
+            sender.send([1], to: endpoint)
+            try run(loop) { inbox?.datagrams == [[1]] || inbox == nil }
+            gate.isOver.store(true, ordering: .releasing)
+            thread.join()
+            (try? second.get())?.close()
+            try run(loop) { true }
+        }
     }
 
     /// The port above a station's, which it has for reports only, when another station wants it: before or after.
     @Test(arguments: [Endpoint(.loopbackV4, port: 0), Endpoint(.anyV6, port: 0)])
     func aPortThatIsYieldedIsHadByTheNextWhoTakesIt(endpoint: Endpoint) throws {
-        var (yielding, taking) = (SocketOptions(), SocketOptions())
-        yielding.yieldsPort = true
-        taking.takesYieldedPort = true
-        let first = try UDPSocket(on: loop, bindingTo: endpoint, options: yielding)
+        let first = try UDPSocket(on: loop, bindingTo: endpoint, options: .yielding)
         let port = first.localEndpoint
         let sender = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         func send(_ byte: UInt8) { sender.send([byte], to: Endpoint(.loopbackV4, port: port.port)) }
@@ -68,13 +112,13 @@ struct PortSharingTests {
         try run(loop) { inbox.datagrams == [[1]] }
 
         #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port) }
-        let second = try UDPSocket(on: loop, bindingTo: port, options: taking)
+        let second = try UDPSocket(on: loop, bindingTo: port, options: .taking)
         let secondInbox = Inbox(of: second)
         send(2)
         try run(loop) { secondInbox.datagrams == [[2]] }
         // No other socket can have the port now, whether it yields it or not.
-        #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: taking) }
-        #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: yielding) }
+        #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: .taking) }
+        #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: .yielding) }
         second.close()
         send(3)
         try run(loop) { inbox.datagrams == [[1], [3]] }
@@ -207,6 +251,33 @@ struct PortSharingTests {
         let socket = try UDPSocket(on: loop, bindingTo: Endpoint(.anyV6, port: 0), options: options)
         #expect(socket.option(IP_MTU_DISCOVER, Int32(IPPROTO_IP)) == IP_PMTUDISC_DO)
         #expect(socket.option(IPV6_MTU_DISCOVER, Int32(IPPROTO_IPV6)) == IPV6_PMTUDISC_DO)
+    }
+}
+
+/// Two threads go through it at the same time.
+private final class Gate: Sendable {
+    private let count = Atomic<Int>(0)
+    let isOver = Atomic<Bool>(false)
+
+    /// Returns when both are here, and after so many hundred turns of a loop more.
+    func pass(later turns: Int) {
+        count.add(1, ordering: .acquiringAndReleasing)
+        while count.load(ordering: .acquiring) < 2 {}
+        for _ in 0..<max(turns, 0) * 100 { _ = count.load(ordering: .acquiring) }
+    }
+}
+
+extension SocketOptions {
+    fileprivate static var yielding: Self {
+        var options = Self()
+        options.yieldsPort = true
+        return options
+    }
+
+    fileprivate static var taking: Self {
+        var options = Self()
+        options.takesYieldedPort = true
+        return options
     }
 }
 

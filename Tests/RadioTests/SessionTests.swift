@@ -206,6 +206,30 @@ extension RealTimeTests {
             #expect(isFree)
         }
 
+        /// The port above is for reports only, and nobody else of this machine has it.
+        @Test func aStrayDatagramDoesNotEndReportsOnThePortAbove() throws {
+            let port = UDPPort.free()
+            var configuration = try SessionConfiguration.receiving(on: port, into: Heard())
+            configuration.output = .clock
+            let session = try Session(configuration)
+            try session.start()
+            let socket = PlainSocket()
+            socket.send([1, 2, 3], toPort: port + 1)
+            socket.send([UInt8](repeating: 0x80, count: 40), toPort: port + 1)
+            let report = [UInt8](capacity: 100) {
+                ReceiverReport(ssrc: SSRC(9)).write(into: &$0)
+                SourceDescription(ssrc: SSRC(9), canonicalName: "x", name: "Anna", tool: nil, extensions: []).write(
+                    into: &$0)
+            }
+            #expect(
+                waiting(5) {
+                    socket.send(report, toPort: port + 1)
+                    return session.snapshot?.participants.map(\.name) == ["Anna"]
+                })
+            session.stop()
+            try session.wait()
+        }
+
         @Test func severalMayWaitForTheEnd() throws {
             let session = try Session(receivingOn: "127.0.0.1:\(UDPPort.free())") { _ in }
             try session.start()

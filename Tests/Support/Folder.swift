@@ -53,5 +53,5 @@ public final class Folder: Sendable {
     public static func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
 
     /// The names in a folder, hidden ones and those of the two folders `.` and `..` too; none when it is not there.
-    public static func entries(of path: String) -> [String] { FolderNames.names(in: path) }
+    public static func entries(of path: String) -> [String] { PortHolder.names(in: path) }
 }
