@@ -1,5 +1,4 @@
 public import Keys
-public import RTP
 
 /// Another member of the channel, as it tells about itself.
 public struct ChannelMember: Hashable, Sendable {
@@ -32,9 +31,6 @@ public struct ChannelMembers: Hashable, Sendable {
 
     /// All together.
     public var count: Int { talkers.count + untoldCount + listenerCount }
-
-    /// Who sends under this SSRC.
-    public func talker(_ ssrc: SSRC) -> ChannelMember? { talkers.first { $0.info.ssrc == ssrc } }
 }
 
 /// Up to fifty of the listeners that tell something about themselves.

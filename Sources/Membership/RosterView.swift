@@ -5,7 +5,7 @@ internal import Sound
 /// Who else is in the channel, from what the relay tells: changes as they come, and the whole list where one was missed.
 ///
 /// After joining anew, those who were there count as present until a lease has passed: where the relay was restarted they
-/// come back one by one.
+/// come back one by one. Where nothing was told in that time they are forgotten without a word.
 struct RosterView: Sendable {
     /// Whether the relay of this session tells who is there.
     private(set) var isTold = false
@@ -98,7 +98,12 @@ struct RosterView: Sendable {
     }
 
     mutating func expireHolds(at now: Instant) -> [ChannelEvent] {
-        change(at: now) { view in
+        guard revision != nil else {
+            // Nothing is known in this session, and in a relay of an earlier version nothing will be: they may still be there.
+            (people, isComplete) = ([:], false)
+            return []
+        }
+        return change(at: now) { view in
             for (id, person) in view.people {
                 if let end = person.heldUntil, end <= now { view.people[id]?.heldUntil = nil }
             }

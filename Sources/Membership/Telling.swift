@@ -7,9 +7,6 @@ extension Channel {
     /// Who else is in the channel; nil where the relay does not tell, or has not yet.
     public var members: ChannelMembers? { isJoined ? roster.members(isCounted: configuration.role == .listen) : nil }
 
-    /// Whether the relay tells who is there.
-    public var tellsMembers: Bool { roster.isTold }
-
     /// Our microphone is open or closed now; one who only listens has none.
     public mutating func microphone(isOpen: Bool, at now: Instant) {
         lastInput = now
