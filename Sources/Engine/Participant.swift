@@ -40,6 +40,8 @@ struct Reporters: Sendable {
     private static let grace = Duration.seconds(5)
     /// More are not told apart from one another by people.
     private static let maximumCount = 32
+    /// The rest is for those at addresses that a person typed.
+    static let maximumStrangerCount = 24
 
     mutating func heard(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
         if let index = index(of: ssrc) {
@@ -106,7 +108,11 @@ extension Station {
     mutating func reporterHeard(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
         guard !sender.address.isUnspecified else { return }
         // Anybody can make up as many as there are numbers.
-        guard reporters.knows(ssrc) || isReceiver(sender) || strangerAllowance.spend(1, at: now) else { return }
+        let hasPlace =
+            reporters.knows(ssrc) || isReceiver(sender)
+            || reporters.all.count { !isReceiver($0.endpoint) } < Reporters.maximumStrangerCount
+                && strangerAllowance.spend(1, at: now)
+        guard hasPlace else { return }
         reporters.heard(ssrc, at: sender, now)
         let expiry = now + memberTimeout
         sourceDeadline = sourceDeadline.map { min($0, expiry) } ?? expiry

@@ -133,6 +133,19 @@ struct ParticipantTests {
         #expect(events(&station).count <= 16)
     }
 
+    /// They come as slowly as they may, and each stays.
+    @Test func strangersDoNotTakeThePlacesOfPartners() {
+        var station = station([alice])
+        for second in 0..<120 {
+            for number in 0...second {
+                take(report(from: 100 + UInt32(number), "Eve"), &station, from: mallory, at: moment(Double(second)))
+            }
+        }
+        #expect(station.participants(at: moment(120)).count >= 20)
+        for number: UInt32 in 1...8 { take(report(from: 10 + number, "Alice"), &station, from: alice, at: moment(120)) }
+        #expect(station.participants(at: moment(120)).count { $0.name == "Alice" } == 8)
+    }
+
     @Test func aRelayIsNobody() {
         let relay = Endpoint(.anyV4, port: 5_004)
         var station = station([relay])
