@@ -67,6 +67,7 @@ struct Conductor {
         _ watch: inout LinkWatch, _ standing: inout ChannelStanding
     ) -> Names {
         var names = Names()
+        var strangers = StrangerNews(remotes: configuration.station.remotes)
         var notices = SoundNotices(configuration)
         var line = StatusLine(
             levels: levels, timePitch: configuration.playout.timePitch != nil,
@@ -77,7 +78,7 @@ struct Conductor {
             let key = keyboard?.key(within: interval) { line.clear() }
             if keyboard == nil { usleep(UInt32(interval) * 1_000) }
             if let key, press(key, session, configuration, standing, &who, &line) { break }
-            tellEvents(of: session, &names, &watch, &standing, &who, &line)
+            tellEvents(of: session, &names, &strangers, &watch, &standing, &who, &line)
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             watch.look(at: snapshot)
             for notice in notices.take(snapshot) {
@@ -91,7 +92,7 @@ struct Conductor {
             }
             if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch, standing, playing: streamer) }
         }
-        tellEvents(of: session, &names, &watch, &standing, &who, &line)
+        tellEvents(of: session, &names, &strangers, &watch, &standing, &who, &line, isLast: true)
         line.clear()
         return names
     }
@@ -157,8 +158,8 @@ struct Conductor {
     }
 
     private func tellEvents(
-        of session: Session, _ names: inout Names, _ watch: inout LinkWatch, _ standing: inout ChannelStanding,
-        _ who: inout WhoIsHere, _ line: inout StatusLine
+        of session: Session, _ names: inout Names, _ strangers: inout StrangerNews, _ watch: inout LinkWatch,
+        _ standing: inout ChannelStanding, _ who: inout WhoIsHere, _ line: inout StatusLine, isLast: Bool = false
     ) {
         for change in session.takeCardChanges() {
             line.clear()
@@ -172,18 +173,23 @@ struct Conductor {
             if !all.isEmpty { line.clear() }
             for news in all { say(news) }
         }
-        tell(session.takeEvents(), &names, &watch, standing, &line)
+        tell(session.takeEvents(), &names, &strangers, &watch, standing, &line)
+        if let summary = strangers.summary(at: .now, isOver: isLast) {
+            line.clear()
+            say(summary)
+        }
     }
 
     private func tell(
-        _ events: [Event], _ names: inout Names, _ watch: inout LinkWatch, _ standing: ChannelStanding,
-        _ line: inout StatusLine
+        _ events: [Event], _ names: inout Names, _ strangers: inout StrangerNews, _ watch: inout LinkWatch,
+        _ standing: ChannelStanding, _ line: inout StatusLine
     ) {
         for event in events {
             watch.take(event)
             let news = news(of: event, names, standing)
+            let isShown = news != nil && strangers.mayShow(event, names, at: .now)
             names.take(event)
-            guard let news else { continue }
+            guard let news, isShown else { continue }
             line.clear()
             say(news)
         }

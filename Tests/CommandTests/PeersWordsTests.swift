@@ -42,6 +42,24 @@ import Testing
         expectHarmless(receiver.errors)
     }
 
+    @Test func aPeerThatChangesItsNameAllTheTimeFillsNoTerminal() throws {
+        let receiver = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "x.wav"], in: folder)
+        try #require(receiver.takes(port: port), "\(receiver.errors)")
+        let peer = Peer(port: port)
+        for number in 0..<5 { peer.sendSound(number) }
+        try #require(receiver.says("hearing 127.0.0.1:"), "\(receiver.errors)")
+        for number in 0..<200 {
+            peer.sendName("Eve \(number)")
+            usleep(5_000)
+        }
+        receiver.wait(.milliseconds(500)) { false }
+        receiver.send(SIGINT)
+        #expect(receiver.wait() == .code(0))
+        let shownCount = receiver.errors.split(separator: "\n").count { $0.contains(" is Eve ") }
+        #expect((5...30).contains(shownCount), "\(receiver.errors)")
+        #expect(receiver.errors.contains("more lines are not shown: strangers came"), "\(receiver.errors)")
+    }
+
     private func expectHarmless(_ text: String) {
         #expect(
             text.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) },
