@@ -4,6 +4,8 @@ import Radio
 /// A file that holds one secret in its first line, and that nobody else may read.
 enum SecretFile {
     private static let maximumByteCount = 4_096
+    /// O_TMPFILE, which Swift does not import.
+    private static let unnamedFile: Int32 = 0o2000_0000 | O_DIRECTORY
 
     /// Throws `.unavailable` with the remedy where others may read it, it is another's, or it is not there.
     static func read(_ path: String, for what: String) throws(RadioError) -> String {
@@ -49,35 +51,46 @@ enum SecretFile {
                 .unavailable,
                 "\(path) is not a regular file, and keys are written only to regular files: choose another path")
         }
-        var name = ""
-        var file: Int32 = -1
-        for _ in 0..<16 where file < 0 {
-            name = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
-            file = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            if file < 0, errno != EEXIST { break }
-        }
-        guard file >= 0 else { throw unwritable(path, errno) }
-        let code = write(Array(text.utf8), to: file)
-        guard code == 0, unsafe rename(name, path) == 0 else {
-            let reason = code == 0 ? errno : code
-            unsafe unlink(name)
-            throw unwritable(path, reason)
-        }
+        let bytes = Array(text.utf8)
+        var code = replace(path, with: bytes, isNamedLate: true)
+        // Not every file system has files without a name, and not every system shows `/proc`.
+        if code != 0 { code = replace(path, with: bytes, isNamedLate: false) }
+        if code != 0 { throw unwritable(path, code) }
     }
 
-    /// Closes it. Returns an `errno`, or 0.
+    /// Returns an `errno`, or 0. A file that is named late has no name until it is complete, so nothing stays of it when we are
+    /// killed before. The C functions are `open` with O_TMPFILE, `linkat` and `rename`.
+    private static func replace(_ path: String, with bytes: [UInt8], isNamedLate: Bool) -> Int32 {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let name = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
+        let flags = O_WRONLY | O_CLOEXEC
+        let file =
+            isNamedLate
+            ? unsafe open(folder, flags | unnamedFile, 0o600)
+            : unsafe open(name, flags | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { return errno }
+        var code = write(bytes, to: file)
+        if code == 0, isNamedLate,
+            unsafe linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0
+        {
+            code = errno
+        }
+        if close(file) != 0, code == 0 { code = errno }
+        if code == 0, unsafe rename(name, path) != 0 { code = errno }
+        if code != 0 { unsafe unlink(name) }
+        return code
+    }
+
+    /// Returns an `errno`, or 0.
     private static func write(_ bytes: [UInt8], to file: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else {
-                defer { close(file) }
-                return errno
-            }
+            guard count >= 0 else { return errno }
             rest = rest.dropFirst(count)
         }
-        return close(file) == 0 ? 0 : errno
+        return 0
     }
 
     private static func unwritable(_ path: String, _ code: Int32) -> RadioError {

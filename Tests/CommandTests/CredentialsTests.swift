@@ -126,6 +126,24 @@ import Testing
         #expect(watcher.outputText.hasSuffix(" 0\n"), "\(watcher.outputText)")
     }
 
+    /// The limit on the length of files ends it at the first byte that it writes to one.
+    @Test func aProgramThatIsKilledWhileItWritesAKeyLeavesNoFile() throws {
+        let unnamedFile = 0o2000_0000 | O_DIRECTORY  // O_TMPFILE, which Swift does not import
+        let file = unsafe open(folder.path, O_WRONLY | unnamedFile | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        close(file)
+        folder.write("dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydHAu", to: "key")
+        let before = Folder.entries(of: folder.path).sorted()
+        let program = try Program(
+            "sh",
+            [
+                "-c", "ulimit -f 0; exec \"$@\" > /dev/null 2>&1", "sh", Program.path(of: "tenfour"), "send", "--input",
+                folder("song.wav"), "--sdp", folder("live.sdp"), "--srtp-key-file", folder("key"), "srtp://127.0.0.1:9",
+            ])
+        #expect(program.wait() == .signal(SIGXFSZ), "\(program.errors)")
+        #expect(Folder.entries(of: folder.path).sorted() == before)
+    }
+
     @Test func aKeyGoesIntoNoLinkAndNoPipe() throws {
         folder.write("dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydHAu", to: "key")
         folder.write("v=0\n", to: "theirs.sdp")
