@@ -27,11 +27,20 @@ extension Relay {
     /// Makes room for one more SSRC in a channel: that of the talker who was silent longest is free again, if that is long
     /// enough. False where there is no room.
     mutating func makeRoomForSSRC(in channel: Int, of place: Int, at now: Instant) -> Bool {
-        guard let claimants = channels[channel]?.claimants, let most = channels[channel]?.limits.channelTalkers else {
-            return true
-        }
+        guard let most = channels[channel]?.limits.channelTalkers else { return true }
         // One that takes another SSRC gives its own up.
-        if claimants.count - (talkers[place]?.claim == nil ? 0 : 1) < most { return true }
+        let ownCount = talkers[place]?.claim == nil ? 0 : 1
+        // Where the limit was lowered there may be several too many.
+        while let claimants = channels[channel]?.claimants, claimants.count - ownCount >= most {
+            guard let silent = silentLongest(of: claimants, but: place, at: now),
+                now - silent.since >= Self.silenceBeforeDisplaced
+            else { return false }
+            release(silent.place, at: now)
+        }
+        return true
+    }
+
+    private func silentLongest(of claimants: [Int], but place: Int, at now: Instant) -> (place: Int, since: Instant)? {
         var silent: (place: Int, since: Instant)?
         for member in claimants {
             let other = Int(sessions[member].talker)
@@ -40,9 +49,7 @@ extension Relay {
             }
             silent = (other, since)
         }
-        guard let silent, now - silent.since >= Self.silenceBeforeDisplaced else { return false }
-        release(silent.place, at: now)
-        return true
+        return silent
     }
 }
 

@@ -47,11 +47,47 @@ extension Relay {
         guard mayDisplace(in: channel, from: sessions[member].endpoint.address),
             let newest = newestListenerOfLargestNetwork(in: channel)
         else { return false }
-        outbox.put(.goodbye(.displaced), for: newest, of: &sessions)
-        // A station that does not know that reason takes this one; any other has gone by then.
-        outbox.put(.goodbye(.full), for: newest, of: &sessions)
-        end(newest, at: now)
+        displace(newest, at: now)
         return hasRoom(in: channel, as: sessions[member].role)
+    }
+
+    private mutating func displace(_ member: Int, at now: Instant) {
+        outbox.put(.goodbye(.displaced), for: member, of: &sessions)
+        // A station that does not know that reason takes this one; any other has gone by then.
+        outbox.put(.goodbye(.full), for: member, of: &sessions)
+        end(member, at: now)
+    }
+
+    /// Limits were lowered: the newest listeners beyond them go, those of the fullest channel first where it is the whole relay that
+    /// has too many. Talkers stay. From here on, a listener that is displaced leaves a place for the newcomer.
+    mutating func shrink(at now: Instant) {
+        for channel in channels.indices {
+            while let places = channels[channel]?.limits.channelMembers, let status = channels[channel]?.status,
+                status.memberCount > places || status.listenerCount > RelayLimits.listenerPlaces(of: places),
+                let listener = newestListener(in: channel)
+            {
+                displace(listener, at: now)
+            }
+        }
+        while sessions.joinedCount > limits.members || listenerCount > RelayLimits.listenerPlaces(of: limits.members),
+            let channel = fullestChannel, let listener = newestListener(in: channel)
+        {
+            displace(listener, at: now)
+        }
+    }
+
+    /// The channel with the most listeners.
+    private var fullestChannel: Int? {
+        channels.indices.max { channels[$0]?.status.listenerCount ?? 0 < channels[$1]?.status.listenerCount ?? 0 }
+    }
+
+    private func newestListener(in channel: Int) -> Int? {
+        var next = sessions.first(in: channel)
+        while let member = next {
+            if sessions[member].state == .joined, sessions[member].role == .listen { return member }
+            next = sessions.next(behind: member)
+        }
+        return nil
     }
 
     /// The members of a channel lie newest first.

@@ -4,8 +4,8 @@ public import Sound
 
 /// A configuration that changes, and an end.
 extension Relay {
-    /// Those in a channel that keeps its keys stay, also where it has room for fewer now. Others are told why
-    /// theirs ends: it has other keys now, or is gone.
+    /// Those in a channel that keeps its keys stay, but for the newest listeners where it has room for fewer now. Others are told
+    /// why theirs ends: it has other keys now, or is gone.
     public mutating func reload(_ configuration: RelayConfiguration, at now: Instant) {
         limits = configuration.limits
         names = configuration.names
@@ -38,6 +38,7 @@ extension Relay {
             }
         }
         doors.open(channels)
+        shrink(at: now)
     }
 
     private mutating func limitTalkers(of channel: Int) {

@@ -49,6 +49,19 @@ struct ChannelBoundsTests {
         #expect(room.relay.status.discards[.tooManyTalkers] == 2)
     }
 
+    @Test func aLimitThatWasLoweredHoldsWhenTheNextOneSpeaks() {
+        let crowd = talkers(6)
+        for talker in crowd { #expect(isForwarded(talker.announce(room))) }
+        var configuration = RelayConfiguration([family], limits: .wide)
+        configuration.limits.channelTalkers = 4
+        room.reload(configuration)
+        room.run(.seconds(6))
+        for talker in crowd[3...] { #expect(isForwarded(talker.talk(room))) }
+        #expect(isForwarded(talkers(1, from: 100)[0].announce(room)))
+        for talker in crowd[..<3] { #expect(talker.talk(room) == .discarded(.unannounced)) }
+        #expect(talkers(1, from: 101)[0].announce(room) == .discarded(.tooManyTalkers))
+    }
+
     @Test func whoTakesAnotherSSRCTakesNobodysPlace() {
         let crowd = talkers(32)
         for talker in crowd { talker.announce(room) }

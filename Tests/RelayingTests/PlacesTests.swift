@@ -87,6 +87,58 @@ struct PlacesTests {
         #expect(room.relay.status.channels[0].memberCount == 8)
     }
 
+    private func reload(_ room: RelayRoom, places: Int, members: Int = 10_000) {
+        var limits = RelayLimits()
+        limits.channelMembers = places
+        limits.members = members
+        room.reload(RelayConfiguration([family], limits: limits))
+    }
+
+    @Test func whereLimitsAreLoweredTheNewestListenersGo() {
+        let room = room(16)
+        let (crowd, talkers) = (members(10), members(4, .talk, network: 2))
+        for member in crowd + talkers { #expect(member.join(room)) }
+        reload(room, places: 8)
+        let channel = room.relay.status.channels[0]
+        #expect(channel.memberCount == 8 && channel.listenerCount == 4)
+        for member in crowd.prefix(4) + talkers { #expect(member.renew(room) == .handled) }
+        for member in crowd.suffix(6) {
+            #expect(member.records(room).records.suffix(2) == [.goodbye(.displaced), .goodbye(.full)])
+        }
+        // Whoever displaces one takes its place.
+        #expect(SimulatedMember(family, .listen, at: .host(3)).join(room))
+        #expect(crowd[3].renew(room) == .discarded(.unknownSession) && crowd[2].renew(room) == .handled)
+        #expect(room.relay.status.channels[0].memberCount == 8)
+        for talker in talkers { #expect(talker.renew(room) == .handled) }
+    }
+
+    @Test func whereTalkersAloneAreTooManyTheyStay() {
+        let room = room(16)
+        let (talkers, listeners) = (members(8, .talk, network: 2), members(4))
+        for member in talkers + listeners { #expect(member.join(room)) }
+        reload(room, places: 4)
+        #expect(room.relay.status.channels[0].memberCount == 8)
+        for talker in talkers { #expect(talker.renew(room) == .handled) }
+        for number in 3...9 { #expect(isFull(SimulatedMember(family, .listen, at: .host(number)).knock(room))) }
+        #expect(isFull(SimulatedMember(family, .talk, at: .host(10)).knock(room)))
+        for talker in talkers.prefix(5) { talker.say(.leave, room) }
+        #expect(SimulatedMember(family, .talk, at: .host(11)).join(room))
+        #expect(isFull(SimulatedMember(family, .listen, at: .host(3)).knock(room)))
+    }
+
+    @Test func whereTheWholeRelayHasFewerPlacesTheFullestChannelGivesThem() {
+        let other = ChannelKeys.drawn("other", seed: 11)
+        let room = RelayRoom([family, other])
+        let (crowd, talkers) = (members(9), members(2, .talk, network: 2))
+        let few = (1...2).map { SimulatedMember(other, .listen, at: .host(3, port: UInt16($0)), seed: 4) }
+        for member in crowd + talkers + few { #expect(member.join(room)) }
+        var limits = RelayLimits()
+        limits.members = 8
+        room.reload(RelayConfiguration([family, other], limits: limits))
+        #expect(room.relay.status.channels.map(\.memberCount) == [6, 2])
+        for member in crowd.prefix(4) + talkers + few { #expect(member.renew(room) == .handled) }
+    }
+
     @Test func anIPv6NetworkIsOf48Bits() {
         let room = room(8)
         func member(_ high: UInt64, _ port: UInt16) -> SimulatedMember {
