@@ -1,15 +1,17 @@
-/// What a server says about the resource at an address. It shows whether a later response has a part of the same
-/// resource.
+/// The length, the tag and the time that an HTTP response gives for its resource.
+///
+/// When a download goes on after a break, the first response's values are compared with those of the next: where they differ, the
+/// server has another resource at that address now, and its bytes do not follow on the ones that we have.
 package struct Representation: Equatable {
     package var byteCount: Int?
     var entityTag: String?
     var lastModified: String?
-    /// A part of it can be asked for.
+    /// Whether the server sends a part of the resource to those who ask for one.
     var isSeekable: Bool
-    /// A station: what it sends after its end or a break is what it sends then.
+    /// Whether it is a radio station, which sends after a break whatever is on the air at that moment.
     var isStation: Bool
 
-    /// Of a response with the whole of it, or with a part.
+    /// Reads a response's head. `isPart` says whether the body is a part of the resource (status 206) or all of it.
     package init(_ head: ResponseHead, isPart: Bool) {
         // Between the metadata of a station there is no such thing as an offset, whatever it says of a length.
         let isStation = head.metadataInterval != nil
@@ -21,11 +23,11 @@ package struct Representation: Equatable {
         self.isStation = isStation || (head.isStation && byteCount == nil)
     }
 
-    /// Nothing tells that it would be the same when it is asked for again.
+    /// Whether a second request may bring other bytes: a station, or a resource without length, tag and time.
     var isLive: Bool { isStation || (byteCount == nil && entityTag == nil && lastModified == nil) }
 
-    /// Whether an offset means the same in both. Servers that share a name may well give one file different tags; its length and
-    /// time do not differ.
+    /// Whether both are the same resource, so that an offset means the same byte in both. Several servers behind one name may give
+    /// one file different tags, but not different lengths or times.
     func isSame(as other: Self) -> Bool {
         if let byteCount, let theirs = other.byteCount, byteCount != theirs { return false }
         if let lastModified, let theirs = other.lastModified { return lastModified == theirs }

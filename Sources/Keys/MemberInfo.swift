@@ -1,7 +1,10 @@
 public import RTP
 internal import Sound
 
-/// What a member tells the other members about itself. It travels sealed: a relay passes it on unread (Protocol/control.md).
+/// A member's name, microphone and SSRC, as it tells them to the other members of a channel.
+///
+/// It is sent as `SealedMemberInfo`, encrypted with a key that only members have: relays forward it and cannot read it. The wire
+/// format is in Protocol/control.md, section "Who is there".
 public struct MemberInfo: Hashable, Sendable {
     /// Fit to be shown, at most 64 bytes of UTF-8. Empty where the member keeps its name back.
     public let name: String
@@ -70,7 +73,9 @@ public struct MemberInfo: Hashable, Sendable {
     }
 }
 
-/// A member's info as a relay keeps it: 109 bytes, of which it can read who and how often, and nothing else.
+/// A member's info as it is sent and as a relay stores it: 109 bytes.
+///
+/// A relay can read the id and the counter in it. The info itself is encrypted for the members of the channel.
 public struct SealedMemberInfo: Sendable {
     /// A number that the member has drawn for as long as it runs. Not zero.
     public let id: UInt64
