@@ -122,11 +122,16 @@ def main():
     for turn in range(arguments.times):
         for name in arguments.case:
             with Busy(arguments.busy):
-                result = measure(CASES[name], arguments, free_ports())
+                try:
+                    result = measure(CASES[name], arguments, free_ports())
+                except FileNotFoundError as error:
+                    say(f"{name}: there is no program {error.filename} here; install it, or leave {name} out")
+                    return 1
             if arguments.json:
                 print(json.dumps(result), flush=True)
             else:
                 show(result)
+    return 0
 
 
-main()
+raise SystemExit(main())
