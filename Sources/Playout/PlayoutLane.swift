@@ -28,8 +28,8 @@ public struct PlayoutLane: ~Copyable, Sendable {
     var lastEnd = FrameCount.zero
     /// Sound made up since with nothing in the queue to say whether it was lost, late or never sent.
     private var waited = FrameCount.zero
-    /// Silence since, after the wait was given up.
-    private var rested = FrameCount.zero
+    /// When the wait was given up, until the next packet is decoded. The card may not ask meanwhile.
+    private var restingSince: FrameCount?
     /// Until then the depth does not shrink: packets came late, and the newest one was late too, so the route may be longer now.
     private var heldUntil = FrameCount(0)
 
@@ -102,10 +102,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     /// What to play at `now`, at most `wanted` frames of it when it is silence. Call it again when that is played.
     @_noAllocation @_noLocks
     public mutating func next(at now: FrameCount, wanting wanted: FrameCount) -> PlayoutOperation {
-        if playing == nil, let silence = begin(at: now, wanting: wanted) {
-            rested += silence
-            return .silence(silence)
-        }
+        if playing == nil, let silence = begin(at: now, wanting: wanted) { return .silence(silence) }
         guard var playing else { return .silence(wanted) }
         settleWait(&playing, at: now)
         playing.depth = now - playing.position
@@ -193,7 +190,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
         playing = nil
         lastSequence = nil
         lastEnd = .zero
-        (waited, rested) = (.zero, .zero)
+        (waited, restingSince) = (.zero, nil)
         heldUntil = .zero
         skippedTo = nil
         missing.removeAll()
@@ -283,9 +280,8 @@ public struct PlayoutLane: ~Copyable, Sendable {
             operation = .conceal(frames)
         case .rest:
             playing = nil
-            let silence = begin(at: now, wanting: wanted) ?? FrameCount(0)
-            rested += silence
-            return .silence(silence)
+            restingSince = now
+            return .silence(begin(at: now, wanting: wanted) ?? FrameCount(0))
         }
         playing = after
         return operation
@@ -295,13 +291,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     private mutating func note(_ packet: PacketQueue.Entry, skipping: FrameCount, at now: FrameCount) {
         let followsAtOnce = lastSequence.map { packet.sequence == $0 + 1 } ?? true
         if !followsAtOnce, let lastSequence { missing.miss(lastSequence + 1...packet.sequence - 1, at: now) }
-        // Where the talker's time went on without a break it was a stall, however long; else they were silent themselves.
-        if followsAtOnce, packet.start <= lastEnd, lastSequence != nil {
-            bookInHindsight(waited + rested)
-        } else if !followsAtOnce {
-            bookInHindsight(waited)
-        }
-        (waited, rested) = (.zero, .zero)
+        bookSilence(before: packet, followsAtOnce: followsAtOnce, at: now)
         switch packet.origin {
         case .original:
             statistics.decoded += packet.frameCount - skipping
@@ -313,6 +303,20 @@ public struct PlayoutLane: ~Copyable, Sendable {
             missing.miss(packet.sequence...packet.sequence, at: now)
         }
         (lastSequence, lastEnd) = (packet.sequence, packet.end)
+    }
+
+    /// Books what was not heard since the packet before, if that was no pause of the talker's.
+    private mutating func bookSilence(before packet: PacketQueue.Entry, followsAtOnce: Bool, at now: FrameCount) {
+        let rested = restingSince.map { max(now - $0, .zero) } ?? .zero
+        if followsAtOnce, packet.start <= lastEnd, lastSequence != nil {
+            // Their time went on without a break: a stall, as long as what has come after it. Some stop their time in a pause.
+            bookInHindsight(waited + min(rested, FrameCount((queue.count + 1) * packet.frameCount.rawValue)))
+        } else if !followsAtOnce, let lastSequence {
+            // Their numbers tell how much was sent and lost.
+            let lost = FrameCount(Int(packet.sequence - lastSequence - 1) * packet.frameCount.rawValue)
+            bookInHindsight(max(waited, min(waited + rested, lost)))
+        }
+        (waited, restingSince) = (.zero, nil)
     }
 
     private mutating func bookInHindsight(_ frames: FrameCount) {

@@ -40,7 +40,7 @@ public struct ReceptionStatistics: Sendable {
     private var receivedBefore = 0
 
     /// Further ahead is a jump, not a loss.
-    private static let maximumDropout = 3000
+    public static let maximumDropout = 3000
     /// A packet so far behind may yet come.
     private static let patience = 32
     /// Further behind is a jump, not a late packet.
@@ -106,6 +106,11 @@ public struct ReceptionStatistics: Sendable {
 }
 
 extension ReceptionStatistics {
+    /// The sequence number that counting began with.
+    public var firstSequenceNumber: SequenceNumber { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: base)) }
+    /// The highest sequence number so far.
+    public var highestSequenceNumber: SequenceNumber { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: highest)) }
+
     /// From the first sequence number to the highest, what was sent as far as one can tell.
     public var expectedCount: Int { receivedCount == 0 ? 0 : Int(highest - base + 1) }
 

@@ -87,6 +87,8 @@ public struct SessionSnapshot: Sendable {
 
     /// What is counted of one from the first packet until it leaves: who comes back begins anew.
     fileprivate struct Stay: Sendable {
+        /// Nil where no packet has come.
+        var highest: SequenceNumber?
         var receivedCount = 0
         var lostCount = 0
         var duplicateCount = 0
@@ -189,7 +191,10 @@ extension SessionSnapshot.VoiceSnapshot {
 
     fileprivate mutating func update(_ source: Source) {
         let hasComeBack = endpoint == nil || source.reception.receivedCount < stay.receivedCount
-        if hasComeBack { earlier = earlier + stay }
+        if hasComeBack {
+            earlier = earlier + stay
+            earlier.addLosses(before: source.reception.firstSequenceNumber)
+        }
         name = source.name
         endpoint = source.endpoint
         jitter = source.reception.jitter.duration()
@@ -211,11 +216,21 @@ extension SessionSnapshot.VoiceSnapshot {
 
 extension SessionSnapshot.Stay {
     fileprivate init(_ source: Source) {
+        highest = source.reception.highestSequenceNumber
         receivedCount = source.reception.receivedCount
         lostCount = source.reception.cumulativeLost
         duplicateCount = source.reception.duplicateCount
         losses = source.reception.losses
         mending = source.mending
+    }
+
+    /// Its numbers go on with `next` after an outage: what was sent in between was lost. A jump says nothing of what was sent.
+    fileprivate mutating func addLosses(before next: SequenceNumber) {
+        guard let highest else { return }
+        let step = next.distance(after: highest)
+        guard (1..<ReceptionStatistics.maximumDropout).contains(step) else { return }
+        lostCount += step - 1
+        for _ in 1..<step { losses.count(isLost: true) }
     }
 
     fileprivate static func + (earlier: Self, later: Self) -> Self {

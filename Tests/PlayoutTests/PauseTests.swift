@@ -64,3 +64,17 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     talk.run(seconds: 35)
     #expect(talk.lane.statistics.target < FrameCount(960))
 }
+
+/// All that was sent in an outage counts as not heard, and no more of a pause than the packet that was lost before it.
+@Test func anOutageIsNoPause() {
+    var talk = SimulatedTalk()
+    talk.delay = { (250..<350).contains($0) ? nil : FrameCount(48) }
+    talk.run(seconds: 10)
+    #expect(abs(talk.lane.statistics.concealed.rawValue - 100 * 960) <= 960, "\(talk.lane.statistics.concealed)")
+
+    var pausing = SimulatedTalk()
+    pausing.delay = { $0 == 249 ? nil : FrameCount(48) }
+    pausing.isSpoken = { !(250..<350).contains($0) }
+    pausing.run(seconds: 10)
+    #expect(pausing.lane.statistics.concealed <= FrameCount(6_720), "\(pausing.lane.statistics.concealed)")
+}

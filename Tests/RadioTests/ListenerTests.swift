@@ -44,6 +44,33 @@ import Testing
         #expect(longestGap(in: room.heard(from: 4, to: 11.9)) < 240)
     }
 
+    /// Nothing is asked of a talker's voice in it, and yet all of it counts as not heard; a pause of the talker's does not.
+    @Test func anOutageCountsAsNotHeardAndAPauseDoesNot() throws {
+        let room = try room(saying: [440], seconds: 8)
+        room.delay = { (100..<250).contains($0) ? nil : .milliseconds(1) }
+        room.run(seconds: 6)
+        let outage = try #require(room.report(of: 1)?.playout)
+        #expect(abs(outage.concealed.duration() / .seconds(1) - 3) < 0.05, "\(outage.concealed)")
+
+        let pausing = try self.room(saying: [440], seconds: 8)
+        pausing.run(seconds: 2)
+        pausing.talkers[0].isOpen = false
+        pausing.run(seconds: 3)
+        pausing.talkers[0].isOpen = true
+        pausing.run(seconds: 1)
+        let pause = try #require(pausing.report(of: 1)?.playout)
+        #expect(pause.concealed < FrameCount(960), "\(pause.concealed)")
+    }
+
+    /// What was held up for two seconds and comes all at once was not heard when it was due.
+    @Test func aStallCountsAsNotHeard() throws {
+        let room = try room(saying: [440], seconds: 8)
+        room.delay = { (100..<200).contains($0) ? .milliseconds(20 * (200 - $0)) : .milliseconds(1) }
+        room.run(seconds: 6)
+        let stall = try #require(room.report(of: 1)?.playout)
+        #expect(abs(stall.concealed.duration() / .seconds(1) - 2) < 0.2, "\(stall.concealed)")
+    }
+
     @Test func twoTalkersAreMixed() throws {
         let room = try room(saying: [440, 1_000])
         room.run(seconds: 2)
