@@ -56,7 +56,7 @@ struct ArrivalTrace: Sendable {
     }
 
     mutating func packetArrived(
-        _ header: RTPHeader, _ opus: OpusPacket, _ reception: ReceptionStatistics.Reception, isResent: Bool,
+        _ header: RTPHeader, _ frameCount: FrameCount?, _ reception: ReceptionStatistics.Reception, isResent: Bool,
         at now: Instant
     ) {
         switch reception {
@@ -65,10 +65,10 @@ struct ArrivalTrace: Sendable {
         case .restarted:
             begin()
             pattern.came(ahead: 0, as: header.sequenceNumber, isResent: false)
-            note(header, opus, ahead: 0, isResent: false, at: now)
+            note(header, frameCount, ahead: 0, isResent: false, at: now)
         case .ahead(let lost):
             pattern.came(ahead: lost, as: header.sequenceNumber, isResent: isResent)
-            note(header, opus, ahead: lost, isResent: isResent, at: now)
+            note(header, frameCount, ahead: lost, isResent: isResent, at: now)
         case .reordered(let distance):
             pattern.came(behindHighest: distance, isResent: isResent)
             if missing.isOvertaken(header.sequenceNumber, at: now) {
@@ -107,9 +107,9 @@ struct ArrivalTrace: Sendable {
     }
 
     private mutating func note(
-        _ header: RTPHeader, _ opus: OpusPacket, ahead lost: Int, isResent: Bool, at now: Instant
+        _ header: RTPHeader, _ sound: FrameCount?, ahead lost: Int, isResent: Bool, at now: Instant
     ) {
-        frameCount = opus.frameCount
+        frameCount = sound ?? frameCount
         let time = time(of: header)
         if !isResent { measure(now.nanoseconds &- time, at: now) }
         let place = Instant(nanoseconds: time &+ (transit.least ?? now.nanoseconds &- time))

@@ -31,6 +31,7 @@ extension Station {
             redundant = blocks
         }
         guard let opus = try? OpusPacket(parsing: datagram.extracting(payload)) else {
+            unreadablePacketArrived(header, byteCount: datagram.count, from: sender, at: now)
             return .discarded(.malformedPayload)
         }
         guard payload.count <= Self.maximumPayloadByteCount else { return .discarded(.oversizedPayload) }
@@ -39,7 +40,7 @@ extension Station {
         case .refused(let reason):
             return .discarded(reason)
         case .source(let index):
-            let origin = sources[index].packetArrived(header, opus, byteCount: datagram.count, at: now)
+            let origin = sources[index].packetArrived(header, opus.frameCount, byteCount: datagram.count, at: now)
             guard sources[index].plausibility.take(opus.toc) else {
                 if sources[index].plausibility.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
                 return .discarded(.looksEncrypted)
@@ -52,6 +53,14 @@ extension Station {
             greet(index, at: now)
             return .media(packet)
         }
+    }
+
+    /// A packet of a known source whose payload is no Opus, as half of all encrypted ones: the network has not lost it.
+    private mutating func unreadablePacketArrived(
+        _ header: RTPHeader, byteCount: Int, from sender: Endpoint, at now: Instant
+    ) {
+        guard let index = index(of: header.ssrc), sources[index].sends(from: sender, at: now) else { return }
+        _ = sources[index].packetArrived(header, nil, byteCount: byteCount, at: now)
     }
 
     /// A packet within the datagram that cannot be read spoils only itself: the others count.

@@ -69,8 +69,8 @@ public struct Source: Sendable {
         return true
     }
 
-    /// Returns whether it came by itself or because it was asked for.
-    mutating func packetArrived(_ header: RTPHeader, _ opus: OpusPacket, byteCount: Int, at now: Instant)
+    /// Returns whether it came by itself or because it was asked for. `frameCount` is the sound in it, nil where it is no Opus.
+    mutating func packetArrived(_ header: RTPHeader, _ frameCount: FrameCount?, byteCount: Int, at now: Instant)
         -> PacketOrigin
     {
         lastHeard = now
@@ -80,7 +80,7 @@ public struct Source: Sendable {
         let isResent = trace.isAnswer(header, at: now)
         let reception = reception.packetArrived(
             header.sequenceNumber, timestamp: header.timestamp, isResent: isResent, at: now)
-        trace.packetArrived(header, opus, reception, isResent: isResent, at: now)
+        trace.packetArrived(header, frameCount, reception, isResent: isResent, at: now)
         // The second answer to a question that was asked twice says nothing of how long packets take.
         return isResent || reception == .duplicate ? .resent : .original
     }

@@ -27,6 +27,8 @@ struct PlausibilityTests {
         #expect((toldAfter ?? .max) < 40, "told after \(toldAfter ?? -1) packets")
         #expect(taken <= 2, "\(taken) taken")
         #expect(listener.discards[.looksEncrypted] + listener.discards[.malformedPayload] + taken == 200)
+        let reception = listener.sources[0].reception
+        #expect(reception.cumulativeLost == 0 && reception.receivedCount > 150, "the network has lost none of it")
     }
 
     /// Every mode and bandwidth in turn, as an encoder goes through them that is told to.
