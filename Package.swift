@@ -250,7 +250,9 @@ let package = Package(
             ]),
         tests("ReadmeTests", imports: ["send-a-file", "hear", "play", "SoundFile", "Sound"]),
         tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
-        tests("CommandTests", imports: ["BadLink", "tenfour", "Radio", "Membership", "Keys", "Engine"]),
+        tests(
+            "CommandTests",
+            imports: ["BadLink", "tenfour", "Radio", "Membership", "Keys", "Engine", "Quality", "RTP", "Sound"]),
         tests("InteropTests", imports: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]

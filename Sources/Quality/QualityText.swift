@@ -17,7 +17,7 @@ extension QualitySummary {
         if playout.missing > .zero {
             lines.append(
                 "not played  \(seconds(playout.missing))\(percent(missingShare)) in \(playout.holes) "
-                    + "hole\(playout.holes == 1 ? "" : "s"): the sound card stalled, or was gone")
+                    + "hole\(playout.holes == 1 ? "" : "s"): the sound card or the program stood still")
         }
         if let mean = delays.mean, let p95 = delays.quantile(0.95), let most = delays.maximum {
             lines.append(

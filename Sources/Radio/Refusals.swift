@@ -41,15 +41,16 @@ extension Refusal.Reason {
 
 extension RadioError {
     /// That was the last that a relay had to say.
-    init(refusedFor reason: Refusal.Reason) {
+    public init(refusedFor reason: Refusal.Reason) {
         self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.sentence)
     }
 
-    init(closedFor reason: Refusal.Reason) {
+    /// That was how it let us go.
+    public init(closedFor reason: Refusal.Reason) {
         self.init(.unavailable, reason.mayPass ? "\(reason): try again" : reason.farewell)
     }
 
     /// Where the relay should be, or the station that answers.
-    static let nobodyAnswers = RadioError(
+    public static let nobodyAnswers = RadioError(
         .unavailable, "nobody answers at the link's address: see whether the relay, or the station, is running there")
 }

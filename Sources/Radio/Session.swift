@@ -130,6 +130,9 @@ public final class Session: Sendable {
     /// How far what is heard lies behind what was received, by its rate.
     public var lag: Duration { .microseconds(controls.bentLag.load(ordering: .relaxed)) }
 
+    /// Whether the file or pipe that is sent has come to its end.
+    public var hasInputEnded: Bool { controls.hasInputEnded.load(ordering: .acquiring) }
+
     /// Whether it has ended, by itself, by trouble or by `stop`, so that `wait` returns soon.
     public var isOver: Bool { controls.isOver.load(ordering: .acquiring) }
 

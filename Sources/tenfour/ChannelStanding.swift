@@ -25,6 +25,7 @@ struct ChannelStanding {
             place = nil
             return
         }
+        absence = .nobodyAnswers
         let endpoint = "\(relay.endpoints[0])"
         place = relay.host.map { endpoint.hasPrefix($0) ? endpoint : "\($0) (\(endpoint))" } ?? endpoint
     }
@@ -32,15 +33,27 @@ struct ChannelStanding {
     /// Whether what is said goes anywhere, as far as we know.
     var isReached: Bool { isInside || place == nil }
 
+    /// Why we are not in our channel; nil where we are, and without one.
+    private(set) var absence: RadioError?
+
     mutating func take(_ event: ChannelEvent) {
         switch event {
-        case .joined: (isInside, wasInside) = (true, true)
-        case .lost, .refused, .closed: isInside = false
+        case .joined:
+            (isInside, wasInside) = (true, true)
+            absence = nil
+        case .lost: leave(because: .nobodyAnswers)
+        case .refused(let reason): leave(because: RadioError(refusedFor: reason))
+        case .closed(let reason): leave(because: RadioError(closedFor: reason))
         case .membersKnown(let members): for talker in members.talkers { take(talker) }
         case .memberJoined(let member), .memberChanged(let member): take(member)
         case .memberLeft(let member): talkers[member.id] = nil
         case .ssrcIsTaken, .limited, .listeners: break
         }
+    }
+
+    private mutating func leave(because reason: RadioError) {
+        isInside = false
+        if place != nil { absence = reason }
     }
 
     private mutating func take(_ talker: ChannelMember) {

@@ -45,40 +45,55 @@ struct Conductor {
         if verbose { for line in session.openings { say(line) } }
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
         var watch = LinkWatch(keepsSeconds: file != nil)
+        var stops = StopWatch()
         var standing = ChannelStanding(configuration)
-        let names = conduct(session, configuration, keyboard, &watch, &standing)
+        let names = conduct(session, configuration, keyboard, &watch, &standing, &stops)
+        let hasQuit = !session.isOver && !Signals.hasEnd
         session.stop()
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
             watch.look(at: snapshot)
             let hasWorked = !snapshot.voices.isEmpty || snapshot.transmission.packetCount > 0
             if !quiet, hasWorked || (try? end.get()) != nil {
-                let report = Report(snapshot, names, watch)
+                let report = Report(snapshot, names, watch, stopped: stops.total)
                 Terminal.say(verbose ? report.text : "tenfour: \(report.line)")
             }
             try file?.write(watch, names, snapshot)
         }
         try end.get()
+        if hasQuit, let absence = standing.absence { throw absence }
     }
 
     /// Returns who was heard.
     private func conduct(
         _ session: Session, _ configuration: SessionConfiguration, _ keyboard: borrowing Keyboard?,
-        _ watch: inout LinkWatch, _ standing: inout ChannelStanding
+        _ watch: inout LinkWatch, _ standing: inout ChannelStanding, _ stops: inout StopWatch
     ) -> Names {
         var names = Names()
         var strangers = StrangerNews(remotes: configuration.station.remotes)
         var notices = SoundNotices(configuration)
+        let playsOnCard = if case .card = configuration.output { true } else { false }
         var line = StatusLine(
             levels: levels, timePitch: configuration.playout.timePitch != nil,
-            hasPartner: configuration.station.remotes.count == 1 && configuration.input != nil)
+            hasPartner: configuration.station.remotes.count == 1 && configuration.input != nil,
+            playsOnCard: playsOnCard)
         var who = WhoIsHere(isChannel: standing.isChannel)
         var hasToldOfOtherKeys = false
+        var hasToldOfInputsEnd = false
         while !session.isOver && !Signals.hasEnd {
             let key = keyboard?.key(within: interval) { line.clear() }
             if keyboard == nil { usleep(UInt32(interval) * 1_000) }
             if let key, press(key, session, configuration, standing, &who, &line) { break }
             tellEvents(of: session, &names, &strangers, &watch, &standing, &who, &line)
+            if let stop = stops.look() {
+                line.clear()
+                say("the program was stopped for \(StopWatch.text(stop)): nothing was sent or heard meanwhile")
+            }
+            if keys, !hasToldOfInputsEnd, session.hasInputEnded {
+                hasToldOfInputsEnd = true
+                line.clear()
+                say("\(inputName(configuration)) has ended: nothing more is sent, and you go on listening")
+            }
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
             watch.look(at: snapshot)
             for notice in notices.take(snapshot) {
@@ -90,11 +105,20 @@ struct Conductor {
                 line.clear()
                 say("what arrives cannot be decrypted: the sender has another key, or none")
             }
-            if !quiet, Terminal.showsStatus { line.draw(snapshot, session, names, watch, standing, playing: streamer) }
+            if !quiet, Terminal.showsStatus {
+                line.draw(snapshot, session, names, watch, standing, stops, playing: streamer)
+            }
         }
         tellEvents(of: session, &names, &strangers, &watch, &standing, &who, &line, isLast: true)
         line.clear()
         return names
+    }
+
+    private func inputName(_ configuration: SessionConfiguration) -> String {
+        switch configuration.input {
+        case .file(let path, _) where path != "-": path
+        default: "the input"
+        }
     }
 
     /// Whether standard input is the sound that is sent.
@@ -168,6 +192,7 @@ struct Conductor {
         for event in session.takeChannelEvents() {
             let news = standing.memberNews(of: event, verbose: verbose)
             standing.take(event)
+            watch.take(event)
             names.take(event)
             let all = (news ?? standing.news(of: event, verbose: verbose)).map { [$0] } ?? who.lines(of: event)
             if !all.isEmpty { line.clear() }

@@ -1,4 +1,5 @@
 import Engine
+import Membership
 import Playout
 import Quality
 import RTP
@@ -41,6 +42,8 @@ struct LinkWatch {
     mutating func take(_ event: Event) {
         if case .receiverReported(let receiver, let view) = event { sent.take(view, of: receiver) }
     }
+
+    mutating func take(_ event: ChannelEvent) { sent.take(event) }
 
     /// The last five seconds of one who is heard.
     func recent(_ ssrc: SSRC) -> QualitySummary { each[ssrc]?.recent ?? QualitySummary() }

@@ -14,11 +14,18 @@ struct Report {
     let talkers: [SSRC: QualitySummary]
     /// Since the start.
     private let lastReport: Duration?
+    /// Of what was sent, packets that nobody heard in the end; nil where no reports came.
+    let lostCount: Int?
 
-    init(_ snapshot: SessionSnapshot, _ names: Names, _ watch: LinkWatch) {
+    /// How long the program was stopped, by Ctrl-Z or a signal.
+    let stopped: Duration
+
+    init(_ snapshot: SessionSnapshot, _ names: Names, _ watch: LinkWatch, stopped: Duration = .zero) {
+        self.stopped = stopped
         self.snapshot = snapshot
         self.names = names
         lastReport = watch.sent.lastReport
+        lostCount = watch.sent.lostCount
         talkers = Dictionary(watch.heard.talkers.map { ($0.ssrc, $0.whole) }) { first, _ in first }
     }
 
@@ -47,6 +54,9 @@ struct Report {
                 "capture     \(count(capture.xrunCount, "overrun")) of the card, \(Int(missed.rounded())) ms not captured, "
                     + "\(count(capture.overrunCount, "packet")) not taken")
         }
+        if stopped > .zero {
+            lines.append("stopped     \(StopWatch.text(stopped)) by Ctrl-Z or a signal: nothing was sent or heard")
+        }
         lines += leftOut
         if snapshot.discards.total > 0 { lines.append("passed over \(discards)") }
         if snapshot.network.failed > 0 {
@@ -58,10 +68,8 @@ struct Report {
 
     /// What the other end says about what was sent.
     private var reported: String {
-        guard let view = snapshot.transmission.lastView else {
-            return "no reports came, so it is not known whether anybody heard it"
-        }
-        let lost = "the other end reports \(max(view.lostCount, 0)) lost in the end"
+        guard let lostCount else { return "no reports came, so it is not known whether anybody heard it" }
+        let lost = "by the other end's reports, \(lostCount) were lost in the end"
         guard let lastReport, snapshot.elapsed - lastReport > Self.longestSilence else { return lost }
         let silence = decimal((snapshot.elapsed - lastReport) / .seconds(1), places: 0)
         return lost + ", and has not reported in the last \(silence) s"

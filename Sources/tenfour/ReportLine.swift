@@ -20,6 +20,7 @@ extension Report {
         let others = snapshot.voices.count - Self.longestList
         if others > 0 { parts.append("\(others) more \(others == 1 ? "was" : "were") heard") }
         if snapshot.playback != nil, snapshot.voices.isEmpty { parts.append("received nothing") }
+        if stopped > .zero { parts.append("stopped for \(StopWatch.text(stopped))") }
         if snapshot.unopenedCount > 0 { parts.append("\(count(snapshot.unopenedCount, "datagram")) not opened") }
         if snapshot.network.failed > 0 {
             let last = snapshot.network.lastFailure.map { " (\($0))" } ?? ""
@@ -31,7 +32,9 @@ extension Report {
     private var sentPart: String {
         let (sent, seconds) = (snapshot.transmission, snapshot.elapsed / .seconds(1))
         let rate = seconds > 0 ? Double(sent.byteCount) * 8 / seconds / 1_000 : 0
-        let lost = sent.lastView.map { ", \(max($0.lostCount, 0)) of them lost" } ?? ", no reports came"
+        let resent = sent.resending.resentCount
+        let again = resent > 0 ? " in the end, after \(count(resent, "retransmission"))" : ""
+        let lost = lostCount.map { ", \($0) of them lost\(again)" } ?? ", no reports came"
         return "sent \(count(sent.packetCount, "packet")) in \(decimal(seconds, places: 1)) s, "
             + "\(decimal(rate, places: 1)) kbit/s\(sent.packetCount > 0 ? lost : "")"
     }
@@ -42,7 +45,12 @@ extension Report {
         let missing = whole.missingShare.flatMap { share in
             share >= 0.0005 ? ", \(decimal(share * 100, places: 1)) % not played" : nil
         }
-        let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1)) % lost" } ?? ""
+        if voice.looksEncrypted {
+            return "received \(count(received, "packet")) from \(names[voice.ssrc]), which look encrypted: not played"
+        }
+        let resent = voice.mending.answeredCount
+        let again = resent > 0 ? " on the way, \(resent) of these \(max(whole.lost, resent)) retransmitted" : ""
+        let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1)) % lost\(again)" } ?? ""
         let score = whole.score.map { ", score \(decimal($0, places: 1)) of 4.5" } ?? ""
         return "received \(count(received, "packet")) from \(names[voice.ssrc])\(lost)\(missing ?? "")\(score)"
     }

@@ -1,12 +1,13 @@
 import Engine
+import Membership
 import Quality
 import RTP
 import Radio
 
 /// What was sent, second by second, and how it came through by the reports of whoever heard it.
 ///
-/// All loss here is what reports count as lost: a packet that came when it was asked for again is not. Where several report,
-/// it is the last of them who is believed.
+/// All loss here is what reports count as lost, and what was sent while a channel's relay was gone: a packet that came when it
+/// was asked for again is not. Where several report, it is the last of them who is believed.
 struct SentMeter {
     private var seconds: [Second] = []
     private var current = Second()
@@ -15,6 +16,13 @@ struct SentMeter {
     private var reported: [SSRC: (lostCount: Int, packetCount: Int)] = [:]
     /// When a receiver last reported, since the start.
     private(set) var lastReport: Duration?
+    /// How many packets had been sent when a receiver last reported.
+    private var packetCountAtReport = 0
+    /// The same when the relay went; nil while there is one, or none was there before.
+    private var packetCountAtOutage: Int?
+    /// The same when it had come back: it counts from there, and not what was lost before.
+    private var packetCountAtReturn = 0
+    private var lostBeforeReturn = 0
     private let keepsSeconds: Bool
 
     /// Nobody is heard by more than a few; a flood of numbers is not kept.
@@ -31,6 +39,8 @@ struct SentMeter {
         var view: ReceiverView?
         /// What the last receiver's reports count, and of how many packets; nil where none came.
         var loss: Loss?
+        /// Packets that were sent while the relay was gone, besides.
+        var outageCount = 0
     }
 
     struct Loss {
@@ -56,21 +66,56 @@ struct SentMeter {
 
     /// A receiver has reported, after what was looked at last.
     mutating func take(_ view: ReceiverView, of receiver: SSRC) {
-        let before = reported[receiver] ?? (0, 0)
+        let before = reported[receiver] ?? (0, packetCountAtReturn)
         guard before.packetCount > 0 || reported.count < Self.maximumReceiverCount else { return }
         reported[receiver] = (view.lostCount, whole.packetCount)
         var loss = current.loss.flatMap { $0.receiver == receiver ? $0 : nil } ?? Loss(receiver: receiver)
         loss.lostCount += view.lostCount - before.lostCount
         loss.packetCount += whole.packetCount - before.packetCount
         current.loss = loss
-        whole.loss = Loss(receiver: receiver, lostCount: view.lostCount, packetCount: whole.packetCount)
+        whole.loss = Loss(
+            receiver: receiver, lostCount: lostBeforeReturn + view.lostCount,
+            packetCount: whole.packetCount - whole.outageCount)
         (current.view, whole.view) = (view, view)
         lastReport = whole.duration
+        packetCountAtReport = whole.packetCount
     }
+
+    /// A relay that falls silent has heard what it reported last; one that takes its leave, all until then.
+    mutating func take(_ event: ChannelEvent) {
+        guard whole.loss != nil else { return }
+        switch event {
+        case .lost: packetCountAtOutage = packetCountAtOutage ?? packetCountAtReport
+        case .closed: packetCountAtOutage = packetCountAtOutage ?? whole.packetCount
+        case .joined: endOutage()
+        default: break
+        }
+    }
+
+    private mutating func endOutage() {
+        guard let begin = packetCountAtOutage else { return }
+        packetCountAtOutage = nil
+        current.outageCount += whole.packetCount - begin
+        whole.outageCount += whole.packetCount - begin
+        packetCountAtReturn = whole.packetCount
+        lostBeforeReturn = max(whole.loss?.lostCount ?? 0, 0)
+        reported = [:]
+    }
+
+    /// With an outage that goes on, as if it ended here.
+    private var settled: Self {
+        var settled = self
+        settled.endOutage()
+        return settled
+    }
+
+    /// Of all that was sent, packets that nobody heard in the end; nil where no reports came.
+    var lostCount: Int? { settled.whole.lostCount }
 
     /// The second that is not over yet counts as one.
     var members: (whole: [(String, JSON)], seconds: [[(String, JSON)]]) {
-        (whole.members, (seconds + [current]).map(\.members))
+        let settled = settled
+        return (settled.whole.members, (seconds + [settled.current]).map(\.members))
     }
 }
 
@@ -81,9 +126,17 @@ extension SentMeter.Second {
         bitRateSum += packetCount * bitRate
     }
 
-    /// Of the packets that reports tell of, 0…1. What was missed before may have come since: that is no loss, and no gain.
+    /// What was missed before may have come since: that is no loss, and no gain. Nil where no report came.
+    fileprivate var lostCount: Int? {
+        guard loss != nil || outageCount > 0 else { return nil }
+        return max(loss?.lostCount ?? 0, 0) + outageCount
+    }
+
+    /// Of the packets that reports tell of, and those of an outage, 0…1.
     private var lossShare: Double? {
-        loss.flatMap { $0.packetCount > 0 ? min(max(Double($0.lostCount) / Double($0.packetCount), 0), 1) : nil }
+        let packetCount = (loss?.packetCount ?? 0) + outageCount
+        guard let lostCount, packetCount > 0 else { return nil }
+        return min(Double(lostCount) / Double(packetCount), 1)
     }
 
     /// What the codec was allowed, in bit/s.
@@ -104,7 +157,7 @@ extension SentMeter.Second {
             ("packets", .integer(packetCount)),
             ("kbit_s", .decimal(seconds > 0 ? Double(byteCount) * 8 / seconds / 1_000 : nil, places: 1)),
             ("codec_kbit_s", .decimal(bitRate.map { Double($0) / 1_000 }, places: 1)),
-            ("lost", loss.map { .integer(max($0.lostCount, 0)) } ?? .null),
+            ("lost", lostCount.map { .integer($0) } ?? .null),
             ("lost_share", .decimal(lossShare, places: 5)),
             ("burst_length", .decimal(view?.burstLength, places: 2)),
             ("missing_share", .decimal(view?.discardShare, places: 5)),

@@ -23,17 +23,19 @@ struct StatusLine {
     private var failureCount = 0
     /// Whether there is one whom we talk with, and nobody else.
     private let hasPartner: Bool
+    /// Whether what is heard goes to a card, and not only to a file.
+    private let playsOnCard: Bool
 
-    init(levels: Bool = false, timePitch: Bool = false, hasPartner: Bool = false) {
+    init(levels: Bool = false, timePitch: Bool = false, hasPartner: Bool = false, playsOnCard: Bool = true) {
         self.levels = levels
         showsTimePitch = timePitch
         self.hasPartner = hasPartner
+        self.playsOnCard = playsOnCard
     }
 
     mutating func draw(
         _ snapshot: SessionSnapshot, _ session: Session, _ names: Names, _ watch: LinkWatch,
-        _ standing: ChannelStanding,
-        playing streamer: Streamer? = nil
+        _ standing: ChannelStanding, _ stops: StopWatch, playing streamer: Streamer? = nil
     ) {
         var fields = streamer.map { PlayLine.fields($0.state, $0.progress) } ?? StatusFields()
         if !standing.isReached { fields.addPart("not in the channel") }
@@ -41,6 +43,7 @@ struct StatusLine {
         if let playback = snapshot.playback {
             let people = People(snapshot, isChannel: standing.isChannel)
             addOthers(playback, snapshot.voices, people, session, names, watch, standing, to: &fields)
+            if !stops.isRecent(), !playback.isCardLost { addMissing(watch.heard.recent.missingShare, to: &fields) }
         }
         screen.draw(levelViews(snapshot)) { fields.text(width: $0) }
     }
@@ -68,10 +71,10 @@ struct StatusLine {
         if !isSilent, standing.isReached { fields.add("\(decimal(rate.kilobits, places: 1)) kbit/s", rank: 8) }
         if let view = snapshot.transmission.lastView { addView(view, to: &fields) }
         if snapshot.network.failed > failureCount, let failure = snapshot.network.lastFailure {
-            fields.addPart("\(failure)")
+            fields.addPart("\(failure)", rank: StatusFields.alert)
         }
         failureCount = snapshot.network.failed
-        if capture.isCardLost { fields.addPart("CAPTURE CARD LOST") }
+        if capture.isCardLost { fields.addPart("CAPTURE CARD LOST", rank: StatusFields.alert) }
     }
 
     /// `there  loss 5 %  40 ms there and back`: the other end's reports.
@@ -98,7 +101,11 @@ struct StatusLine {
         for voice in present {
             fields.addPart(names[voice.ssrc])
             fields.add(meters[voice.ssrc, default: Meter()].show(voice.level), rank: 4)
-            add(watch.recent(voice.ssrc), voice.playout, to: &fields)
+            if voice.looksEncrypted {
+                fields.add("looks encrypted")
+            } else {
+                add(watch.recent(voice.ssrc), voice.playout, to: &fields)
+            }
         }
         meters = meters.filter { meter in present.contains { $0.ssrc == meter.key } }
         if present.isEmpty, !isKnown {
@@ -112,11 +119,15 @@ struct StatusLine {
             fields.add("behind \(decimal(session.lag / .seconds(1), places: 1)) s", rank: 2)
         }
         if session.isSpeakerMuted { fields.addPart("speaker muted") }
-        if playback.isCardLost {
-            fields.addPart("PLAYBACK CARD LOST")
-        } else if let missing = percent(watch.heard.recent.missingShare) {
-            fields.addPart("the card skips \(missing): try -F 20ms")
-        }
+        if playback.isCardLost { fields.addPart("PLAYBACK CARD LOST", rank: StatusFields.alert) }
+    }
+
+    /// Sound that was there and not played, and who is to blame.
+    private func addMissing(_ share: Double?, to fields: inout StatusFields) {
+        guard let missing = percent(share) else { return }
+        fields.addPart(
+            playsOnCard ? "the card skips \(missing): try -F 20ms" : "\(missing) left out: this machine is too slow",
+            rank: StatusFields.alert)
     }
 
     /// `2 here: Anna (open), Ben`. Returns whether that is known.

@@ -83,6 +83,24 @@ import Testing
         #expect(hasLines)
     }
 
+    /// It is not the machine that was too slow, nor a card, which there is none of here.
+    @Test func aStopIsSaidToBeOne() throws {
+        terminal.type("tenfour recv -p \(port) -o heard.wav\n")
+        #expect(waits { terminal.statuses.last == "nobody is heard yet" }, "\(terminal.shown)")
+        let sender = try Program(
+            "tenfour", ["send", "--input", "long.wav", "rtp://127.0.0.1:\(port)", "--name", "Alice"], in: folder)
+        #expect(waits { terminal.statuses.last?.hasPrefix("Alice") == true }, "\(terminal.shown)")
+        try enter("\u{1A}")
+        shell.wait(.seconds(2)) { false }
+        terminal.type("fg\n")
+        #expect(waits { terminal.shown.contains("the program was stopped for ") }, "\(terminal.shown)")
+        shell.wait(.seconds(2)) { false }
+        #expect(!terminal.shown.contains("card") && !terminal.shown.contains("too slow"), "\(terminal.shown)")
+        try enter("q")
+        #expect(terminal.shown.contains("; stopped for "), "\(terminal.shown)")
+        sender.send(SIGINT)
+    }
+
     @Test(.enabled(if: hasLabcard)) func aPlayerIsLedByKeysAfterTheForegroundIsBack() throws {
         terminal.type("tenfour play long.wav -D labcard:jobs\n")
         #expect(waits { terminal.statuses.last?.hasPrefix("▶") == true && hasKeys }, "\(terminal.shown)")

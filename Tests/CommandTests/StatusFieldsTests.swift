@@ -28,6 +28,21 @@ struct StatusFieldsTests {
         #expect(fields.text(width: 79).count <= 79)
         #expect(fields.text(width: 70) == "ON AIR   -12 dBFS  |  Bob  loss 5.2% x1.4  delay 33 ms  score 3.9")
         #expect(fields.text(width: 45) == "ON AIR  |  Bob  loss 5.2%  delay 33 ms")
-        #expect(fields.text(width: 20) == "ON AIR  |  Bob  loss")
+        #expect(fields.text(width: 20) == "ON AIR  |  Bob")
+    }
+
+    /// What there is to do something about is shown where nothing else fits, and nothing is cut in mid-word.
+    @Test func noFieldIsCut() {
+        var fields = fields
+        fields.addPart("CARD LOST", rank: StatusFields.alert)
+        #expect(fields.text(width: 30) == "ON AIR  |  Bob  |  CARD LOST")
+        #expect(fields.text(width: 22) == "ON AIR  |  CARD LOST")
+        #expect(fields.text(width: 12) == "CARD LOST")
+        #expect(fields.text(width: 5) == "CARD…")
+        let words = Set(fields.text(width: 200).split(separator: " "))
+        for width in 9...100 {
+            let text = fields.text(width: width)
+            #expect(text.count <= width && text.split(separator: " ").allSatisfy { words.contains($0) || $0 == "33" })
+        }
     }
 }

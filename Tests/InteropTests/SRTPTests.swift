@@ -167,7 +167,7 @@ import Testing
     @Test func whatIsEncryptedIsNotPlayedAsNoise() throws {
         let said = try receive(["rtp://:\(port)", "-v"], from: ffmpeg)
         #expect(said.contains("sends looks encrypted, and is not played"), "\(said)")
-        #expect(said.contains("that look encrypted"), "\(said)")
+        #expect(said.contains("look encrypted") && !said.contains("% lost"), "\(said)")
         let heard = try Recording(wav: folder("heard.wav"))
         let loud = heard.channels[0].count { abs($0) > 0.01 }
         #expect(loud < heard.rate / 2, "\(loud) samples of noise")
