@@ -110,6 +110,12 @@ extension Jitter {
     }
 }
 
+/// For `validate` of a command: refuses port 0 where others are to find the port.
+public func checkPort(_ port: UInt16?) throws {
+    guard port == 0 else { return }
+    throw ValidationError("--port 0 is no port that others can send to: write a number from 1 to 65535.")
+}
+
 /// For `validate` of a command: refuses a depth of the jitter buffer that nobody can mean.
 public func checkDepth(_ depth: Duration?, of option: String) throws {
     let deepest = Duration.seconds(5)

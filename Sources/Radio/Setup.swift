@@ -63,8 +63,8 @@ extension SessionConfiguration {
         return configuration
     }
 
-    /// In the channel that `link` opens, as one who talks and listens or as one who only listens. A link without a host answers
-    /// the channel's members itself, on its port.
+    /// In the channel that `link` opens, as one who talks and listens or as one who only listens. With a link without a host it
+    /// answers the channel's members itself, on the link's port, or joins another station of this machine that has the port.
     public static func joining(
         _ link: ChannelLink, as role: Role, station: StationConfiguration = .init(), localPort: UInt16? = nil
     ) throws(RadioError) -> Self {
@@ -75,13 +75,14 @@ extension SessionConfiguration {
         guard keys.joinKey(for: role) != nil else {
             throw RadioError(.usage, "this link is for listening: ask for the channel's talk link")
         }
-        guard link.host != nil || keys.talkJoin != nil else {
+        let neighbour = link.host == nil ? Self.station(onPort: link.port) : nil
+        guard link.host != nil || neighbour != nil || keys.talkJoin != nil else {
             throw RadioError(
                 .usage,
                 "this link does not say where the channel is: write its station's name in, tenfour://HOST/\(link.name)#…"
             )
         }
-        var relay: ChannelSettings.Relay?
+        var relay = neighbour
         if let host = link.host, let id = link.relay {
             relay = .init(
                 id: id, host: host, endpoints: try endpoints(of: StreamAddress(host: host, port: link.port)))
@@ -100,6 +101,12 @@ extension SessionConfiguration {
         settings.name = name
         configuration.protection = .channel(settings)
         return configuration
+    }
+
+    /// The station of this machine that has the port of a link without a host.
+    private static func station(onPort port: UInt16) -> ChannelSettings.Relay? {
+        guard let holder = PortHolder(of: port), holder.program == "tenfour", !holder.isThisProcess else { return nil }
+        return .init(id: RelayID(host: "localhost", port: port), endpoints: [Endpoint(.loopbackV4, port: port)])
     }
 
     /// Receives what an SDP file describes.

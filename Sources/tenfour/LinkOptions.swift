@@ -1,4 +1,5 @@
 import ArgumentParser
+import Engine
 import Keys
 import Radio
 
@@ -67,10 +68,25 @@ struct LinkOptions: ParsableArguments {
         switch try address(typed: typed, quiet: quiet) {
         case .channel(let link): return link
         case .rtp, .srtp:
-            throw RadioError(.usage, "'\(typed ?? "")' is not a channel's link: a link begins with tenfour://")
+            let hint = typed.map { Self.hint(for: $0) } ?? ""
+            throw RadioError(.usage, "'\(typed ?? "")' is not a channel's link: a link begins with tenfour://\(hint)")
         case .none:
             throw RadioError(.usage, "there is no link: write it, or name a file with --link-file, or set TENFOUR_LINK")
         }
+    }
+
+    /// Tells, where `work` finds no host, of a saved channel whose name is nearly what was typed.
+    static func find<Found>(_ typed: String?, _ work: () throws(RadioError) -> Found) throws(RadioError) -> Found {
+        do throws(RadioError) { return try work() } catch {
+            guard let typed, error.kind == .unavailable else { throw error }
+            throw RadioError(.unavailable, error.description + hint(for: typed))
+        }
+    }
+
+    /// Empty where no saved channel has nearly that name.
+    private static func hint(for typed: String) -> String {
+        let near = SavedLink.near(typed)
+        return near.isEmpty ? "" : "; did you mean the saved channel \(near.joined(separator: " or "))?"
     }
 
     private static let warning = """
@@ -98,7 +114,13 @@ struct ClockOptions: ParsableArguments {
     }
 }
 
-extension ChannelLink {
-    /// Behind the channel's name, for the station that its other members come to.
-    var answering: String { host == nil ? ", whose other members come to this machine" : "" }
+extension SessionConfiguration {
+    /// Behind the channel's name, where the channel has no relay: where its members meet.
+    var meetingPlace: String {
+        guard case .channel(let settings) = protection else { return "" }
+        guard let relay = settings.relay else {
+            return ", whose other members come to port \(local.port) of this machine"
+        }
+        return relay.host == nil ? ", at the station on port \(relay.endpoints[0].port) of this machine" : ""
+    }
 }

@@ -27,7 +27,10 @@ struct Listen: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
-    func validate() throws { try links.checkPresence(of: link, named: "<link>") }
+    func validate() throws {
+        try links.checkPresence(of: link, named: "<link>")
+        try checkPort(port)
+    }
 
     func run() throws {
         try Console.checkStandardOutput([("--output", hearing.output), ("--report", common.report)])
@@ -41,6 +44,6 @@ struct Listen: ParsableCommand {
         try Conductor(
             quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report
         )
-        .run(configuration) { _ in "listening to channel \(channel.name)\(channel.answering)" }
+        .run(configuration) { _ in "listening to channel \(channel.name)\(configuration.meetingPlace)" }
     }
 }

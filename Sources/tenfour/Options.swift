@@ -176,13 +176,13 @@ extension CaptureChannel: ExpressibleByArgument {}
 struct PlayoutOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Depth of the jitter buffer: auto, or fixed such as 60ms; a bare number is in milliseconds.",
+            "Depth of the jitter buffer: auto (at most 1 s), or fixed such as 60ms, at most 5s; a bare number is in milliseconds.",
             valueName: "auto|time"))
     var jitter: Jitter?
 
     @Option(
         help: ArgumentHelp(
-            "Maximum depth of the jitter buffer; a bare number is in milliseconds. Default: 1 s, and 100 ms for retransmissions.",
+            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Default: 1 s, and 100 ms for retransmissions.",
             valueName: "time"))
     var maxLatency: Time<BareMilliseconds>?
 

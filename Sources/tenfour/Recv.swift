@@ -37,6 +37,7 @@ struct Recv: ParsableCommand {
     @OptionGroup(title: "Time and pitch") var timePitch: TimePitchOptions
 
     func validate() throws {
+        try checkPort(port)
         guard (96...127).contains(payloadType) else {
             throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
         }

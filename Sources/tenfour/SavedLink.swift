@@ -1,5 +1,6 @@
 import Glibc
 import Keys
+import Network
 import Radio
 
 /// A channel's link among the user's own settings, where commands find the channel by its name:
@@ -11,6 +12,13 @@ enum SavedLink {
         guard name.wholeMatch(of: /[-_a-z0-9]{1,32}/) != nil, let folder else { return nil }
         let path = "\(folder)/\(name).link"
         return unsafe access(path, F_OK) == 0 ? path : nil
+    }
+
+    /// Saved channels whose names are nearly `text`.
+    static func near(_ text: String) -> [String] {
+        guard let folder, text.wholeMatch(of: /[-_A-Za-z0-9]{1,32}/) != nil else { return [] }
+        let names = PortHolder.names(in: folder).filter { $0.hasSuffix(".link") }.map { String($0.dropLast(5)) }
+        return Spelling.nearest(to: text, among: names.sorted())
     }
 
     /// Throws `.usage` for a name that `path` would not find, `.unavailable` where there is a file already or no place for one.

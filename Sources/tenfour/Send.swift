@@ -118,11 +118,13 @@ struct Send: ParsableCommand {
             }
             let configuration = try SessionConfiguration.joining(
                 link, as: .talk, station: station, localPort: port == 0 ? nil : port)
-            return (configuration, "sending to channel \(link.name)\(link.answering)")
+            return (configuration, "sending to channel \(link.name)\(configuration.meetingPlace)")
         }
         let (stream, key) = try srtp.stream(at: place, quiet: common.quiet)
-        var configuration = try SessionConfiguration.sending(
-            to: stream, station: station, localPort: port, multicastInterface: common.interface, timeToLive: ttl)
+        var configuration = try LinkOptions.find(address) { () throws(RadioError) in
+            try SessionConfiguration.sending(
+                to: stream, station: station, localPort: port, multicastInterface: common.interface, timeToLive: ttl)
+        }
         configuration.protection = .init(srtp: key)
         return (configuration, "sending to \(address ?? stream.host)")
     }

@@ -59,7 +59,10 @@ struct Talk: ParsableCommand {
     @OptionGroup(title: "Coding") var coding: CodingOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
-    func validate() throws { try links.checkPresence(of: partner, named: "<host>") }
+    func validate() throws {
+        try links.checkPresence(of: partner, named: "<host>")
+        try checkPort(port)
+    }
 
     /// With whom, and how that is said.
     private func conversation() throws -> (SessionConfiguration, title: String) {
@@ -67,14 +70,13 @@ struct Talk: ParsableCommand {
         let address = try links.address(typed: partner, quiet: common.quiet)
         if case .channel(let link) = address {
             try srtp.checkUnused()
-            return (
-                try .joining(link, as: .talk, station: station, localPort: port),
-                "talking in channel \(link.name)\(link.answering)"
-            )
+            let configuration = try SessionConfiguration.joining(link, as: .talk, station: station, localPort: port)
+            return (configuration, "talking in channel \(link.name)\(configuration.meetingPlace)")
         }
         let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
-        var configuration = try SessionConfiguration.talking(
-            with: stream, station: station, localPort: port ?? RTPDefaults.port)
+        var configuration = try LinkOptions.find(partner) { () throws(RadioError) in
+            try SessionConfiguration.talking(with: stream, station: station, localPort: port ?? RTPDefaults.port)
+        }
         configuration.protection = .init(srtp: key)
         return (configuration, "talking with \(partner ?? stream.host)")
     }

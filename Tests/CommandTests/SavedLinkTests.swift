@@ -94,6 +94,38 @@ import Testing
         }
     }
 
+    /// A second station of the machine does not answer the channel too: nobody would hear it.
+    @Test func withoutARelayASecondStationOfTheMachineJoinsTheFirst() throws {
+        folder.write(longTone, to: "long.wav")
+        let port = UDPPort.free()
+        let secret = try tenfour(["channel", "new", "family"]).output.split(separator: "\n")[0].split(separator: "#")[1]
+        let link = ["TENFOUR_LINK": "tenfour://:\(port)/family#\(secret)"]
+        let first = try Program(
+            "tenfour", ["talk", "--input", "long.wav", "-o", "first.wav", "--name", "Anna"], in: folder,
+            environment: link)
+        try #require(first.takes(port: port) && first.says("come to port \(port) of this machine"), "\(first.errors)")
+        for options in [[], ["-p", "\(UDPPort.free())"]] as [[String]] {
+            let second = try Program(
+                "tenfour", ["talk", "--open", "--input", "long.wav", "-o", "second.wav", "--name", "Ben"] + options,
+                in: folder, environment: link)
+            #expect(second.says("at the station on port \(port) of this machine"), "\(second.errors)")
+            #expect(second.says("1 here: Anna") && first.says("Ben is here"), "\(second.errors) \(first.errors)")
+            second.send(SIGINT)
+            #expect(second.wait() == .code(0), "\(second.errors)")
+            #expect(first.says("Ben has left"), "\(first.errors)")
+        }
+    }
+
+    @Test func aNameThatIsNearlyASavedChannelsGetsAHint() throws {
+        defer { clean() }
+        _ = try make()
+        for arguments in ["talk famly --input missing.wav -o x.wav", "listen famly", "send missing.wav famly"] {
+            let result = try run(arguments)
+            #expect(result.errors.contains("did you mean the saved channel family?"), "\(result.errors)")
+        }
+        #expect(!(try run("talk unlike -o x.wav")).errors.contains("did you mean"))
+    }
+
     private func prepared(_ link: String) -> Folder {
         folder.write(link + "\n", to: "answer")
         return folder
