@@ -7,19 +7,23 @@ import Sound
 enum Environment {
     private static let switches: Set = [
         "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",
-        "buffer-all", "allow-http",
+        "buffer-all", "allow-http", "anonymous",
     ]
     /// May be given more than once: with spaces between.
     private static let lists: Set = ["rtp-in", "rtp-out"]
     private static let common: Set = [
-        "profile", "quiet", "verbose", "levels", "name", "rtcp", "interface", "duration", "defence", "report",
+        "profile", "quiet", "verbose", "levels", "name", "anonymous", "rtcp", "interface", "duration", "defence",
+        "report",
     ]
-    private static let coding: Set = ["bitrate", "frame", "fec", "expect-loss", "speech", "music", "payload-type"]
+    private static let coding: Set = [
+        "bitrate", "frame", "fec", "expect-loss", "speech", "music", "capture-channel", "payload-type",
+    ]
     private static let playing: Set = ["jitter", "period-time", "max-latency"]
     private static let relaying: Set = ["config", "bind", "workers", "rtp-in", "rtp-out", "status-socket", "quiet"]
     private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http"]
     private static let downloading = fetching.union(["buffer", "buffer-size", "buffer-all", "start-after"])
-    private static let options: [String: Set<String>] = [
+    /// By command.
+    static let options: [String: Set<String>] = [
         "talk": common.union(coding).union(playing).union([
             "clock", "device", "input", "output", "port", "open", "srtp-suite", "rate", "format",
         ]),
@@ -36,7 +40,8 @@ enum Environment {
             "channels", "rate", "format", "quiet", "bar-width", "spacing", "floor", "size", "dark", "blocks",
         ]),
         "play": downloading.union([
-            "device", "output", "channels", "sample-rate", "quiet", "verbose", "rate", "pitch", "volume", "loop",
+            "device", "output", "channels", "sample-rate", "quiet", "verbose", "levels", "rate", "pitch", "volume",
+            "loop",
             "fade-in",
             "fade-out", "duration",
         ]),
@@ -49,6 +54,11 @@ enum Environment {
         // A card that is named leaves no room for what the environment would have in its place.
         if typed.contains(where: { $0.hasPrefix("-D") || $0.hasPrefix("--device") }) {
             settings.removeAll { $0.option == "input" || $0.option == "output" }
+        }
+        // Of these two, the one that was typed.
+        for (option, other) in [("--name", "anonymous"), ("--anonymous", "name")]
+        where typed.contains(where: { $0 == option || $0.hasPrefix(option + "=") }) {
+            settings.removeAll { $0.option == other }
         }
         return command + settings.flatMap(\.arguments) + typed.dropFirst(command.count)
     }

@@ -71,7 +71,7 @@ struct Names {
     }
 
     private mutating func take(_ member: ChannelMember) {
-        guard let name = member.name.map(cut) else { return }
+        let name = member.name.map(cut) ?? People.nameless
         change(member.info.ssrc) { $0.name = name }
     }
 

@@ -57,7 +57,9 @@ struct People {
     private mutating func putOpenFirst() { persons = persons.filter(\.isOpen) + persons.filter { !$0.isOpen } }
 
     /// As it is shown.
-    static func name(of member: ChannelMember) -> String { cut(member.name ?? "somebody") }
+    static func name(of member: ChannelMember) -> String { cut(member.name ?? nameless) }
+    /// Of one in a channel who hides the name.
+    static let nameless = "somebody"
 
     private static func cut(_ name: String) -> String {
         name.count > nameLength ? name.prefix(nameLength - 1) + "…" : name
@@ -69,15 +71,21 @@ struct People {
 
     var hasListeners: Bool { listenerCount > 0 }
 
-    /// `2 here`, or `nobody else is here`.
-    var head: String { count == 0 ? "nobody else is here" : "\(count) here" }
+    /// `2 here`, `2 listeners here` where nobody else is, or `nobody else is here`.
+    var head: String {
+        if count == 0 { return "nobody else is here" }
+        return "\(count == listenerCount ? listeners : "\(count)") here"
+    }
 
-    /// `Anna (open), Ben, 2 more, 3 listen`; empty where nobody is there.
+    private var listeners: String { "\(listenerCount) listener\(listenerCount == 1 ? "" : "s")" }
+
+    /// `Anna (open), Ben, 2 more, 3 listeners`; empty where nobody is there, or only listeners are.
     var names: String {
+        if count == listenerCount { return "" }
         var parts = persons.prefix(Self.shownCount).map { $0.isOpen ? "\($0.name) (open)" : $0.name }
         let more = persons.count - parts.count + untoldCount
         if more > 0 { parts.append(parts.isEmpty ? "\(more) can talk" : "\(more) more") }
-        if listenerCount > 0 { parts.append("\(listenerCount) \(listenerCount == 1 ? "listens" : "listen")") }
+        if listenerCount > 0 { parts.append(listeners) }
         return parts.joined(separator: ", ")
     }
 
@@ -94,9 +102,7 @@ struct People {
                 "  \(name)  here since \(Self.clock(person.since)), \(microphone) since \(Self.clock(person.changed))"
         }
         if untoldCount > 0 { lines.append("  \(untoldCount) more can talk, and hide their names") }
-        if listenerCount > 0 {
-            lines.append("  \(listenerCount) \(listenerCount == 1 ? "listens" : "listen") only")
-        }
+        if listenerCount > 0, count > listenerCount { lines.append("  \(listeners)") }
         return [head] + lines
     }
 

@@ -56,12 +56,21 @@ struct RelayCommand: ParsableCommand {
         let log = RelayLog(isQuiet: quiet)
         let server = try RelayServer(read.configuration) { log.take($0) }
         let socket = read.statusSocket
+        let keys = RelayKeys()
         try server.run { (loop) throws(NetworkError) in
+            try keys?.listen(on: loop) { [unowned server] key in
+                switch key {
+                case "q", "\u{4}": server.stop()
+                case "?": log.say(RelayKeys.help)
+                default: break
+                }
+            }
+            if keys != nil { log.say("q stops, ? helps") }
             for number in [SIGINT, SIGTERM] { _ = try loop.onSignal(number) { [unowned server] in server.stop() } }
             _ = try loop.onSignal(SIGHUP) { [unowned server] in reload(server, socket.path, log) }
             try answer(at: socket, for: server, on: loop, log)
         }
-        log.say("stopped")
+        withExtendedLifetime(keys) { log.say("stopped") }
     }
 
     /// A configuration with an error changes nothing. `socket` is where status is to be had as long as this runs.

@@ -38,7 +38,9 @@ struct WhoIsHere {
         guard case .listeners(let page) = event, isAsked else { return [] }
         isAsked = false
         nextPage = page.next
-        guard !page.members.isEmpty else { return [] }
+        guard !page.members.isEmpty else {
+            return [page.position > 0 ? "there are no more who listen" : "nobody who listens is here any more"]
+        }
         var lines = ["listening" + (page.position > 0 ? ", from number \(page.position + 1) on" : "") + ":"]
         for name in page.members.map({ People.name(of: $0) }) {
             if let last = lines.last, lines.count > 1, last.count + name.count + 2 <= Self.width {

@@ -30,11 +30,23 @@ struct PeopleWordsTests {
     @Test func theShortForm() {
         #expect(people([]).summary == "nobody else is here")
         #expect(people([talker(1, "Ben"), talker(2, "Anna", .open)]).summary == "2 here: Anna (open), Ben")
-        #expect(people([talker(1, "Ben")], untold: 1, listeners: 1).summary == "3 here: Ben, 1 more, 1 listens")
-        #expect(people([], untold: 2, listeners: 3).summary == "5 here: 2 can talk, 3 listen")
+        #expect(people([talker(1, "Ben")], untold: 1, listeners: 1).summary == "3 here: Ben, 1 more, 1 listener")
+        #expect(people([], untold: 2, listeners: 3).summary == "5 here: 2 can talk, 3 listeners")
         let crowd = (1...9).map { talker($0, "T\($0)") }
-        #expect(people(crowd, listeners: 200).summary == "209 here: T1, T2, T3, 6 more, 200 listen")
+        #expect(people(crowd, listeners: 200).summary == "209 here: T1, T2, T3, 6 more, 200 listeners")
         #expect(people([talker(1, "")]).summary == "1 here: somebody")
+        #expect(people([], listeners: 2).summary == "2 listeners here")
+        #expect(people([], listeners: 1).lines == ["1 listener here"])
+    }
+
+    /// One who hides the name is called the same in the list, in events and beside the sound.
+    @Test func whoHidesTheNameHasOneNameEverywhere() {
+        let hidden = talker(7, "")
+        var names = Names()
+        names.take(.memberJoined(hidden))
+        #expect(names[SSRC(7)] == "somebody" && People.name(of: hidden) == "somebody")
+        names.take(.memberChanged(talker(7, "Anna")))
+        #expect(names[SSRC(7)] == "Anna")
     }
 
     @Test func theListFitsInEightyColumns() {
@@ -78,6 +90,9 @@ struct PeopleWordsTests {
         #expect(lines.count <= 22 && lines.allSatisfy { "tenfour: \($0)".count <= 80 }, "\(lines)")
         #expect(lines.last == "  w shows the others of 120, from number 51 on")
         #expect(who.lines(of: .listeners(ListenerPage(members: members, position: 0, total: 120))).isEmpty)
+        var later = WhoIsHere(isChannel: true, isAsked: true)
+        let end = later.lines(of: .listeners(ListenerPage(members: [], position: 120, total: 120)))
+        #expect(end == ["there are no more who listen"])
     }
 }
 
@@ -142,6 +157,18 @@ struct PeopleWordsTests {
         }
     }
 
+    @Test func theEndOfTheInputIsTold() throws {
+        folder.write(Recording(channels: [Tone.samples(seconds: 0.5)]).wav(), to: "short.wav")
+        let talker = try Program(
+            "tenfour",
+            ["talk", "127.0.0.1:\(port + 2)", "-p", "\(port)", "--open", "--input", "short.wav", "-o", "heard.wav"],
+            in: folder)
+        #expect(talker.says("short.wav has ended: nothing more is sent"), "\(talker.errors)")
+        talker.send(SIGINT)
+        #expect(talker.wait() == .code(0), "\(talker.errors)")
+        #expect(talker.errors.components(separatedBy: "has ended").count == 2, "\(talker.errors)")
+    }
+
     @Test func aChannelTellsWhoIsInIt() throws {
         let made = try tenfour(["channel", "new", "family", "--relay", "127.0.0.1:\(port)"]).output
         let lines = made.split(separator: "\n").map(String.init)
@@ -158,12 +185,12 @@ struct PeopleWordsTests {
             "tenfour", ["talk", "--name", "Anna", "--input", "long.wav", "-o", "anna.wav", "-v", "--open"], in: folder,
             environment: ["TENFOUR_LINK": lines[0]])
         #expect(listener.says("Anna is here"), "\(terminal.shown)")
-        #expect(anna.says("1 here: 1 listens"), "\(anna.errors)")
+        #expect(anna.says("1 listener here"), "\(anna.errors)")
         #expect(shows(listener) { $0.hasPrefix("1 here: Anna (open)") }, "\(terminal.shown)")
         let second = try Program(
             "tenfour", ["listen", "-o", "other.wav", "--anonymous"], in: folder, environment: ["TENFOUR_LINK": lines[1]]
         )
-        #expect(shows(listener) { $0.hasPrefix("2 here: Anna (open), 1 listens") }, "\(terminal.shown)")
+        #expect(shows(listener) { $0.hasPrefix("2 here: Anna (open), 1 listener") }, "\(terminal.shown)")
         terminal.type("w")
         #expect(listener.says("Anna  here since "), "\(terminal.shown)")
         second.send(SIGINT)

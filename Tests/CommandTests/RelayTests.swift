@@ -31,6 +31,30 @@ import Testing
         return relay
     }
 
+    @Test func inATerminalKeysHelpAndStopIt() throws {
+        configure([try Channel("family", port: port).line])
+        let terminal = Terminal()
+        let relay = try Program(
+            "tenfour", ["relay", "--config", "relay.conf", "--status-socket", "keys.sock"], in: folder,
+            terminal: terminal)
+        try #require(relay.says("q stops, ? helps"), "\(terminal.shown)")
+        terminal.type("?")
+        #expect(relay.says("q stops the relay"), "\(terminal.shown)")
+        terminal.type("q")
+        #expect(relay.wait() == .code(0) && terminal.shown.contains("tenfour: stopped"), "\(terminal.shown)")
+    }
+
+    /// Who leaves by the key while the relay is gone has not been heard.
+    @Test func aKeyThatQuitsWithoutARelayEndsWithItsCode() throws {
+        let terminal = Terminal()
+        let listener = try Program(
+            "tenfour", ["listen", "-o", "heard.wav"], in: folder,
+            environment: ["TENFOUR_LINK": try Channel("family", port: port).listen], terminal: terminal)
+        try #require(listener.says("nobody answers at 127.0.0.1:\(port)"), "\(terminal.shown)")
+        terminal.type("q")
+        #expect(listener.wait() == .code(69), "\(terminal.shown)")
+    }
+
     private func status(_ options: [String] = []) throws -> String {
         let result = try tenfour(["relay", "status", "--socket", "relay.sock"] + options, in: folder)
         #expect(result.end == .code(0), "\(result.errors)")
