@@ -33,6 +33,7 @@ static struct path paths[PATHS_MAX];
 static struct line *others[PATHS_MAX]; /* a second sink of each path */
 static size_t path_count;
 static struct witness witness;
+static pthread_mutex_t witness_lock = PTHREAD_MUTEX_INITIALIZER;
 static double seconds = 10, settle = 0.5, late_ms = 10;
 static int witness_priority;
 
@@ -114,11 +115,17 @@ void become_real_time(void)
         set_priority(meter_priority);
 }
 
-static void *watch(void *unused)
+/* The witness is a bare timer. With a priority there is one on each processor, since one of them may stand still alone. */
+static void *watch(void *processor)
 {
-    (void)unused;
     if (witness_priority && !set_priority(witness_priority))
         fprintf(stderr, "desktop-meter: the witness has ordinary priority, SCHED_FIFO %d was not granted\n", witness_priority);
+    else if (witness_priority) {
+        cpu_set_t own;
+        CPU_ZERO(&own);
+        CPU_SET((size_t)(uintptr_t)processor, &own);
+        pthread_setaffinity_np(pthread_self(), sizeof own, &own);
+    }
     const int64_t period = 2500000;
     int64_t due = now() + period;
     while (!atomic_load(&ending)) {
@@ -126,9 +133,11 @@ static void *watch(void *unused)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
         int64_t woken = now();
         double late = (double)(woken - due) / 1e6;
+        pthread_mutex_lock(&witness_lock);
         witness.worst_ms = fmax(witness.worst_ms, late);
         if (late >= late_ms && witness.count < sizeof witness.late / sizeof *witness.late)
             witness.late[witness.count++] = (struct lateness){frame_of(due), frame_of(woken)};
+        pthread_mutex_unlock(&witness_lock);
         due = woken > due + period ? woken + period : due + period;
     }
     return NULL;
@@ -257,13 +266,19 @@ static int measure(const char *wav, bool with_chirps)
             chosen->feed(paths[i].feed);
     }
     begin();
-    pthread_t timer, watching;
+    enum { PROCESSORS_MAX = 64 };
+    pthread_t timer, watching[PROCESSORS_MAX];
+    long processors = witness_priority ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+    if (processors > PROCESSORS_MAX)
+        processors = PROCESSORS_MAX;
     pthread_create(&timer, NULL, wait_for_end, NULL);
-    pthread_create(&watching, NULL, watch, NULL);
+    for (long i = 0; i < processors; i++)
+        pthread_create(&watching[i], NULL, watch, (void *)(uintptr_t)i);
     chosen->run();
     const int64_t end = frame_of(now()) - RATE / 2; /* servers hand sound out in blocks */
     pthread_join(timer, NULL);
-    pthread_join(watching, NULL);
+    for (long i = 0; i < processors; i++)
+        pthread_join(watching[i], NULL);
     for (size_t i = 0; i < path_count; i++) {
         struct line *sink = paths[i].sink;
         if (others[i])
@@ -291,7 +306,7 @@ static void usage(FILE *stream)
           "  desktop-meter compose FILE                  a WAV file of the tone\n\n"
           "  --seconds S     measure, or compose, for so long (10)\n"
           "  --settle S      gaps count from so long after the first sound on (0.5)\n"
-          "  --priority N    SCHED_FIFO for the witness, a bare timer thread (0: ordinary)\n"
+          "  --priority N    SCHED_FIFO for the witnesses, bare timer threads, one on each processor (0: one, ordinary)\n"
           "  --late MS       it tells when it was late by so much (10)\n"
           "  --wav PREFIX    write what was heard to PREFIX-SINK.wav\n"
           "  --no-chirps     measure with the tone alone: gaps, no delay\n\n"
