@@ -44,6 +44,10 @@ static inline int tenfour_opus_get_lookahead(OpusEncoder *encoder, opus_int32 *f
     return opus_encoder_ctl(encoder, OPUS_GET_LOOKAHEAD(frames));
 }
 
+static inline int tenfour_opus_set_decoder_complexity(OpusDecoder *decoder, opus_int32 complexity) {
+    return opus_decoder_ctl(decoder, OPUS_SET_COMPLEXITY(complexity));
+}
+
 static inline int tenfour_opus_reset_decoder(OpusDecoder *decoder) {
     return opus_decoder_ctl(decoder, OPUS_RESET_STATE);
 }

@@ -30,8 +30,14 @@ internal func callSet(_ state: OpaquePointer, _ setting: OpusError.Function, _ v
     case .signal: unsafe tenfour_opus_set_signal(state, value)
     case .maximumBandwidth: unsafe tenfour_opus_set_max_bandwidth(state, value)
     case .discontinuousTransmission: unsafe tenfour_opus_set_dtx(state, value)
-    case .createEncoder, .createDecoder, .encode, .decode: OPUS_UNIMPLEMENTED
+    case .createEncoder, .createDecoder, .encode, .decode, .decoderComplexity: OPUS_UNIMPLEMENTED
     }
+}
+
+/// `opus_decoder_ctl` for the complexity: zero, or an error below zero.
+@_semantics("no_performance_analysis")
+internal func callSetComplexity(_ decoder: OpaquePointer, _ complexity: Int32) -> Int32 {
+    unsafe tenfour_opus_set_decoder_complexity(decoder, complexity)
 }
 
 /// `opus_decode_float` of `packet`, or with `previous` of `frameCount` frames before it: frames written, or an error below

@@ -69,9 +69,20 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
         guard result >= 0 else { throw OpusError(result, in: .decode) }
     }
 
+    /// Playback thread. How much of its neural models the decoder uses from the next packet on; `.plain` at first. libopus before
+    /// 1.5 has no such setting: `.unimplemented`. It is `OPUS_SET_COMPLEXITY`.
+    @_noAllocation @_noLocks
+    public mutating func setComplexity(_ complexity: DecoderComplexity) throws(OpusError) {
+        let result = unsafe callSetComplexity(state, complexity.setting)
+        guard result >= 0 else { throw OpusError(result, in: .decoderComplexity) }
+    }
+
     /// Playback thread. Forgets the sound so far, as between two talkers (`OPUS_RESET_STATE`).
     @_noAllocation @_noLocks
     public mutating func reset() { unsafe callReset(state) }
+
+    /// What is loaded, such as `libopus 1.5.2` (`opus_get_version_string`).
+    public static var library: String { unsafe String(cString: opus_get_version_string()) }
 
     /// Of what was last decoded, recovered or concealed (`OPUS_GET_LAST_PACKET_DURATION`); zero before the first.
     public var lastPacketDuration: FrameCount {

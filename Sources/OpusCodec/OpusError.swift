@@ -25,6 +25,7 @@ public struct OpusError: Error, Hashable, Sendable {
         case decode = "opus_decode_float"
         case bitRate = "opus_encoder_ctl(OPUS_SET_BITRATE)"
         case complexity = "opus_encoder_ctl(OPUS_SET_COMPLEXITY)"
+        case decoderComplexity = "opus_decoder_ctl(OPUS_SET_COMPLEXITY)"
         case rateControl = "opus_encoder_ctl(OPUS_SET_VBR)"
         case rateConstraint = "opus_encoder_ctl(OPUS_SET_VBR_CONSTRAINT)"
         case inBandFEC = "opus_encoder_ctl(OPUS_SET_INBAND_FEC)"

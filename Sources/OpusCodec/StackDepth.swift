@@ -1,0 +1,51 @@
+private import Glibc
+
+/// How much stack a piece of work takes.
+enum StackDepth {
+    /// More than libopus takes.
+    private static let byteCount = 1 << 19
+    private static let mark: UInt8 = 0xA5
+
+    /// Does `work` on a thread with a stack of its own and tells how deep that was used, in bytes. Where there is no memory for
+    /// it or no thread, `work` is done here and 0 told.
+    static func measure(_ work: () -> Void) -> Int {
+        withoutActuallyEscaping(work) { work in
+            unsafe run(work)
+        }
+    }
+
+    private static func run(_ work: @escaping () -> Void) -> Int {
+        var stack: UnsafeMutableRawPointer?
+        guard unsafe posix_memalign(&stack, 4_096, byteCount) == 0, let stack = unsafe stack else {
+            work()
+            return 0
+        }
+        defer { unsafe free(stack) }
+        unsafe memset(stack, Int32(mark), byteCount)
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setstack(&attributes, stack, byteCount)
+        let box = Work(work)
+        var thread = pthread_t()
+        let argument = unsafe Unmanaged.passUnretained(box).toOpaque()
+        guard unsafe pthread_create(&thread, &attributes, runWork, argument) == 0 else {
+            work()
+            return 0
+        }
+        unsafe pthread_join(thread, nil)
+        // It grows downwards.
+        let untouched = unsafe UnsafeRawBufferPointer(start: stack, count: byteCount).prefix { $0 == mark }.count
+        return byteCount - untouched
+    }
+}
+
+private final class Work {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+}
+
+@c private func runWork(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let argument = unsafe argument { unsafe Unmanaged<Work>.fromOpaque(argument).takeUnretainedValue().body() }
+    return nil
+}

@@ -1,0 +1,15 @@
+private import Glibc
+
+/// The clock of the calling thread.
+package enum ThreadTime {
+    /// How long it has had a processor since it began, in nanoseconds (`CLOCK_THREAD_CPUTIME_ID`). Any thread.
+    @_noAllocation @_noLocks
+    package static func processor() -> Int { callClock() }
+}
+
+@_semantics("no_performance_analysis")
+private func callClock() -> Int {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
