@@ -9,11 +9,17 @@ public struct Abilities: Hashable, Sendable {
     public var redPayloadType: UInt8?
     /// How far behind the fastest packet it may play, so that lost ones can come back; nil where it does not say.
     public var depth: Duration?
+    /// How it makes up what stays lost; plain where it does not say.
+    public var concealment: PacketLossConcealment
 
-    public init(answersNACK: Bool = false, redPayloadType: UInt8? = nil, depth: Duration? = nil) {
+    public init(
+        answersNACK: Bool = false, redPayloadType: UInt8? = nil, depth: Duration? = nil,
+        concealment: PacketLossConcealment = .plain
+    ) {
         self.answersNACK = answersNACK
         self.redPayloadType = redPayloadType
         self.depth = depth
+        self.concealment = concealment
     }
 
     /// Of one who receives the stream that `description` describes, or sends it.
@@ -27,13 +33,14 @@ public struct Abilities: Hashable, Sendable {
 }
 
 extension Abilities {
-    /// `nack red=63 depth=100`. Nil when there is nothing to say.
+    /// `nack red=63 depth=100 deep-plc`. Nil when there is nothing to say.
     package var item: SourceDescription.Item? {
         var words: [String] = []
         if answersNACK { words.append("nack") }
         if let redPayloadType { words.append("red=\(redPayloadType)") }
         guard !words.isEmpty else { return nil }
         if let depth { words.append("depth=\(Int(depth / .milliseconds(1)))") }
+        if concealment == .deep { words.append("deep-plc") }
         return SourceDescription.Item(privatePrefix: Self.prefix, words.joined(separator: " "))
     }
 
@@ -48,6 +55,7 @@ extension Abilities {
             let number = parts.count == 2 ? UInt16(parts[1]) : nil
             switch (parts.first, number) {
             case ("nack", nil): answersNACK = true
+            case ("deep-plc", nil): concealment = .deep
             case ("red", let number?) where number < 128: redPayloadType = UInt8(number)
             case ("depth", let number?) where number <= Self.deepest: depth = .milliseconds(Int(number))
             default: continue

@@ -182,7 +182,9 @@ struct ArrivalTrace: Sendable {
     // MARK: - Depth
 
     /// How deep playout should be, as far as `limit` allows, when packets are asked for or not; all of it where loss is expected.
-    mutating func adviseDepth(limit: Duration, asks: Bool, expectsLoss: Bool, at now: Instant) {
+    mutating func adviseDepth(
+        limit: Duration, asks: Bool, expectsLoss: Bool, concealment: PacketLossConcealment, at now: Instant
+    ) {
         var advice = Repair()
         advice.limit = FrameCount(limit)
         if let farthestCopy, let last, last.arrival - farthestCopy.at < Self.memoryOfCopies {
@@ -194,7 +196,7 @@ struct ArrivalTrace: Sendable {
             let loss = recentLoss
             let outlook = PredictedScore(
                 lossShare: loss.share, meanBurst: loss.meanBurstLength, roundTrip: roundTrip.value, depth: limit,
-                frame: frame)
+                frame: frame, concealment: concealment)
             // What seconds of loss tell goes up and down by chance, and each change of depth bends the sound: it goes up in
             // steps, and comes down when the loss is over.
             let worthwhile = FrameCount(Repair.worthwhileDepth(outlook))

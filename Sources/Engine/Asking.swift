@@ -85,7 +85,8 @@ extension Station {
         if asks { ask(index, depth: depth, at: now) }
         sources[index].noteAnswers()
         let expectsLoss = expectsLoss(index, at: now)
-        sources[index].trace.adviseDepth(limit: limit, asks: asks, expectsLoss: expectsLoss, at: now)
+        sources[index].trace.adviseDepth(
+            limit: limit, asks: asks, expectsLoss: expectsLoss, concealment: configuration.defence.concealment, at: now)
         hurryReports(at: now)
     }
 

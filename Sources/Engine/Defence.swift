@@ -1,3 +1,4 @@
+public import RTP
 public import Sound
 
 /// What is done so that lost packets are not missed: how the bits of our stream are shared between the sound itself and
@@ -66,6 +67,8 @@ public struct DefenceConfiguration: Hashable, Sendable {
     public var hasInBandFEC = true
     /// How far behind the fastest packet playout may lie so that lost packets can come back.
     public var maximumDepth = Duration.milliseconds(100)
+    /// How our decoder makes up what stays lost; senders are told.
+    public var concealment = PacketLossConcealment.plain
     /// Whether depth is spent on as many tries as four round trips have room for, and no more.
     public var followsRoundTrip = false
     /// The dynamic payload type of redundant coding, which we take and, where the receiver names no other, send.
@@ -93,9 +96,13 @@ public struct DefenceConfiguration: Hashable, Sendable {
     var abilities: Abilities {
         switch mode {
         case .off: Abilities()
-        case .copy: Abilities(redPayloadType: redPayloadType, depth: maximumDepth)
-        case .nack: Abilities(answersNACK: true, depth: maximumDepth)
-        case .auto: Abilities(answersNACK: true, redPayloadType: redPayloadType, depth: maximumDepth)
+        case .copy:
+            Abilities(redPayloadType: redPayloadType, depth: maximumDepth, concealment: concealment)
+        case .nack:
+            Abilities(answersNACK: true, depth: maximumDepth, concealment: concealment)
+        case .auto:
+            Abilities(
+                answersNACK: true, redPayloadType: redPayloadType, depth: maximumDepth, concealment: concealment)
         }
     }
 }

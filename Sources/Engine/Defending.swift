@@ -1,4 +1,4 @@
-internal import RTP
+public import RTP
 internal import Sound
 
 /// What we do about the losses that receivers report.
@@ -24,7 +24,7 @@ extension Station {
             outlook: PredictedScore(
                 lossShare: min(loss.share, 0.95), meanBurst: loss.meanBurst, roundTrip: receivers.roundTrip,
                 depth: abilities?.depth ?? configuration.defence.depth(roundTrip: receivers.roundTrip),
-                frame: configuration.defence.frameCount.duration()),
+                frame: configuration.defence.frameCount.duration(), concealment: abilities?.concealment ?? .plain),
             bitRate: bitRateLimit.bitRate, takesCopies: mayCopy && abilities?.redPayloadType != nil,
             asks: answers && abilities?.answersNACK ?? false,
             hasInBandFEC: mode == .auto && configuration.defence.hasInBandFEC, alwaysCopies: mode == .copy,
@@ -35,6 +35,11 @@ extension Station {
             resendAllowance.perSecond = Double(bitRateLimit.bitRate) / 8 * Self.bitRateWithResends
         }
         decisionDeadline = choice.defence.isNone ? nil : now + Self.decisionInterval
+    }
+
+    /// With what our decoder makes up lost sound from now on; our next report tells it.
+    public mutating func setConcealment(_ concealment: PacketLossConcealment) {
+        configuration.defence.concealment = concealment
     }
 
     /// A defence is taken back when reports of loss have ended, whether or not others come.

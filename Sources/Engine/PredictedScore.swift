@@ -1,3 +1,4 @@
+internal import RTP
 internal import Sound
 
 /// How a stream is going to sound under loss: a small model of what speech scored (PESQ-WB) with this codec in 20 ms frames,
@@ -13,6 +14,8 @@ struct PredictedScore: Sendable {
     /// How far behind the fastest packet playout may lie.
     var depth: Duration
     var frame: Duration
+    /// How the receiver makes up what stays lost.
+    var concealment = PacketLossConcealment.plain
 
     /// What a pull and a late thread take of the depth.
     private static let margin = Duration.microseconds(6_500)

@@ -150,6 +150,7 @@ extension Abilities {
         Abilities(
             answersNACK: answersNACK && other.answersNACK,
             redPayloadType: redPayloadType == other.redPayloadType ? redPayloadType : nil,
-            depth: depth.map { min($0, other.depth ?? $0) } ?? other.depth)
+            depth: depth.map { min($0, other.depth ?? $0) } ?? other.depth,
+            concealment: min(concealment, other.concealment))
     }
 }

@@ -141,9 +141,15 @@ extension EModel.Codec {
     /// fitted to, which is PESQ (P.862.2) of libopus 1.3.1 on English speech, 20 ms, by bit rate and by independent loss of
     /// 1 to 30 %. `Ie` is what brings the rating to the score without loss: 15 at 16 kbit/s (3.95), 6 at 24 (4.27), 1 at 32
     /// (4.39), none from 64 (4.50). `Bpl` is 8: fitted row by row it lies between 6 and 9 at 24 and 32 kbit/s.
-    public static func opus(bitRate: Int = 32_000) -> Self {
-        Self(impairment: impairment(atBitRate: Double(bitRate)), robustness: 8)
+    ///
+    /// `deepShare` is the share of what was concealed that deep PLC made up (libopus 1.5), nil where nothing was concealed.
+    public static func opus(bitRate: Int = usualBitRate, deepShare: Double? = nil) -> Self {
+        let share = min(max(deepShare ?? 0, 0), 1)
+        return Self(impairment: impairment(atBitRate: Double(bitRate)), robustness: 8 + share * 3)
     }
+
+    /// Where it is not known, in bit/s.
+    public static let usualBitRate = 32_000
 
     /// Between those that were measured, on straight lines; below the lowest on the first of them.
     private static func impairment(atBitRate bitRate: Double) -> Double {
