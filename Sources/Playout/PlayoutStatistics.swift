@@ -9,6 +9,8 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     public var concealed = FrameCount.zero
     /// Of that, what was booked only when the next packet told that it had been no pause: it was heard right before.
     public var concealedInHindsight = FrameCount(0)
+    /// Of `concealed`, what a neural network made up (deep PLC).
+    public var concealedByModel = FrameCount(0)
     /// Lost, and brought back from the in-band FEC of the next packet.
     public var recovered = FrameCount.zero
     /// Lost or late, and decoded from a copy within a later packet.

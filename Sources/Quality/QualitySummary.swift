@@ -66,6 +66,11 @@ extension QualitySummary {
     public var burstLength: Double? { lossRuns > 0 && lost > 0 ? max(Double(lost) / Double(lossRuns), 1) : nil }
 
     public var concealedShare: Double? { share(playout.concealed) }
+    /// Of what was concealed, the share that a neural network made up; nil where nothing was.
+    public var deepShare: Double? {
+        playout.concealed > .zero
+            ? min(Double(playout.concealedByModel.rawValue) / Double(playout.concealed.rawValue), 1) : nil
+    }
     /// By whatever brought it back.
     public var recoveredShare: Double? {
         share(playout.recovered + playout.recoveredByCopy + playout.recoveredByResend)
@@ -96,7 +101,7 @@ extension QualitySummary {
         return EModel(
             delay: network + (delays.mean ?? .zero) + Self.codingDelay, lossShare: concealedShare,
             burstRatio: (burstLength ?? 1) * chance, missingShare: missingShare ?? 0, holeLength: holeLength ?? .zero,
-            codec: codecBitRate.map { .opus(bitRate: $0) } ?? .opus())
+            codec: .opus(bitRate: codecBitRate ?? EModel.Codec.usualBitRate, deepShare: deepShare))
     }
 
     /// 1…4.5.
@@ -117,6 +122,7 @@ extension QualitySummary {
             ("lost_share", .decimal(lostShare, places: 5)), ("burst_length", .decimal(burstLength, places: 2)),
             ("late_share", .decimal(lateShare, places: 5)),
             ("concealed_share", .decimal(concealedShare, places: 5)),
+            ("deep_plc_share", .decimal(deepShare, places: 3)),
             ("missing_share", .decimal(missingShare, places: 5)), ("holes", .integer(playout.holes)),
             ("recovered_share", .decimal(recoveredShare, places: 5)),
             (
@@ -155,6 +161,7 @@ extension PlayoutStatistics {
         decoded += now.decoded - before.decoded
         concealed += now.concealed - before.concealed
         concealedInHindsight += now.concealedInHindsight - before.concealedInHindsight
+        concealedByModel += now.concealedByModel - before.concealedByModel
         recovered += now.recovered - before.recovered
         recoveredByCopy += now.recoveredByCopy - before.recoveredByCopy
         recoveredByResend += now.recoveredByResend - before.recoveredByResend

@@ -35,7 +35,7 @@ struct DecodedSound: ~Copyable, Sendable {
     /// of the last `replaced` frames, which were made up while it was waited for.
     @_noAllocation @_noLocks
     mutating func append(
-        _ operation: PlayoutOperation, with decoder: inout OpusDecoder, from lane: borrowing PlayoutLane,
+        _ operation: PlayoutOperation, with decoder: inout VoiceDecoder, from lane: borrowing PlayoutLane,
         replacing replaced: Int = 0
     ) {
         if count == 0 { moveToFront() }
@@ -179,29 +179,27 @@ struct DecodedSound: ~Copyable, Sendable {
 
     @_semantics("no_performance_analysis")
     private static func decode(
-        _ entry: PacketQueue.Entry, of lane: borrowing PlayoutLane, with decoder: inout OpusDecoder,
+        _ entry: PacketQueue.Entry, of lane: borrowing PlayoutLane, with decoder: inout VoiceDecoder,
         into samples: inout Preallocated<Float>, from start: Int
     ) -> Int {
         var room = samples.mutableSpan(in: start..<samples.count)
-        do { return try decoder.decode(lane.payload(of: entry), into: &room).rawValue } catch { return 0 }
+        return decoder.decode(lane.payload(of: entry), carriesFEC: entry.carriesFEC, into: &room)?.rawValue ?? 0
     }
 
     @_semantics("no_performance_analysis")
     private static func recover(
         _ frames: FrameCount, from entry: PacketQueue.Entry, of lane: borrowing PlayoutLane,
-        with decoder: inout OpusDecoder, into samples: inout Preallocated<Float>, from start: Int
+        with decoder: inout VoiceDecoder, into samples: inout Preallocated<Float>, from start: Int
     ) -> Bool {
         var room = samples.mutableSpan(in: start..<samples.count)
-        do { try decoder.recover(frames, from: lane.payload(of: entry), into: &room) } catch { return false }
-        return true
+        return decoder.recover(frames, from: lane.payload(of: entry), into: &room)
     }
 
     @_semantics("no_performance_analysis")
     private static func conceal(
-        _ frames: FrameCount, with decoder: inout OpusDecoder, into samples: inout Preallocated<Float>, from start: Int
+        _ frames: FrameCount, with decoder: inout VoiceDecoder, into samples: inout Preallocated<Float>, from start: Int
     ) -> Bool {
         var room = samples.mutableSpan(in: start..<samples.count)
-        do { try decoder.conceal(frames, into: &room) } catch { return false }
-        return true
+        return decoder.conceal(frames, into: &room)
     }
 }

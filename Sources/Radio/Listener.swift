@@ -21,6 +21,8 @@ struct Listener: ~Copyable, Sendable {
     private var usedCount = 0
     private var clock = CardClock()
     private var scratch: Preallocated<Float>
+    /// Of all voices together.
+    private var budget: DecoderBudget
     private var limiter: Limiter
     /// How much later than the voices the mix is heard.
     private let limiterDelay = FrameCount(Limiter.lookAhead)
@@ -31,11 +33,15 @@ struct Listener: ~Copyable, Sendable {
     private var remainder = 0
 
     /// `longestPull` in frames of the card.
-    init(format: LPCMFormat, configuration: PlayoutConfiguration, longestPull: FrameCount) throws(RadioError) {
+    init(
+        format: LPCMFormat, configuration: PlayoutConfiguration, decoding: DecoderConfiguration = .init(),
+        longestPull: FrameCount
+    ) throws(RadioError) {
         self.format = format
         voices = try InlineArray { (_: Int) throws(RadioError) in
-            try Voice(format: format, configuration: configuration)
+            try Voice(format: format, configuration: configuration, decoding: decoding)
         }
+        budget = DecoderBudget(decoding)
         scratch = Preallocated(repeating: 0, count: longestPull.rawValue * format.channelCount)
         limiter = Limiter(format: format)
     }
@@ -52,13 +58,14 @@ struct Listener: ~Copyable, Sendable {
 
         // The first who talks is heard as is, which nearly always is all there is to mix.
         var soundingCount = 0
+        budget.begin(atOpusRate(FrameCount(sound.count / format.channelCount)))
         concealment = Concealment(ahead: 0, behind: 0)
         for index in 0..<usedCount {
             let before = voices[index].concealment
             let isSounding =
                 soundingCount == 0
-                ? voices[index].pull(into: &sound, at: clock.position)
-                : Self.mix(&voices[index], through: &scratch, into: &sound, at: clock.position)
+                ? voices[index].pull(into: &sound, at: clock.position, within: &budget)
+                : Self.mix(&voices[index], through: &scratch, into: &sound, at: clock.position, within: &budget)
             if isSounding { soundingCount += 1 }
             let after = voices[index].concealment
             concealment.ahead = max(concealment.ahead, after.ahead - before.ahead)
@@ -118,6 +125,7 @@ struct Listener: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func tell(_ report: inout ListenerReport) {
         report.crowdedOut = crowdedOut
+        report.decoder = budget
         for index in 0..<usedCount {
             voices[index].tell(&report.voices[index])
             report.voices[index].playout.delay += limiterDelay
@@ -129,10 +137,10 @@ struct Listener: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     private static func mix(
         _ voice: inout Voice, through scratch: inout Preallocated<Float>, into sound: inout MutableSpan<Float>,
-        at position: FrameCount
+        at position: FrameCount, within budget: inout DecoderBudget
     ) -> Bool {
         var own = scratch.mutableSpan(in: 0..<sound.count)
-        guard voice.pull(into: &own, at: position) else { return false }
+        guard voice.pull(into: &own, at: position, within: &budget) else { return false }
         for sample in sound.indices { sound[sample] += own[sample] }
         return true
     }
@@ -184,6 +192,8 @@ struct ListenerReport: BitwiseCopyable, Sendable {
     var voices = InlineArray<8, VoiceReport>(repeating: VoiceReport())
     /// Packets of talkers beyond the number of voices.
     var crowdedOut = 0
+    /// What the decoders use at this time.
+    var decoder = DecoderBudget(DecoderConfiguration(.plain))
 }
 
 struct VoiceReport: BitwiseCopyable, Sendable {

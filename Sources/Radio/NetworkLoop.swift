@@ -334,6 +334,8 @@ internal import Synchronization
                 station.playout(
                     of: voice.ssrc, due: voice.playout.due, missing: voice.playout.missing, at: loop.now)
             }
+            // As soon as the decoder has become too slow for its models.
+            station.setConcealment(report.listener.decoder.concealsByModel ? .deep : .plain)
             snapshot.add(report, present: station.sources, before: voices)
             voices = snapshot.voices
         }

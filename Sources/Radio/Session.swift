@@ -70,7 +70,8 @@ public final class Session: Sendable {
             defer { loops = SessionLoops() }
             return SessionLoops(
                 capture: loops.capture.take(), playback: loops.playback.take(), bending: loops.bending.take(),
-                card: loops.card.take(), recorder: loops.recorder.take())
+                card: loops.card.take(), recorder: loops.recorder.take(),
+                playbackStackByteCount: loops.playbackStackByteCount)
         }
         do throws(AudioThreadError) {
             try start(loops)
@@ -169,7 +170,10 @@ extension Session {
             })
         if let playback = loops.playback.take() {
             try keep(
-                AudioThread("play", priority: Self.audioPriority, work: playback) { playback, priority in
+                AudioThread(
+                    "play", priority: Self.audioPriority, touchedStackByteCount: loops.playbackStackByteCount,
+                    work: playback
+                ) { playback, priority in
                     playback.run(priority: priority)
                     controls.isPlaybackOver.store(true, ordering: .releasing)
                 })

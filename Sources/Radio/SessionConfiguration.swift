@@ -184,6 +184,8 @@ public struct PlayoutSettings: Hashable, Sendable {
     public var queuedPeriods = 2.0
     /// 1 or 2: what is received with others is mixed.
     public var channelCount = 1
+    /// Which of libopus's neural models are used, where it has them.
+    public var decoder = DecoderChoice.auto
     /// Whether what is heard may be slowed down and made higher or lower; nil plays it as it comes, a tenth of a second sooner.
     public var timePitch: LiveTimePitchSettings?
 

@@ -3,6 +3,7 @@ internal import Handoff
 internal import Network
 package import OpusCodec
 package import Playout
+internal import RTP
 package import Sound
 internal import SoundCard
 internal import SoundFile
@@ -16,6 +17,8 @@ struct SessionLoops: ~Copyable, Sendable {
     var bending: BendingLoop?
     var card: BentPlaybackLoop?
     var recorder: Recorder?
+    /// How deep playback uses its stack.
+    var playbackStackByteCount = 0
 
     struct Opened: ~Copyable {
         var loops: SessionLoops
@@ -39,10 +42,16 @@ struct SessionLoops: ~Copyable, Sendable {
         var openings: [String] = []
         var cardChanges: [CardChanges] = []
 
+        let hears = configuration.output != nil || configuration.recording != nil
+        // Before a card asks for sound.
+        let trial = try hears ? DecoderTrial(of: configuration.playout.decoder) : .none
         let output = try openOutput(configuration, &openings, &cardChanges)
         let input = try openInput(configuration, &openings, &cardChanges)
+        let decoding = Self.decoding(configuration.playout, trial, for: output)
+        if hears { openings.append(decoding.summary(configuration.playout.decoder, trial)) }
         let network = try openNetwork(
-            configuration, controls, state, incoming: incoming.producer, outgoing: outgoing.consumer,
+            configuration, decoding.concealment, controls, state, incoming: incoming.producer,
+            outgoing: outgoing.consumer,
             captured: captured.reader, played: played.reader)
 
         var loops = SessionLoops()
@@ -56,11 +65,12 @@ struct SessionLoops: ~Copyable, Sendable {
         }
         if let output {
             let pieces = try openRecorder(configuration, format: output.format, state, &loops)
+            loops.playbackStackByteCount = trial.stackByteCount
             let listener = try Listener(
                 format: output.format,
                 configuration: configuration.playout.lane(
                     period: output.period, output.format.rate, configuration.stationAsCoded.defence),
-                longestPull: output.period)
+                decoding: decoding, longestPull: output.period)
             if let timePitch = configuration.playout.timePitch {
                 loops.bend(
                     output, listener, timePitch, controls, packets: incoming.consumer, reports: played.writer,
@@ -114,6 +124,15 @@ struct SessionLoops: ~Copyable, Sendable {
             if let granted = output.granted { openings.append("plays on \(granted.summary)") }
             if let changes = output.changes { cardChanges.append(changes) }
             return output
+        }
+    }
+
+    private static func decoding(
+        _ playout: PlayoutSettings, _ trial: DecoderTrial, for output: borrowing PlaybackOutput?
+    ) -> DecoderConfiguration {
+        switch output {
+        case .none: DecoderConfiguration(.plain)
+        case .some(let output): DecoderConfiguration(playout.decoder, trial, slack: playout.slack(of: output))
         }
     }
 
@@ -177,10 +196,13 @@ struct SessionLoops: ~Copyable, Sendable {
     }
 
     private static func openNetwork(
-        _ configuration: SessionConfiguration, _ controls: Controls, _ state: SessionState,
-        incoming: consuming HandoffProducer<IncomingPacket>, outgoing: consuming HandoffConsumer<OutgoingPacket>,
+        _ configuration: SessionConfiguration, _ concealment: PacketLossConcealment, _ controls: Controls,
+        _ state: SessionState, incoming: consuming HandoffProducer<IncomingPacket>,
+        outgoing: consuming HandoffConsumer<OutgoingPacket>,
         captured: consuming LatestReader<CaptureReport>, played: consuming LatestReader<PlaybackReport>
     ) throws(RadioError) -> NetworkLoop {
+        var configuration = configuration
+        configuration.station.defence.concealment = concealment
         let hears = configuration.output != nil || configuration.recording != nil
         let limits = NetworkLoop.Limits(
             duration: configuration.duration, endsWithLastSource: configuration.endsWithLastSource,
@@ -221,6 +243,14 @@ extension PlayoutSettings {
             minimum: FrameCount(minimumDepth),
             maximum: FrameCount(maximumDepth),
             repair: RepairNeeds(lookAhead: .zero, resendTime: defence.expectsLoss ? limit : .zero, limit: limit))
+    }
+}
+
+extension PlayoutSettings {
+    /// By how much a pull may be late before the card runs dry.
+    fileprivate func slack(of output: borrowing PlaybackOutput) -> Duration {
+        let period = output.period.duration(at: output.format.rate)
+        return output.granted == nil ? period : period * max(queuedPeriods - 1, 0.5)
     }
 }
 

@@ -134,6 +134,8 @@ public struct SessionSnapshot: Sendable {
         public var unrecordedSampleCount: Int
         /// Packets of talkers beyond the number of voices.
         public var crowdedOutCount: Int
+        /// What decodes, at this time.
+        public var decoder: DecoderSnapshot
     }
 
     /// What to say to the user where sound runs without real-time priority: why, and what to do. Nil where it was granted.
@@ -182,7 +184,8 @@ public struct SessionSnapshot: Sendable {
             trail: report.trail, xrunCount: report.interruptions.xruns,
             missed: report.interruptions.missed.duration(at: report.rate),
             isCardLost: report.interruptions.isCardLost, realTime: report.priority,
-            unrecordedSampleCount: report.unrecorded, crowdedOutCount: report.listener.crowdedOut)
+            unrecordedSampleCount: report.unrecorded, crowdedOutCount: report.listener.crowdedOut,
+            decoder: DecoderSnapshot(report.listener.decoder))
     }
 }
 

@@ -15,7 +15,7 @@ package struct Voice: ~Copyable, Sendable {
 
     private let channelCount: Int
     private let cardRate: Int
-    private var decoder: OpusDecoder
+    private var decoder: VoiceDecoder
     private var converter: RateConverter
     private var decoded: DecodedSound
     private var stretch: TimeStretch
@@ -24,8 +24,10 @@ package struct Voice: ~Copyable, Sendable {
     private var loudest: Float = 0
 
     /// `format` is the card's.
-    package init(format: LPCMFormat, configuration: PlayoutConfiguration) throws(RadioError) {
-        let decoder = try Self.decoder(channelCount: format.channelCount)
+    package init(
+        format: LPCMFormat, configuration: PlayoutConfiguration, decoding: DecoderConfiguration = .init()
+    ) throws(RadioError) {
+        let decoder = try VoiceDecoder(channelCount: format.channelCount, configuration: decoding)
         let converter = try Self.converter(to: format)
         self.decoder = decoder
         self.converter = converter
@@ -79,6 +81,17 @@ package struct Voice: ~Copyable, Sendable {
 
     @_noAllocation @_noLocks
     mutating func lose(_ frames: FrameCount, goesOn: Bool) { lane.lose(frames, goesOn: goesOn) }
+
+    /// As `pull(into:at:)`, within a budget that all voices share.
+    @_noAllocation @_noLocks
+    mutating func pull(
+        into sound: inout MutableSpan<Float>, at position: FrameCount, within budget: inout DecoderBudget
+    ) -> Bool {
+        decoder.budget = budget
+        let isSounding = pull(into: &sound, at: position)
+        budget = decoder.budget
+        return isSounding
+    }
 
     /// Fills `sound` (interleaved, at the card's rate) with what is due from `position` on. False when that is silence,
     /// and `sound` was left as it was.
@@ -174,6 +187,15 @@ package struct Voice: ~Copyable, Sendable {
         _ = append(at: position, wanting: .zero, replacing: madeUp)
     }
 
+    /// What became of the sound since the talker began.
+    package var statistics: PlayoutStatistics {
+        @_noAllocation @_noLocks get {
+            var statistics = lane.statistics
+            statistics.concealedByModel = min(decoder.concealedByModel, statistics.concealed)
+            return statistics
+        }
+    }
+
     /// Since the talker began.
     var concealment: Concealment {
         @_noAllocation @_noLocks get {
@@ -188,11 +210,7 @@ package struct Voice: ~Copyable, Sendable {
         report.isUsed = ssrc != nil
         report.isHeard = !isFree
         report.meanSquare = meanSquare
-        report.playout = lane.statistics
-    }
-
-    private static func decoder(channelCount: Int) throws(RadioError) -> OpusDecoder {
-        do { return try OpusDecoder(channelCount: channelCount) } catch { throw RadioError(error) }
+        report.playout = statistics
     }
 
     private static func converter(to format: LPCMFormat) throws(RadioError) -> RateConverter {

@@ -48,7 +48,7 @@ public struct SimulatedReceiver: ~Copyable {
         self.station = station
         // Nothing here wakes late.
         lane.margin = Self.period
-        voice = try Voice(format: .mono, configuration: lane)
+        voice = try Voice(format: .mono, configuration: lane, decoding: DecoderConfiguration(playout.decoder))
     }
 
     /// When sound is asked for next; nil before the first packet.
@@ -154,7 +154,7 @@ public struct SimulatedReceiver: ~Copyable {
         return false
     }
 
-    private var counts: QualityCounts { account.counts(voice.lane.statistics) }
+    private var counts: QualityCounts { account.counts(voice.statistics) }
 }
 
 /// The least that a packet took from its timestamp to its arrival, for each time that the timestamps began anew.

@@ -14,13 +14,18 @@ import Glibc
     /// nil for none), and ends with it. Throws when the system has no thread to give.
     ///
     /// - `name`: what it does, after `tf-audio-`: six letters, the kernel shows no more.
+    /// - `touchedStackByteCount`: how deep the stack is used: the kernel maps it before `body` begins, 32 KiB at the least.
     /// - `work`: what the thread shall own: its card, its end of a handoff.
     public init<Work: ~Copyable & Sendable>(
-        _ name: String, priority: Int?, stackByteCount: Int = 1 << 20, work: consuming Work,
+        _ name: String, priority: Int?, stackByteCount: Int = 1 << 20, touchedStackByteCount: Int = 0,
+        work: consuming Work,
         body: @escaping @Sendable (consuming Work, RealTime) -> Void
     ) throws(AudioThreadError) {
         let box = Box(work)
-        let launch = Launch(name: "\(Self.namePrefix)-\(name)", priority: priority) { outcome in
+        let touched = min(max(touchedStackByteCount, 1 << 15), stackByteCount / 2)
+        let launch = Launch(
+            name: "\(Self.namePrefix)-\(name)", priority: priority, touchedStackByteCount: touched
+        ) { outcome in
             // Taken once, here.
             if let work = box.take() { body(work, outcome) }
         }
@@ -60,11 +65,13 @@ public struct AudioThreadError: Error, Hashable, Sendable, CustomStringConvertib
 private final class Launch {
     let name: String
     let priority: Int?
+    let touchedStackByteCount: Int
     let run: (RealTime) -> Void
 
-    init(name: String, priority: Int?, run: @escaping (RealTime) -> Void) {
+    init(name: String, priority: Int?, touchedStackByteCount: Int, run: @escaping (RealTime) -> Void) {
         self.name = name
         self.priority = priority
+        self.touchedStackByteCount = touchedStackByteCount
         self.run = run
     }
 }
@@ -84,7 +91,7 @@ private final class Box<Work: ~Copyable> {
     let launch = unsafe Unmanaged<Launch>.fromOpaque(argument).takeRetainedValue()
     nameThisThread(launch.name)
     Explanation.keepOffTheTerminal()
-    touchStack()
+    touchStack(launch.touchedStackByteCount)
     launch.run(launch.priority.map(RealTime.request) ?? .notAsked)
     return nil
 }
@@ -94,8 +101,8 @@ private func nameThisThread(_ name: String) { _ = unsafe calsa_name_this_thread(
 
 /// Has the kernel map the first pages of this thread's stack now and not in the middle of a period.
 @inline(never)
-private func touchStack() {
-    unsafe withUnsafeTemporaryAllocation(byteCount: 1 << 15, alignment: 16) { pages in
+private func touchStack(_ byteCount: Int) {
+    unsafe withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 16) { pages in
         _ = unsafe pages.initializeMemory(as: UInt8.self, repeating: 0)
     }
 }

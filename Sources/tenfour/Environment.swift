@@ -18,7 +18,7 @@ enum Environment {
     private static let coding: Set = [
         "bitrate", "frame", "fec", "expect-loss", "speech", "music", "capture-channel", "payload-type",
     ]
-    private static let playing: Set = ["jitter", "period-time", "max-latency"]
+    private static let playing: Set = ["jitter", "period-time", "max-latency", "decoder"]
     private static let relaying: Set = ["config", "bind", "workers", "rtp-in", "rtp-out", "status-socket", "quiet"]
     private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http"]
     private static let downloading = fetching.union(["buffer", "buffer-size", "buffer-all", "start-after"])

@@ -171,6 +171,7 @@ enum ContentChoice: String, EnumerableFlag { case speech, music }
 
 extension DefenceConfiguration.Mode: ExpressibleByArgument {}
 extension CaptureChannel: ExpressibleByArgument {}
+extension DecoderChoice: ExpressibleByArgument {}
 
 /// How sound is played.
 struct PlayoutOptions: ParsableArguments {
@@ -192,6 +193,12 @@ struct PlayoutOptions: ParsableArguments {
     )
     var periodTime: Time<BareMicroseconds>?
 
+    @Option(
+        help: ArgumentHelp(
+            "Neural models of libopus 1.5 that decode: plain (none), plc (for lost frames), full (and LACE for what comes); auto takes what is there and fast enough here.",
+            valueName: "auto|plain|plc|full"))
+    var decoder: DecoderChoice = .auto
+
     func validate() throws {
         if let periodTime, !(.milliseconds(1) ... .milliseconds(100)).contains(periodTime.duration) {
             throw ValidationError("--period-time \(text(of: periodTime.duration)) is out of range: write 1ms to 100ms.")
@@ -211,6 +218,7 @@ struct PlayoutOptions: ParsableArguments {
             playout.maximumRepairDepth = maxLatency.duration
         }
         if let periodTime { playout.period = periodTime.duration }
+        playout.decoder = decoder
     }
 }
 

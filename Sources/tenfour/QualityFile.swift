@@ -23,6 +23,7 @@ struct QualityFile {
         let json = JSON.object(
             [
                 ("elapsed_s", .decimal(snapshot.elapsed / .seconds(1), places: 3)),
+                ("decoder", snapshot.playback?.decoder.json ?? .null),
                 ("whole", .object(members(heard.whole, sent: sent?.whole, snapshot))), ("seconds", .list(rows)),
             ] + talkers)
         try file.write(json.text)
@@ -38,5 +39,13 @@ struct QualityFile {
             (name, hears ? value : sent.first { $0.0 == name }?.1 ?? value)
         }
         return members + [("sent", .object(sent))]
+    }
+}
+
+extension DecoderSnapshot {
+    fileprivate var json: JSON {
+        .object([
+            ("library", .text(library)), ("models", .text(models.rawValue)), ("setbacks", .integer(setbackCount)),
+        ])
     }
 }

@@ -48,6 +48,7 @@ struct Report {
                 lines.append("card        \(count(playback.xrunCount, "underrun")), \(missed) ms not played in all")
             }
         }
+        if let decoder = snapshot.playback?.decoder { lines.append("decoder     \(text(of: decoder))") }
         if let capture = snapshot.capture, capture.xrunCount + capture.overrunCount > 0 || capture.missed > .zero {
             let missed = capture.missed / .milliseconds(1)
             lines.append(
@@ -64,6 +65,19 @@ struct Report {
             lines.append("network     \(count(snapshot.network.failed, "datagram")) refused or not sent\(last)")
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// `libopus 1.5.2, deep PLC and LACE`.
+    private func text(of decoder: DecoderSnapshot) -> String {
+        let models =
+            switch decoder.models {
+            case .auto, .plain: "no neural models"
+            case .plc: "deep PLC"
+            case .full: "deep PLC and LACE"
+            }
+        let setbacks =
+            decoder.setbackCount > 0 ? ", \(count(decoder.setbackCount, "time")) too slow and left out for a while" : ""
+        return "\(decoder.library), \(models)\(setbacks)"
     }
 
     /// What the other end says about what was sent.

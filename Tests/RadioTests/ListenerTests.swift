@@ -75,8 +75,9 @@ import Testing
         let room = try room(saying: [440, 1_000])
         room.run(seconds: 2)
         let heard = room.heard(from: 1, to: 1.9)
-        #expect(abs(amplitude(of: 440, in: heard) - 0.4) < 0.05)
-        #expect(abs(amplitude(of: 1_000, in: heard) - 0.4) < 0.05)
+        // A model that enhances speech may change a tone by an eighth.
+        #expect(abs(amplitude(of: 440, in: heard) - 0.4) < 0.08)
+        #expect(abs(amplitude(of: 1_000, in: heard) - 0.4) < 0.08)
         #expect(amplitude(of: 700, in: heard) < 0.01)
     }
 

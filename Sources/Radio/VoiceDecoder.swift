@@ -1,0 +1,87 @@
+internal import OpusCodec
+internal import Playout
+internal import Sound
+
+/// A talker's decoder, which uses as much of the neural models as there is time for.
+///
+/// Playback thread. Nothing is allocated after `init`.
+struct VoiceDecoder: ~Copyable, Sendable {
+    /// Of all voices; a listener puts its own in for a pull.
+    var budget: DecoderBudget
+    private var decoder: OpusDecoder
+    /// Made up by deep PLC since the talker began.
+    private(set) var concealedByModel = FrameCount.zero
+    /// What the decoder was told last.
+    private var complexity = DecoderComplexity.plain
+    /// Packets since one carried in-band FEC.
+    private var sinceFEC = memoryOfFEC + 1
+
+    init(channelCount: Int, configuration: DecoderConfiguration) throws(RadioError) {
+        do { decoder = try OpusDecoder(channelCount: channelCount) } catch { throw RadioError(error) }
+        budget = DecoderBudget(configuration)
+    }
+
+    @_noAllocation @_noLocks
+    mutating func reset() {
+        decoder.reset()
+        concealedByModel = .zero
+        sinceFEC = Self.memoryOfFEC + 1
+    }
+
+    /// As of `OpusDecoder`; nil where it refuses. `carriesFEC` says whether `packet` does.
+    @_noAllocation @_noLocks
+    mutating func decode(
+        _ packet: Span<UInt8>, carriesFEC: Bool, into samples: inout MutableSpan<Float>
+    ) -> FrameCount? {
+        sinceFEC = carriesFEC ? 0 : sinceFEC + 1
+        set(budget.complexity)
+        let start = now
+        let frames = try? decoder.decode(packet, into: &samples)
+        spent(since: start, isConcealed: false)
+        return frames
+    }
+
+    /// As of `OpusDecoder`; false where it refuses.
+    @_noAllocation @_noLocks
+    mutating func recover(
+        _ frameCount: FrameCount, from nextPacket: Span<UInt8>, into samples: inout MutableSpan<Float>
+    ) -> Bool {
+        set(budget.complexity)
+        let start = now
+        let isDone = (try? decoder.recover(frameCount, from: nextPacket, into: &samples)) != nil
+        spent(since: start, isConcealed: false)
+        return isDone
+    }
+
+    /// As of `OpusDecoder`; false where it refuses.
+    @_noAllocation @_noLocks
+    mutating func conceal(_ frameCount: FrameCount, into samples: inout MutableSpan<Float>) -> Bool {
+        set(budget.complexityToConceal())
+        let start = now
+        let isDone = (try? decoder.conceal(frameCount, into: &samples)) != nil
+        spent(since: start, isConcealed: true)
+        if isDone, .plain < complexity { concealedByModel += frameCount }
+        return isDone
+    }
+
+    /// In packets: silence has none.
+    private static var memoryOfFEC: Int { @_noAllocation @_noLocks get { 250 } }
+
+    /// The same for all frames where it can be: a decoder that changes it goes over from one way to the other.
+    @_noAllocation @_noLocks
+    private mutating func set(_ most: DecoderComplexity) {
+        // NoLACE is better at what was recovered, and LACE at what was concealed.
+        let wanted = .lace < most && sinceFEC > Self.memoryOfFEC ? .lace : most
+        if wanted == complexity { return }
+        try? decoder.setComplexity(wanted)
+        complexity = wanted
+    }
+
+    private var now: Int { @_noAllocation @_noLocks get { budget.measures ? ThreadTime.processor() : 0 } }
+
+    @_noAllocation @_noLocks
+    private mutating func spent(since start: Int, isConcealed: Bool) {
+        guard budget.measures else { return }
+        budget.spend(ThreadTime.processor() - start, with: complexity, isConcealed: isConcealed)
+    }
+}
