@@ -4,6 +4,7 @@ import argparse
 import concurrent.futures
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ import gstreamer
 import neteq
 import pitch
 import stretch
-from rows import AUTO, JITTER, LOSS
+from rows import AUTO, CONCEALED, DEFENDED, JITTER, LOSS
 from speech import SEGMENT, Speech
 from table import Row, Table, print_json
 
@@ -30,15 +31,18 @@ RECOVERED = 6
 class Laboratory:
     """Runs the seeds side by side, one a processor."""
 
-    def __init__(self, speech, first, seeds, folder, pool):
+    def __init__(self, speech, first, seeds, folder, pool, decoder=None):
         self.speech, self.seeds, self.folder, self.pool = speech, range(first, first + seeds), folder, pool
+        self.options = ["--decoder", decoder] if decoder else []
         self.players = concurrent.futures.ThreadPoolExecutor(gstreamer.COUNT)
         self.peers = {}
 
-    def run(self, network, words, *, scored, transit=0, first=0):
-        """Mean of each figure over the seeds, PESQ among them where it is asked for."""
+    def run(self, network, words, *, scored, transit=0, first=0, library=None):
+        """Mean of each figure over the seeds, PESQ among them where it is asked for. `library` is a folder with a libopus that is
+        used instead of the machine's own."""
+        words = [*words, *self.options]
         runs = list(self.pool.map(
-            one, *zip(*((self.speech, self.folder, network, words, seed, scored, transit, first) for seed in self.seeds))))
+            one, *zip(*((self.speech, self.folder, network, words, seed, scored, transit, first, library) for seed in self.seeds))))
         if any(value is None for run in runs for value in run.values()):
             raise SystemExit(f"benchmark: PESQ found no speech in what came through {network}: {' '.join(words)}")
         return {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]}
@@ -67,10 +71,12 @@ class Laboratory:
         return score
 
 
-def one(speech, folder, network, words, seed, scored, transit, first):
+def one(speech, folder, network, words, seed, scored, transit, first, library):
     path = os.path.join(folder, f"heard-{os.getpid()}.wav")
     command = [LOSSLAB, words[0], speech.path, "--network", network, "--seed", str(seed), *words[1:]]
-    told = subprocess.run([*command, "-o", path] if scored else command, capture_output=True, text=True)
+    environment = {**os.environ, "LD_LIBRARY_PATH": library} if library else None
+    told = subprocess.run(
+        [*command, "-o", path] if scored else command, capture_output=True, text=True, env=environment)
     if told.returncode:
         raise SystemExit(told.stderr)
     run = {key: value for key, value in json.loads(told.stdout).items() if isinstance(value, (int, float))}
@@ -100,6 +106,27 @@ def loss(lab, table):
             f"{ours['kbit_s']:.1f} kbit/s, {ours['delay_ms']:.0f} ms, {ours['recovered_percent']:.2f} % brought back, "
             f"{ours['concealed_percent']:.2f} % concealed; GStreamer at {gstreamer.LATENCY} ms: {' '.join(row.peer)}",
             ours=ours, ideal=ideal, gstreamer=peer))
+
+
+def models(lab, table, library):
+    """What `library`'s neural models are worth: against its own ideal receiver, and against the machine's own libopus."""
+    for row in DEFENDED:
+        transit = 20 if row.ours[0] == "call" else 0
+        words = row.ours + (["--depth", str(row.depth_ms)] if not transit else [])
+        ours = lab.run(row.network, words, scored=True, transit=transit, library=library)
+        depth = ["--depth", str(max(ours["delay_ms"], 0.1))]
+        ideal = lab.run(row.network, [*row.ideal, *depth], scored=True, library=library)
+        before = lab.run(row.network, words, scored=True, transit=transit)
+        ask, met = "ideal - 0.05", ours["pesq"] >= ideal["pesq"] - 0.05
+        if row in CONCEALED:
+            ask, met = f"{ask}, own + 0.1", met and ours["pesq"] >= before["pesq"] + 0.1
+        scheme = "in-band FEC" if row in CONCEALED else "copies" if "--copy" in row.ours else "NACK"
+        table.add(Row(
+            f"{row.network}, {scheme}, {row.kbit_s:g} kbit/s, {row.depth_ms} ms", ask,
+            f"{ours['pesq']:.2f} (ideal {ideal['pesq']:.2f}, own libopus {before['pesq']:.2f})", met,
+            f"{ours['kbit_s']:.1f} kbit/s, {ours['delay_ms']:.0f} ms, {ours['concealed_percent']:.2f} % concealed, "
+            f"{ours['deep_percent']:.0f} % of that by deep PLC",
+            ours=ours, ideal=ideal, own=before))
 
 
 def jitter(lab, table):
@@ -176,14 +203,18 @@ def rates(lab, table):
 
 def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark loss")
-    parser.add_argument("what", nargs="*", choices=["loss", "jitter", "stretch", "pitch", "cost", "auto", []], default=[])
+    parser.add_argument("what", nargs="*", choices=["loss", "jitter", "stretch", "pitch", "cost", "auto", "models", []], default=[])
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--speech", type=int, default=0)
+    parser.add_argument("--decoder", choices=["auto", "plain", "plc", "full"])
+    parser.add_argument("--libopus", type=pathlib.Path)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     speech = Speech(os.path.join(ROOT, ".build-tools/speech"), 60, arguments.speech)
-    wanted = arguments.what or ["loss", "auto", "jitter", "stretch", "pitch", "cost"]
+    wanted = arguments.what or ["loss", "auto", "jitter", "stretch", "pitch", "cost", *(["models"] if arguments.libopus else [])]
+    if "models" in wanted and not (arguments.libopus and arguments.libopus.is_file()):
+        parser.error("models compares two versions of libopus: write --libopus and the other one's libopus.so.0")
     tables = []
 
     def table(title):
@@ -194,7 +225,7 @@ def main():
             initializer=os.nice, initargs=(10,)) as pool:
         # Its processes begin before there are threads, which would leave them locks that nobody opens.
         pool.submit(os.getpid).result()
-        lab = Laboratory(speech, arguments.seed, arguments.seeds, folder, pool)
+        lab = Laboratory(speech, arguments.seed, arguments.seeds, folder, pool, arguments.decoder)
         try:
             if "loss" in wanted:
                 loss(lab, table(f"Loss: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"))
@@ -202,6 +233,11 @@ def main():
                 auto(lab, table(f"Defence by itself: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"))
             if "jitter" in wanted:
                 jitter(lab, table(f"Jitter: PESQ-WB and mean delay beside NetEQ, mean of {arguments.seeds} seeds of 60 s"))
+            if "models" in wanted:
+                library = os.path.join(folder, "library")
+                os.mkdir(library)
+                os.symlink(arguments.libopus.resolve(), os.path.join(library, "libopus.so.0"))
+                models(lab, table(f"Neural models of {arguments.libopus}: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"), library)
             if "stretch" in wanted:
                 tempo(lab, table(f"Tempo {stretch.PERCENT} % up and back"))
             if "pitch" in wanted:

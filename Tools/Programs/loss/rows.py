@@ -36,6 +36,10 @@ FEC_48 = ["--bitrate", "48000", "--expect-loss", "10"]
 
 LOSS = [
     LossRow("b0", 4.25, 25, 25, *plain(24_000), peer=CLEAN),
+    LossRow("b5", 3.6, 26, 30, *plain(24_000, "--expect-loss", "10"), peer=FEC),
+    LossRow("b10", 3.4, 26, 30, *plain(24_000, "--expect-loss", "10"), peer=FEC),
+    LossRow("b20", 2.6, 26, 30, *plain(24_000, "--expect-loss", "10"), peer=FEC),
+    LossRow("g10", 2.4, 26, 30, *plain(24_000, "--expect-loss", "10"), peer=FEC),
     LossRow("b5", 3.6, 26, 30, *plain(12_000, "--copy", "1"), peer=FEC),
     LossRow("b10", 3.4, 26, 30, *plain(12_000, "--copy", "1"), peer=FEC),
     LossRow("b5", 3.8, 34, 30, *plain(16_000, "--copy", "1"), peer=FEC_32),
@@ -53,6 +57,11 @@ LOSS = [
     LossRow("b20", 3.3, 39, 100, *call(34_000, 100, "auto", *BOTH), peer=FEC_32),
     LossRow("g10", 2.9, 39, 100, *call(34_000, 100, "auto", *BOTH), peer=FEC_32),
 ]
+
+# Nothing but in-band FEC and concealment: here a decoder's neural models show.
+CONCEALED = [row for row in LOSS if "--expect-loss" in row.ours]
+# Those, and what has copies or is sent again.
+DEFENDED = [row for row in LOSS if row in CONCEALED or "--copy" in row.ours or "nack" in row.ours]
 
 AUTO = [
     ("b5", 24_000, 100, []),

@@ -50,6 +50,7 @@ struct Call: ParsableCommand {
         for seed in trace.seed..<trace.seed + seeds {
             var call = try TwoStations(
                 network: model, roundTrip: .microseconds(Int(rtt * 1_000)), seed: seed, defence: configuration,
+                decoder: trace.decoder,
                 lossEnd: lossEnd.map { .microseconds(Int($0 * 1e6)) })
             try call.run(sound)
             if let output { try call.outcome.write(to: output, seed: seed) }

@@ -1,10 +1,12 @@
 import OpusCodec
+import Radio
 import Sound
 
 /// The yardstick for loss: libopus with the same packets at a depth that never moves. What has come by then is decoded, what
 /// has not is taken from the in-band FEC of the next packet if that has come, and concealed otherwise.
 struct IdealReceiver {
     var depth: FrameCount
+    var decoder = DecoderChoice.auto
 
     func receive(_ deliveries: Deliveries, of speech: EncodedSpeech) throws -> Outcome {
         var outcome = Outcome()
@@ -13,6 +15,9 @@ struct IdealReceiver {
             arrivals[delivery.index] = min(arrivals[delivery.index], delivery.at.rawValue)
         }
         var decoder = try OpusDecoder()
+        let complexity = DecoderConfiguration(self.decoder).complexity
+        let carriesFEC = speech.packets.contains { OpusDecoder.hasInBandFEC($0.span) }
+        if complexity > .plain { try decoder.setComplexity(carriesFEC ? complexity : min(complexity, .lace)) }
         var frame = [Float](repeating: 0, count: EncodedSpeech.frame)
         outcome.heard = [Float](repeating: 0, count: depth.rawValue)
         var (concealed, recovered) = (0, 0)

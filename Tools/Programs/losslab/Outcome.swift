@@ -5,6 +5,8 @@ import SoundFile
 struct Outcome {
     var delays: [Double] = []
     var concealedShare = 0.0
+    /// Of what was concealed, what deep PLC made up.
+    var deepShare = 0.0
     var recoveredShare = 0.0
     var stretchedShare = 0.0
     var late = 0
@@ -40,7 +42,8 @@ extension Outcome {
         let numbers: [(String, Double)] = [
             ("kbit_s", bitRate / 1_000), ("delay_ms", meanDelay), ("delay_at_the_end_ms", delayAtTheEnd),
             ("p95_ms", delay(within: 0.95)),
-            ("concealed_percent", concealedShare * 100), ("recovered_percent", recoveredShare * 100),
+            ("concealed_percent", concealedShare * 100), ("deep_percent", deepShare * 100),
+            ("recovered_percent", recoveredShare * 100),
             ("stretched_percent", stretchedShare * 100), ("late", Double(late)), ("resyncs", Double(resyncs)),
         ]
         let fields =

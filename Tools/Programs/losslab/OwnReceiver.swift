@@ -8,11 +8,13 @@ import Sound
 struct OwnReceiver {
     var configuration: PlayoutConfiguration
     var repair = RepairNeeds()
+    var decoder = DecoderChoice.auto
     /// What the card asks for at a time.
     var period = 120
 
     func receive(_ deliveries: Deliveries, of speech: EncodedSpeech) throws -> Outcome {
-        var voice = try Voice(format: .mono, configuration: configuration)
+        var voice = try Voice(
+            format: .mono, configuration: configuration, decoding: DecoderConfiguration(decoder))
         voice.begin(SSRC(1))
         voice.setRepair(repair)
         var next = deliveries.list.startIndex
@@ -30,7 +32,7 @@ struct OwnReceiver {
             outcome.heard += sound
             if voice.lane.statistics.due > due { outcome.delays.append(Double(voice.lane.depth.rawValue) / 48) }
         }
-        outcome.take(voice.lane.statistics)
+        outcome.take(voice.statistics)
         return outcome
     }
 
@@ -53,6 +55,7 @@ extension Outcome {
         let due = Double(max(statistics.due.rawValue, 1))
         let recovered = statistics.recovered + statistics.recoveredByCopy + statistics.recoveredByResend
         concealedShare = Double(statistics.concealed.rawValue) / due
+        deepShare = Double(statistics.concealedByModel.rawValue) / Double(max(statistics.concealed.rawValue, 1))
         recoveredShare = Double(recovered.rawValue) / due
         stretchedShare = Double(statistics.stretched.rawValue) / due
         late = statistics.late

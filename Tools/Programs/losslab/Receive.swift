@@ -62,13 +62,14 @@ struct Receive: ParsableCommand {
         let depth = FrameCount(Int(depth * 48))
         switch receiver {
         case .ideal:
-            return try IdealReceiver(depth: depth).receive(deliveries, of: packets)
+            return try IdealReceiver(depth: depth, decoder: trace.decoder).receive(deliveries, of: packets)
         case .tenfour:
             let frames = Int(period * 48)
             var own = OwnReceiver(
                 configuration: PlayoutConfiguration(
                     depth: fixed ? .fixed(depth) : .adaptive, margin: FrameCount(frames)))
             own.period = frames
+            own.decoder = trace.decoder
             own.repair = RepairNeeds(
                 lookAhead: FrameCount((copy.max() ?? 0) * EncodedSpeech.frame),
                 resendTime: rtt == nil ? FrameCount(0) : depth, limit: depth)

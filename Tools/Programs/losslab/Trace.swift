@@ -1,5 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import BadLink
+public import Radio
 
 /// What is said, and through which network.
 struct Trace: ParsableArguments {
@@ -18,6 +19,9 @@ struct Trace: ParsableArguments {
     @Option(help: "So much of the speech.")
     var seconds = 60.0
 
+    @Option(help: "auto, plain, plc or full: libopus's neural models that the receiver uses.")
+    var decoder = DecoderChoice.auto
+
     func model() throws -> NetworkModel {
         guard let model = NetworkModel(named: network) else { throw ValidationError("no network is called \(network)") }
         return model
@@ -27,3 +31,5 @@ struct Trace: ParsableArguments {
         try EncodedSpeech(path: speech, seconds: seconds, bitRate: bitrate, expectedLoss: expectLoss)
     }
 }
+
+extension DecoderChoice: ExpressibleByArgument {}

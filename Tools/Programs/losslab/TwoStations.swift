@@ -37,7 +37,7 @@ struct TwoStations: ~Copyable {
     /// From `lossEnd` on the network loses nothing.
     init(
         network: NetworkModel, roundTrip: Duration, seed: UInt64, defence: DefenceConfiguration,
-        lossEnd: Duration? = nil
+        decoder: DecoderChoice = .auto, lossEnd: Duration? = nil
     ) throws {
         var settings = OpusEncoderSettings()
         settings.rateControl = .variable
@@ -47,7 +47,7 @@ struct TwoStations: ~Copyable {
         var playout = PlayoutSettings().lane(period: FrameCount(Self.period), .opus, defence)
         // Nothing here wakes late.
         playout.margin = FrameCount(Self.period)
-        let voice = try Voice(format: .mono, configuration: playout)
+        let voice = try Voice(format: .mono, configuration: playout, decoding: DecoderConfiguration(decoder))
         self.settings = settings
         self.encoder = encoder
         self.voice = voice
@@ -85,7 +85,7 @@ struct TwoStations: ~Copyable {
                 outcome.delays.append(Double(voice.lane.statistics.delay.rawValue) / 48)
             }
         }
-        outcome.take(voice.lane.statistics)
+        outcome.take(voice.statistics)
     }
 
     private mutating func say(_ sound: ArraySlice<Float>, at position: FrameCount) throws {

@@ -1,11 +1,11 @@
-import ArgumentParser
+public import ArgumentParser
 import Console
 import Engine
 import PacketCapture
 import Playout
 import Quality
 import RTP
-import Radio
+public import Radio
 import Simulation
 import Sound
 import SoundFile
@@ -63,6 +63,12 @@ import TimePitch
 
     @Option(
         help: ArgumentHelp(
+            "Neural models of libopus 1.5 that decode: auto (all there are), plain, plc or full.",
+            valueName: "auto|plain|plc|full"))
+    var decoder: DecoderChoice = .auto
+
+    @Option(
+        help: ArgumentHelp(
             "Speed of the written sound, 0.25 to 4, or up to 32 in excerpts. It does not change the report.",
             valueName: "factor"))
     var rate: Double?
@@ -116,6 +122,7 @@ import TimePitch
     private func play(_ log: DatagramLog, of stream: RTPStream) throws -> QualityReport {
         var settings = PlayoutSettings()
         settings.fixedDepth = jitter?.depth
+        settings.decoder = decoder
         if let maxLatency { settings.maximumDepth = maxLatency.duration }
         var receiver = try SimulatedReceiver(
             of: stream.ssrc, payloadType: stream.payloadType, redPayloadType: stream.redPayloadType, playout: settings)
@@ -230,3 +237,5 @@ private struct Recording: ~Copyable {
         return timePitch.finish(into: &room)
     }
 }
+
+extension DecoderChoice: ExpressibleByArgument {}
