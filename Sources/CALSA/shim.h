@@ -25,5 +25,11 @@ static inline void calsa_keep_explanations(void) {
 // pthread.h hides this from whoever does not define _GNU_SOURCE first, as Swift's Glibc does not.
 int pthread_setname_np(pthread_t thread, const char *name);
 
+/// Has the kernel map the calling thread's stack, so many bytes deep, now and not in the middle of a period.
+__attribute__((noinline, unused)) static void calsa_touch_stack(size_t byte_count) {
+    volatile char *stack = __builtin_alloca(byte_count);
+    for (size_t place = 0; place < byte_count; place += 4096) stack[place] = 0;
+}
+
 /// At most 15 bytes of a name for the calling thread.
 static inline int calsa_name_this_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }

@@ -91,18 +91,10 @@ private final class Box<Work: ~Copyable> {
     let launch = unsafe Unmanaged<Launch>.fromOpaque(argument).takeRetainedValue()
     nameThisThread(launch.name)
     Explanation.keepOffTheTerminal()
-    touchStack(launch.touchedStackByteCount)
+    calsa_touch_stack(launch.touchedStackByteCount)
     launch.run(launch.priority.map(RealTime.request) ?? .notAsked)
     return nil
 }
 
 /// The C function is `pthread_setname_np`.
 private func nameThisThread(_ name: String) { _ = unsafe calsa_name_this_thread(String(name.prefix(15))) }
-
-/// Has the kernel map the first pages of this thread's stack now and not in the middle of a period.
-@inline(never)
-private func touchStack(_ byteCount: Int) {
-    unsafe withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 16) { pages in
-        _ = unsafe pages.initializeMemory(as: UInt8.self, repeating: 0)
-    }
-}
