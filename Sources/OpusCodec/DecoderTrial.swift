@@ -34,9 +34,9 @@ public struct DecoderTrial: Hashable, Sendable {
         var trial = Self.none
         guard try takesComplexity() else { return trial }
         let start = ThreadTime.processor()
-        let packets = try packets()
+        let packets = try packets(.voip) + packets(.lowDelay)
         var sounds: [DecoderComplexity: TrialCall] = [:]
-        for complexity in [DecoderComplexity.plain, .plc, .noLACE] {
+        for complexity in DecoderComplexity.allCases {
             // The first call reads the models in, and the others are measured.
             sounds[complexity] = try TrialCall(packets, complexity)
             guard measuresCosts else { continue }
@@ -62,14 +62,14 @@ public struct DecoderTrial: Hashable, Sendable {
         return one != other
     }
 
-    /// A vowel, harmonics of 120 Hz below two formants, in packets of wideband SILK.
-    private static func packets() throws(OpusError) -> [[UInt8]] {
+    /// A vowel, harmonics of 120 Hz below two formants, in packets of wideband SILK, or of CELT, whose tables are read in, too.
+    private static func packets(_ application: OpusEncoder.Application) throws(OpusError) -> [[UInt8]] {
         var settings = OpusEncoderSettings()
         settings.bitRate = 20_000
         settings.complexity = 0
         settings.signal = .speech
         settings.maximumBandwidth = .wide
-        var encoder = try OpusEncoder(settings: settings)
+        var encoder = try OpusEncoder(application: application, settings: settings)
         var packets: [[UInt8]] = []
         for number in 0..<TrialCall.packetCount {
             let samples = (0..<TrialCall.frameCount).map { vowel(at: number * TrialCall.frameCount + $0) }
@@ -107,9 +107,10 @@ public struct DecoderCosts: Hashable, BitwiseCopyable, Sendable {
 /// The same packets, some of them lost, at one complexity.
 private struct TrialCall {
     static let frameCount = 960
-    static let packetCount = 14
-    /// The first of bursts of two.
-    private static let bursts = [6, 10]
+    /// Of each kind.
+    static let packetCount = 10
+    /// The first of bursts of two: the first two of SILK, the last of CELT.
+    private static let bursts = [3, 7, 14]
 
     private(set) var decoded: [Float] = []
     private(set) var concealed: [Float] = []

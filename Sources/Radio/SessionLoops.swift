@@ -17,7 +17,7 @@ struct SessionLoops: ~Copyable, Sendable {
     var bending: BendingLoop?
     var card: BentPlaybackLoop?
     var recorder: Recorder?
-    /// How deep playback uses its stack.
+    /// How deep playback uses its stack: the decoder, behind what the loop and its voices take.
     var playbackStackByteCount = 0
 
     struct Opened: ~Copyable {
@@ -29,6 +29,8 @@ struct SessionLoops: ~Copyable, Sendable {
 
     /// Between the capture thread and the network thread, in packets: more than a second of the shortest.
     private static let outgoingCapacity = 512
+    /// It was seen to take 80 KiB.
+    private static let stackByteCountOfLoop = 1 << 17
     /// Between the network thread and the playback thread.
     private static let incomingCapacity = 512
 
@@ -65,7 +67,7 @@ struct SessionLoops: ~Copyable, Sendable {
         }
         if let output {
             let pieces = try openRecorder(configuration, format: output.format, state, &loops)
-            loops.playbackStackByteCount = trial.stackByteCount
+            loops.playbackStackByteCount = trial.stackByteCount + stackByteCountOfLoop
             let listener = try Listener(
                 format: output.format,
                 configuration: configuration.playout.lane(
