@@ -39,4 +39,6 @@ public struct ReceiverView: Hashable, Sendable {
     /// The share of the sound of the last seconds that the receiver had and did not play, 0…1, for example because its
     /// card skips; nil where the report does not tell.
     public var discardShare: Double?
+    /// How the receiver makes up what stays lost, as its abilities say; plain where they do not.
+    public var concealment = PacketLossConcealment.plain
 }

@@ -135,8 +135,12 @@ extension Station {
 
     /// When all is read that the datagram says of it.
     private mutating func tellFreshView() {
-        guard let (receiver, view) = freshView else { return }
+        guard var (receiver, view) = freshView else { return }
         freshView = nil
+        let abilities =
+            receivers.all.first { $0.ssrc == receiver }?.abilities
+            ?? index(of: receiver).flatMap { sources[$0].abilities }
+        view.concealment = abilities?.concealment ?? .plain
         transmission.lastView = view
         events.post(.receiverReported(receiver, view))
     }

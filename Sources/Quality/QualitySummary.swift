@@ -20,6 +20,8 @@ public struct QualitySummary: Hashable, Sendable {
     public internal(set) var hasSound = false
     /// The codec's bit rate before this time, in bit/s: silence does not tell it.
     var earlierBitRate: Int?
+    /// What a packet held before this time.
+    var earlierFrame: Duration?
     /// Playout behind what the fastest packet would have allowed, a sample for each time that it was looked at.
     public private(set) var delays = DelaySamples()
 
@@ -29,10 +31,11 @@ public struct QualitySummary: Hashable, Sendable {
     init(after earlier: Self) {
         hasSound = earlier.hasSound
         earlierBitRate = earlier.codecBitRate
+        earlierFrame = earlier.packetFrame
     }
 
-    /// What sound takes beside the network and the jitter buffer: a packet of 20 ms and what Opus looks ahead.
-    static let codingDelay = Duration.microseconds(26_500)
+    /// What sound takes beside the network and the jitter buffer: a packet and what Opus looks ahead.
+    var codingDelay: Duration { (packetFrame ?? .milliseconds(20)) + .microseconds(6_500) }
 
     mutating func add(_ counts: QualityCounts, since before: QualityCounts) {
         expected += counts.expected - before.expected
@@ -54,6 +57,7 @@ public struct QualitySummary: Hashable, Sendable {
         roundTrip = later.roundTrip ?? roundTrip
         hasSound = hasSound || later.hasSound
         earlierBitRate = earlierBitRate ?? later.earlierBitRate
+        earlierFrame = earlierFrame ?? later.earlierFrame
         playout.add(later.playout, since: PlayoutStatistics())
         delays.add(later.delays)
     }
@@ -90,6 +94,9 @@ extension QualitySummary {
         return own.frameCount >= Self.enough ? own.bitRate : earlierBitRate ?? own.bitRate
     }
 
+    /// What a packet holds; nil where it is not known.
+    public var packetFrame: Duration? { playout.coded.frame ?? earlierFrame }
+
     /// 200 ms of loud speech.
     private static let enough = FrameCount(9_600)
 
@@ -99,9 +106,11 @@ extension QualitySummary {
         let network = (roundTrip ?? .zero) / 2
         let chance = 1 - (lostShare ?? 0)
         return EModel(
-            delay: network + (delays.mean ?? .zero) + Self.codingDelay, lossShare: concealedShare,
+            delay: network + (delays.mean ?? .zero) + codingDelay, lossShare: concealedShare,
             burstRatio: (burstLength ?? 1) * chance, missingShare: missingShare ?? 0, holeLength: holeLength ?? .zero,
-            codec: .opus(bitRate: codecBitRate ?? EModel.Codec.usualBitRate, deepShare: deepShare))
+            codec: .opus(
+                bitRate: codecBitRate ?? EModel.Codec.usualBitRate, frame: packetFrame ?? .milliseconds(20),
+                deepShare: deepShare))
     }
 
     /// 1…4.5.

@@ -138,26 +138,48 @@ extension EModel.Codec {
     public static var g729A: Self { Self(impairment: 11, robustness: 19) }
 
     /// Opus at so many bits a second. No recommendation has figures for it: these are ours, and only as good as what they are
-    /// fitted to, which is PESQ (P.862.2) of libopus 1.3.1 on English speech, 20 ms, by bit rate and by independent loss of
-    /// 1 to 30 %. `Ie` is what brings the rating to the score without loss: 15 at 16 kbit/s (3.95), 6 at 24 (4.27), 1 at 32
-    /// (4.39), none from 64 (4.50). `Bpl` is 8: fitted row by row it lies between 6 and 9 at 24 and 32 kbit/s.
+    /// fitted to, which is PESQ (P.862.2) of libopus 1.3.1 and 1.5.2 on English speech, by bit rate, by what a packet holds, and by
+    /// independent loss of 2 to 20 %. `Ie` is what brings the rating to the score without loss: with packets of 20 ms 15 at 16
+    /// kbit/s (3.95), 6 at 24 (4.27), 1 at 32 (4.39), none from 64 (4.50); short ones take more bits for the same. `Bpl` is what
+    /// loss of 2 to 5 % asks for.
     ///
-    /// `deepShare` is the share of what was concealed that deep PLC made up (libopus 1.5), nil where nothing was concealed.
-    public static func opus(bitRate: Int = usualBitRate, deepShare: Double? = nil) -> Self {
+    /// - `frame`: what a packet holds.
+    /// - `deepShare`: the share of what was concealed that deep PLC made up (libopus 1.5), nil where nothing was concealed.
+    public static func opus(
+        bitRate: Int = usualBitRate, frame: Duration = .milliseconds(20), deepShare: Double? = nil
+    ) -> Self {
         let share = min(max(deepShare ?? 0, 0), 1)
-        return Self(impairment: impairment(atBitRate: Double(bitRate)), robustness: 8 + share * 3)
+        let measured = measured.last { $0.frame <= frame } ?? measured[0]
+        return Self(
+            impairment: measured.impairment(atBitRate: Double(bitRate)),
+            robustness: measured.plain + share * (measured.deep - measured.plain))
     }
 
     /// Where it is not known, in bit/s.
     public static let usualBitRate = 32_000
 
-    /// Between those that were measured, on straight lines; below the lowest on the first of them.
-    private static func impairment(atBitRate bitRate: Double) -> Double {
-        let measured = [(16e3, 15.0), (24e3, 6.0), (32e3, 1.0), (64e3, 0.0)]
-        for (low, high) in zip(measured, measured.dropFirst()) where bitRate < high.0 {
-            let share = (bitRate - low.0) / (high.0 - low.0)
-            return min(low.1 + share * (high.1 - low.1), 60)
+    /// `Bpl` with plain concealment and with deep PLC, and `Ie` by bit rate in kbit/s, of packets that hold `frame` or more.
+    private struct Measured {
+        var frame: Duration
+        var plain: Double
+        var deep: Double
+        var impairments: [(kilobits: Double, impairment: Double)]
+
+        /// Between those that were measured, on straight lines; below the lowest on the first of them.
+        func impairment(atBitRate bitRate: Double) -> Double {
+            let kilobits = bitRate / 1_000
+            for (low, high) in zip(impairments, impairments.dropFirst()) where kilobits < high.kilobits {
+                let share = (kilobits - low.kilobits) / (high.kilobits - low.kilobits)
+                return min(low.impairment + share * (high.impairment - low.impairment), 60)
+            }
+            return 0
         }
-        return 0
     }
+
+    private static let measured = [
+        Measured(frame: .zero, plain: 1.3, deep: 1.9, impairments: [(24, 32), (64, 0)]),
+        Measured(frame: .milliseconds(5), plain: 6, deep: 6.5, impairments: [(24, 21), (32, 10), (64, 0)]),
+        Measured(frame: .milliseconds(10), plain: 10, deep: 12, impairments: [(24, 8), (32, 3), (64, 0)]),
+        Measured(frame: .milliseconds(20), plain: 8, deep: 10, impairments: [(16, 15), (24, 6), (32, 1), (64, 0)]),
+    ]
 }

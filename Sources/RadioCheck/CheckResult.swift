@@ -40,7 +40,7 @@ public struct CheckResult: Sendable {
         return EModel(
             delay: (view.roundTrip ?? .zero) / 2, lossShare: lossShare,
             burstRatio: (view.burstLength ?? 1) * (1 - lossShare), missingShare: view.discardShare ?? 0,
-            codec: .opus(bitRate: defence.bitRate))
+            codec: .opus(bitRate: defence.bitRate, deepShare: view.concealment == .deep ? 1 : 0))
     }
 }
 

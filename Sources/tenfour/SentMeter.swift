@@ -148,7 +148,8 @@ extension SentMeter.Second {
         return EModel(
             delay: (view.roundTrip ?? .zero) / 2, lossShare: lossShare,
             burstRatio: (view.burstLength ?? 1) * (1 - lossShare), missingShare: view.discardShare ?? 0,
-            codec: bitRate.map { .opus(bitRate: $0) } ?? .opus())
+            codec: .opus(
+                bitRate: bitRate ?? EModel.Codec.usualBitRate, deepShare: view.concealment == .deep ? 1 : 0))
     }
 
     fileprivate var members: [(String, JSON)] {

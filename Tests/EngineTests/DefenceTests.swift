@@ -127,6 +127,28 @@ struct DefenceTests {
         #expect(abs(predicted - measured) < 0.45, "\(predicted) for \(measured)")
     }
 
+    /// The same for a receiver that conceals by deep PLC (libopus 1.5.2): copies and in-band FEC, loss, mean burst, PESQ.
+    @Test(arguments: [
+        (24_000, [], false, 0.05, 1.05, 3.05), (24_000, [], false, 0.1, 1.1, 2.58),
+        (24_000, [], false, 0.2, 1.25, 1.92),
+        (24_000, [], false, 0.1, 3, 2.50), (24_000, [], true, 0.05, 1.05, 3.92), (24_000, [], true, 0.1, 1.1, 3.54),
+        (24_000, [], true, 0.2, 1.25, 2.87), (24_000, [], true, 0.1, 3, 2.82), (12_000, [1], false, 0.1, 1.1, 3.61),
+        (16_000, [1], false, 0.1, 1.1, 3.76), (16_000, [1], false, 0.2, 1.25, 3.15),
+        (24_000, [1], false, 0.1, 1.1, 3.93),
+    ])
+    func theModelFollowsTheLaboratoryWithDeepPLC(
+        bitRate: Int, copies: [Int], fec: Bool, share: Double, burst: Double, measured: Double
+    ) {
+        let outlook = PredictedScore(
+            lossShare: share, meanBurst: burst, roundTrip: nil, depth: .milliseconds(100), frame: .milliseconds(20),
+            concealment: .deep)
+        let predicted = outlook.score(of: Defence(copies: copies, inBandFEC: fec, bitRate: bitRate))
+        #expect(abs(predicted - measured) < 0.45, "\(predicted) for \(measured)")
+        var plain = outlook
+        plain.concealment = .plain
+        #expect(plain.score(of: Defence(copies: copies, inBandFEC: fec, bitRate: bitRate)) < predicted)
+    }
+
     @Test func aPlainReceiverGetsInBandFECAndNothingElse() {
         var talker = station(9, StationConfiguration(remotes: [bob]))
         var sent: [SentDatagram] = []

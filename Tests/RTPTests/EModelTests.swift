@@ -82,6 +82,25 @@ struct EModelTests {
         #expect(abs(score - pesq) < 0.2, "\(score)")
     }
 
+    /// The same with other packets and concealment: what a packet holds in microseconds, whether by deep PLC, loss, PESQ.
+    @Test(arguments: [
+        (24_000, 20_000, true, 0.02, 3.82), (24_000, 20_000, true, 0.05, 3.05), (24_000, 20_000, true, 0.1, 2.58),
+        (32_000, 20_000, true, 0.02, 3.87), (32_000, 20_000, true, 0.05, 3.11), (32_000, 20_000, true, 0.1, 2.60),
+        (24_000, 10_000, false, 0.0, 4.20), (24_000, 10_000, false, 0.02, 3.61), (24_000, 10_000, false, 0.05, 3.10),
+        (24_000, 10_000, true, 0.02, 3.70), (24_000, 10_000, true, 0.05, 3.20), (32_000, 10_000, true, 0.02, 3.84),
+        (24_000, 5_000, false, 0.0, 3.71), (24_000, 5_000, false, 0.02, 2.81), (24_000, 5_000, true, 0.05, 2.32),
+        (32_000, 5_000, false, 0.0, 4.13), (32_000, 5_000, true, 0.02, 3.04), (24_000, 2_500, false, 0.0, 3.17),
+        (24_000, 2_500, true, 0.02, 1.94), (64_000, 2_500, false, 0.0, 4.45), (64_000, 2_500, true, 0.02, 2.00),
+        (24_000, 60_000, false, 0.05, 2.89), (24_000, 60_000, true, 0.05, 3.07),
+    ])
+    func packetsAndConcealmentScoreAsPESQMeasuredThem(
+        bitRate: Int, frame: Int, isDeep: Bool, lossShare: Double, pesq: Double
+    ) {
+        let codec = EModel.Codec.opus(bitRate: bitRate, frame: .microseconds(frame), deepShare: isDeep ? 1 : 0)
+        let score = EModel(lossShare: lossShare, codec: codec).score
+        #expect(abs(score - pesq) < 0.4, "\(score)")
+    }
+
     @Test func whateverIsGivenTheScoreStaysOnItsScale() {
         for share in [-1, 0, 0.5, 1, 7, .infinity] {
             for bitRate in [0, 6_000, 510_000, .max] {
