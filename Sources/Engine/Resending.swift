@@ -17,6 +17,8 @@ extension Station {
     static let bitRateWithResends = 1.15
     /// What is not used is saved up for so many: loss by chance comes in clusters of seconds.
     static let savedSecondsOfResends = 2.0
+    /// Of that, what is there at first: loss that is there from the start is met before a report has made the sound's bits fewer.
+    static let savedShareOfResends = 0.75
     private static let maximumResentCount = 8
     private static let shortestInterval = Duration.milliseconds(10)
 

@@ -102,7 +102,8 @@ public struct Station: ~Copyable, Sendable {
             perSecond: bytesPerSecond, most: bytesPerSecond * Self.savedSeconds, share: Self.savedShare)
         resendAllowance = Allowance(
             perSecond: bytesPerSecond * Self.bitRateWithResends,
-            most: bytesPerSecond * Self.bitRateWithResends * Self.savedSecondsOfResends, share: Self.savedShare)
+            most: bytesPerSecond * Self.bitRateWithResends * Self.savedSecondsOfResends,
+            share: Self.savedShareOfResends)
         armReports(at: now)
         decide(isFresh: false, at: now)
     }

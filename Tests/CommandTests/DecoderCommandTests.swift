@@ -35,13 +35,13 @@ import Testing
         #expect(said.errors.contains("neural"))
     }
 
-    /// A fifth of a stream is lost; from the 40th lost frame on each takes five times as long, which is found out by one of them.
+    /// A fifth of a stream is lost; from the 84th lost frame on, of which the trial has 54, each takes five times as long, which is found out by one of them.
     @Test func aModelThatBecomesSlowIsLeftOutAndTheReportTellsIt() throws {
         let folder = Folder()
         let port = UDPPort.free()
         let inner = UDPPort.free()
         let environment = [
-            "OPUS_MODELS": "models", "OPUS_MODELS_COST": "400", "OPUS_MODELS_SLOW_FROM": "60",
+            "OPUS_MODELS": "models", "OPUS_MODELS_COST": "400", "OPUS_MODELS_SLOW_FROM": "84",
             "LD_PRELOAD": try StandIn.opus(),
         ]
         let receiver = try Program(

@@ -31,15 +31,17 @@ RECOVERED = 6
 class Laboratory:
     """Runs the seeds side by side, one a processor."""
 
-    def __init__(self, speech, first, seeds, folder, pool, decoder=None):
+    def __init__(self, speech, first, seeds, folder, pool, decoder=None, library=None):
         self.speech, self.seeds, self.folder, self.pool = speech, range(first, first + seeds), folder, pool
         self.options = ["--decoder", decoder] if decoder else []
+        self.library = library
         self.players = concurrent.futures.ThreadPoolExecutor(gstreamer.COUNT)
         self.peers = {}
 
     def run(self, network, words, *, scored, transit=0, first=0, library=None):
-        """Mean of each figure over the seeds, PESQ among them where it is asked for. `library` is a folder with a libopus that is
-        used instead of the machine's own."""
+        """Mean of each figure over the seeds, PESQ among them where it is asked for. `library` is a folder with the libopus that is
+        used: that of the laboratory, or "" for the machine's own."""
+        library = self.library if library is None else library
         words = [*words, *self.options]
         runs = list(self.pool.map(
             one, *zip(*((self.speech, self.folder, network, words, seed, scored, transit, first, library) for seed in self.seeds))))
@@ -108,15 +110,16 @@ def loss(lab, table):
             ours=ours, ideal=ideal, gstreamer=peer))
 
 
-def models(lab, table, library):
-    """What `library`'s neural models are worth: against its own ideal receiver, and against the machine's own libopus."""
+def models(lab, table):
+    """What the neural models of the laboratory's libopus are worth: against its own ideal receiver, and against the machine's own
+    libopus."""
     for row in DEFENDED:
         transit = 20 if row.ours[0] == "call" else 0
         words = row.ours + (["--depth", str(row.depth_ms)] if not transit else [])
-        ours = lab.run(row.network, words, scored=True, transit=transit, library=library)
+        ours = lab.run(row.network, words, scored=True, transit=transit)
         depth = ["--depth", str(max(ours["delay_ms"], 0.1))]
-        ideal = lab.run(row.network, [*row.ideal, *depth], scored=True, library=library)
-        before = lab.run(row.network, words, scored=True, transit=transit)
+        ideal = lab.run(row.network, [*row.ideal, *depth], scored=True)
+        before = lab.run(row.network, words, scored=True, transit=transit, library="")
         ask, met = "ideal - 0.05", ours["pesq"] >= ideal["pesq"] - 0.05
         if row in CONCEALED:
             ask, met = f"{ask}, own + 0.1", met and ours["pesq"] >= before["pesq"] + 0.1
@@ -225,7 +228,12 @@ def main():
             initializer=os.nice, initargs=(10,)) as pool:
         # Its processes begin before there are threads, which would leave them locks that nobody opens.
         pool.submit(os.getpid).result()
-        lab = Laboratory(speech, arguments.seed, arguments.seeds, folder, pool, arguments.decoder)
+        library = None
+        if arguments.libopus:
+            library = os.path.join(folder, "library")
+            os.mkdir(library)
+            os.symlink(arguments.libopus.resolve(), os.path.join(library, "libopus.so.0"))
+        lab = Laboratory(speech, arguments.seed, arguments.seeds, folder, pool, arguments.decoder, library)
         try:
             if "loss" in wanted:
                 loss(lab, table(f"Loss: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"))
@@ -234,10 +242,7 @@ def main():
             if "jitter" in wanted:
                 jitter(lab, table(f"Jitter: PESQ-WB and mean delay beside NetEQ, mean of {arguments.seeds} seeds of 60 s"))
             if "models" in wanted:
-                library = os.path.join(folder, "library")
-                os.mkdir(library)
-                os.symlink(arguments.libopus.resolve(), os.path.join(library, "libopus.so.0"))
-                models(lab, table(f"Neural models of {arguments.libopus}: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"), library)
+                models(lab, table(f"Neural models of {arguments.libopus}: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"))
             if "stretch" in wanted:
                 tempo(lab, table(f"Tempo {stretch.PERCENT} % up and back"))
             if "pitch" in wanted:
