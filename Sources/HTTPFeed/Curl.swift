@@ -17,7 +17,7 @@ func openCurl(_ file: String) throws(DownloadError) -> tenfour_curl {
     let curl = unsafe tenfour_curl_open(file, &failure)
     if let failure = unsafe failure {
         throw .failed(
-            "what lies in the network is fetched by libcurl, which cannot be opened; apt-get install libcurl4 (\(unsafe String(cString: failure)))"
+            "what lies in the network is fetched by libcurl, which cannot be opened; apt-get install \(curlPackage()) (\(unsafe String(cString: failure)))"
         )
     }
     // The first that can be told in words which protocols a server may lead on to; its file was called the same long before.

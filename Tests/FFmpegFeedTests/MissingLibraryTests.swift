@@ -15,6 +15,7 @@
                     return
                 }
                 #expect(sentence.contains("apt-get install libavformat") && sentence.contains(file))
+                #expect(sentence.contains("or build tenfour again where Debian has another version"))
             }
         }
     }

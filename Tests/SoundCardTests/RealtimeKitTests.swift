@@ -102,6 +102,12 @@ import Testing
         #expect(run.end == .code(0) && run.output.contains("was withdrawn"), "\(run)")
     }
 
+    @Test(.enabled(if: DebianPackage.isKnown)) func whatIsMissingIsNamedAsDebianNamesIt() throws {
+        let package = try #require(try DebianPackage.owner(of: "libsystemd.so.0"))
+        #expect(RealtimeKit.Denial.noLibrary.remedy.contains(" \(package) "))
+        #expect(try DebianPackage.dependencies(of: "libsystemd-dev").contains("\(package) (= "))
+    }
+
     @Test func aDenialSaysWhatToDo() {
         for denial in [
             RealtimeKit.Denial.noLibrary, .noBus, .noService, .refused, .timedOut, .wrongAnswer, .noLimit,
