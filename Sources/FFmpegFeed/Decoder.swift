@@ -58,6 +58,19 @@
             return result == tenfour_av_eof() ? .ended : .damaged
         }
 
+        /// Whether nothing of the frame is to be heard. FFmpeg 5 kept what its Vorbis decoder begins with; FFmpeg 7 gives it, and beside
+        /// it the number of samples to skip: the first four of ten bytes (`AV_FRAME_DATA_SKIP_SAMPLES`).
+        var isFrameSkipped: Bool {
+            for index in unsafe 0..<Int(frame.pointee.nb_side_data) {
+                guard let data = unsafe frame.pointee.side_data[index]?.pointee,
+                    unsafe data.type == AV_FRAME_DATA_SKIP_SAMPLES, unsafe data.size >= 4
+                else { continue }
+                let skipped = unsafe Span(_unsafeStart: data.data, count: data.size).littleEndian32(at: 0)
+                return unsafe Int(skipped) >= Int(frame.pointee.nb_samples)
+            }
+            return false
+        }
+
         /// Forgets the sound so far (`avcodec_flush_buffers`).
         func reset() { unsafe av.avcodec_flush_buffers(handle) }
 

@@ -139,6 +139,7 @@
             let hertz = unsafe Int(frame.pointee.sample_rate)
             guard count > 0, 1...64 ~= channels, SampleRate.recorded.contains(hertz) else { return try countDamage() }
             damagedInARow = 0
+            guard !decoder.isFrameSkipped else { return }
             if !hasDecoded || rate.hertz != hertz { take(rate: SampleRate(hertz: hertz), channels) }
             let second = AVRational(num: 1, den: Int32(clamping: hertz))
             var begin = converted.nextFrame ?? converted.firstWanted

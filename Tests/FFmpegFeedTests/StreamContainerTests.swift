@@ -57,7 +57,12 @@
             let expected = try Files.decoded(folder(kind.name), rate: rate, channelCount: 2)
             // Times of WebM are of whole milliseconds: what Opus puts in front ends within one.
             guard kind.name != "a.webm" else { return }
-            let worst = zip(heard, expected).reduce(Float.zero) { max($0, abs($1.0 - $1.1)) }
+            // Since FFmpeg 6 Matroska tells what AAC puts in front: we leave that out, and ffmpeg itself plays it.
+            let front = (expected.count - heard.count) / 2
+            let told = kind.name == "b.mkv" && front > 0 ? 1_024 : 0
+            #expect(abs(front - told) <= rate / 1_000, "\(front)")
+            let worst = zip(heard, expected.dropFirst(2 * max(front, 0)))
+                .reduce(Float.zero) { max($0, abs($1.0 - $1.1)) }
             #expect(worst < 0.01, "\(worst)")
         }
 
