@@ -38,11 +38,12 @@ import Testing
         return receiver.errors
     }
 
+    /// Not with `-re`, by which FFmpeg 7 sends the first half of a second at once.
     private var ffmpeg: Command {
-        let tone = "sine=\(Int(Tone.telling)):r=48000:d=4,volume=12dB,asetnsamples=960"
+        let tone = "sine=\(Int(Tone.telling)):r=48000:d=4,volume=12dB,asetnsamples=960,arealtime"
         return Command(
             "ffmpeg",
-            ["-hide_banner", "-loglevel", "warning", "-re", "-f", "lavfi", "-i", tone, "-c:a", "libopus"]
+            ["-hide_banner", "-loglevel", "warning", "-f", "lavfi", "-i", tone, "-c:a", "libopus"]
                 + ["-payload_type", "111", "-f", "rtp", "-sdp_file", "theirs.sdp"]
                 + ["-srtp_out_suite", Self.counterMode, "-srtp_out_params", Self.key, "srtp://127.0.0.1:\(port)"])
     }

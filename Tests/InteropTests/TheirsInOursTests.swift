@@ -24,10 +24,10 @@ import Testing
     }
 
     /// A tone for four seconds, in real time, made in pieces of so many frames: the tone of its own would have an eighth of
-    /// full scale.
+    /// full scale. With `-re` FFmpeg 7 would send the first half of a second at once.
     private func ffmpeg(_ options: [String] = [], pieces: Int = 960) -> Command {
-        let tone = "sine=\(Int(Tone.telling)):r=48000:d=4,volume=12dB,asetnsamples=\(pieces)"
-        let input = ["-hide_banner", "-loglevel", "warning", "-re", "-f", "lavfi", "-i", tone]
+        let tone = "sine=\(Int(Tone.telling)):r=48000:d=4,volume=12dB,asetnsamples=\(pieces),arealtime"
+        let input = ["-hide_banner", "-loglevel", "warning", "-f", "lavfi", "-i", tone]
         return Command("ffmpeg", input + ["-c:a", "libopus"] + options + ["-f", "rtp", "rtp://127.0.0.1:\(port)"])
     }
 
