@@ -1,0 +1,24 @@
+# Read by Tools/test and Tools/Programs/places, after common.sh: runs the tests of the package.
+
+# The programs that some of the tests run, beside what Tools/labcard and Tools/desktop install for themselves.
+suite_packages=("${build_packages[@]}" gcc make python3 alsa-utils sox ffmpeg mpv tmux gstreamer1.0-tools gstreamer1.0-plugins-base
+    gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-alsa dbus-daemon python3-dbusmock)
+
+# A crash must end a run, not leave the backtracer holding its output.
+export SWIFT_BACKTRACE=enable=no
+export TENFOUR_LABCARD=1
+
+# suite [OPTION…]: the tests, on labcard, with wires of its own; with options of `swift test`. What failed stands at the end again,
+# where it is not looked for among hundreds of lines.
+suite() {
+    local log
+    log=$(mktemp)
+    if "$root/Tools/labcard" run --private -- swift test "$@" 2>&1 | tee "$log"; then
+        rm -f "$log"
+    else
+        say "what failed:"
+        grep -A 8 -E 'recorded an issue|error:|SUMMARY: ' "$log" | head -n 200 >&2 || true
+        rm -f "$log"
+        return 1
+    fi
+}
