@@ -3,8 +3,9 @@ internal import Sound
 
 /// How much time the decoders of a listener may take, all voices together, and what they are found to take.
 ///
-/// In one pull concealment takes half of the slack at the most: what is lost beyond that is concealed without a model. A frame
-/// that takes more than a quarter of the slack ends the use of its model, for 10 s at first and twice as long each time.
+/// A lost frame gets a model where that may take four times as long as expected and three quarters of the slack are not over then:
+/// what is lost beyond that is concealed without one. A frame that takes more than a quarter of the slack ends the use of its
+/// model, for 10 s at first and twice as long each time.
 ///
 /// Playback thread. Times are of its processor time, in nanoseconds.
 package struct DecoderBudget: BitwiseCopyable, Sendable {
@@ -18,8 +19,8 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
     private let slack: Int?
     /// What a concealed frame is expected to take.
     private var concealing: Int
-    /// Of this pull.
-    private var left = 0
+    /// When this pull began.
+    private var start = 0
     /// Frames until what was given up is tried again, and how long that was the last time.
     private var rest = 0
     private var lastRest = 0
@@ -29,7 +30,6 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         most = configuration.complexity
         slack = configuration.slack.map { Int($0 / .nanoseconds(1)) }
         concealing = Int(configuration.costs.concealed / .nanoseconds(1))
-        left = (slack ?? 0) / 2
     }
 
     /// Whether lost frames are made up by a model at this time.
@@ -40,35 +40,28 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
 
     /// A pull of so many frames at 48 000 Hz begins.
     @_noAllocation @_noLocks
-    mutating func begin(_ frames: FrameCount) {
-        guard let slack else { return }
-        left = slack / 2
+    mutating func begin(_ frames: FrameCount, at now: Int) {
+        start = now
         guard rest > 0 else { return }
         rest -= frames.rawValue
         // What was too slow once may have been held up by something else.
         if rest <= 0 { complexity = most }
     }
 
-    /// With what the next frame is concealed; takes its cost from what is left of the pull.
+    /// With what the next frame is concealed.
     @_noAllocation @_noLocks
-    mutating func complexityToConceal() -> DecoderComplexity {
+    func complexityToConceal(at now: Int) -> DecoderComplexity {
         guard concealsByModel else { return .plain }
-        guard slack != nil else { return complexity }
-        guard concealing <= left else { return .plain }
-        left -= concealing
-        return complexity
+        guard let slack else { return complexity }
+        return now - start + 4 * concealing <= slack / 4 * 3 ? complexity : .plain
     }
 
     /// A frame was concealed or decoded with `used`, and took `time`.
     @_noAllocation @_noLocks
     mutating func spend(_ time: Int, with used: DecoderComplexity, isConcealed: Bool) {
         guard let slack, .plain < used else { return }
-        if isConcealed {
-            // Slower is believed at once.
-            concealing = time > concealing ? time : concealing - (concealing - time) / 64
-        } else {
-            left -= time
-        }
+        // Slower is believed at once.
+        if isConcealed { concealing = time > concealing ? time : concealing - (concealing - time) / 64 }
         guard time > slack / 4 else { return }
         setbackCount += 1
         complexity = isConcealed || used < .lace ? .plain : .plc

@@ -39,9 +39,9 @@ package struct DecoderConfiguration: Hashable, Sendable {
     /// By how much a decoder may be late at the most; nil where no time is measured: on a simulated clock.
     package var slack: Duration?
 
-    /// A trial that found a step to take more than this share of the slack rules it out: so it may take five times as long of
+    /// A trial that found a step to take more than this part of the slack rules it out: so it may take five times as long of
     /// a sudden, and no sound is late.
-    private static let share = 6
+    private static let share = 8
 
     /// On a simulated clock: what the library that is loaded has of `choice`.
     package init(_ choice: DecoderChoice = .auto) {
@@ -49,7 +49,7 @@ package struct DecoderConfiguration: Hashable, Sendable {
         costs = DecoderCosts()
     }
 
-    /// For a card: what a `trial` found, as far as it takes less than a sixth of `slack`.
+    /// For a card: what a `trial` found, as far as it takes less than an eighth of `slack`.
     package init(_ choice: DecoderChoice, _ trial: DecoderTrial, slack: Duration) {
         let limit = slack / Self.share
         let here = min(choice.most, trial.models.complexity)

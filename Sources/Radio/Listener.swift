@@ -1,4 +1,5 @@
 internal import Handoff
+internal import OpusCodec
 internal import Playout
 internal import RTP
 internal import Sound
@@ -58,7 +59,8 @@ struct Listener: ~Copyable, Sendable {
 
         // The first who talks is heard as is, which nearly always is all there is to mix.
         var soundingCount = 0
-        budget.begin(atOpusRate(FrameCount(sound.count / format.channelCount)))
+        budget.begin(
+            atOpusRate(FrameCount(sound.count / format.channelCount)), at: budget.measures ? ThreadTime.processor() : 0)
         concealment = Concealment(ahead: 0, behind: 0)
         for index in 0..<usedCount {
             let before = voices[index].concealment

@@ -56,8 +56,8 @@ struct VoiceDecoder: ~Copyable, Sendable {
     /// As of `OpusDecoder`; false where it refuses.
     @_noAllocation @_noLocks
     mutating func conceal(_ frameCount: FrameCount, into samples: inout MutableSpan<Float>) -> Bool {
-        set(budget.complexityToConceal())
         let start = now
+        set(budget.complexityToConceal(at: start))
         let isDone = (try? decoder.conceal(frameCount, into: &samples)) != nil
         spent(since: start, isConcealed: true)
         if isDone, .plain < complexity { concealedByModel += frameCount }

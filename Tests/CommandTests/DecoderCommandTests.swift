@@ -79,20 +79,3 @@ import Testing
             ?? ended.errors
     }
 }
-
-/// Libraries of ours that are loaded in the place of others.
-private enum StandIn {
-    private static let folder = Folder()
-    private static let built = Result { try build() }
-
-    static func opus() throws -> String { try built.get() }
-
-    private static func build() throws -> String {
-        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Libraries/opusmodels.c")
-            .path
-        let library = folder("opusmodels.so")
-        let ended = try Program.run("cc", ["-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"])
-        try #require(ended.end == .code(0), "\(ended.errors)")
-        return library
-    }
-}
