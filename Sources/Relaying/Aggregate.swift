@@ -85,7 +85,8 @@ extension Relay {
         to member: Int
     ) {
         let abilities = Abilities(
-            answersNACK: true, redPayloadType: verdict?.redPayloadType, depth: verdict?.depth)
+            answersNACK: true, redPayloadType: verdict?.redPayloadType, depth: verdict?.depth,
+            concealment: verdict?.concealment ?? .plain)
         let items = [SourceDescription.Item(.canonicalName, "relay"), abilities.item].compactMap { $0 }
         let description = SourceDescription(
             chunks: reports.map { report in

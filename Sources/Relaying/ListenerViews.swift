@@ -1,4 +1,5 @@
 internal import Engine
+internal import RTP
 internal import Sound
 
 /// What one listener last said of a talker's stream.
@@ -9,6 +10,8 @@ struct ListenerView: Sendable {
     var redPayloadType: UInt8
     /// How far behind it may play, in milliseconds; zero where it does not say.
     var depth: UInt16
+    /// How it makes up what stays lost.
+    var concealment: PacketLossConcealment
     /// When it said so, in seconds.
     var second: UInt32
 
@@ -16,6 +19,7 @@ struct ListenerView: Sendable {
         self.fractionLost = fractionLost
         redPayloadType = abilities?.redPayloadType ?? .max
         depth = UInt16(clamping: Int((abilities?.depth ?? .zero) / .milliseconds(1)))
+        concealment = abilities?.concealment ?? .plain
         second = Self.second(now)
     }
 
@@ -23,7 +27,7 @@ struct ListenerView: Sendable {
 }
 
 /// What the listeners of one talker say together. Nobody's word counts more than that of all others on its line: one who
-/// lies changes nothing where twenty speak.
+/// lies changes nothing where twenty speak. Concealment is the exception: one older listener is enough for plain.
 struct ListenersVerdict: Sendable {
     /// The 90th percentile, in 1/256.
     var fractionLost: UInt8
@@ -31,6 +35,8 @@ struct ListenersVerdict: Sendable {
     var redPayloadType: UInt8?
     /// What nine of ten have at least.
     var depth: Duration?
+    /// Of the weakest: a sender that counts on less does a little more against loss than some need.
+    var concealment: PacketLossConcealment
 
     /// Longer ago than this is not true any more, in seconds.
     private static let memory: UInt32 = 15
@@ -42,6 +48,7 @@ struct ListenersVerdict: Sendable {
         all.reserveCapacity(views.count)
         for (member, view) in views where second &- view.second <= Self.memory { all.append((line(Int(member)), view)) }
         guard !all.isEmpty else { return nil }
+        concealment = all.lazy.map(\.view.concealment).min() ?? .plain
         all.sort { ($0.line, $0.view.fractionLost) < ($1.line, $1.view.fractionLost) }
 
         var voices: [ListenerView] = []
