@@ -10,6 +10,8 @@ struct Receiver: Sendable {
     private(set) var lastReport: Instant
     /// Between its last two reports.
     private(set) var reportInterval = Duration.zero
+    /// Whether a block about us ever came: without one it may not hear us, and say only what it can do for what it sends.
+    private(set) var hasReported = false
     fileprivate var hasToldTime = false
     /// Of the packets since its last report.
     var lossShare = 0.0
@@ -36,6 +38,7 @@ struct Receiver: Sendable {
     mutating func reported(at now: Instant) {
         reportInterval = min(now - lastReport, Self.longestInterval)
         lastReport = now
+        hasReported = true
     }
 
     /// Share and mean length of bursts.
@@ -120,7 +123,9 @@ struct Receivers: Sendable {
     func abilities(at addresses: Set<IPAddress>, otherwise told: Abilities?) -> Abilities? {
         var common: Abilities?
         for address in addresses {
-            let here = all.filter { $0.address == address }
+            let known = all.filter { $0.address == address }
+            let reporting = known.filter(\.hasReported)
+            let here = reporting.isEmpty ? known : reporting
             let said = here.isEmpty ? [told] : here.map { $0.abilities ?? told }
             for abilities in said {
                 guard let abilities else { return nil }

@@ -84,6 +84,31 @@ struct StationTests {
         #expect(!lines[0].station.defence.isNone)
     }
 
+    @Test func aTalkerLearnsHowTheWeakestOfItsListenersConceals() {
+        let lines = lines(listeners: 3)
+        for line in lines[1...] { line.station.setConcealment(.deep) }
+        let stations = StationRoom(family, lines)
+        stations.run(seconds: 8)
+        #expect(lines[0].station.transmission.lastView?.concealment == .deep)
+        lines[2].station.setConcealment(.plain)
+        stations.run(seconds: 8)
+        #expect(lines[0].station.transmission.lastView?.concealment == .plain)
+    }
+
+    /// Who was heard before, and is silent now, says nothing of what those can do who listen.
+    @Test func whoeverTalkedBeforeDoesNotKeepTheNextTalkerFromCopies() {
+        let lines = (0..<3).map { StationLine(family, $0 < 2 ? .talk : .listen, $0) }
+        for line in lines { line.delay = .milliseconds(150) }
+        lines[1].isTalking = true
+        let stations = StationRoom(family, lines)
+        stations.run(seconds: 6)
+        lines[1].isTalking = false
+        lines[0].isTalking = true
+        for line in lines[1...] { line.lossDown = 0.2 }
+        stations.run(seconds: 8)
+        #expect(!lines[0].station.defence.copies.isEmpty, "\(lines[0].station.defence)")
+    }
+
     @Test func whoLeavesIsSaidGoodbyeFor() {
         let lines = lines(listeners: 1)
         let stations = StationRoom(family, lines)
