@@ -1,11 +1,11 @@
 package import OpusCodec
 internal import Sound
 
-/// How much time the decoders of a listener may take, all voices together, and what they are found to take.
+/// How much time the decoders of a listener may take in one pull, all voices together, and how long they took.
 ///
-/// A lost frame gets a model where that may take four times as long as expected and three quarters of the slack are not over then:
-/// what is lost beyond that is concealed without one. A frame that takes more than a quarter of the slack ends the use of its
-/// model, for 10 s at first and twice as long each time.
+/// A model is used for a frame if three quarters of the slack are enough even when the frame takes four times as long as
+/// expected. The frames that follow in the same pull do without. A frame that takes so long that the next could not use its
+/// model at all ends the use of that model: for 10 s at first, then twice as long each time, up to 5 minutes.
 ///
 /// Playback thread. Times are of its processor time, in nanoseconds.
 package struct DecoderBudget: BitwiseCopyable, Sendable {
@@ -17,8 +17,10 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
     private let most: DecoderComplexity
     /// Nil where no time is measured.
     private let slack: Int?
-    /// What a concealed frame is expected to take.
-    private var concealing: Int
+    /// What a frame is expected to take. A slower one is believed at once, and forgotten over some 250 pulls.
+    private var expected: Costs
+    /// As the trial measured it.
+    private let measured: Costs
     /// When this pull began.
     private var start = 0
     /// Frames until what was given up is tried again, and how long that was the last time.
@@ -29,7 +31,16 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         complexity = configuration.complexity
         most = configuration.complexity
         slack = configuration.slack.map { Int($0 / .nanoseconds(1)) }
-        concealing = Int(configuration.costs.concealed / .nanoseconds(1))
+        measured = Costs(
+            concealed: Int(configuration.costs.concealed / .nanoseconds(1)),
+            decoded: Int(configuration.costs.decoded / .nanoseconds(1)))
+        expected = measured
+    }
+
+    /// Of one frame: one that is lost, and one that is enhanced.
+    private struct Costs: BitwiseCopyable, Sendable {
+        var concealed: Int
+        var decoded: Int
     }
 
     /// Whether lost frames are made up by a model at this time.
@@ -42,27 +53,44 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     mutating func begin(_ frames: FrameCount, at now: Int) {
         start = now
+        expected.concealed -= (expected.concealed - measured.concealed) / 256
+        expected.decoded -= (expected.decoded - measured.decoded) / 256
         guard rest > 0 else { return }
         rest -= frames.rawValue
+        guard rest <= 0 else { return }
         // What was too slow once may have been held up by something else.
-        if rest <= 0 { complexity = most }
+        complexity = most
+        expected = measured
     }
 
-    /// With what the next frame is concealed.
+    /// The complexity for a frame that is lost.
     @_noAllocation @_noLocks
     func complexityToConceal(at now: Int) -> DecoderComplexity {
-        guard concealsByModel else { return .plain }
-        guard let slack else { return complexity }
-        return now - start + 4 * concealing <= slack / 4 * 3 ? complexity : .plain
+        hasTime(for: expected.concealed, at: now) ? complexity : .plain
+    }
+
+    /// The complexity for a frame that came.
+    @_noAllocation @_noLocks
+    func complexityToDecode(at now: Int) -> DecoderComplexity {
+        .plc < complexity && !hasTime(for: expected.decoded, at: now) ? .plc : complexity
+    }
+
+    @_noAllocation @_noLocks
+    private func hasTime(for expected: Int, at now: Int) -> Bool {
+        guard let slack else { return true }
+        return now - start + 4 * expected <= slack / 4 * 3
     }
 
     /// A frame was concealed or decoded with `used`, and took `time`.
     @_noAllocation @_noLocks
     mutating func spend(_ time: Int, with used: DecoderComplexity, isConcealed: Bool) {
         guard let slack, .plain < used else { return }
-        // Slower is believed at once.
-        if isConcealed { concealing = time > concealing ? time : concealing - (concealing - time) / 64 }
-        guard time > slack / 4 else { return }
+        if isConcealed {
+            expected.concealed = max(expected.concealed, time)
+        } else if .plc < used {
+            expected.decoded = max(expected.decoded, time)
+        }
+        guard 4 * time > slack / 4 * 3 else { return }
         setbackCount += 1
         complexity = isConcealed || used < .lace ? .plain : .plc
         lastRest = lastRest == 0 ? Self.shortestRest : lastRest * 2

@@ -40,7 +40,6 @@ struct SessionLoops: ~Copyable, Sendable {
         let outgoing = Handoff(capacity: outgoingCapacity, filler: OutgoingPacket())
         let incoming = Handoff(capacity: incomingCapacity, filler: IncomingPacket())
         let captured = Latest(CaptureReport())
-        let played = Latest(PlaybackReport())
         var openings: [String] = []
         var cardChanges: [CardChanges] = []
 
@@ -50,6 +49,10 @@ struct SessionLoops: ~Copyable, Sendable {
         let output = try openOutput(configuration, &openings, &cardChanges)
         let input = try openInput(configuration, &openings, &cardChanges)
         let decoding = Self.decoding(configuration.playout, trial, for: output)
+        // What senders are told is read from here, before the first pull, too.
+        var noReport = PlaybackReport()
+        noReport.listener.decoder = DecoderBudget(decoding)
+        let played = Latest(noReport)
         if hears { openings.append(decoding.summary(configuration.playout.decoder, trial)) }
         let network = try openNetwork(
             configuration, decoding.concealment, controls, state, incoming: incoming.producer,

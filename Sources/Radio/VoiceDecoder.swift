@@ -2,16 +2,16 @@ internal import OpusCodec
 internal import Playout
 internal import Sound
 
-/// A talker's decoder, which uses as much of the neural models as there is time for.
+/// The Opus decoder of one talker. It uses the neural models for which there is time.
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct VoiceDecoder: ~Copyable, Sendable {
-    /// Of all voices; a listener puts its own in for a pull.
+    /// Shared by all voices: the listener puts it in before a pull, and takes it out after.
     var budget: DecoderBudget
     private var decoder: OpusDecoder
-    /// Made up by deep PLC since the talker began.
+    /// How much sound deep PLC made up since the talker began.
     private(set) var concealedByModel = FrameCount.zero
-    /// What the decoder was told last.
+    /// The complexity that the decoder has.
     private var complexity = DecoderComplexity.plain
     /// Packets since one carried in-band FEC.
     private var sinceFEC = memoryOfFEC + 1
@@ -34,8 +34,8 @@ struct VoiceDecoder: ~Copyable, Sendable {
         _ packet: Span<UInt8>, carriesFEC: Bool, into samples: inout MutableSpan<Float>
     ) -> FrameCount? {
         sinceFEC = carriesFEC ? 0 : sinceFEC + 1
-        set(budget.complexity)
         let start = now
+        set(budget.complexityToDecode(at: start))
         let frames = try? decoder.decode(packet, into: &samples)
         spent(since: start, isConcealed: false)
         return frames
@@ -46,8 +46,9 @@ struct VoiceDecoder: ~Copyable, Sendable {
     mutating func recover(
         _ frameCount: FrameCount, from nextPacket: Span<UInt8>, into samples: inout MutableSpan<Float>
     ) -> Bool {
-        set(budget.complexity)
         let start = now
+        // Where it has no use for the copy libopus conceals.
+        set(min(budget.complexityToDecode(at: start), budget.complexityToConceal(at: start)))
         let isDone = (try? decoder.recover(frameCount, from: nextPacket, into: &samples)) != nil
         spent(since: start, isConcealed: false)
         return isDone
@@ -67,10 +68,10 @@ struct VoiceDecoder: ~Copyable, Sendable {
     /// In packets: silence has none.
     private static var memoryOfFEC: Int { @_noAllocation @_noLocks get { 250 } }
 
-    /// The same for all frames where it can be: a decoder that changes it goes over from one way to the other.
+    /// Tells the decoder, where that is a change.
     @_noAllocation @_noLocks
     private mutating func set(_ most: DecoderComplexity) {
-        // NoLACE is better at what was recovered, and LACE at what was concealed.
+        // NoLACE scores more than LACE where lost frames are recovered from in-band FEC, and no more elsewhere.
         let wanted = .lace < most && sinceFEC > Self.memoryOfFEC ? .lace : most
         if wanted == complexity { return }
         try? decoder.setComplexity(wanted)

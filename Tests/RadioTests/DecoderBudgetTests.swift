@@ -62,6 +62,7 @@ struct DecoderBudgetTests {
             #expect(!budget.concealsByModel, "\(seconds) s are not over")
             budget.begin(FrameCount(240), at: 0)
             #expect(budget.concealsByModel)
+            #expect(budget.complexityToConceal(at: 0) > .plain, "the slow frame is forgotten")
         }
         #expect(budget.setbackCount == 7)
     }
@@ -73,6 +74,41 @@ struct DecoderBudgetTests {
         #expect(budget.complexity == .plc && budget.concealsByModel)
         budget.spend(1_300_000, with: .plc, isConcealed: false)
         #expect(budget.complexity == .plain)
+    }
+
+    /// No frame is so slow that the model is not used again and yet counts as used.
+    @Test(arguments: Array(stride(from: 400_000, through: 4_000_000, by: 50_000)))
+    func aSlowFrameEndsTheUseOfItsModelOrIsForgotten(time: Int) {
+        var budget = budget()
+        budget.begin(FrameCount(240), at: 0)
+        budget.spend(time, with: .noLACE, isConcealed: true)
+        for pull in 1...600 { budget.begin(FrameCount(240), at: pull * 5_000_000) }
+        // Something else in this pull took half a millisecond.
+        let isUsed = budget.complexityToConceal(at: 600 * 5_000_000 + 500_000) > .plain
+        #expect(isUsed == budget.concealsByModel)
+        #expect(isUsed == (budget.setbackCount == 0))
+    }
+
+    /// Where a decoded frame takes 0.6 ms, eight voices in one pull would take all of the slack.
+    @Test func enhancementOfEightVoicesStaysWithinTheSlack() {
+        var configuration = DecoderConfiguration(.plain)
+        configuration.complexity = .noLACE
+        configuration.costs = DecoderCosts(concealed: .microseconds(600), decoded: .microseconds(600))
+        configuration.slack = .milliseconds(5)
+        var budget = DecoderBudget(configuration)
+        var now = 0
+        budget.begin(FrameCount(240), at: now)
+        var enhanced = 0
+        for _ in 0..<8 {
+            let used = budget.complexityToDecode(at: now)
+            #expect(used >= .plc, "what a later loss needs to know goes on")
+            if used > .plc { enhanced += 1 }
+            let time = used > .plc ? 600_000 : 40_000
+            now += time
+            budget.spend(time, with: used, isConcealed: false)
+        }
+        #expect(enhanced == 3 && now < 2_500_000)
+        #expect(budget.complexity == .noLACE && budget.setbackCount == 0)
     }
 
     @Test func oneSlowFrameRaisesWhatTheNextIsExpectedToTake() {
