@@ -1,16 +1,17 @@
 package import OpusCodec
-internal import RTP
+package import RTP
 internal import Sound
 
-/// Which of libopus's neural models decode what is heard, as a person chooses.
+/// Which neural models of libopus decode what is heard, as a person chooses.
 public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
-    /// All that the library has and this machine is fast enough for.
+    /// All models that the library has, as far as this machine is fast enough for them.
     case auto
-    /// None: the decoder's complexity is 0.
+    /// No model: the complexity of the decoder is 0.
     case plain
-    /// Lost frames by deep PLC: complexity 5.
+    /// Deep PLC makes up lost frames: complexity 5.
     case plc
-    /// Speech enhanced as well: by NoLACE where it has in-band FEC, otherwise by LACE: complexity 7 and 6.
+    /// Deep PLC; and decoded speech is enhanced, by NoLACE where its packets carry in-band FEC (complexity 7), otherwise by
+    /// LACE (6).
     case full
 
     init(_ complexity: DecoderComplexity) {
@@ -30,26 +31,26 @@ public enum DecoderChoice: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What the decoders of a listener may do, which is settled before the sound starts.
+/// Which models the decoders of a listener may use. It is settled before the sound starts.
 package struct DecoderConfiguration: Hashable, Sendable {
-    /// The most that is used.
+    /// The highest complexity that is used.
     package var complexity: DecoderComplexity
-    /// Costs of what is used as they were measured; zero where no time is measured.
+    /// The costs of that complexity, as the trial measured them; zero where no time is measured.
     package var costs: DecoderCosts
-    /// By how much a decoder may be late at the most; nil where no time is measured: on a simulated clock.
+    /// How late a pull may be before the card runs dry; nil on a simulated clock, where no time is measured.
     package var slack: Duration?
 
-    /// A trial that found a step to take more than this part of the slack rules it out: so it may take five times as long of
-    /// a sudden, and no sound is late.
+    /// A complexity is used if one frame takes at most this part of the slack: then a frame that suddenly takes five times as
+    /// long still comes in time.
     private static let share = 8
 
-    /// On a simulated clock: what the library that is loaded has of `choice`.
+    /// For a simulated clock: what the loaded library has of `choice`.
     package init(_ choice: DecoderChoice = .auto) {
         complexity = choice == .plain ? .plain : min(choice.most, DecoderModels.loaded.complexity)
         costs = DecoderCosts()
     }
 
-    /// For a card: what a `trial` found, as far as it takes less than an eighth of `slack`.
+    /// For a card: what `trial` found of `choice`, as far as a frame takes at most an eighth of `slack`.
     package init(_ choice: DecoderChoice, _ trial: DecoderTrial, slack: Duration) {
         let limit = slack / Self.share
         let here = min(choice.most, trial.models.complexity)
@@ -59,19 +60,21 @@ package struct DecoderConfiguration: Hashable, Sendable {
         self.slack = slack
     }
 
-    /// What senders are told of it.
-    var concealment: PacketLossConcealment { complexity > .plain ? .deep : .plain }
+    /// What senders are told.
+    package var concealment: PacketLossConcealment { complexity > .plain ? .deep : .plain }
 
     /// `decodes with libopus 1.5.2: deep PLC and LACE, 0.41 ms for a lost frame`.
     func summary(_ choice: DecoderChoice, _ trial: DecoderTrial) -> String {
         let library = "decodes with \(OpusDecoder.library)"
         guard complexity == .plain else {
-            return "\(library): \(complexity.models), \(Self.text(costs.concealed)) for a lost frame"
+            let isShort = complexity < .lace && min(choice.most, trial.models.complexity) > .plc
+            let rest = isShort ? "; LACE would be too slow for this card" : ""
+            return "\(library): \(complexity.models), \(Self.text(costs.concealed)) for a lost frame\(rest)"
         }
         guard choice != .plain else { return "\(library): plain, as chosen" }
         guard trial.models.complexity > .plain else { return "\(library): plain; this library has no neural models" }
         let cost = trial.costs[.plc].map { ": \(Self.text($0.concealed)) for a lost frame" } ?? ""
-        return "\(library): plain; \(trial.models.complexity.models) would be too slow for this card\(cost)"
+        return "\(library): plain; \(min(choice.most, trial.models.complexity).models) would be too slow for this card\(cost)"
     }
 
     private static func text(_ duration: Duration) -> String {
@@ -91,7 +94,7 @@ extension DecoderComplexity {
 }
 
 extension DecoderTrial {
-    /// What `choice` needs to know; nothing where no model is wanted.
+    /// Made for `choice`: nothing is tried where no model is wanted.
     init(of choice: DecoderChoice) throws(RadioError) {
         do { self = try choice == .plain ? .none : Self(measuresCosts: true) } catch { throw RadioError(error) }
     }

@@ -45,10 +45,12 @@ public struct SimulatedReceiver: ~Copyable {
     public init(of ssrc: SSRC, station: consuming Station, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
         var lane = playout.lane(period: Self.period, .opus, station.configuration.defence)
+        let decoding = DecoderConfiguration(playout.decoder)
         self.station = station
+        self.station.setConcealment(decoding.concealment)
         // Nothing here wakes late.
         lane.margin = Self.period
-        voice = try Voice(format: .mono, configuration: lane, decoding: DecoderConfiguration(playout.decoder))
+        voice = try Voice(format: .mono, configuration: lane, decoding: decoding)
     }
 
     /// When sound is asked for next; nil before the first packet.

@@ -47,7 +47,8 @@ struct TwoStations: ~Copyable {
         var playout = PlayoutSettings().lane(period: FrameCount(Self.period), .opus, defence)
         // Nothing here wakes late.
         playout.margin = FrameCount(Self.period)
-        let voice = try Voice(format: .mono, configuration: playout, decoding: DecoderConfiguration(decoder))
+        let decoding = DecoderConfiguration(decoder)
+        let voice = try Voice(format: .mono, configuration: playout, decoding: decoding)
         self.settings = settings
         self.encoder = encoder
         self.voice = voice
@@ -65,6 +66,7 @@ struct TwoStations: ~Copyable {
         listener = Station(
             identity: Identity(ssrc: SSRC(2), seed: seed &+ 2),
             configuration: StationConfiguration(remotes: [Self.here], defence: defence), at: .start)
+        listener.setConcealment(decoding.concealment)
         self.voice.begin(SSRC(1))
     }
 
