@@ -44,7 +44,7 @@ struct Conductor {
         }
         if verbose { for line in session.openings { say(line) } }
         if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
-        var watch = LinkWatch(keepsSeconds: file != nil)
+        var watch = LinkWatch(keepsSeconds: file != nil, frame: configuration.coding.frame)
         var stops = StopWatch()
         var standing = ChannelStanding(configuration)
         let names = conduct(session, configuration, keyboard, &watch, &standing, &stops)

@@ -14,10 +14,10 @@ struct LinkWatch {
     private var each: [SSRC: QualityMeter] = [:]
     private var decoded: [SSRC: FrameCount] = [:]
 
-    /// Every second is kept only where a report is to tell of it.
-    init(keepsSeconds: Bool) {
+    /// Every second is kept only where a report is to tell of it. `frame` is what a packet of ours holds.
+    init(keepsSeconds: Bool, frame: Duration) {
         heard = QualityMeter(keepsSeconds: keepsSeconds)
-        sent = SentMeter(keepsSeconds: keepsSeconds)
+        sent = SentMeter(keepsSeconds: keepsSeconds, frame: frame)
     }
 
     mutating func look(at snapshot: SessionSnapshot) {

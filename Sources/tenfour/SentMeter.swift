@@ -24,6 +24,8 @@ struct SentMeter {
     private var packetCountAtReturn = 0
     private var lostBeforeReturn = 0
     private let keepsSeconds: Bool
+    /// What a packet holds.
+    private let frame: Duration
 
     /// Nobody is heard by more than a few; a flood of numbers is not kept.
     private static let maximumReceiverCount = 256
@@ -49,7 +51,11 @@ struct SentMeter {
         var packetCount = 0
     }
 
-    init(keepsSeconds: Bool) { self.keepsSeconds = keepsSeconds }
+    /// Every packet holds `frame`.
+    init(keepsSeconds: Bool, frame: Duration) {
+        self.keepsSeconds = keepsSeconds
+        self.frame = frame
+    }
 
     mutating func look(at snapshot: SessionSnapshot) {
         for _ in 0..<max(Int(snapshot.elapsed.components.seconds) - seconds.count, 0) where keepsSeconds {
@@ -115,7 +121,7 @@ struct SentMeter {
     /// The second that is not over yet counts as one.
     var members: (whole: [(String, JSON)], seconds: [[(String, JSON)]]) {
         let settled = settled
-        return (settled.whole.members, (seconds + [settled.current]).map(\.members))
+        return (settled.whole.members(frame: frame), (seconds + [settled.current]).map { $0.members(frame: frame) })
     }
 }
 
@@ -143,17 +149,19 @@ extension SentMeter.Second {
     private var bitRate: Int? { packetCount > 0 ? bitRateSum / packetCount : nil }
 
     /// As whoever hears it may judge it, as far as reports tell: how deep they buffer, these do not.
-    private var model: EModel? {
+    private func model(frame: Duration) -> EModel? {
         guard let view, let lossShare else { return nil }
         return EModel(
             delay: (view.roundTrip ?? .zero) / 2, lossShare: lossShare,
             burstRatio: (view.burstLength ?? 1) * (1 - lossShare), missingShare: view.discardShare ?? 0,
             codec: .opus(
-                bitRate: bitRate ?? EModel.Codec.usualBitRate, deepShare: view.concealment == .deep ? 1 : 0))
+                bitRate: bitRate ?? EModel.Codec.usualBitRate, frame: frame,
+                deepShare: view.concealment == .deep ? 1 : 0))
     }
 
-    fileprivate var members: [(String, JSON)] {
+    fileprivate func members(frame: Duration) -> [(String, JSON)] {
         let seconds = duration / .seconds(1)
+        let model = model(frame: frame)
         return [
             ("packets", .integer(packetCount)),
             ("kbit_s", .decimal(seconds > 0 ? Double(byteCount) * 8 / seconds / 1_000 : nil, places: 1)),

@@ -13,10 +13,11 @@ import Testing
 struct SentMeterTests {
     private struct Sender: ~Copyable {
         var station: Station
-        var meter = SentMeter(keepsSeconds: true)
+        var meter: SentMeter
         var count = 0
 
-        init() {
+        init(frame: Duration = .milliseconds(20)) {
+            meter = SentMeter(keepsSeconds: true, frame: frame)
             var configuration = StationConfiguration()
             configuration.remotes = [Endpoint(.loopbackV4, port: 6_000)]
             station = Station(identity: Identity(ssrc: SSRC(1)), configuration: configuration, at: .start)
@@ -46,6 +47,18 @@ struct SentMeterTests {
     private let joined = ChannelEvent.joined(.talk, seenAt: Endpoint(.loopbackV4, port: 6_000))
 
     /// Another relay, or the same started anew, knows nothing of what was sent before it came.
+    /// The same loss costs more where packets are short, as the score of the report says.
+    @Test func shortPacketsScoreLess() throws {
+        let scores = try [Duration.microseconds(2_500), .milliseconds(20)].map { frame in
+            var sender = Sender(frame: frame)
+            sender.send(packets: 50)
+            sender.hear(of: 5, from: 2)
+            let score = sender.meter.members.whole.first { $0.0 == "score" }?.1.line
+            return try #require(score.flatMap { Double($0) })
+        }
+        #expect(scores[0] < scores[1] - 0.3, "\(scores)")
+    }
+
     @Test func whatWasSentWhileTheRelayWasGoneIsLost() {
         var sender = Sender()
         sender.meter.take(joined)
