@@ -1,14 +1,14 @@
-/// How much of its neural models libopus uses for decoding: the values of `OPUS_SET_COMPLEXITY` that make a difference
-/// (libopus 1.5). Before that version, and where it was built without the models, all are alike.
+/// Which neural models libopus uses for decoding: the values of `OPUS_SET_COMPLEXITY` that make a difference in libopus 1.5.
+/// An older library, and one that was built without the models, does the same with all of them.
 public enum DecoderComplexity: Hashable, Comparable, BitwiseCopyable, Sendable, CaseIterable {
-    /// None, as in libopus 1.4.
+    /// No model, as in libopus 1.4.
     case plain
-    /// Lost frames are made up by a neural network (deep PLC).
+    /// A neural network makes up lost frames (deep PLC).
     case plc
-    /// Deep PLC; and speech that came in wideband SILK frames of 20 ms is enhanced by LACE.
+    /// Deep PLC; and LACE enhances speech that came in wideband SILK frames of 20 ms.
     case lace
-    /// Deep PLC; and such speech is enhanced by NoLACE, which takes twice the time. With libopus 1.5.2 it scores more than LACE
-    /// (PESQ) where what was lost is recovered from in-band FEC, and no more elsewhere.
+    /// Deep PLC; and NoLACE enhances such speech, which takes twice the time. With libopus 1.5.2 it scores more than LACE (PESQ)
+    /// where lost frames are recovered from in-band FEC, and no more elsewhere.
     case noLACE
 
     /// For `OPUS_SET_COMPLEXITY`.

@@ -1,11 +1,11 @@
-/// What the libopus that is loaded does with its neural models, found by trial.
+/// Which neural models the loaded libopus has. A trial finds out.
 ///
-/// The header that we were built with tells nothing of the library that we run with, and a library that was built without the
-/// models takes the same settings and gives the same samples as before.
+/// The header of the build says nothing about the library at run time, and a library that was built without the models
+/// accepts the same settings.
 public struct DecoderModels: Hashable, Sendable {
-    /// Lost frames are made up by a neural network where the complexity is `.plc` or more.
+    /// A neural network makes up lost frames from complexity `.plc` on.
     public var conceal: Bool
-    /// Speech is enhanced where the complexity is `.lace` or `.noLACE`.
+    /// Speech is enhanced at complexity `.lace` and `.noLACE`.
     public var enhance: Bool
 
     public init(conceal: Bool = false, enhance: Bool = false) {
@@ -13,9 +13,9 @@ public struct DecoderModels: Hashable, Sendable {
         self.enhance = enhance
     }
 
-    /// The most that makes a difference.
+    /// The highest complexity that makes a difference.
     public var complexity: DecoderComplexity { enhance ? .noLACE : conceal ? .plc : .plain }
 
-    /// Of the library that is loaded: tried once, in about 20 ms.
+    /// The models of the loaded library, tried once, in about 20 ms.
     public static let loaded = (try? DecoderTrial(measuresCosts: false).models) ?? DecoderModels()
 }

@@ -1,18 +1,18 @@
 private import Glibc
 private import Sound
 
-/// A trial of the libopus that is loaded: which neural models it has, what they cost on this machine, and how much stack they
-/// take. It also reads the models in from the disk, so that no page of them is missing later.
+/// A trial of the loaded libopus: which neural models it has, what they cost on this machine, and how much stack they need.
+/// It also loads the models into memory, so that they cause no page fault later.
 ///
-/// Two decoders that get the same packets and lose the same one give the same samples, unless one of them has a model at work.
+/// Two decoders that get the same packets and lose the same ones give the same samples, unless one of them uses a model.
 public struct DecoderTrial: Hashable, Sendable {
     public private(set) var models = DecoderModels()
-    /// What each complexity costs. One that was not measured, since time ran out, has none: it is too slow.
+    /// What each complexity costs. One that is missing was not measured because time ran out: it is too slow.
     public private(set) var costs: [DecoderComplexity: DecoderCosts] = [:]
-    /// How deep a thread's stack was used.
+    /// How much of a thread's stack was used.
     public private(set) var stackByteCount = 0
 
-    /// The most processor time that it takes, but for a machine on which a tenth of it takes as long.
+    /// The most processor time that a trial takes, unless a single step takes half as long.
     public static let limit = Duration.milliseconds(100)
 
     /// Works on a thread of its own; allocates. `measuresCosts` is false where results may not depend on the machine's speed.
@@ -41,7 +41,7 @@ public struct DecoderTrial: Hashable, Sendable {
             sounds[complexity] = try TrialCall(packets, complexity)
             guard measuresCosts else { continue }
             guard .nanoseconds(ThreadTime.processor() - start) < limit / 2 else { break }
-            // Something else may have held one of them up.
+            // One of them may have been held up by something else.
             let calls = try (0..<2).map { (_: Int) throws(OpusError) in try TrialCall(packets, complexity) }
             trial.costs[complexity] = DecoderCosts(
                 concealed: calls.map(\.costs.concealed).min() ?? .zero,
@@ -62,7 +62,7 @@ public struct DecoderTrial: Hashable, Sendable {
         return one != other
     }
 
-    /// A vowel, harmonics of 120 Hz below two formants, in packets of wideband SILK, or of CELT, whose tables are read in, too.
+    /// A vowel (harmonics of 120 Hz with two formants) in packets of wideband SILK, or of CELT, whose tables are loaded, too.
     private static func packets(_ application: OpusEncoder.Application) throws(OpusError) -> [[UInt8]] {
         var settings = OpusEncoderSettings()
         settings.bitRate = 20_000
@@ -92,10 +92,11 @@ public struct DecoderTrial: Hashable, Sendable {
     }
 }
 
-/// What a decoder takes for 20 ms of sound, in processor time of its thread.
+/// How much processor time a decoder takes for 20 ms of sound.
 public struct DecoderCosts: Hashable, BitwiseCopyable, Sendable {
-    /// The first frame of a burst of lost ones: it costs most.
+    /// The slowest lost frame: it is the first of a burst.
     public var concealed: Duration
+    /// The slowest frame that came.
     public var decoded: Duration
 
     public init(concealed: Duration = .zero, decoded: Duration = .zero) {
@@ -131,7 +132,7 @@ private struct TrialCall {
             } else {
                 _ = try decoder.decode(packet.span, into: &room)
                 costs.decoded = max(costs.decoded, .nanoseconds(ThreadTime.processor() - start))
-                // What follows a loss hears of how that was concealed.
+                // Later frames depend on how the loss was concealed.
                 if concealed.isEmpty { decoded += samples }
             }
         }

@@ -1,5 +1,6 @@
 // The C calls made on audio threads. The compiler looks for allocations and locks everywhere but in here: these are the
-// functions that a reviewer must believe. libopus 1.3.1 works in memory that create allocated, and on the stack.
+// functions that a reviewer must believe. libopus 1.3.1 and 1.5.2, neural models included, work in memory that create
+// allocated, and on the stack.
 
 private import COpus
 

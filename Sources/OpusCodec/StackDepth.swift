@@ -1,13 +1,13 @@
 private import Glibc
 
-/// How much stack a piece of work takes.
+/// Measures how much stack a piece of work needs.
 enum StackDepth {
-    /// More than libopus takes.
+    /// More than libopus needs.
     private static let byteCount = 1 << 19
     private static let mark: UInt8 = 0xA5
 
-    /// Does `work` on a thread with a stack of its own and tells how deep that was used, in bytes. Where there is no memory for
-    /// it or no thread, `work` is done here and 0 told.
+    /// Does `work` on a thread with a stack of its own, and returns how many bytes of it were used. If there is no memory or no
+    /// thread for it, does `work` on this thread and returns 0.
     static func measure(_ work: () -> Void) -> Int {
         withoutActuallyEscaping(work) { work in
             unsafe run(work)
@@ -34,7 +34,7 @@ enum StackDepth {
             return 0
         }
         unsafe pthread_join(thread, nil)
-        // It grows downwards.
+        // The stack grows downwards.
         let untouched = unsafe UnsafeRawBufferPointer(start: stack, count: byteCount).prefix { $0 == mark }.count
         return byteCount - untouched
     }

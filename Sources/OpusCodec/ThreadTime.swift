@@ -2,7 +2,7 @@ private import Glibc
 
 /// The clock of the calling thread.
 package enum ThreadTime {
-    /// How long it has had a processor since it began, in nanoseconds (`CLOCK_THREAD_CPUTIME_ID`). Any thread.
+    /// The processor time of the thread since it began, in nanoseconds (`CLOCK_THREAD_CPUTIME_ID`). Any thread may call it.
     @_noAllocation @_noLocks
     package static func processor() -> Int { callClock() }
 }

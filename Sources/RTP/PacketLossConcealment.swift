@@ -1,7 +1,7 @@
-/// With what an Opus decoder makes up sound that is lost.
+/// How an Opus decoder makes up lost sound.
 public enum PacketLossConcealment: Hashable, Comparable, BitwiseCopyable, Sendable {
-    /// By repeating pitch periods and fading, as libopus has always done.
+    /// It repeats pitch periods and fades out, as libopus has always done.
     case plain
-    /// By a neural network: deep PLC (libopus 1.5).
+    /// A neural network makes it up: deep PLC (libopus 1.5).
     case deep
 }

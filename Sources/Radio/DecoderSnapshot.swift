@@ -1,12 +1,12 @@
 internal import OpusCodec
 
-/// What decodes what is heard.
+/// The library that decodes what is heard, and how it does so.
 public struct DecoderSnapshot: Hashable, Sendable {
-    /// By name and version, such as `libopus 1.5.2`.
+    /// The library by name and version, such as `libopus 1.5.2`.
     public var library: String
     /// The neural models that are used at this time: `plain`, `plc` or `full`.
     public var models: DecoderChoice
-    /// How often a model was given up for a while because it took too long.
+    /// How often a model was switched off for a while because it was too slow.
     public var setbackCount: Int
 
     init(_ budget: DecoderBudget) {

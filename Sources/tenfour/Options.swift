@@ -195,7 +195,7 @@ struct PlayoutOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Neural models of libopus 1.5 that decode: plain (none), plc (for lost frames), full (and LACE for what comes); auto takes what is there and fast enough here.",
+            "Neural models of libopus 1.5 for decoding: plain uses none, plc makes up lost frames, full also enhances speech; auto uses those that the library has and that are fast enough.",
             valueName: "auto|plain|plc|full"))
     var decoder: DecoderChoice = .auto
 

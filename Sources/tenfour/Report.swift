@@ -76,7 +76,8 @@ struct Report {
             case .full: "deep PLC and LACE"
             }
         let setbacks =
-            decoder.setbackCount > 0 ? ", \(count(decoder.setbackCount, "time")) too slow and left out for a while" : ""
+            decoder.setbackCount > 0
+            ? "; models were switched off \(count(decoder.setbackCount, "time")) because they were too slow" : ""
         return "\(decoder.library), \(models)\(setbacks)"
     }
 

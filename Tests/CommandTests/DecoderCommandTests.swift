@@ -35,7 +35,8 @@ import Testing
         #expect(said.errors.contains("neural"))
     }
 
-    /// A fifth of a stream is lost; from the 84th lost frame on, of which the trial has 54, each takes five times as long, which is found out by one of them.
+    /// A fifth of a stream is lost. From the 84th lost frame on (54 of them are the trial's) each takes five times as long: the first
+    /// of these ends the use of the model.
     @Test func aModelThatBecomesSlowIsLeftOutAndTheReportTellsIt() throws {
         let folder = Folder()
         let port = UDPPort.free()

@@ -19,7 +19,7 @@ struct Trace: ParsableArguments {
     @Option(help: "So much of the speech.")
     var seconds = 60.0
 
-    @Option(help: "auto, plain, plc or full: libopus's neural models that the receiver uses.")
+    @Option(help: "Neural models of libopus that the receiver uses: auto (all), plain, plc or full.")
     var decoder = DecoderChoice.auto
 
     func model() throws -> NetworkModel {

@@ -63,7 +63,7 @@ import TimePitch
 
     @Option(
         help: ArgumentHelp(
-            "Neural models of libopus 1.5 that decode: auto (all there are), plain, plc or full.",
+            "Neural models of libopus 1.5 for decoding: plain uses none, plc makes up lost frames, full also enhances speech; auto uses all that the library has.",
             valueName: "auto|plain|plc|full"))
     var decoder: DecoderChoice = .auto
 
