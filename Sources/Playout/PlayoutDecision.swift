@@ -32,8 +32,8 @@ public enum PlayoutDecision: Equatable, Sendable {
         }
     }
 
-    /// 120 ms: by then Opus' concealment has faded away.
-    public static var longestWait: FrameCount { FrameCount(5_760) }
+    /// 200 ms: Opus' concealment has faded away by then, and bursts of ten lost packets are bridged.
+    public static var longestWait: FrameCount { FrameCount(9_600) }
     /// Opus conceals in multiples of 2.5 ms, 20 ms at the most.
     private static var step: Int { 120 }
     private static var longestConcealment: FrameCount { FrameCount(960) }

@@ -26,6 +26,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     /// The packet last decoded: what lies at or before it has been heard.
     var lastSequence: Int64?
     var lastEnd = FrameCount.zero
+    private var lastFrameCount = FrameCount.zero
     /// Sound made up since with nothing in the queue to say whether it was lost, late or never sent.
     private var waited = FrameCount.zero
     /// When the wait was given up, until the next packet is decoded. The card may not ask meanwhile.
@@ -49,6 +50,8 @@ public struct PlayoutLane: ~Copyable, Sendable {
 
     /// What is older is no longer worth hearing: 5 s.
     private static var longestStall: FrameCount { FrameCount(240_000) }
+    /// How much deeper than it should be a talkspurt begins for the sake of a lost packet: 5 ms.
+    private static var longestLead: FrameCount { FrameCount(240) }
     /// A longer route is known as one within 1.5 s.
     private static var holdTime: FrameCount { FrameCount(72_000) }
     /// The depth stays where it exceeds what it should be by less than this part of it: 1/8.
@@ -196,7 +199,8 @@ public struct PlayoutLane: ~Copyable, Sendable {
         missing.removeAll()
     }
 
-    /// Begins a talkspurt when its first packet is as old as the depth asks; otherwise so much silence comes first.
+    /// Begins a talkspurt when its first packet is as old as the depth asks; otherwise so much silence comes first. Behind a long
+    /// burst of lost packets it begins one packet earlier, with what the first that came has of the last that was lost.
     private mutating func begin(at now: FrameCount, wanting wanted: FrameCount) -> FrameCount? {
         let target = targetDelay(at: now)
         let deepest = max(target, (delays.base ?? .zero) + Self.longestStall)
@@ -205,10 +209,21 @@ public struct PlayoutLane: ~Copyable, Sendable {
             statistics.late += 1
         }
         guard let head = queue.head else { return wanted }
-        let due = head.start + target
-        guard now >= due else { return min(wanted, due - now) }
-        playing = Playing(position: head.start, frameCount: head.frameCount, depth: now - head.start)
+        var start = head.start
+        if carriesLost(head), now - (head.start - head.frameCount) <= target + Self.longestLead {
+            start -= head.frameCount
+        }
+        guard now >= start + target else { return min(wanted, start + target - now) }
+        // The numbers tell of all that was lost, and this is not.
+        restingSince = restingSince.map { $0 + (head.start - start) }
+        playing = Playing(position: start, frameCount: head.frameCount, depth: now - start)
         return nil
+    }
+
+    /// Whether the packet before `packet` was lost and is in it as in-band FEC.
+    private func carriesLost(_ packet: PacketQueue.Entry) -> Bool {
+        guard packet.carriesFEC, let lastSequence else { return false }
+        return packet.sequence > lastSequence + 1 && packet.start - packet.frameCount >= lastEnd
     }
 
     /// While there is nothing to play the depth is not known: the wait may stand for what is lost.
@@ -234,7 +249,8 @@ public struct PlayoutLane: ~Copyable, Sendable {
         let gap = head.start - playing.position
         let stoodFor: FrameCount
         if head.sequence > lastSequence + 1 {
-            stoodFor = min(waited, max(gap, .zero))
+            // Behind a silence the talkspurt has begun where it should.
+            stoodFor = restingSince == nil ? min(waited, max(gap, .zero)) : .zero
         } else if gap <= .zero {
             let target = targetDelay(at: now)
             let excess = max(now - playing.position - target, .zero)
@@ -302,7 +318,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
             statistics.recoveredByResend += packet.frameCount - skipping
             missing.miss(packet.sequence...packet.sequence, at: now)
         }
-        (lastSequence, lastEnd) = (packet.sequence, packet.end)
+        (lastSequence, lastEnd, lastFrameCount) = (packet.sequence, packet.end, packet.frameCount)
     }
 
     /// Books what was not heard since the packet before, if that was no pause of the talker's.
@@ -314,7 +330,9 @@ public struct PlayoutLane: ~Copyable, Sendable {
         } else if !followsAtOnce, let lastSequence {
             // Their numbers tell how much was sent and lost.
             let lost = FrameCount(Int(packet.sequence - lastSequence - 1) * packet.frameCount.rawValue)
-            bookInHindsight(max(waited, min(waited + rested, lost)))
+            // Where their time went on for longer they paused, and what was made up then stands for nothing.
+            let isPause = packet.start - lastEnd > lost
+            bookInHindsight(max(isPause ? .zero : waited, min(waited + rested, lost)))
         }
         (waited, restingSince) = (.zero, nil)
     }
@@ -339,7 +357,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
     /// One packet, while packets are lost: so that it is known to be lost, and the next one, which may carry what brings
     /// it back, is there in time.
     private func lookAhead(at now: FrameCount) -> FrameCount {
-        guard let playing, missing.hasLoss(at: now) else { return .zero }
-        return playing.frameCount
+        guard lastSequence != nil, missing.hasLoss(at: now) else { return .zero }
+        return lastFrameCount
     }
 }

@@ -37,6 +37,18 @@ struct Chance: RandomNumberGenerator {
     #expect(talk.concealed == 0)
 }
 
+/// 240 ms: longer than what is made up, so it is silent in between.
+@Test(arguments: [true, false]) func theLastOfALongBurstIsBroughtBack(carriesFEC: Bool) {
+    var talk = SimulatedTalk(PlayoutConfiguration(depth: .fixed(FrameCount(1_440))))
+    talk.carriesFEC = carriesFEC
+    talk.delay = { (10..<22).contains($0 % 50) ? nil : FrameCount(48) }
+    talk.run(seconds: 10)
+    let statistics = talk.lane.statistics
+    #expect(statistics.recovered == FrameCount(carriesFEC ? 10 * 960 : 0))
+    #expect(statistics.concealed + statistics.recovered == FrameCount(120 * 960))
+    #expect(talk.played.contains(.packet(22)))
+}
+
 @Test func lookAheadIsAddedWhenFECIsThereAndLossIsSeen() {
     var talk = SimulatedTalk()
     talk.carriesFEC = true

@@ -76,5 +76,5 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     pausing.delay = { $0 == 249 ? nil : FrameCount(48) }
     pausing.isSpoken = { !(250..<350).contains($0) }
     pausing.run(seconds: 10)
-    #expect(pausing.lane.statistics.concealed <= FrameCount(6_720), "\(pausing.lane.statistics.concealed)")
+    #expect(pausing.lane.statistics.concealed == FrameCount(960), "\(pausing.lane.statistics.concealed)")
 }
