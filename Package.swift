@@ -258,6 +258,12 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Tools/test --places builds only the tests that it runs.
+if let suites = Context.environment["TENFOUR_SUITES"] {
+    let chosen = suites.split(separator: " ").map(String.init)
+    package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+}
+
 // The fuzzer's main is libFuzzer's: an ordinary build could not link it.
 if Context.environment["TENFOUR_FUZZ"] != nil {
     package.targets.append(
