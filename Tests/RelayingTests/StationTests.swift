@@ -95,7 +95,7 @@ struct StationTests {
         #expect(lines[0].station.transmission.lastView?.concealment == .plain)
     }
 
-    /// Who was heard before, and is silent now, says nothing of what those can do who listen.
+    /// Who talked before, and has been forgotten by the relay, says nothing of what the listeners can do.
     @Test func whoeverTalkedBeforeDoesNotKeepTheNextTalkerFromCopies() {
         let lines = (0..<3).map { StationLine(family, $0 < 2 ? .talk : .listen, $0) }
         for line in lines { line.delay = .milliseconds(150) }
@@ -103,6 +103,7 @@ struct StationTests {
         let stations = StationRoom(family, lines)
         stations.run(seconds: 6)
         lines[1].isTalking = false
+        stations.run(seconds: 12)
         lines[0].isTalking = true
         for line in lines[1...] { line.lossDown = 0.2 }
         stations.run(seconds: 8)
