@@ -65,16 +65,17 @@ package struct DecoderConfiguration: Hashable, Sendable {
 
     /// `decodes with libopus 1.5.2: deep PLC and LACE, 0.41 ms for a lost frame`.
     func summary(_ choice: DecoderChoice, _ trial: DecoderTrial) -> String {
+        let wanted = min(choice.most, trial.models.complexity)
         let library = "decodes with \(OpusDecoder.library)"
         guard complexity == .plain else {
-            let isShort = complexity < .lace && min(choice.most, trial.models.complexity) > .plc
-            let rest = isShort ? "; LACE would be too slow for this card" : ""
-            return "\(library): \(complexity.models), \(Self.text(costs.concealed)) for a lost frame\(rest)"
+            let used = "\(library): \(complexity.models), \(Self.text(costs.concealed)) for a lost frame"
+            let lacksLACE = complexity < .lace && wanted > .plc
+            return lacksLACE ? "\(used); LACE would be too slow for this card" : used
         }
         guard choice != .plain else { return "\(library): plain, as chosen" }
         guard trial.models.complexity > .plain else { return "\(library): plain; this library has no neural models" }
         let cost = trial.costs[.plc].map { ": \(Self.text($0.concealed)) for a lost frame" } ?? ""
-        return "\(library): plain; \(min(choice.most, trial.models.complexity).models) would be too slow for this card\(cost)"
+        return "\(library): plain; \(wanted.models) would be too slow for this card\(cost)"
     }
 
     private static func text(_ duration: Duration) -> String {

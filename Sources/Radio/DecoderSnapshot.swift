@@ -9,6 +9,9 @@ public struct DecoderSnapshot: Hashable, Sendable {
     /// How often a model was switched off for a while because it was too slow.
     public var setbackCount: Int
 
+    /// On a simulated clock: what the loaded library has of `choice`.
+    public init(simulating choice: DecoderChoice) { self.init(DecoderBudget(DecoderConfiguration(choice))) }
+
     init(_ budget: DecoderBudget) {
         library = OpusDecoder.library
         models = DecoderChoice(budget.complexity)

@@ -41,8 +41,12 @@ import Testing
     }
 
     private func whole(_ name: String) throws -> [String: Any] {
-        let json = try JSONSerialization.jsonObject(with: Data(Folder.bytes(of: folder(name)))) as? [String: Any]
-        return try #require(json?["whole"] as? [String: Any])
+        try #require(try json(name)["whole"] as? [String: Any])
+    }
+
+    private func json(_ name: String) throws -> [String: Any] {
+        try #require(
+            JSONSerialization.jsonObject(with: Data(Folder.bytes(of: folder(name)))) as? [String: Any])
     }
 
     @Test func aCaptureBecomesSoundAndAReport() throws {
@@ -55,6 +59,8 @@ import Testing
         let whole = try whole("report.json")
         #expect(whole["lost_share"] as? Double == 0.01 && whole["burst_length"] as? Double == 5)
         #expect((whole["delay_ms"] as? [String: Double])?["mean"] ?? 99 < 30)
+        let decoder = try #require(try json("report.json")["decoder"] as? [String: String])
+        #expect(decoder["library"]?.hasPrefix("libopus ") == true && decoder["models"] != nil, "\(decoder)")
         // Again, to the byte.
         let (sound, report) = (Folder.bytes(of: folder("heard.wav")), Folder.text(of: folder("report.json")))
         _ = try replay("talk.pcap", "-o", "heard.wav", "--report", "report.json")

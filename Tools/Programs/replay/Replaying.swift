@@ -144,11 +144,13 @@ import TimePitch
     private func json(
         _ quality: QualityReport, _ stream: RTPStream, _ others: [RTPStream], _ capture: Capture
     ) -> JSON {
-        .object(
+        let used = DecoderSnapshot(simulating: decoder)
+        return .object(
             [
                 ("capture", .text(path)), ("damage", capture.damage.map { .text($0) } ?? .null),
                 ("passed_over", capture.passedOverJSON), ("stream", stream.json),
                 ("other_streams", .list(others.map(\.json))),
+                ("decoder", .object([("library", .text(used.library)), ("models", .text(used.models.rawValue))])),
             ] + quality.members())
     }
 
