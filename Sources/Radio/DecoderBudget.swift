@@ -3,27 +3,27 @@ internal import Sound
 
 /// How much time the decoders of a listener may take in one pull, all voices together, and how long they took.
 ///
-/// A model is used for a frame if three quarters of the slack are enough even when the frame takes four times as long as
-/// expected. The frames that follow in the same pull do without. A frame that takes so long that the next could not use its
-/// model at all ends the use of that model: for 10 s at first, then twice as long each time, up to 5 minutes.
+/// A frame uses a model if three quarters of the slack are enough even when it takes four times as long as expected. Otherwise it
+/// does without. A frame that takes so long that the model would never be used again ends the use of that model for a while:
+/// 10 s at first, then twice as long each time, up to 5 minutes.
 ///
 /// Playback thread. Times are of its processor time, in nanoseconds.
 package struct DecoderBudget: BitwiseCopyable, Sendable {
-    /// The most that is used at this time.
+    /// The highest complexity that is in use now.
     package private(set) var complexity: DecoderComplexity
-    /// How often a model was given up because it took too long.
+    /// How often a model was switched off because it was too slow.
     package private(set) var setbackCount = 0
 
     private let most: DecoderComplexity
-    /// Nil where no time is measured.
+    /// How late a pull may be; nil where no time is measured.
     private let slack: Int?
     /// What a frame is expected to take. A slower one is believed at once, and forgotten over some 250 pulls.
     private var expected: Costs
-    /// As the trial measured it.
+    /// What the trial measured.
     private let measured: Costs
     /// When this pull began.
     private var start = 0
-    /// Frames until what was given up is tried again, and how long that was the last time.
+    /// Frames until the model is tried again, and how many they were after the last setback.
     private var rest = 0
     private var lastRest = 0
 
@@ -58,7 +58,7 @@ package struct DecoderBudget: BitwiseCopyable, Sendable {
         guard rest > 0 else { return }
         rest -= frames.rawValue
         guard rest <= 0 else { return }
-        // What was too slow once may have been held up by something else.
+        // Something else may have made it slow.
         complexity = most
         expected = measured
     }
