@@ -48,7 +48,8 @@ public struct DecoderTrial: Hashable, Sendable {
                 decoded: calls.map(\.costs.decoded).min() ?? .zero)
         }
         trial.models.conceal = differ(sounds[.plain]?.concealed, sounds[.plc]?.concealed)
-        trial.models.enhance = differ(sounds[.plc]?.decoded, sounds[.noLACE]?.decoded)
+        // Where time ran out, LACE alone tells.
+        trial.models.enhance = differ(sounds[.plc]?.decoded, (sounds[.noLACE] ?? sounds[.lace])?.decoded)
         return trial
     }
 

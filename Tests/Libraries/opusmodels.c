@@ -2,7 +2,7 @@
 // what OPUS_SET_COMPLEXITY does, as OPUS_MODELS says:
 //
 //   deaf      the setting is taken and changes nothing, as in a libopus that was built without the models
-//   models    from complexity 5 on lost frames sound different, from 7 on speech, too, and lost frames take OPUS_MODELS_COST
+//   models    from complexity 5 on lost frames sound different, from 6 on speech, too, and lost frames take OPUS_MODELS_COST
 //             microseconds of processor time; OPUS_MODELS_FACTOR times as long from call OPUS_MODELS_SLOW_FROM on
 
 #define _GNU_SOURCE
@@ -83,7 +83,7 @@ int opus_decode_float(void *decoder, const unsigned char *data, int length, floa
         long factor = call >= number("OPUS_MODELS_SLOW_FROM", 1L << 40) ? number("OPUS_MODELS_FACTOR", 5) : 1;
         spin(number("OPUS_MODELS_COST", 100) * factor);
     }
-    if (lost || complexity >= 7)
+    if (lost || complexity >= 6)
         for (int i = 0; i < got; i++) pcm[i] *= 0.99f;
     return got;
 }
