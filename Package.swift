@@ -10,35 +10,65 @@ let settings: [SwiftSetting] = [
     .strictMemorySafety(),
 ]
 
-/// A room: a library target that may import exactly what is listed.
-func room(_ name: String, imports: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: imports, swiftSettings: settings)
+/// The last component of a folder's path.
+func lastComponent(_ folder: String) -> String { String(folder.split(separator: "/").last!) }
+
+/// Modules of ours by the last component of their folders, and other targets and products.
+func dependencies(_ modules: [String], others: [Target.Dependency] = []) -> [Target.Dependency] {
+    modules.map { .target(name: "Tenfour" + $0) } + others
 }
 
-/// The tests of a room. Every one of them may use what lies in Tests/Support.
-func tests(_ name: String, imports: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: imports + ["Support"], swiftSettings: settings)
+/// A library in a folder of Sources. Its name is the folder's with `Tenfour` before it. It may import only what is listed.
+func module(_ folder: String, uses modules: [String] = [], others: [Target.Dependency] = []) -> Target {
+    .target(
+        name: "Tenfour" + lastComponent(folder), dependencies: dependencies(modules, others: others),
+        path: "Sources/" + folder, swiftSettings: settings)
 }
 
-/// A C library: a module map and a shim, nothing else.
-func clib(_ name: String, pkgConfig: String, debian: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
+/// A C library: a module map and a shim, nothing else. One without `pkgConfig` is opened by the first call that needs it
+/// (Sources/C/COnDemand) and never linked.
+func clib(_ name: String, pkgConfig: String? = nil, debian: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/C/" + name, pkgConfig: pkgConfig, providers: debian.map { [.apt([$0])] })
+}
+
+/// One of the programs behind the tools.
+func program(_ name: String, uses modules: [String], others: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies(modules, others: others), path: "Tools/Programs/" + name,
+        swiftSettings: settings)
+}
+
+/// Tests in a folder of Tests, all of which may use Tests/TestSupport.
+func tests(
+    _ name: String, in folder: String, uses modules: [String] = [], others: [Target.Dependency] = [],
+    exclude: [String] = []
+) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies(modules, others: others + ["TestSupport"]), path: "Tests/" + folder,
+        exclude: exclude, swiftSettings: settings)
+}
+
+/// The tests of the module whose folder in Sources has the same path.
+func tests(_ folder: String, uses modules: [String], others: [Target.Dependency] = []) -> Target {
+    tests(lastComponent(folder) + "Tests", in: folder, uses: modules, others: others)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let ffmpegSource = Target.Dependency.target(name: "TenfourFFmpegSource", condition: .when(traits: ["FFmpeg"]))
 
 let package = Package(
     name: "tenfour",
     products: [
         .executable(name: "tenfour", targets: ["tenfour"]),
         .executable(name: "badlink", targets: ["badlink"]),
-        .library(name: "Radio", targets: ["Radio"]),
-        .library(name: "Engine", targets: ["Engine"]),
-        .library(name: "Playout", targets: ["Playout"]),
-        .library(name: "RTP", targets: ["RTP"]),
-        .library(name: "Sound", targets: ["Sound"]),
-        .library(name: "BadLink", targets: ["BadLink"]),
-        .library(name: "Player", targets: ["Player", "Feed", "Effects"]),
+        .library(name: "TenfourRadio", targets: ["TenfourRadio"]),
+        .library(name: "TenfourSession", targets: ["TenfourSession"]),
+        .library(name: "TenfourJitterBuffer", targets: ["TenfourJitterBuffer"]),
+        .library(name: "TenfourPackets", targets: ["TenfourPackets"]),
+        .library(name: "TenfourAudioCore", targets: ["TenfourAudioCore"]),
+        .library(name: "TenfourNetworkEmulator", targets: ["TenfourNetworkEmulator"]),
+        .library(name: "TenfourPlayer", targets: ["TenfourPlayer", "TenfourMediaSource", "TenfourEffects"]),
     ],
     traits: [
         .default(enabledTraits: ["FFmpeg"]),
@@ -57,203 +87,209 @@ let package = Package(
         clib("CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
         clib("CSRTP", pkgConfig: "libsrtp2", debian: "libsrtp2-dev"),
         clib("CQRencode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
+        clib("CSndFile"),
+        clib("CCurl"),
+        clib("CCairo"),
+        clib("CAV"),
+        clib("CSDBus"),
 
-        // Opened by the first call that needs them (Sources/COnDemand) and never linked, which pkg-config would bring about.
-        .systemLibrary(name: "CSndFile"),
-        .systemLibrary(name: "CCurl"),
-        .systemLibrary(name: "CCairo"),
-        .systemLibrary(name: "CAV"),
-        .systemLibrary(name: "CSDBus"),
+        // Headers of the system that Glibc's module does not hold, and helpers of ours.
+        clib("CTee"),
+        clib("CTimerFD"),
+        clib("CTimex"),
+        clib("CLinux"),
 
-        .systemLibrary(name: "CTee"),
-        .systemLibrary(name: "CTimerFD"),
-        .systemLibrary(name: "CTimex"),
-        .systemLibrary(name: "CLinux"),
+        module("Support/Rings"),
+        module("Support/DBus", others: ["CSDBus"]),
 
-        room("Sound"),
-        room("RTP", imports: ["Sound"]),
-        room("Playout", imports: ["Sound", "RTP"]),
-        room("Quality", imports: ["Sound", "RTP", "Playout"]),
-        room("Engine", imports: ["Sound", "RTP"]),
-        room("Keys", imports: ["CSodium", "CSRTP", "Sound", "RTP", "Engine"]),
-        room("Membership", imports: ["Sound", "RTP", "Engine", "Keys"]),
-        room("Relaying", imports: ["Sound", "RTP", "Engine", "Keys"]),
-        room("PacketCapture", imports: ["Sound", "Engine"]),
-        room("Handoff"),
-        room("BadLink", imports: ["Sound"]),
-        room("OpusCodec", imports: ["COpus", "Sound"]),
-        room("Resampling", imports: ["CSpeexDSP", "Sound"]),
-        room("SoundFile", imports: ["CSndFile", "Sound"]),
-        room("DBus", imports: ["CSDBus"]),
-        room("SoundCard", imports: ["CALSA", "CLinux", "DBus", "Sound"]),
-        room("Network", imports: ["CUV", "CTimex", "Engine", "Sound"]),
-        room("RelayService", imports: ["Sound", "RTP", "Engine", "Keys", "Relaying", "Handoff", "Network"]),
-        room(
-            "Radio",
-            imports: [
-                "Sound", "RTP", "Keys", "Playout", "Engine", "Membership", "Relaying", "Handoff", "OpusCodec",
-                "Resampling", "SoundFile", "SoundCard", "Network", "TimePitch",
+        module("Audio/AudioCore"),
+        module("Audio/OpusCodec", uses: ["AudioCore"], others: ["COpus"]),
+        module("Audio/Resampling", uses: ["AudioCore"], others: ["CSpeexDSP"]),
+        module("Audio/TimePitch", uses: ["AudioCore"]),
+        module("Audio/Effects", uses: ["AudioCore"]),
+        module("Audio/AudioFile", uses: ["AudioCore"], others: ["CSndFile"]),
+        module("Audio/SoundCard", uses: ["DBus", "AudioCore"], others: ["CALSA", "CLinux"]),
+        module("Audio/Waveform", uses: ["AudioCore"], others: ["CCairo"]),
+
+        module("RTP/Packets", uses: ["AudioCore"]),
+        module("RTP/Session", uses: ["AudioCore", "Packets"]),
+        module("RTP/JitterBuffer", uses: ["AudioCore", "Packets"]),
+        module("RTP/CallQuality", uses: ["AudioCore", "Packets", "JitterBuffer"]),
+
+        module("Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session"], others: ["CSodium", "CSRTP"]),
+        module("Channel/ChannelMember", uses: ["AudioCore", "Packets", "Session", "ChannelKeys"]),
+
+        module("Relay/RelayCore", uses: ["AudioCore", "Packets", "Session", "ChannelKeys"]),
+        module(
+            "Relay/RelayServer", uses: ["Rings", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"]),
+
+        module("Network/UV", uses: ["AudioCore", "Session"], others: ["CUV", "CTimex"]),
+        module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
+        module("Network/NetworkEmulator", uses: ["AudioCore"]),
+
+        module("Player/MediaSource", uses: ["AudioCore", "OpusCodec", "Resampling"]),
+        module("Player/HTTPSource", uses: ["Rings", "AudioCore", "UV", "MediaSource"], others: ["CCurl"]),
+        module("Player/FFmpegSource", uses: ["AudioCore", "MediaSource"], others: ["CAV"]),
+        module(
+            "Player/Player",
+            uses: [
+                "Rings", "AudioCore", "TimePitch", "Effects", "AudioFile", "SoundCard", "MediaSource", "HTTPSource",
+            ], others: [ffmpegSource, "CLinux"]),
+
+        module(
+            "Radio/Radio",
+            uses: [
+                "Rings", "AudioCore", "OpusCodec", "Resampling", "TimePitch", "AudioFile", "SoundCard", "Packets",
+                "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
             ]),
-        room("Simulation", imports: ["Sound", "RTP", "Playout", "Quality", "Engine", "Radio"]),
-        room(
-            "RadioCheck",
-            imports: ["Sound", "RTP", "Playout", "OpusCodec", "Quality", "Engine", "Radio", "BadLink", "Simulation"]),
-        room("Waveform", imports: ["Sound", "CCairo"]),
-        room("Feed", imports: ["Sound", "OpusCodec", "Resampling"]),
-        room("HTTPFeed", imports: ["CCurl", "Sound", "Feed", "Handoff", "Network"]),
-        room("FFmpegFeed", imports: ["CAV", "Sound", "Feed"]),
-        room("TimePitch", imports: ["Sound"]),
-        room("Effects", imports: ["Sound"]),
-        room(
-            "Player",
-            imports: [
-                "Sound", "Feed", "HTTPFeed", "TimePitch", "Effects", "Handoff", "SoundCard", "SoundFile",
-                .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])),
+        module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
+        module(
+            "Radio/LinkTest",
+            uses: [
+                "AudioCore", "OpusCodec", "Packets", "Session", "JitterBuffer", "CallQuality", "NetworkEmulator",
+                "Radio", "Simulation",
             ]),
-        room("QRCode", imports: ["CQRencode"]),
-        room("Console", imports: ["BadLink", "Network", "Radio", "Sound", "SoundFile", argumentParser]),
+
+        module(
+            "Command/CommandSupport", uses: ["AudioCore", "AudioFile", "UV", "NetworkEmulator", "Radio"],
+            others: ["CQRencode", argumentParser]),
 
         .executableTarget(
             name: "tenfour",
-            dependencies: [
-                "Radio", "Membership", "Sound", "RTP", "Engine", "Keys", "Network", "Playout", "QRCode", "Quality",
-                "Relaying", "RelayService", "SoundCard", "SoundFile", "Waveform", "Console", "Feed", "Handoff",
-                "Player", "CLinux", "CTee",
-                argumentParser,
-            ],
-            swiftSettings: settings),
+            dependencies: dependencies(
+                [
+                    "Rings", "AudioCore", "AudioFile", "SoundCard", "Waveform", "Packets", "Session", "JitterBuffer",
+                    "CallQuality", "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer", "UV", "MediaSource",
+                    "Player", "Radio", "CommandSupport",
+                ], others: ["CLinux", "CTee", argumentParser]), path: "Sources/Command/tenfour", swiftSettings: settings
+        ),
 
-        .executableTarget(
-            name: "badlink",
-            dependencies: [
-                "BadLink", "Console", "Network", "Engine", "Quality", "Radio", "Sound", "CTimerFD", argumentParser,
-            ],
-            path: "Tools/Programs/badlink",
-            swiftSettings: settings),
+        program(
+            "badlink",
+            uses: ["AudioCore", "Session", "CallQuality", "UV", "NetworkEmulator", "Radio", "CommandSupport"],
+            others: ["CTimerFD", argumentParser]),
+        program(
+            "losslab",
+            uses: [
+                "AudioCore", "OpusCodec", "Resampling", "TimePitch", "AudioFile", "Packets", "Session", "JitterBuffer",
+                "NetworkEmulator", "Radio",
+            ], others: [argumentParser]),
+        program(
+            "relayload", uses: ["AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"],
+            others: [argumentParser]),
+        program(
+            "replay",
+            uses: [
+                "AudioCore", "TimePitch", "AudioFile", "Packets", "Session", "JitterBuffer", "CallQuality",
+                "PacketCapture", "Radio", "Simulation", "CommandSupport",
+            ], others: [argumentParser]),
+        program(
+            "radiocheck",
+            uses: [
+                "AudioCore", "AudioFile", "Packets", "Session", "CallQuality", "UV", "NetworkEmulator", "Radio",
+                "LinkTest", "CommandSupport",
+            ], others: [argumentParser]),
+        program(
+            "badnet",
+            uses: [
+                "AudioCore", "AudioFile", "Waveform", "Session", "JitterBuffer", "CallQuality", "NetworkEmulator",
+                "Radio", "Simulation", "LinkTest", "CommandSupport",
+            ], others: [argumentParser]),
 
-        .executableTarget(
-            name: "losslab",
-            dependencies: [
-                "BadLink", "Engine", "OpusCodec", "Playout", "RTP", "Radio", "Resampling", "Sound", "SoundFile",
-                "TimePitch", argumentParser,
-            ],
-            path: "Tools/Programs/losslab",
-            swiftSettings: settings),
-        .executableTarget(
-            name: "relayload",
-            dependencies: ["Relaying", "Keys", "Network", "Engine", "RTP", "Sound", argumentParser],
-            path: "Tools/Programs/relayload",
-            swiftSettings: settings),
-
-        .executableTarget(
-            name: "replay",
-            dependencies: [
-                "PacketCapture", "Simulation", "Quality", "Console", "Radio", "Engine", "Playout", "RTP", "Sound",
-                "SoundFile", "TimePitch", argumentParser,
-            ],
-            path: "Tools/Programs/replay",
-            swiftSettings: settings),
-
-        .executableTarget(
-            name: "radiocheck",
-            dependencies: [
-                "RadioCheck", "BadLink", "Quality", "Console", "Radio", "Engine", "RTP", "Network", "Sound",
-                "SoundFile",
-                argumentParser,
-            ],
-            path: "Tools/Programs/radiocheck",
-            swiftSettings: settings),
-
-        .executableTarget(
-            name: "badnet",
-            dependencies: [
-                "RadioCheck", "Simulation", "Waveform", "BadLink", "Quality", "Console", "Radio", "Engine", "Playout",
-                "Sound",
-                "SoundFile", argumentParser,
-            ],
-            path: "Tools/Programs/badnet",
-            swiftSettings: settings),
-
-        // What README.md shows, as a stranger would build it: without our settings.
-        .executableTarget(name: "send-a-file", dependencies: ["Radio"], path: "Tests/ReadmePrograms/send"),
-        .executableTarget(name: "hear", dependencies: ["Radio"], path: "Tests/ReadmePrograms/hear"),
-        .executableTarget(name: "play", dependencies: ["Player"], path: "Tests/ReadmePrograms/play"),
+        // The programs that README.md shows, as a user of the package would build them: without our settings.
+        .executableTarget(name: "send-a-file", dependencies: ["TenfourRadio"], path: "Tests/Readme/Programs/send"),
+        .executableTarget(name: "hear", dependencies: ["TenfourRadio"], path: "Tests/Readme/Programs/hear"),
+        .executableTarget(name: "play", dependencies: ["TenfourPlayer"], path: "Tests/Readme/Programs/play"),
 
         // For tests of what happens to a process as a whole.
         .executableTarget(
-            name: "longturn", dependencies: ["SoundCard"], path: "Tests/Programs/longturn", swiftSettings: settings),
-
-        .target(
-            name: "Support",
-            dependencies: [
-                "Sound", "RTP", "Keys", "Membership", "Playout", "Engine", "PacketCapture", "BadLink", "SoundCard",
-                "Relaying", "RelayService", "Feed", "Handoff", "HTTPFeed", "Network",
-                .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])),
-            ],
-            path: "Tests/Support",
+            name: "longturn", dependencies: ["TenfourSoundCard"], path: "Tests/TestSupport/Programs/longturn",
             swiftSettings: settings),
-        .target(name: "CAllocations", path: "Tests/CAllocations"),
-        .target(name: "CMACs", path: "Tests/CMACs"),
-        tests("SupportTests", imports: []),
-        tests("SoundTests", imports: ["Sound"]),
-        tests("RTPTests", imports: ["BadLink", "RTP", "Sound"]),
-        tests("KeysTests", imports: ["BadLink", "Keys", "RTP", "Sound"]),
-        tests("PlayoutTests", imports: ["Playout", "RTP", "Sound"]),
-        tests("QualityTests", imports: ["Quality", "Playout", "RTP", "Sound"]),
+
+        .target(name: "CAllocations", path: "Tests/TestSupport/CAllocations"),
+        .target(name: "CMACs", path: "Tests/TestSupport/CMACs"),
+        .target(
+            name: "TestSupport",
+            dependencies: dependencies(
+                [
+                    "Rings", "AudioCore", "SoundCard", "Packets", "Session", "JitterBuffer", "ChannelKeys",
+                    "ChannelMember", "RelayCore", "RelayServer", "UV", "PacketCapture", "NetworkEmulator",
+                    "MediaSource", "HTTPSource",
+                ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
+        tests("Support/Rings", uses: ["Rings"]),
+        tests("Support/DBus", uses: ["DBus"]),
+        tests("Audio/AudioCore", uses: ["AudioCore"]),
+        tests("Audio/OpusCodec", uses: ["AudioCore", "OpusCodec", "NetworkEmulator"]),
+        tests("Audio/Resampling", uses: ["AudioCore", "Resampling"]),
+        tests("Audio/TimePitch", uses: ["AudioCore", "TimePitch"]),
+        tests("Audio/Effects", uses: ["AudioCore", "TimePitch", "Effects"]),
+        tests("Audio/AudioFile", uses: ["AudioCore", "AudioFile", "NetworkEmulator"]),
+        tests("Audio/SoundCard", uses: ["DBus", "AudioCore", "SoundCard"], others: ["longturn"]),
+        tests("Audio/Waveform", uses: ["AudioCore", "Waveform"]),
+        tests("RTP/Packets", uses: ["AudioCore", "Packets", "NetworkEmulator"]),
+        tests("RTP/Session", uses: ["AudioCore", "Packets", "Session", "NetworkEmulator"]),
+        tests("RTP/JitterBuffer", uses: ["AudioCore", "Packets", "JitterBuffer"]),
+        tests("RTP/CallQuality", uses: ["AudioCore", "Packets", "JitterBuffer", "CallQuality"]),
+        tests("Channel/ChannelKeys", uses: ["AudioCore", "Packets", "ChannelKeys", "NetworkEmulator"]),
         tests(
-            "MembershipTests",
-            imports: ["Membership", "Relaying", "Radio", "Keys", "Engine", "BadLink", "Playout", "RTP", "Sound"]),
-        tests(
-            "RelayingTests",
-            imports: ["CAllocations", "CMACs", "Relaying", "Keys", "Engine", "BadLink", "RTP", "Sound"]),
-        tests(
-            "RelayServiceTests",
-            imports: [
-                "CAllocations", "RelayService", "Relaying", "Membership", "Network", "Handoff", "Keys", "Engine",
-                "BadLink",
-                "RTP", "Sound",
+            "Channel/ChannelMember",
+            uses: [
+                "AudioCore", "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore",
+                "NetworkEmulator", "Radio",
             ]),
-        tests("PacketCaptureTests", imports: ["PacketCapture", "Engine", "Sound"]),
-        tests("SimulationTests", imports: ["Simulation", "Quality", "Engine", "Playout", "Radio", "RTP", "Sound"]),
         tests(
-            "RadioCheckTests",
-            imports: ["RadioCheck", "Simulation", "BadLink", "Quality", "Engine", "Radio", "RTP", "Sound"]),
-        tests("QRCodeTests", imports: ["QRCode"]),
-        tests("WaveformTests", imports: ["Waveform", "Sound"]),
-        tests("FeedTests", imports: ["BadLink", "Feed", "Sound"]),
-        tests("HTTPFeedTests", imports: ["HTTPFeed", "Feed", "Network", "Sound"]),
+            "Relay/RelayCore",
+            uses: ["AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "NetworkEmulator"],
+            others: ["CAllocations", "CMACs"]),
         tests(
-            "FFmpegFeedTests",
-            imports: [
-                .target(name: "FFmpegFeed", condition: .when(traits: ["FFmpeg"])), "BadLink", "Feed", "Handoff",
-                "Sound",
+            "Relay/RelayServer",
+            uses: [
+                "Rings", "AudioCore", "Packets", "Session", "ChannelKeys", "ChannelMember", "RelayCore", "RelayServer",
+                "UV", "NetworkEmulator",
+            ], others: ["CAllocations"]),
+        tests("Network/UV", uses: ["AudioCore", "Session", "UV"]),
+        tests("Network/PacketCapture", uses: ["AudioCore", "Session", "PacketCapture"]),
+        tests("Network/NetworkEmulator", uses: ["AudioCore", "NetworkEmulator"]),
+        tests("Player/MediaSource", uses: ["AudioCore", "NetworkEmulator", "MediaSource"]),
+        tests("Player/HTTPSource", uses: ["AudioCore", "UV", "MediaSource", "HTTPSource"]),
+        tests(
+            "Player/FFmpegSource", uses: ["Rings", "AudioCore", "NetworkEmulator", "MediaSource"],
+            others: [ffmpegSource]),
+        tests(
+            "Player/Player", uses: ["Rings", "AudioCore", "Effects", "AudioFile", "SoundCard", "MediaSource", "Player"]),
+        tests(
+            "Radio/Radio",
+            uses: [
+                "Rings", "AudioCore", "OpusCodec", "TimePitch", "AudioFile", "SoundCard", "Packets", "Session",
+                "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV", "NetworkEmulator", "Radio",
+            ], others: ["CAllocations"]),
+        tests(
+            "Radio/Simulation",
+            uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio", "Simulation"]),
+        tests(
+            "Radio/LinkTest",
+            uses: [
+                "AudioCore", "Packets", "Session", "CallQuality", "NetworkEmulator", "Radio", "Simulation", "LinkTest",
             ]),
-        tests("TimePitchTests", imports: ["TimePitch", "Sound"]),
-        tests("EffectsTests", imports: ["Effects", "TimePitch", "Sound"]),
-        tests("PlayerTests", imports: ["Player", "Feed", "Handoff", "Effects", "SoundCard", "SoundFile", "Sound"]),
-        tests("EngineTests", imports: ["Engine", "BadLink", "RTP", "Sound"]),
-        tests("ConversationTests", imports: ["Engine", "BadLink", "Playout", "RTP", "Sound"]),
-        tests("HandoffTests", imports: ["Handoff"]),
-        tests("BadLinkTests", imports: ["BadLink", "Sound"]),
-        tests("BadLinkProxyTests", imports: ["badlink", "BadLink", "Network", "Engine", "Radio", "Sound"]),
-        tests("OpusCodecTests", imports: ["BadLink", "OpusCodec", "Sound"]),
-        tests("ResamplingTests", imports: ["Resampling", "Sound"]),
-        tests("SoundFileTests", imports: ["BadLink", "SoundFile", "Sound"]),
-        tests("DBusTests", imports: ["DBus"]),
-        tests("SoundCardTests", imports: ["SoundCard", "Sound", "DBus", "longturn"]),
-        tests("NetworkTests", imports: ["Network", "Engine", "Sound"]),
+        tests("Command/CommandSupport", uses: ["CommandSupport"]),
+        tests("SupportTests", in: "TestSupport/Tests"),
         tests(
-            "RadioTests",
-            imports: [
-                "CAllocations", "Radio", "BadLink", "Engine", "Keys", "Membership", "Handoff", "Network", "OpusCodec",
-                "Playout", "RTP", "Relaying", "Sound", "SoundCard", "SoundFile", "TimePitch",
-            ]),
-        tests("ReadmeTests", imports: ["send-a-file", "hear", "play", "SoundFile", "Sound"]),
-        tests("ToolTests", imports: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
+            "ConversationTests", in: "RTP/Conversation",
+            uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "NetworkEmulator"]),
         tests(
-            "CommandTests",
-            imports: ["BadLink", "tenfour", "Radio", "Membership", "Keys", "Engine", "Quality", "RTP", "Sound"]),
-        tests("InteropTests", imports: ["tenfour"]),
+            "BadLinkProxyTests", in: "Tools/badlink", uses: ["AudioCore", "Session", "UV", "NetworkEmulator", "Radio"],
+            others: ["badlink"]),
+        tests(
+            "ReadmeTests", in: "Readme", uses: ["AudioCore", "AudioFile"], others: ["send-a-file", "hear", "play"],
+            exclude: ["Programs"]),
+        tests("ToolTests", in: "Tools/Programs", others: ["badlink", "replay", "radiocheck", "badnet", "tenfour"]),
+        tests(
+            "CommandTests", in: "Command/tenfour",
+            uses: [
+                "AudioCore", "Packets", "Session", "CallQuality", "ChannelKeys", "ChannelMember", "NetworkEmulator",
+                "Radio",
+            ], others: ["tenfour"]),
+        tests("InteropTests", in: "Interop", others: ["tenfour"]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -269,7 +305,7 @@ if Context.environment["TENFOUR_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "fuzz",
-            dependencies: ["Support"],
+            dependencies: ["TestSupport"],
             path: "Tools/Programs/fuzz",
             swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -1,6 +1,6 @@
-import Engine
-import Network
-import Radio
+import TenfourRadio
+import TenfourSession
+import TenfourUV
 
 /// `:6000`, `192.0.2.1:6000`, `[::1]:6000`; the port may be 0, which leaves the choice to the system.
 func listenEndpoint(_ text: String) throws -> Endpoint {

@@ -1,11 +1,11 @@
 import ArgumentParser
-import BadLink
-import Console
-import Engine
 import Glibc
-import Network
-import Radio
-import Sound
+import TenfourAudioCore
+import TenfourCommandSupport
+import TenfourNetworkEmulator
+import TenfourRadio
+import TenfourSession
+import TenfourUV
 
 @main struct Badlink: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -81,7 +81,7 @@ import Sound
     }
 
     /// Until SIGINT or SIGTERM.
-    private func carry(_ configuration: Proxy.Configuration) throws -> Report {
+    private func carry(_ configuration: Proxy.Configuration) throws -> LinkReport {
         let loop = try EventLoop()
         let proxy: Proxy
         do {
@@ -98,7 +98,7 @@ import Sound
         Console.say(
             "badlink: \(proxy.localEndpoint) to \(configuration.target) with seed \(seed): \(configuration.there)")
         loop.run()
-        return Report(
+        return LinkReport(
             there: "\(configuration.there)", back: "\(configuration.back)", seed: seed, paths: proxy.tallies)
     }
 

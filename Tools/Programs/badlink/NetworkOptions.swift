@@ -1,7 +1,7 @@
 import ArgumentParser
-import BadLink
-import Console
-import Radio
+import TenfourCommandSupport
+import TenfourNetworkEmulator
+import TenfourRadio
 
 /// The network as options: a name or a trace to begin with, and parameters that bend it.
 struct NetworkOptions: ParsableArguments {

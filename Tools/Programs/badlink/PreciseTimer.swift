@@ -1,7 +1,7 @@
 import CTimerFD
 import Glibc
-import Network
-import Sound
+import TenfourAudioCore
+import TenfourUV
 
 /// A timer that is due to the microsecond, where a `LoopTimer` may be two milliseconds late: too much for a tool that measures
 /// jitter. The C functions are `timerfd_create` and `timerfd_settime`, on CLOCK_MONOTONIC.

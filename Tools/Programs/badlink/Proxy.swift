@@ -1,8 +1,8 @@
-import BadLink
-import Engine
-import Network
-import Radio
-import Sound
+import TenfourAudioCore
+import TenfourNetworkEmulator
+import TenfourRadio
+import TenfourSession
+import TenfourUV
 
 /// Carries datagrams between clients and a target through links that lose and delay them.
 ///
@@ -27,8 +27,8 @@ final class Proxy {
         var network: NetworkModel
         var seed: UInt64
         /// Made with the first packet of any path, so that all links begin together.
-        var link: BadLink?
-        var tally = Tally()
+        var link: EmulatedLink?
+        var tally = LinkTally()
     }
 
     /// A port: a socket that clients send to and one that the target answers to.
@@ -54,7 +54,7 @@ final class Proxy {
     /// There and back of the first port, then of the second. Their seeds follow each other.
     private var paths: [Path] = []
     private var beginning: Instant?
-    private var inFlight = InFlight<Flight>(capacity: 8192, byteCapacity: 2048)
+    private var inFlight = PacketsInFlight<Flight>(capacity: 8192, byteCapacity: 2048)
     private var outgoing: [UInt8] = []
     private var timer: PreciseTimer?
 
@@ -76,7 +76,7 @@ final class Proxy {
     /// Where clients send to.
     var localEndpoint: Endpoint { ports[0].front.localEndpoint }
 
-    var tallies: [(name: String, tally: Tally)] { paths.map { ($0.name, $0.tally) } }
+    var tallies: [(name: String, tally: LinkTally)] { paths.map { ($0.name, $0.tally) } }
 
     private func openPort(named prefix: String, listen: Endpoint, target: Endpoint) throws {
         var options = SocketOptions()
@@ -130,7 +130,7 @@ final class Proxy {
     private func begin(at now: Instant) {
         beginning = now
         for index in paths.indices {
-            paths[index].link = BadLink(paths[index].network, seed: paths[index].seed, beginning: now)
+            paths[index].link = EmulatedLink(paths[index].network, seed: paths[index].seed, beginning: now)
         }
     }
 

@@ -1,14 +1,14 @@
 import ArgumentParser
-import BadLink
-import Console
-import Engine
-import Playout
-import Quality
-import Radio
-import RadioCheck
-import Simulation
-import Sound
-import Waveform
+import TenfourAudioCore
+import TenfourCallQuality
+import TenfourCommandSupport
+import TenfourJitterBuffer
+import TenfourLinkTest
+import TenfourNetworkEmulator
+import TenfourRadio
+import TenfourSession
+import TenfourSimulation
+import TenfourWaveform
 
 @main struct Badnet: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -74,15 +74,15 @@ private struct Take {
     /// Of 20 ms: ten minutes.
     private static let slotCount = 30_000
 
-    init(_ mode: DefenceConfiguration.Mode, _ speech: [Float], _ network: String, _ seed: UInt64) throws {
+    init(_ mode: LossProtectionConfiguration.Mode, _ speech: [Float], _ network: String, _ seed: UInt64) throws {
         let model = try NetworkModel(parsing: network)
-        var configuration = Asker.Configuration(host: Endpoint(.anyV4, port: 1), speech: speech)
+        var configuration = LinkTestClient.Configuration(host: Endpoint(.anyV4, port: 1), speech: speech)
         configuration.duration = FrameCount(speech.count).duration()
         configuration.defence.mode = mode
         // By the time of sending, so that what the defence sends besides does not change what the network does.
         let there = NetworkModel(trace: Trace(of: model, seed: seed, count: Self.slotCount))
         let tape = Tape()
-        var check = try SimulatedCheck(
+        var check = try SimulatedLinkTest(
             configuration, there: there, back: NetworkModel(delay: model.delay), seed: seed
         ) { sound, pull in tape.record(sound, pull) }
         let result = check.run()
@@ -116,7 +116,7 @@ private struct Take {
 /// What is heard, and what is known of it.
 private final class Tape {
     private(set) var samples: [Float] = []
-    private(set) var stretches: [Stretch] = []
+    private(set) var stretches: [MarkedRange] = []
     private(set) var delays: [(at: Duration, delay: Duration)] = []
     private var before = PlayoutStatistics()
     private var end = 0
@@ -144,8 +144,8 @@ private final class Tape {
         before = now
     }
 
-    private func note(_ frames: FrameCount, _ kind: Stretch.Kind, from start: FrameCount) {
+    private func note(_ frames: FrameCount, _ kind: MarkedRange.Kind, from start: FrameCount) {
         guard frames > .zero else { return }
-        stretches.append(Stretch(start.duration()..<(start + frames).duration(), kind))
+        stretches.append(MarkedRange(start.duration()..<(start + frames).duration(), kind))
     }
 }

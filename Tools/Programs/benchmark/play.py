@@ -46,7 +46,7 @@ class Folder:
         self.path = pathlib.Path(self.place.name)
         self.requests = []
         self.server = subprocess.Popen(
-            [sys.executable, ROOT / "Tests/Servers/soundserver.py", self.path], stderr=subprocess.PIPE, text=True)
+            [sys.executable, ROOT / "Tests/TestSupport/Servers/soundserver.py", self.path], stderr=subprocess.PIPE, text=True)
         self.port = int(self.server.stderr.readline().split()[1])
         threading.Thread(target=self.listen, daemon=True).start()
 

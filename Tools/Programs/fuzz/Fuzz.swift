@@ -1,7 +1,7 @@
 // What libFuzzer calls. Exists in Package.swift only when TENFOUR_FUZZ is set, as libFuzzer brings its own main.
 
 import Glibc
-import Support
+import TestSupport
 
 /// Named by the environment variable TENFOUR_FUZZ_TARGET, which Tools/fuzz sets.
 private let target: FuzzTarget = {

@@ -1,15 +1,15 @@
 import ArgumentParser
-import BadLink
-import Engine
-import Sound
-import SoundFile
+import TenfourAudioCore
+import TenfourAudioFile
+import TenfourNetworkEmulator
+import TenfourSession
 
 /// A call over a network with a way back, some seeds: a line of JSON for each, and what was heard as WAV.
 struct Call: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let two stations talk over a network with a way back, the defence doing what it does in a call.")
 
-    @OptionGroup var trace: Trace
+    @OptionGroup var trace: TraceOptions
 
     @Option(help: "So many seeds from there on.")
     var seeds: UInt64 = 1
@@ -34,15 +34,15 @@ struct Call: ParsableCommand {
 
     func run() throws {
         let model = try trace.model()
-        guard let mode = DefenceConfiguration.Mode(rawValue: defence) else {
+        guard let mode = LossProtectionConfiguration.Mode(rawValue: defence) else {
             throw ValidationError("a defence is auto, off, copy or nack")
         }
-        var reader = try SoundFileReader(path: trace.speech)
+        var reader = try AudioFileReader(path: trace.speech)
         var sound = [Float](repeating: 0, count: Int(trace.seconds * 48_000))
         var room = sound.mutableSpan
         let count = try reader.read(into: &room).rawValue
         sound.removeSubrange(count...)
-        var configuration = DefenceConfiguration()
+        var configuration = LossProtectionConfiguration()
         configuration.mode = mode
         configuration.bitRate = trace.bitrate
         configuration.maximumDepth = .microseconds(Int(maxLatency * 1_000))

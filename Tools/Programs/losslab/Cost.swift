@@ -1,10 +1,10 @@
 import ArgumentParser
 import Glibc
-import OpusCodec
-import Playout
-import RTP
-import Resampling
-import Sound
+import TenfourAudioCore
+import TenfourJitterBuffer
+import TenfourOpusCodec
+import TenfourPackets
+import TenfourResampling
 
 /// What playout takes of a processor beside the decoder that it drives, on a clean network.
 struct Cost: ParsableCommand {
@@ -120,9 +120,9 @@ struct Cost: ParsableCommand {
 
     /// The time-stretch alone, cutting as much as it ever does: a tenth, which is a period of 5 ms in three packets.
     private static func stretch(_ packetCount: Int) {
-        var stretch = TimeStretch(channelCount: 1)
-        let history = TimeStretch.reach.rawValue
-        var work = Preallocated<Float>(repeating: 0, count: history + EncodedSpeech.frame)
+        var stretch = TimeScaler(channelCount: 1)
+        let history = TimeScaler.reach.rawValue
+        var work = FixedBuffer<Float>(repeating: 0, count: history + EncodedSpeech.frame)
         for index in 0..<work.count { work[index] = Float(sin(Double(index) / 38)) * 0.1 }
         for _ in 0..<packetCount / 3 {
             _ = stretch.shorten(&work, from: history, to: work.count, atMost: FrameCount(480), anywhere: true)

@@ -1,6 +1,6 @@
-import BadLink
-import RTP
-import Sound
+import TenfourAudioCore
+import TenfourNetworkEmulator
+import TenfourPackets
 
 /// What arrives, and when: packets as a network by seed lets them through, with copies and resends where they are asked for.
 struct Deliveries {
@@ -27,7 +27,7 @@ struct Deliveries {
     }
 
     init(of speech: EncodedSpeech, through network: NetworkModel, seed: UInt64, repair: Repair = Repair()) {
-        var link = BadLink(network, seed: seed)
+        var link = EmulatedLink(network, seed: seed)
         var bytes = 0
         var arrivals: [FrameCount?] = []
         for (index, packet) in speech.packets.enumerated() {
@@ -43,7 +43,7 @@ struct Deliveries {
             for copy in copies { list.append(Delivery(index: copy, origin: .copy, at: arrival)) }
         }
         if let roundTrip = repair.roundTrip {
-            var again = BadLink(network, seed: seed &+ 7_919)
+            var again = EmulatedLink(network, seed: seed &+ 7_919)
             bytes += resend(speech, arrivals, &again, roundTrip, repair.patience)
         }
         list.sort { ($0.at.rawValue, $0.index, $0.origin.rawValue) < ($1.at.rawValue, $1.index, $1.origin.rawValue) }
@@ -52,7 +52,7 @@ struct Deliveries {
 
     /// A gap is seen when the next packet comes; what is missing is asked for then, and again each round trip.
     private mutating func resend(
-        _ speech: EncodedSpeech, _ arrivals: [FrameCount?], _ link: inout BadLink, _ roundTrip: FrameCount,
+        _ speech: EncodedSpeech, _ arrivals: [FrameCount?], _ link: inout EmulatedLink, _ roundTrip: FrameCount,
         _ patience: FrameCount
     ) -> Int {
         var bytes = 0
@@ -73,7 +73,7 @@ struct Deliveries {
         return bytes
     }
 
-    private static func arrival(_ link: inout BadLink, _ byteCount: Int, sent: FrameCount) -> FrameCount? {
+    private static func arrival(_ link: inout EmulatedLink, _ byteCount: Int, sent: FrameCount) -> FrameCount? {
         switch link.fate(ofPacket: byteCount, at: Instant.start + sent.duration()) {
         case .lost: nil
         case .delivered(let at), .doubled(let at, _): FrameCount(at - .start)

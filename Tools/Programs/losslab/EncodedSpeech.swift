@@ -1,6 +1,6 @@
-import OpusCodec
-import Sound
-import SoundFile
+import TenfourAudioCore
+import TenfourAudioFile
+import TenfourOpusCodec
 
 /// Speech as the packets of one run of the encoder, so that every receiver gets the same.
 struct EncodedSpeech {
@@ -10,7 +10,7 @@ struct EncodedSpeech {
     static let frame = 960
 
     init(path: String, seconds: Double, bitRate: Int, expectedLoss: Int) throws {
-        var reader = try SoundFileReader(path: path)
+        var reader = try AudioFileReader(path: path)
         var settings = OpusEncoderSettings()
         settings.bitRate = bitRate
         settings.rateControl = .variable

@@ -1,6 +1,6 @@
-import OpusCodec
-import Radio
-import Sound
+import TenfourAudioCore
+import TenfourOpusCodec
+import TenfourRadio
 
 /// The yardstick for loss: libopus with the same packets at a depth that never moves. What has come by then is decoded, what
 /// has not is taken from the in-band FEC of the next packet if that has come, and concealed otherwise.

@@ -5,6 +5,6 @@ import ArgumentParser
 struct Losslab: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send speech through a network by seed and hear what a receiver makes of it, faster than real time.",
-        subcommands: [Receive.self, Call.self, Cost.self, Packets.self, Stretch.self, Pitch.self],
+        subcommands: [Receive.self, Call.self, Cost.self, Packets.self, LossRun.self, Pitch.self],
         defaultSubcommand: Receive.self)
 }

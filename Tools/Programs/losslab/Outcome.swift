@@ -1,5 +1,5 @@
-import Sound
-import SoundFile
+import TenfourAudioCore
+import TenfourAudioFile
 
 /// How a receiver did. Delays in milliseconds, from a packet's sending to its playout; shares of the sound that was due.
 struct Outcome {
@@ -32,7 +32,7 @@ extension Outcome {
     func write(to path: String, seed: UInt64) throws {
         guard !heard.isEmpty else { return }
         let path = path.split(separator: "%s", omittingEmptySubsequences: false).joined(separator: "\(seed)")
-        var writer = try SoundFileWriter(path: path, format: .mono)
+        var writer = try AudioFileWriter(path: path, format: .mono)
         try writer.write(heard.span)
         try writer.close()
     }

@@ -1,13 +1,13 @@
-import OpusCodec
-import Playout
-import RTP
-import Radio
-import Sound
+import TenfourAudioCore
+import TenfourJitterBuffer
+import TenfourOpusCodec
+import TenfourPackets
+import TenfourRadio
 
 /// tenfour's own receiver, pulled by a card that is never late.
 struct OwnReceiver {
     var configuration: PlayoutConfiguration
-    var repair = RepairNeeds()
+    var repair = RecoveryDemand()
     var decoder = DecoderChoice.auto
     /// What the card asks for at a time.
     var period = 120

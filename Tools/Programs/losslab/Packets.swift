@@ -1,8 +1,8 @@
 import ArgumentParser
-import BadLink
 import Glibc
-import RTP
-import Sound
+import TenfourAudioCore
+import TenfourNetworkEmulator
+import TenfourPackets
 
 /// The packets of one run as a capture, for receivers of others: those that a network by seed lets through, when it does.
 struct Packets: ParsableCommand {
@@ -10,7 +10,7 @@ struct Packets: ParsableCommand {
         abstract:
             "Write what arrives through a network as a capture (pcap): RTP of payload type 111.")
 
-    @OptionGroup var trace: Trace
+    @OptionGroup var trace: TraceOptions
 
     @Option(help: "PACKET_LOSS_PERC; above zero in-band FEC is on.")
     var expectLoss = 0

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Sound
-import SoundFile
-import TimePitch
+import TenfourAudioCore
+import TenfourAudioFile
+import TenfourTimePitch
 
 /// Time and pitch of a sound file, as the player bends them.
 struct Pitch: ParsableCommand {
@@ -21,8 +21,8 @@ struct Pitch: ParsableCommand {
     var cents = 0.0
 
     func run() throws {
-        var reader = try SoundFileReader(path: input)
-        var writer = try SoundFileWriter(path: output, format: reader.format)
+        var reader = try AudioFileReader(path: input)
+        var writer = try AudioFileWriter(path: output, format: reader.format)
         var timePitch = TimePitch(format: reader.format)
         timePitch.rate = rate
         timePitch.pitch = cents

@@ -1,7 +1,7 @@
 import ArgumentParser
-import BadLink
-import Playout
-import Sound
+import TenfourAudioCore
+import TenfourJitterBuffer
+import TenfourNetworkEmulator
 
 /// One receiver, one network, some seeds: a line of JSON for each, and what was heard as WAV.
 struct Receive: ParsableCommand {
@@ -12,7 +12,7 @@ struct Receive: ParsableCommand {
         case tenfour, ideal
     }
 
-    @OptionGroup var trace: Trace
+    @OptionGroup var trace: TraceOptions
 
     @Option(help: "So many seeds from there on.")
     var seeds: UInt64 = 1
@@ -70,7 +70,7 @@ struct Receive: ParsableCommand {
                     depth: fixed ? .fixed(depth) : .adaptive, margin: FrameCount(frames)))
             own.period = frames
             own.decoder = trace.decoder
-            own.repair = RepairNeeds(
+            own.repair = RecoveryDemand(
                 lookAhead: FrameCount((copy.max() ?? 0) * EncodedSpeech.frame),
                 resendTime: rtt == nil ? FrameCount(0) : depth, limit: depth)
             return try own.receive(deliveries, of: packets)

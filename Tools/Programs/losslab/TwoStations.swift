@@ -1,10 +1,10 @@
-import BadLink
-import Engine
-import OpusCodec
-import Playout
-import RTP
-import Radio
-import Sound
+import TenfourAudioCore
+import TenfourJitterBuffer
+import TenfourNetworkEmulator
+import TenfourOpusCodec
+import TenfourPackets
+import TenfourRadio
+import TenfourSession
 
 /// A talker and a listener with all that a session has but threads, sockets and cards, and a way back between them: what
 /// defends itself against loss does it here as in a call.
@@ -13,19 +13,19 @@ struct TwoStations: ~Copyable {
     /// Of all media that the talker sent, RTP headers left out, in bit/s.
     var bitRate: Double { Double(mediaByteCount * 8) / (Double(max(sentCount, 1)) * 0.02) }
     /// What was done against loss at the end.
-    var defence: Defence { talker.defence }
+    var defence: LossProtection { talker.defence }
 
-    private var talker: Station
-    private var listener: Station
+    private var talker: RTPSession
+    private var listener: RTPSession
     private var voice: Voice
     private var encoder: OpusEncoder
     private var settings: OpusEncoderSettings
-    private var there: BadLink
+    private var there: EmulatedLink
     /// What the network there becomes, and when.
-    private var calm: BadLink
+    private var calm: EmulatedLink
     private let calmFrom: Instant
-    private var back: BadLink
-    private var flight = InFlight<Bool>(capacity: 4_096)
+    private var back: EmulatedLink
+    private var flight = PacketsInFlight<Bool>(capacity: 4_096)
     private var mediaByteCount = 0
     private var sentCount = 0
 
@@ -36,7 +36,7 @@ struct TwoStations: ~Copyable {
 
     /// From `lossEnd` on the network loses nothing.
     init(
-        network: NetworkModel, roundTrip: Duration, seed: UInt64, defence: DefenceConfiguration,
+        network: NetworkModel, roundTrip: Duration, seed: UInt64, defence: LossProtectionConfiguration,
         decoder: DecoderChoice = .auto, lossEnd: Duration? = nil
     ) throws {
         var settings = OpusEncoderSettings()
@@ -54,18 +54,18 @@ struct TwoStations: ~Copyable {
         self.voice = voice
         var network = network
         network.delay += roundTrip / 2
-        there = BadLink(network, seed: seed)
+        there = EmulatedLink(network, seed: seed)
         var calm = network
         calm.loss = .none
-        self.calm = BadLink(calm, seed: seed)
+        self.calm = EmulatedLink(calm, seed: seed)
         calmFrom = .start + (lossEnd ?? .seconds(1_000_000))
-        back = BadLink(NetworkModel(delay: roundTrip / 2), seed: seed &+ 1)
-        talker = Station(
+        back = EmulatedLink(NetworkModel(delay: roundTrip / 2), seed: seed &+ 1)
+        talker = RTPSession(
             identity: Identity(ssrc: SSRC(1), seed: seed),
-            configuration: StationConfiguration(remotes: [Self.far], defence: defence), at: .start)
-        listener = Station(
+            configuration: RTPSessionConfiguration(remotes: [Self.far], defence: defence), at: .start)
+        listener = RTPSession(
             identity: Identity(ssrc: SSRC(2), seed: seed &+ 2),
-            configuration: StationConfiguration(remotes: [Self.here], defence: defence), at: .start)
+            configuration: RTPSessionConfiguration(remotes: [Self.here], defence: defence), at: .start)
         listener.setConcealment(decoding.concealment)
         self.voice.begin(SSRC(1))
     }
@@ -144,7 +144,7 @@ struct TwoStations: ~Copyable {
     /// What the network thread and the playback thread tell each other ten times a second.
     private mutating func tell() {
         guard let repair = listener.sources.first(where: { $0.ssrc == SSRC(1) })?.repair else { return }
-        voice.setRepair(RepairNeeds(repair))
+        voice.setRepair(RecoveryDemand(repair))
         listener.playoutDelay(of: SSRC(1), is: voice.lane.statistics.delay.duration())
     }
 
@@ -171,8 +171,8 @@ struct TwoStations: ~Copyable {
         }
     }
 
-    private static func next(of station: inout Station) -> [UInt8]? {
-        var destination: Station.Destination?
+    private static func next(of station: inout RTPSession) -> [UInt8]? {
+        var destination: RTPSession.Destination?
         let datagram = [UInt8](capacity: 2_048) { destination = station.nextDatagram(into: &$0) }
         return destination == nil ? nil : datagram
     }

@@ -1,15 +1,15 @@
-import Engine
 import Glibc
-import Network
-import RadioCheck
-import Sound
+import TenfourAudioCore
+import TenfourLinkTest
+import TenfourSession
+import TenfourUV
 
 /// An answerer on a socket, until a signal ends it.
 final class Answering {
     private let loop: EventLoop
     private let socket: UDPSocket
     private let say: (String) -> Void
-    private var answerer = Answerer(secret: .random(in: 0 ... .max))
+    private var answerer = LinkTestServer(secret: .random(in: 0 ... .max))
 
     init(on endpoint: Endpoint, say: @escaping (String) -> Void) throws {
         let loop = try EventLoop()
@@ -30,7 +30,7 @@ final class Answering {
     private func answer(_ datagram: Span<UInt8>, _ sender: Endpoint, at now: Instant) {
         let before = answerer.asker
         var isAnswered = false
-        let reply = [UInt8](capacity: Answerer.maximumDatagramByteCount) { reply in
+        let reply = [UInt8](capacity: LinkTestServer.maximumDatagramByteCount) { reply in
             isAnswered = answerer.receive(datagram, from: sender, at: now, answer: &reply)
         }
         if isAnswered { socket.send(reply.span, to: sender) }

@@ -1,14 +1,14 @@
 public import ArgumentParser
-import BadLink
-import Console
-public import Engine
-import Network
-import Quality
-import RTP
-import Radio
-import RadioCheck
-import Sound
-import SoundFile
+import TenfourAudioCore
+import TenfourAudioFile
+import TenfourCallQuality
+import TenfourCommandSupport
+import TenfourLinkTest
+import TenfourNetworkEmulator
+import TenfourPackets
+import TenfourRadio
+public import TenfourSession
+import TenfourUV
 
 @main struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -64,7 +64,7 @@ import SoundFile
     var bitrate = BitRate(32_000)
 
     @Option(help: ArgumentHelp("Loss protection: \(modes).", valueName: "mode"))
-    var defence: DefenceConfiguration.Mode = .auto
+    var defence: LossProtectionConfiguration.Mode = .auto
 
     @Option(
         help: ArgumentHelp(
@@ -84,7 +84,7 @@ import SoundFile
 
     @Option(help: ArgumentHelp("Exit with 1 below this score.", valueName: "score")) var minScore: Double?
 
-    private static var modes: String { DefenceConfiguration.Mode.allCases.map(\.rawValue).joined(separator: ", ") }
+    private static var modes: String { LossProtectionConfiguration.Mode.allCases.map(\.rawValue).joined(separator: ", ") }
 
     static func main() { runAndExit(named: "radiocheck") }
 
@@ -107,13 +107,13 @@ import SoundFile
         try Console.checkStandardOutput([("--output", output), ("--json", json ? "-" : nil), ("--junit", junit)])
         let report = try junit.map { path throws(RadioError) in try OutputFile(path: path) }
         let heard = Heard()
-        let verdict: Verdict
+        let verdict: CheckVerdict
         if let network {
             let (result, state) = try simulate(network, heard)
-            verdict = Verdict(result, of: network, seed: seed, minimum: minScore)
+            verdict = CheckVerdict(result, of: network, seed: seed, minimum: minScore)
             if state != .over(.heard) { throw RadioError(.unavailable, "nothing comes through \(network)") }
         } else {
-            verdict = Verdict(try ask(heard), of: host ?? "", seed: nil, minimum: minScore)
+            verdict = CheckVerdict(try ask(heard), of: host ?? "", seed: nil, minimum: minScore)
         }
         if let output { try heard.write(to: output) }
         Console.say(verdict.text)
@@ -122,18 +122,18 @@ import SoundFile
         if verdict.isBelow { throw ExitCode.failure }
     }
 
-    private func simulate(_ network: String, _ heard: Heard) throws -> (CheckResult, Asker.State) {
+    private func simulate(_ network: String, _ heard: Heard) throws -> (LinkTestResult, LinkTestClient.State) {
         let model = try NetworkModel(parsing: network)
         let configuration = try configuration(for: Endpoint(.anyV4, port: 1))
-        var check = try SimulatedCheck(configuration, there: model, back: model, seed: seed) { sound, _ in
+        var check = try SimulatedLinkTest(configuration, there: model, back: model, seed: seed) { sound, _ in
             heard.add(sound)
         }
         let result = check.run()
         return (result, check.state)
     }
 
-    private func configuration(for host: Endpoint) throws(RadioError) -> Asker.Configuration {
-        var configuration = Asker.Configuration(host: host, speech: try SpeechFile.samples(speech))
+    private func configuration(for host: Endpoint) throws(RadioError) -> LinkTestClient.Configuration {
+        var configuration = LinkTestClient.Configuration(host: host, speech: try SpeechFile.samples(speech))
         configuration.duration = duration.duration
         configuration.coding.bitRate = bitrate.bitsPerSecond
         configuration.defence.mode = defence
@@ -144,7 +144,7 @@ import SoundFile
         return configuration
     }
 
-    private func ask(_ heard: Heard) throws -> CheckResult {
+    private func ask(_ heard: Heard) throws -> LinkTestResult {
         let address = try StreamAddress(parsing: host ?? "")
         guard !address.host.isEmpty else {
             throw RadioError(.usage, "there is nobody to ask: write a host, such as bob.local")
@@ -159,8 +159,8 @@ import SoundFile
         return try judged(conversation.run(), endpoint)
     }
 
-    private func judged(_ end: (result: CheckResult, state: Asker.State), _ host: Endpoint) throws(RadioError)
-        -> CheckResult
+    private func judged(_ end: (result: LinkTestResult, state: LinkTestClient.State), _ host: Endpoint) throws(RadioError)
+        -> LinkTestResult
     {
         switch end.state {
         case .over(.heard): return end.result
@@ -182,4 +182,4 @@ import SoundFile
     }
 }
 
-extension DefenceConfiguration.Mode: ExpressibleByArgument {}
+extension LossProtectionConfiguration.Mode: ExpressibleByArgument {}

@@ -1,22 +1,22 @@
-import Engine
 import Glibc
-import Network
-import RTP
-import Radio
-import RadioCheck
-import Simulation
-import Sound
+import TenfourAudioCore
+import TenfourLinkTest
+import TenfourPackets
+import TenfourRadio
+import TenfourSession
+import TenfourSimulation
+import TenfourUV
 
 /// An asker on a socket.
 final class Conversation {
     private let loop: EventLoop
     private let socket: UDPSocket
     private let host: Endpoint
-    private var asker: Asker
+    private var asker: LinkTestClient
     private var timer: LoopTimer?
 
     init(
-        _ configuration: Asker.Configuration, localPort: UInt16,
+        _ configuration: LinkTestClient.Configuration, localPort: UInt16,
         hear: @escaping (Span<Float>, SimulatedReceiver.Pull) -> Void
     ) throws {
         let loop = try EventLoop()
@@ -28,11 +28,11 @@ final class Conversation {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         let identity = Identity.random(wallClock: NTPTime(rawValue: UInt64(now.tv_sec) << 32), using: &chance)
-        asker = try Asker(configuration, identity: identity, at: loop.now, hear: hear)
+        asker = try LinkTestClient(configuration, identity: identity, at: loop.now, hear: hear)
     }
 
     /// Runs to the end, or until a signal ends it.
-    func run() throws -> (result: CheckResult, state: Asker.State) {
+    func run() throws -> (result: LinkTestResult, state: LinkTestClient.State) {
         timer = try loop.makeTimer { [unowned self] in
             asker.timeElapsed(at: loop.now)
             settle()

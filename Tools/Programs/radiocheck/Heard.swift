@@ -1,6 +1,6 @@
-import Console
-import Radio
-import Sound
+import TenfourAudioCore
+import TenfourCommandSupport
+import TenfourRadio
 
 /// What came back, for a file.
 final class Heard {

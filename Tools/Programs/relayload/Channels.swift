@@ -1,4 +1,4 @@
-import Keys
+import TenfourChannelKeys
 
 /// The channels of the measurement: the same in every process.
 enum Channels {

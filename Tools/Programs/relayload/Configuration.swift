@@ -1,5 +1,5 @@
 import ArgumentParser
-import Keys
+import TenfourChannelKeys
 
 /// What the relay that is measured is told.
 struct Configuration: ParsableCommand {

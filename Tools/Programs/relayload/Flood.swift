@@ -1,7 +1,7 @@
 import ArgumentParser
-import Engine
 import Glibc
-import Network
+import TenfourSession
+import TenfourUV
 
 /// Junk from somebody else.
 struct Flood: ParsableCommand {

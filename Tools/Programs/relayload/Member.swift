@@ -1,4 +1,4 @@
-import Keys
+import TenfourChannelKeys
 
 /// Who has joined a channel by HELLO, COOKIE, JOIN and WELCOME, and said that it stays.
 struct Member {
@@ -13,8 +13,8 @@ struct Member {
     }
 
     init(_ key: JoinKey, relay: RelayID, over socket: BoundSocket) throws {
-        var generator = SecretChance()
-        var joining = Joining(key, relay: relay, using: &generator)
+        var generator = CSPRNG()
+        var joining = JoinAttempt(key, relay: relay, using: &generator)
         for _ in 0..<12 {
             let question = [UInt8](capacity: 128) { joining.write(into: &$0) }
             socket.send(question.span)

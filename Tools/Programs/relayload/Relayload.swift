@@ -5,7 +5,7 @@ import ArgumentParser
 struct Relayload: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Load a relay of this machine, for Tools/benchmark.",
-        subcommands: [Configuration.self, Send.self, Join.self, Flood.self, Strangers.self])
+        subcommands: [Configuration.self, LoadSend.self, LoadJoin.self, Flood.self, Strangers.self])
 }
 
 /// Where what is measured and what measures it meet.

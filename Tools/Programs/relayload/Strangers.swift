@@ -1,9 +1,9 @@
 import ArgumentParser
-import Engine
 import Glibc
-import Keys
-import Relaying
-import Sound
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourRelayCore
+import TenfourSession
 
 /// What a relay thinks about those whom it does not know, without the calls to the system.
 struct Strangers: ParsableCommand {
@@ -18,7 +18,7 @@ struct Strangers: ParsableCommand {
         let keys = Channels.keys(0)
         guard let talk = keys.talkJoin else { return }
         configuration.channels = [.init(name: keys.name, talkJoin: talk, listenJoin: keys.listenJoin)]
-        var dice = SecretChance()
+        var dice = CSPRNG()
         var relay = Relay(
             configuration, address: PeerAddress(Endpoint(.loopbackV4, port: 5_004)), at: .start,
             clock: WallClock(milliseconds: 0), using: &dice)

@@ -1,7 +1,7 @@
-import Engine
-import RTP
-import Radio
-import Simulation
+import TenfourPackets
+import TenfourRadio
+import TenfourSession
+import TenfourSimulation
 
 /// Which stream a person wants to hear.
 struct Choice {
@@ -15,7 +15,7 @@ struct Choice {
     }
 
     /// The one with the most packets of those that fit. One that nobody pointed at must look like Opus.
-    func stream(of survey: StreamSurvey, in capture: Capture) throws(RadioError) -> RTPStream {
+    func stream(of survey: StreamSurvey, in capture: ReplayCapture) throws(RadioError) -> RTPStream {
         let streams = survey.streams
         guard !streams.isEmpty else {
             throw RadioError(.unavailable, "\(capture.summary); none of it is RTP")

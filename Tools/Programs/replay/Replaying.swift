@@ -1,15 +1,15 @@
 public import ArgumentParser
-import Console
-import Engine
-import PacketCapture
-import Playout
-import Quality
-import RTP
-public import Radio
-import Simulation
-import Sound
-import SoundFile
-import TimePitch
+import TenfourAudioCore
+import TenfourAudioFile
+import TenfourCallQuality
+import TenfourCommandSupport
+import TenfourJitterBuffer
+import TenfourPacketCapture
+import TenfourPackets
+public import TenfourRadio
+import TenfourSession
+import TenfourSimulation
+import TenfourTimePitch
 
 @main struct Replaying: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -105,7 +105,7 @@ import TimePitch
 
     func run() throws {
         try Console.checkStandardOutput([("--output", output), ("--report", report)])
-        let capture = try Capture(path)
+        let capture = try ReplayCapture(path)
         let choice = Choice(ssrc: ssrc.flatMap(Choice.number), port: port, payloadType: payloadType)
         let survey = StreamSurvey(capture.log)
         let stream = try choice.stream(of: survey, in: capture)
@@ -142,7 +142,7 @@ import TimePitch
     }
 
     private func json(
-        _ quality: QualityReport, _ stream: RTPStream, _ others: [RTPStream], _ capture: Capture
+        _ quality: QualityReport, _ stream: RTPStream, _ others: [RTPStream], _ capture: ReplayCapture
     ) -> JSON {
         let used = DecoderSnapshot(simulating: decoder)
         return .object(
@@ -173,7 +173,7 @@ extension RTPStream {
 
 /// What is heard, into a file where there is to be one.
 private struct Recording: ~Copyable {
-    private var file: SoundFileWriter?
+    private var file: AudioFileWriter?
     private var before = PlayoutStatistics()
     private var timePitch = TimePitch(format: .mono)
     private var bent = [Float](repeating: 0, count: 4_800)
@@ -182,7 +182,7 @@ private struct Recording: ~Copyable {
         timePitch.rate = rate
         timePitch.pitch = pitch
         guard let path else { return }
-        do { file = try SoundFileWriter(path: path, format: .mono) } catch {
+        do { file = try AudioFileWriter(path: path, format: .mono) } catch {
             throw RadioError(.unavailable, error.description)
         }
     }
@@ -227,7 +227,7 @@ private struct Recording: ~Copyable {
     }
 
     private static func write(
-        _ bent: [Float], _ count: FrameCount, to file: inout SoundFileWriter?
+        _ bent: [Float], _ count: FrameCount, to file: inout AudioFileWriter?
     ) throws(RadioError) {
         do { try file?.write(bent.span.extracting(0..<count.rawValue)) } catch {
             throw RadioError(.failure, error.description)

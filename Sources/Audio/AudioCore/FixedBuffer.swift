@@ -1,0 +1,60 @@
+/// Memory of a fixed size, taken once and given back with its owner: what a thread that must not allocate works in.
+@safe
+public struct FixedBuffer<Element: BitwiseCopyable>: ~Copyable {
+    @usableFromInline let base: UnsafeMutablePointer<Element>
+    public let count: Int
+
+    /// `count` elements, each a copy of `element`.
+    public init(repeating element: Element, count: Int) {
+        precondition(count > 0, "nothing to allocate")
+        unsafe base = .allocate(capacity: count)
+        unsafe base.initialize(repeating: element, count: count)
+        self.count = count
+    }
+
+    deinit { unsafe base.deallocate() }
+
+    @inlinable
+    public subscript(index: Int) -> Element {
+        get {
+            precondition(index >= 0 && index < count, "index out of range")
+            return unsafe base[index]
+        }
+        set {
+            precondition(index >= 0 && index < count, "index out of range")
+            unsafe base[index] = newValue
+        }
+    }
+
+    /// All of it, to read.
+    @inlinable
+    public var span: Span<Element> {
+        @_lifetime(borrow self)
+        get { unsafe _overrideLifetime(Span(_unsafeStart: base, count: count), borrowing: self) }
+    }
+
+    /// A part of it, to read.
+    @inlinable @_lifetime(borrow self)
+    public func span(in range: Range<Int>) -> Span<Element> {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "range out of bounds")
+        return unsafe _overrideLifetime(
+            Span(_unsafeStart: base + range.lowerBound, count: range.count), borrowing: self)
+    }
+
+    /// A part of it, to write.
+    @inlinable @_lifetime(&self)
+    public mutating func mutableSpan(in range: Range<Int>) -> MutableSpan<Element> {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "range out of bounds")
+        return unsafe _overrideLifetime(
+            MutableSpan(_unsafeStart: base + range.lowerBound, count: range.count), mutating: &self)
+    }
+
+    /// All of it, to write.
+    @inlinable
+    public var mutableSpan: MutableSpan<Element> {
+        @_lifetime(&self)
+        mutating get { unsafe _overrideLifetime(MutableSpan(_unsafeStart: base, count: count), mutating: &self) }
+    }
+}
+
+extension FixedBuffer: @unchecked Sendable where Element: Sendable {}

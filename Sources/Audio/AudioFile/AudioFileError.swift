@@ -1,0 +1,92 @@
+internal import Glibc
+
+/// Why a file or pipe gives or takes no sound.
+public struct AudioFileError: Error, Hashable, Sendable {
+    /// The path as it was given, "standard input" or "standard output".
+    public var name: String
+    public var reason: Reason
+
+    public enum Reason: Hashable, Sendable {
+        case notFound
+        case noSuchDirectory
+        case notPermitted
+        case isDirectory
+        case isEmpty
+        /// Neither libsndfile nor we can read it; in libsndfile's words or ours.
+        case isNotSound(String)
+        /// libsndfile, which is opened by the first file that needs it, is not on this machine; in the system's words.
+        case libraryIsMissing(String)
+        /// Allowed are `AudioFileReader.channelCounts`.
+        case unsupportedChannelCount(Int)
+        /// Allowed are `AudioFileReader.rates`.
+        case unsupportedRate(Int)
+        /// WAV has no name for these samples.
+        case unsupportedCoding(SampleCoding)
+        /// The ending of the file's name says another format than WAV, which is all that is written.
+        case namedAsAnother(String)
+        case diskIsFull
+        /// A WAV file counts its bytes in 32 bits.
+        case isTooLong
+        /// The program that a pipe led to has ended. Arrives only where SIGPIPE is ignored.
+        case readerIsGone
+        /// The program that a pipe leads to, or the terminal, takes nothing, and was given up.
+        case readerIsStuck
+        /// Another error number of a C function.
+        case failed(call: String, code: Int32)
+    }
+
+    public init(_ reason: Reason, name: String) {
+        self.reason = reason
+        self.name = name
+    }
+
+    /// Of `errno` after `call`.
+    internal init(errno code: Int32, in call: String, name: String, isWriting: Bool = false) {
+        self.name = name
+        reason =
+            switch code {
+            case ENOENT, ENOTDIR: isWriting ? .noSuchDirectory : .notFound
+            case EACCES, EPERM, EROFS: .notPermitted
+            case EISDIR: .isDirectory
+            case ENOSPC, EDQUOT: .diskIsFull
+            case EFBIG: .isTooLong
+            case EPIPE: .readerIsGone
+            default: .failed(call: call, code: code)
+            }
+    }
+}
+
+extension AudioFileError: CustomStringConvertible {
+    /// One sentence with the remedy, to be shown to a person.
+    public var description: String {
+        switch reason {
+        case .notFound: "\(name) does not exist; check the spelling, or give - for standard input."
+        case .noSuchDirectory: "\(name) cannot be made because its folder does not exist; make the folder first."
+        case .notPermitted: "\(name) may not be opened by you; change its permissions or choose another file."
+        case .isDirectory: "\(name) is a folder; name a file in it."
+        case .isEmpty: "\(name) is empty; it was perhaps never written, or the program before the pipe failed."
+        case .isNotSound(let words):
+            "\(name) is not a sound file that can be read (WAV, AIFF, FLAC, Ogg, MP3 …), for raw samples say their format: "
+                + words
+        case .libraryIsMissing(let words):
+            "\(name) is read by libsndfile, which cannot be opened; apt-get install libsndfile1 (\(words))"
+        case .unsupportedChannelCount(let count):
+            "\(name) has \(count) channels; convert it to 1…\(AudioFileReader.channelCounts.upperBound) first."
+        case .unsupportedRate(let hertz):
+            "\(name) says it has \(hertz) frames a second; convert it to "
+                + "\(AudioFileReader.rates.lowerBound)…\(AudioFileReader.rates.upperBound) Hz first."
+        case .unsupportedCoding(let coding):
+            "\(name) cannot be a WAV file of \(coding.rawValue) samples; choose S16_LE, S24_3LE, S32_LE or FLOAT_LE."
+        case .namedAsAnother(let ending):
+            "\(name) would be a WAV file, as no other is written; let its name end in .wav, "
+                + "and make \(ending.uppercased()) of it with ffmpeg or sox."
+        case .diskIsFull: "\(name) has no room left to grow; make room on the disk. What was written so far plays."
+        case .isTooLong: "\(name) can grow no longer (a WAV file ends at 4 GiB); begin another file."
+        case .readerIsGone: "\(name) leads to a program that has ended; nothing more can be written."
+        case .readerIsStuck:
+            "\(name) leads to a program that does not read; what it had not taken is lost: end that program, too."
+        case .failed(let call, let code):
+            unsafe "\(name): \(call) failed: \(String(cString: strerror(code)))."
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import Glibc
+internal import TenfourAudioCore
+
+/// Samples on their way into a descriptor, behind a WAV header or none.
+internal struct LPCMOutput {
+    let descriptor: Descriptor
+    let format: RawFormat
+    /// nil for raw samples.
+    private var header: WAVHeader?
+    /// Where the header is to be written again; nil where it cannot be.
+    private let headerOffset: off_t?
+    /// Whether what is in the file makes way for it.
+    private let replaces: Bool
+    private(set) var hasBegun = false
+
+    init(
+        _ descriptor: Descriptor, _ format: RawFormat, _ container: AudioFileWriter.AudioFileFormat, replaces: Bool = false
+    ) {
+        self.replaces = replaces
+        self.descriptor = descriptor
+        self.format = format
+        // A file opened to be appended to takes everything at its end, wherever it is to go.
+        let mayRewrite = descriptor.isRegularFile && fcntl(descriptor.number, F_GETFL) & O_APPEND == 0
+        headerOffset = mayRewrite ? lseek(descriptor.number, 0, SEEK_CUR) : nil
+        if container == .wav { header = WAVHeader(format: format, byteCount: mayRewrite ? 0 : nil) }
+    }
+
+    /// Writes the header.
+    mutating func begin(unless isHopeless: () -> Bool = { false }) throws(AudioFileError) {
+        hasBegun = true
+        if replaces { try descriptor.empty() }
+        guard let bytes = header?.bytes else { return }
+        try descriptor.write(bytes.count, of: bytes.span, unless: isHopeless)
+    }
+
+    /// Throws for what no file, or no WAV file, can hold.
+    static func check(
+        _ format: RawFormat, _ container: AudioFileWriter.AudioFileFormat, for name: String
+    ) throws(AudioFileError) {
+        try format.format.check(for: name)
+        guard container == .raw || WAVHeader.canHold(format.coding)
+        else { throw AudioFileError(.unsupportedCoding(format.coding), name: name) }
+        let ending = name.split(separator: "/").last?.split(separator: ".").dropFirst().last?.lowercased() ?? ""
+        guard container == .raw || !otherFormats.contains(ending)
+        else { throw AudioFileError(.namedAsAnother(ending), name: name) }
+    }
+
+    mutating func write(_ samples: Span<Float>, unless isHopeless: () -> Bool) throws(AudioFileError) {
+        if !hasBegun { try begin(unless: isHopeless) }
+        let byteCount = samples.count * format.coding.byteCount
+        if let length = header?.byteCount, length > WAVHeader.maximumByteCount - byteCount {
+            throw AudioFileError(.isTooLong, name: descriptor.name)
+        }
+        var chunk = InlineArray<4_096, UInt8>(repeating: 0)
+        var start = 0
+        while start < samples.count {
+            let count = min(samples.count - start, 4_096 / format.coding.byteCount)
+            var bytes = chunk.mutableSpan
+            for index in 0..<count {
+                format.coding.encode(samples[start + index], into: &bytes, at: index * format.coding.byteCount)
+            }
+            try descriptor.write(count * format.coding.byteCount, of: bytes.span, unless: isHopeless)
+            start += count
+        }
+        header?.byteCount? += byteCount
+        if let header { try rewrite(header) }
+    }
+
+    /// Chunks begin at even places, should one follow. `marks` are written where the header can tell of them.
+    func end(_ marks: WAVMarks) throws(AudioFileError) {
+        guard var header, let byteCount = header.byteCount else { return }
+        var tail = [UInt8](repeating: 0, count: byteCount % 2)
+        let chunks = marks.chunks(before: FrameCount(byteCount / format.frameByteCount))
+        if headerOffset != nil, byteCount + tail.count + chunks.count <= WAVHeader.maximumByteCount {
+            tail += chunks
+            header.chunkByteCount = chunks.count
+        }
+        guard !tail.isEmpty else { return }
+        try descriptor.write(tail.count, of: tail.span)
+        if header.chunkByteCount > 0 { try rewrite(header) }
+    }
+
+    private func rewrite(_ header: WAVHeader) throws(AudioFileError) {
+        guard let headerOffset else { return }
+        let bytes = header.bytes
+        let result = unsafe bytes.span.withUnsafeBytes {
+            unsafe pwrite(descriptor.number, $0.baseAddress, $0.count, headerOffset)
+        }
+        guard result == bytes.count
+        else { throw AudioFileError(errno: errno, in: "pwrite", name: descriptor.name, isWriting: true) }
+    }
+}
+
+/// Endings of names by which other programs would take a WAV file for what it is not.
+private let otherFormats: Set = [
+    "mp3", "mp4", "m4a", "aac", "flac", "ogg", "oga", "opus", "aif", "aiff", "caf", "wma", "webm",
+]

@@ -1,0 +1,36 @@
+internal import Glibc
+
+/// A file without a name that takes all of a pipe, for formats that libsndfile can only read by going back and forth.
+internal struct PipeBuffer {
+    /// To be closed by whoever takes it.
+    let descriptor: Descriptor
+
+    /// Nobody sends a gigabyte of coded sound but by mistake, and an endless pipe would fill the disk.
+    private static let maximumByteCount = 1 << 30
+
+    /// Reads `pipe` to its end. `start` was read from it before.
+    init(_ pipe: Descriptor, after start: [UInt8]) throws(AudioFileError) {
+        let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var path = Array("\(folder)/tenfour-XXXXXX".utf8CString)
+        let number = unsafe mkstemp(&path)
+        guard number >= 0 else { throw AudioFileError(errno: errno, in: "mkstemp", name: folder, isWriting: true) }
+        unsafe unlink(path)
+        descriptor = Descriptor(number: number, name: pipe.name)
+        do throws(AudioFileError) {
+            try descriptor.write(start.count, of: start.span)
+            var byteCount = start.count
+            while true {
+                let bytes = try pipe.read(65_536)
+                if bytes.isEmpty { break }
+                byteCount += bytes.count
+                guard byteCount <= Self.maximumByteCount
+                else { throw AudioFileError(.isNotSound("It goes on beyond 1 GiB."), name: pipe.name) }
+                try descriptor.write(bytes.count, of: bytes.span)
+            }
+            lseek(number, 0, SEEK_SET)
+        } catch {
+            close(number)
+            throw error
+        }
+    }
+}

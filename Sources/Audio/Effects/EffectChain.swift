@@ -1,0 +1,95 @@
+public import TenfourAudioCore
+
+/// Two effects one after the other, which is an effect again: a chain of any length is made of these.
+///
+///     var chain = EffectChain(TimePitch(format: format), EffectChain(equalizer, volume))
+///     chain.first.rate = 1.5
+///     chain.second.second.fade(to: 0, over: .seconds(2))
+public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & ~Copyable>: ~Copyable, AudioEffect {
+    public var first: First
+    public var second: Second
+
+    public var format: LPCMFormat { first.format }
+    public var rate: Double { first.rate * second.rate }
+    public var latency: Double { first.latency + (Double(waiting.count) + second.latency) * first.rate }
+
+    /// What the first has given and the second has not taken: frames.
+    private var waiting = 0..<0
+    private var between: FixedBuffer<Float>
+
+    private static var block: Int { 256 }
+
+    /// Both have the same format.
+    public init(_ first: consuming First, _ second: consuming Second) {
+        precondition(first.format == second.format, "effects of a chain have one format")
+        between = FixedBuffer(repeating: 0, count: Self.block * first.format.channelCount)
+        self.first = first
+        self.second = second
+    }
+
+    public mutating func process(_ input: Span<Float>, into output: inout MutableSpan<Float>) -> EffectProgress {
+        var consumed = 0
+        let produced = produce(into: &output) { first, room in
+            let progress = first.process(input.extracting(consumed..<input.count), into: &room)
+            consumed += progress.consumed.rawValue * first.format.channelCount
+            return progress.produced
+        }
+        return EffectProgress(consumed: FrameCount(consumed / format.channelCount), produced: produced)
+    }
+
+    public mutating func finish(into output: inout MutableSpan<Float>) -> FrameCount {
+        var produced = produce(into: &output) { first, room in first.finish(into: &room) }
+        if produced.rawValue * format.channelCount < output.count {
+            var rest = output._mutatingExtracting(produced.rawValue * format.channelCount..<output.count)
+            produced += second.finish(into: &rest)
+        }
+        return produced
+    }
+
+    public mutating func clear() {
+        waiting = 0..<0
+        first.clear()
+        second.clear()
+    }
+
+    /// Fills `output` through the second with what the first gives for `more`, until there is no more.
+    private mutating func produce(
+        into output: inout MutableSpan<Float>, _ more: (inout First, inout MutableSpan<Float>) -> FrameCount
+    ) -> FrameCount {
+        let channelCount = format.channelCount
+        var produced = 0
+        while produced * channelCount < output.count {
+            if waiting.isEmpty {
+                // No more than is wanted: what waits here is late to hear of a new setting.
+                let wanted = min(Self.block * channelCount, output.count - produced * channelCount)
+                waiting = 0..<Self.fill(&between, upTo: wanted, from: &first, more).rawValue
+                if waiting.isEmpty { break }
+            }
+            let samples = waiting.lowerBound * channelCount..<waiting.upperBound * channelCount
+            var rest = output._mutatingExtracting(produced * channelCount..<output.count)
+            let progress = Self.pass(between, samples, through: &second, into: &rest)
+            waiting = waiting.lowerBound + progress.consumed.rawValue..<waiting.upperBound
+            produced += progress.produced.rawValue
+        }
+        return FrameCount(produced)
+    }
+
+    // Apart from `self`, whose parts would otherwise be taken for one.
+
+    private static func fill(
+        _ between: inout FixedBuffer<Float>, upTo count: Int, from first: inout First,
+        _ more: (inout First, inout MutableSpan<Float>) -> FrameCount
+    ) -> FrameCount {
+        var room = between.mutableSpan(in: 0..<count)
+        return more(&first, &room)
+    }
+
+    private static func pass(
+        _ between: borrowing FixedBuffer<Float>, _ samples: Range<Int>, through second: inout Second,
+        into output: inout MutableSpan<Float>
+    ) -> EffectProgress {
+        second.process(between.span(in: samples), into: &output)
+    }
+}
+
+extension EffectChain: Sendable where First: Sendable & ~Copyable, Second: Sendable & ~Copyable {}

@@ -1,0 +1,141 @@
+private import Glibc
+private import TenfourAudioCore
+
+/// A trial of the loaded libopus: which neural models it has, what they cost on this machine, and how much stack they need.
+/// It also loads the models into memory, so that they cause no page fault later.
+///
+/// Two decoders that get the same packets and lose the same ones give the same samples, unless one of them uses a model.
+public struct DecoderTrial: Hashable, Sendable {
+    public private(set) var models = DecoderModels()
+    /// What each complexity costs. One that is missing was not measured because time ran out: it is too slow.
+    public private(set) var costs: [DecoderComplexity: DecoderCosts] = [:]
+    /// How much of a thread's stack was used.
+    public private(set) var stackByteCount = 0
+
+    /// The most processor time that a trial takes, unless a single step takes half as long.
+    public static let limit = Duration.milliseconds(100)
+
+    /// Works on a thread of its own; allocates. `measuresCosts` is false where results may not depend on the machine's speed.
+    public init(measuresCosts: Bool) throws(OpusError) {
+        var result: Result<Self, OpusError> = .success(.none)
+        let depth = StackDepth.measure {
+            result = Result { () throws(OpusError) in try Self.run(measuresCosts: measuresCosts) }
+        }
+        self = try result.get()
+        stackByteCount = depth
+    }
+
+    /// No trial: no models.
+    public static let none = Self()
+
+    private init() {}
+
+    private static func run(measuresCosts: Bool) throws(OpusError) -> Self {
+        var trial = Self.none
+        guard try takesComplexity() else { return trial }
+        let start = ThreadTime.processor()
+        let packets = try packets(.voip) + packets(.lowDelay)
+        var sounds: [DecoderComplexity: TrialCall] = [:]
+        for complexity in DecoderComplexity.allCases {
+            // The first call reads the models in, and the others are measured.
+            sounds[complexity] = try TrialCall(packets, complexity)
+            guard measuresCosts else { continue }
+            guard .nanoseconds(ThreadTime.processor() - start) < limit / 2 else { break }
+            // One of them may have been held up by something else.
+            let calls = try (0..<2).map { (_: Int) throws(OpusError) in try TrialCall(packets, complexity) }
+            trial.costs[complexity] = DecoderCosts(
+                concealed: calls.map(\.costs.concealed).min() ?? .zero,
+                decoded: calls.map(\.costs.decoded).min() ?? .zero)
+        }
+        trial.models.conceal = differ(sounds[.plain]?.concealed, sounds[.plc]?.concealed)
+        // Where time ran out, LACE alone tells.
+        trial.models.enhance = differ(sounds[.plc]?.decoded, (sounds[.noLACE] ?? sounds[.lace])?.decoded)
+        return trial
+    }
+
+    private static func takesComplexity() throws(OpusError) -> Bool {
+        var decoder = try OpusDecoder()
+        return (try? decoder.setComplexity(.noLACE)) != nil
+    }
+
+    private static func differ(_ one: [Float]?, _ other: [Float]?) -> Bool {
+        guard let one, let other else { return false }
+        return one != other
+    }
+
+    /// A vowel (harmonics of 120 Hz with two formants) in packets of wideband SILK, or of CELT, whose tables are loaded, too.
+    private static func packets(_ application: OpusEncoder.Application) throws(OpusError) -> [[UInt8]] {
+        var settings = OpusEncoderSettings()
+        settings.bitRate = 20_000
+        settings.complexity = 0
+        settings.signal = .speech
+        settings.maximumBandwidth = .wide
+        var encoder = try OpusEncoder(application: application, settings: settings)
+        var packets: [[UInt8]] = []
+        for number in 0..<TrialCall.packetCount {
+            let samples = (0..<TrialCall.frameCount).map { vowel(at: number * TrialCall.frameCount + $0) }
+            var packet = [UInt8](repeating: 0, count: 1_276)
+            var room = packet.mutableSpan
+            let byteCount = try encoder.encode(samples.span, into: &room)
+            packets.append(Array(packet.prefix(byteCount)))
+        }
+        return packets
+    }
+
+    private static func vowel(at frame: Int) -> Float {
+        var sum = 0.0
+        for harmonic in 1...20 {
+            let frequency = 120 * Double(harmonic)
+            let formants = 1 / (1 + pow((frequency - 600) / 200, 2)) + 0.5 / (1 + pow((frequency - 1_800) / 300, 2))
+            sum += formants * sin(2 * .pi * frequency * Double(frame) / Double(SampleRate.opus.hertz))
+        }
+        return Float(0.1 * sum)
+    }
+}
+
+/// How much processor time a decoder takes for 20 ms of sound.
+public struct DecoderCosts: Hashable, BitwiseCopyable, Sendable {
+    /// The slowest lost frame: it is the first of a burst.
+    public var concealed: Duration
+    /// The slowest frame that came.
+    public var decoded: Duration
+
+    public init(concealed: Duration = .zero, decoded: Duration = .zero) {
+        self.concealed = concealed
+        self.decoded = decoded
+    }
+}
+
+/// The same packets, some of them lost, at one complexity.
+private struct TrialCall {
+    static let frameCount = 960
+    /// Of each kind.
+    static let packetCount = 10
+    /// The first of bursts of two: the first two of SILK, the last of CELT.
+    private static let bursts = [3, 7, 14]
+
+    private(set) var decoded: [Float] = []
+    private(set) var concealed: [Float] = []
+    /// The slowest of each.
+    private(set) var costs = DecoderCosts()
+
+    init(_ packets: [[UInt8]], _ complexity: DecoderComplexity) throws(OpusError) {
+        var decoder = try OpusDecoder()
+        try decoder.setComplexity(complexity)
+        var samples = [Float](repeating: 0, count: Self.frameCount)
+        for (number, packet) in packets.enumerated() {
+            var room = samples.mutableSpan
+            let start = ThreadTime.processor()
+            if Self.bursts.contains(number) || Self.bursts.contains(number - 1) {
+                try decoder.conceal(FrameCount(Self.frameCount), into: &room)
+                costs.concealed = max(costs.concealed, .nanoseconds(ThreadTime.processor() - start))
+                concealed += samples
+            } else {
+                _ = try decoder.decode(packet.span, into: &room)
+                costs.decoded = max(costs.decoded, .nanoseconds(ThreadTime.processor() - start))
+                // Later frames depend on how the loss was concealed.
+                if concealed.isEmpty { decoded += samples }
+            }
+        }
+    }
+}

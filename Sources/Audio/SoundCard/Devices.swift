@@ -1,0 +1,161 @@
+import CALSA
+import Glibc
+public import TenfourAudioCore
+
+/// A name that can be given for a sound card, and what it grants.
+public struct Device: Hashable, Sendable {
+    /// To be opened by: `default`, `hw:CARD=USB,DEV=0`.
+    public let name: String
+    /// What the driver or the configuration says of it, in one line; may be empty.
+    public let description: String
+    public let playback: Offer
+    public let capture: Offer
+
+    /// What a device offers in one direction.
+    public enum Offer: Hashable, Sendable {
+        case grants(Capabilities)
+        /// It does not do this at all.
+        case nothing
+        /// It ought to, but does not at the moment: busy, not permitted, broken.
+        case refuses(SoundCardError)
+    }
+
+    /// What a device could do when it was asked, read from its configuration space.
+    public struct Capabilities: Hashable, Sendable {
+        /// The usual ones it grants, lowest first.
+        public let rates: [SampleRate]
+        /// The lowest and the highest.
+        public let rateRange: ClosedRange<Int>
+        public let channelCounts: ClosedRange<Int>
+        /// At 48 000 Hz, or the granted rate nearest to it.
+        public let periods: ClosedRange<FrameCount>
+        /// In ALSA's words, of those we write: `S16_LE`. Empty when the device takes none of them.
+        public let sampleFormats: [String]
+    }
+}
+
+extension Device {
+    /// What can capture and play here: the names of ALSA's configuration, then cards it does not name. Opens each for a
+    /// moment without disturbing who uses it. Takes long where a sound server does; not for an audio thread.
+    public static func list() -> [Device] {
+        Explanation.keepOffTheTerminal()
+        var names = hints()
+        for card in hardware() where !names.contains(where: { $0.name == card.name }) { names.append(card) }
+        return names.map { hint in
+            Device(
+                name: hint.name, description: hint.description,
+                playback: hint.directions.contains(.playback) ? offer(of: hint.name, .playback) : .nothing,
+                capture: hint.directions.contains(.capture) ? offer(of: hint.name, .capture) : .nothing)
+        }
+    }
+
+    private struct Hint {
+        var name: String
+        var description: String
+        var directions: Set<Direction>
+    }
+
+    /// The names that ALSA's configuration gives hints of (`snd_device_name_hint`), but for those that only route one
+    /// of the others another way.
+    private static func hints() -> [Hint] {
+        var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+        guard unsafe snd_device_name_hint(-1, "pcm", &list) >= 0, let list = unsafe list else { return [] }
+        defer { unsafe snd_device_name_free_hint(list) }
+        var hints: [Hint] = []
+        var next = unsafe list
+        while let entry = unsafe next.pointee {
+            unsafe next += 1
+            guard let name = unsafe text(snd_device_name_get_hint(entry, "NAME")), !isRouting(name) else { continue }
+            let description = unsafe text(snd_device_name_get_hint(entry, "DESC")) ?? ""
+            // None said means both.
+            let directions: Set<Direction> =
+                switch unsafe text(snd_device_name_get_hint(entry, "IOID")) {
+                case "Input": [.capture]
+                case "Output": [.playback]
+                default: [.playback, .capture]
+                }
+            hints.append(
+                Hint(
+                    name: name, description: description.split(separator: "\n").joined(separator: ", "),
+                    directions: directions))
+        }
+        return hints
+    }
+
+    private static func isRouting(_ name: String) -> Bool {
+        let kind = name.prefix { $0 != ":" }
+        let others = [
+            "center_lfe", "dmix", "dsnoop", "front", "hdmi", "iec958", "modem", "phoneline", "rear", "side", "spdif",
+            "usbstream", "upmix", "vdownmix", "lavrate", "samplerate", "speexrate", "speex",
+        ]
+        return kind.hasPrefix("surround") || others.contains { kind == $0 }
+    }
+
+    /// Whether the kernel knows any card.
+    static var kernelHasCards: Bool {
+        var card: Int32 = -1
+        return unsafe snd_card_next(&card) >= 0 && card >= 0
+    }
+
+    /// The cards the kernel knows (`snd_card_next`) with their PCMs (`snd_ctl_pcm_next_device`), by their ids, which stay
+    /// the same when cards are plugged in another order.
+    private static func hardware() -> [Hint] {
+        var hints: [Hint] = []
+        var card: Int32 = -1
+        while unsafe snd_card_next(&card) >= 0, card >= 0 {
+            var control: OpaquePointer?
+            guard unsafe snd_ctl_open(&control, "hw:\(card)", SND_CTL_NONBLOCK) >= 0, let control = unsafe control
+            else { continue }
+            defer { unsafe snd_ctl_close(control) }
+            var info: OpaquePointer?
+            unsafe snd_ctl_card_info_malloc(&info)
+            guard let info = unsafe info else { continue }
+            defer { unsafe snd_ctl_card_info_free(info) }
+            guard unsafe snd_ctl_card_info(control, info) >= 0 else { continue }
+            let id = unsafe snd_ctl_card_info_get_id(info).map { unsafe String(cString: $0) } ?? "\(card)"
+            let description = unsafe snd_ctl_card_info_get_name(info).map { unsafe String(cString: $0) } ?? ""
+            var device: Int32 = -1
+            while unsafe snd_ctl_pcm_next_device(control, &device) >= 0, device >= 0 {
+                hints.append(
+                    Hint(
+                        name: "hw:CARD=\(id),DEV=\(device)", description: description,
+                        directions: [.playback, .capture]))
+            }
+        }
+        return hints
+    }
+
+    /// A string of alsa-lib's that is ours to free.
+    private static func text(_ string: UnsafeMutablePointer<CChar>?) -> String? {
+        guard let string = unsafe string else { return nil }
+        defer { unsafe free(string) }
+        return unsafe String(cString: string)
+    }
+
+    private static let usualRates = [
+        8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000,
+    ]
+
+    private static func offer(of name: String, _ direction: Direction) -> Offer {
+        do throws(SoundCardError) {
+            let pcm = try unsafe openPCM(name, direction)
+            defer { unsafe snd_pcm_close(pcm) }
+            var all = try unsafe HardwareParameters.all(of: pcm, device: name, resampling: false)
+            let rates = usualRates.filter { all.grants(rate: $0) }
+            let (rateRange, channelCounts) = (all.rates, all.channelCounts)
+            let formats = SampleFormat.allCases.filter { all.grants($0) }
+            all.narrow(toRateNear: SampleRate.opus.hertz)
+            let periods = all.periods
+            return .grants(
+                Capabilities(
+                    rates: rates.map { SampleRate(hertz: $0) }, rateRange: rateRange, channelCounts: channelCounts,
+                    periods: FrameCount(periods.lowerBound)...FrameCount(periods.upperBound),
+                    sampleFormats: formats.map(\.name)))
+        } catch {
+            switch error {
+            case .wrongDirection, .noSuchDevice, .noCard: return .nothing
+            default: return .refuses(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import CALSA
+import Glibc
+import TenfourAudioCore
+
+/// What we would like a card to grant.
+struct RequestedParameters {
+    var format: LPCMFormat
+    /// At `format.rate`, as is `queue`.
+    var period: Int
+    /// The most that shall be queued to be played, or how much is captured at a time.
+    var queue: Int
+}
+
+/// What a card said to the wish; frames are counted at the granted rate.
+struct NegotiatedParameters: Equatable {
+    var rate: Int
+    var channelCount: Int
+    var sampleFormat: SampleFormat
+    var period: Int
+    var buffer: Int
+    /// The wish for it, kept to what the buffer allows.
+    var queue = 0
+
+    /// A queue to play is longer than the period that is written while it sounds; one captured leaves the card a period
+    /// to go on with.
+    mutating func allot(_ wish: RequestedParameters, _ direction: Direction) {
+        let wanted = wish.queue * rate / wish.format.rate.hertz
+        switch direction {
+        case .playback: queue = min(max(wanted, period + period / 2), buffer)
+        case .capture: queue = max(1, min(wanted, buffer - period))
+        }
+    }
+}
+
+/// The configuration space of an open PCM, narrowed step by step. The C functions are `snd_pcm_hw_params_…`.
+@safe struct HardwareParameters: ~Copyable {
+    private let raw: OpaquePointer
+    private let pcm: OpaquePointer
+    private let device: String
+
+    /// All that the card can do. `resampling` lets the plugins between us and it offer rates that it has not.
+    static func all(
+        of pcm: OpaquePointer, device: String, resampling: Bool
+    ) throws(SoundCardError) -> HardwareParameters {
+        var raw: OpaquePointer?
+        unsafe snd_pcm_hw_params_malloc(&raw)
+        guard let raw = unsafe raw else {
+            throw .failed(device, call: "snd_pcm_hw_params_malloc", code: -ENOMEM, explanation: "")
+        }
+        let all = unsafe HardwareParameters(raw: raw, pcm: pcm, device: device)
+        try all.check(unsafe snd_pcm_hw_params_any(pcm, raw), "snd_pcm_hw_params_any")
+        // Without this `plug` and `default` offer every rate, by straight lines between samples. A library does it better.
+        if !resampling {
+            try all.check(
+                unsafe snd_pcm_hw_params_set_rate_resample(pcm, raw, 0), "snd_pcm_hw_params_set_rate_resample")
+        }
+        try all.check(
+            unsafe snd_pcm_hw_params_set_access(pcm, raw, SND_PCM_ACCESS_RW_INTERLEAVED), "snd_pcm_hw_params_set_access"
+        )
+        return all
+    }
+
+    private init(raw: OpaquePointer, pcm: OpaquePointer, device: String) {
+        unsafe self.raw = raw
+        unsafe self.pcm = pcm
+        self.device = device
+    }
+
+    deinit { unsafe snd_pcm_hw_params_free(raw) }
+
+    /// In frames, where periods are not longer: 0.17 s at 48 kHz.
+    private static let longestBuffer: snd_pcm_uframes_t = 8_192
+
+    /// Narrows to what comes nearest to `wish`, installs that and reads it back.
+    mutating func install(_ wish: RequestedParameters) throws(SoundCardError) -> NegotiatedParameters {
+        guard let sampleFormat = SampleFormat.allCases.first(where: { grants($0) }) else {
+            throw .noCommonFormat(device)
+        }
+        try check(unsafe snd_pcm_hw_params_set_format(pcm, raw, sampleFormat.raw), "snd_pcm_hw_params_set_format")
+
+        var rate = UInt32(wish.format.rate.hertz)
+        try check(unsafe snd_pcm_hw_params_set_rate_near(pcm, raw, &rate, nil), "snd_pcm_hw_params_set_rate_near")
+        var channels = UInt32(wish.format.channelCount)
+        try check(
+            unsafe snd_pcm_hw_params_set_channels_near(pcm, raw, &channels), "snd_pcm_hw_params_set_channels_near")
+
+        // The period first: it says how soon the card moves. A long buffer costs no delay and leaves room for any quantum.
+        var period = snd_pcm_uframes_t(wish.period * Int(rate) / wish.format.rate.hertz)
+        try check(
+            unsafe snd_pcm_hw_params_set_period_size_near(pcm, raw, &period, nil),
+            "snd_pcm_hw_params_set_period_size_near")
+        var buffer = max(Self.longestBuffer, 4 * period)
+        try check(
+            unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, raw, &buffer), "snd_pcm_hw_params_set_buffer_size_near")
+        try check(unsafe snd_pcm_hw_params(pcm, raw), "snd_pcm_hw_params")
+
+        unsafe snd_pcm_hw_params_get_period_size(raw, &period, nil)
+        unsafe snd_pcm_hw_params_get_buffer_size(raw, &buffer)
+        return NegotiatedParameters(
+            rate: Int(rate), channelCount: Int(channels), sampleFormat: sampleFormat, period: Int(period),
+            buffer: Int(buffer))
+    }
+
+    /// Of the formats that we write.
+    func grants(_ format: SampleFormat) -> Bool { unsafe snd_pcm_hw_params_test_format(pcm, raw, format.raw) == 0 }
+
+    func grants(rate: Int) -> Bool { unsafe snd_pcm_hw_params_test_rate(pcm, raw, UInt32(rate), 0) == 0 }
+
+    /// Lowest and highest, in hertz.
+    var rates: ClosedRange<Int> {
+        var (low, high): (UInt32, UInt32) = (0, 0)
+        unsafe snd_pcm_hw_params_get_rate_min(raw, &low, nil)
+        unsafe snd_pcm_hw_params_get_rate_max(raw, &high, nil)
+        return Int(low)...Int(max(low, high))
+    }
+
+    var channelCounts: ClosedRange<Int> {
+        var (low, high): (UInt32, UInt32) = (0, 0)
+        unsafe snd_pcm_hw_params_get_channels_min(raw, &low)
+        unsafe snd_pcm_hw_params_get_channels_max(raw, &high)
+        return Int(low)...Int(max(low, high))
+    }
+
+    /// In frames.
+    var periods: ClosedRange<Int> {
+        var (low, high): (snd_pcm_uframes_t, snd_pcm_uframes_t) = (0, 0)
+        unsafe snd_pcm_hw_params_get_period_size_min(raw, &low, nil)
+        unsafe snd_pcm_hw_params_get_period_size_max(raw, &high, nil)
+        return Int(clamping: low)...Int(clamping: max(low, high))
+    }
+
+    /// Narrows to the rate nearest to `rate`, so that `periods` speaks of frames at it.
+    mutating func narrow(toRateNear rate: Int) {
+        var near = UInt32(rate)
+        unsafe snd_pcm_hw_params_set_rate_near(pcm, raw, &near, nil)
+    }
+
+    private func check(_ code: Int32, _ call: String) throws(SoundCardError) {
+        guard code < 0 else { return }
+        throw .failed(device, call: call, code: code, explanation: Explanation.last)
+    }
+}
+
+/// When an open PCM wakes us, starts and stops. The C functions are `snd_pcm_sw_params_…`.
+///
+/// - It starts when told to, not by itself (`start_threshold` out of reach), and stops at an underrun or overrun
+///   (`stop_threshold` is the buffer, ALSA's default), since only a stop is reported.
+/// - Positions are stamped by `CLOCK_MONOTONIC` where the driver can.
+@safe struct SoftwareParameters: ~Copyable {
+    private let raw: OpaquePointer
+
+    /// Installs them on `pcm`, whose buffer holds `buffer` frames. `availMin`: frames ready or free at which `poll` says so
+    /// (`avail_min`).
+    static func installed(
+        on pcm: OpaquePointer, device: String, availMin: Int, buffer: Int
+    ) throws(SoundCardError) -> SoftwareParameters {
+        var raw: OpaquePointer?
+        unsafe snd_pcm_sw_params_malloc(&raw)
+        guard let raw = unsafe raw else {
+            throw .failed(device, call: "snd_pcm_sw_params_malloc", code: -ENOMEM, explanation: "")
+        }
+        let parameters = unsafe SoftwareParameters(raw: raw)
+        var boundary: snd_pcm_uframes_t = 0
+        let failures = unsafe [
+            snd_pcm_sw_params_current(pcm, raw),
+            snd_pcm_sw_params_get_boundary(raw, &boundary),
+            snd_pcm_sw_params_set_avail_min(pcm, raw, snd_pcm_uframes_t(availMin)),
+            snd_pcm_sw_params_set_start_threshold(pcm, raw, boundary),
+            snd_pcm_sw_params_set_stop_threshold(pcm, raw, snd_pcm_uframes_t(buffer)),
+            snd_pcm_sw_params_set_tstamp_mode(pcm, raw, SND_PCM_TSTAMP_ENABLE),
+        ]
+        // Old drivers know one clock only; an alien stamp is recognised and left aside (`PCMCalls.observe`).
+        _ = unsafe snd_pcm_sw_params_set_tstamp_type(pcm, raw, SND_PCM_TSTAMP_TYPE_MONOTONIC)
+        let installed = unsafe snd_pcm_sw_params(pcm, raw)
+        if let code = (failures + [installed]).first(where: { $0 < 0 }) {
+            throw .failed(device, call: "snd_pcm_sw_params", code: code, explanation: Explanation.last)
+        }
+        return parameters
+    }
+
+    private init(raw: OpaquePointer) { unsafe self.raw = raw }
+
+    deinit { unsafe snd_pcm_sw_params_free(raw) }
+
+    /// Changes `avail_min` of a PCM that may be running.
+    @_noAllocation @_noLocks
+    func install(availMin: Int, on pcm: OpaquePointer) { unsafe PCMCalls.setAvailMin(pcm, raw, availMin) }
+}
+
+extension SampleFormat {
+    /// In the byte order of this machine, as the conversions write it.
+    var raw: snd_pcm_format_t {
+        switch self {
+        case .int16: SND_PCM_FORMAT_S16
+        case .int32: SND_PCM_FORMAT_S32
+        case .float: SND_PCM_FORMAT_FLOAT
+        case .packed24: SND_PCM_FORMAT_S24_3LE
+        case .low24: SND_PCM_FORMAT_S24
+        }
+    }
+
+    /// `S16_LE`, as `snd_pcm_format_name` has it.
+    var name: String { unsafe snd_pcm_format_name(raw).map { unsafe String(cString: $0) } ?? "" }
+}

@@ -1,0 +1,40 @@
+package import TenfourAudioCore
+
+/// Keeps time where no card does: asks for sound, or lets it pass, at the pace of the monotonic clock.
+package struct PeriodTimer: BitwiseCopyable, Sendable {
+    private let rate: SampleRate
+    private var start: Instant?
+    private var frames = 0
+
+    /// So far behind (a stopped process, a pipe that gave nothing) the past is let go: 200 ms.
+    private static var longestLag: Int64 { 200_000_000 }
+
+    package init(rate: SampleRate) { self.rate = rate }
+
+    /// When frames were due, and how many before them were let go because they were too long ago.
+    package struct Beat: BitwiseCopyable {
+        package var due: Instant
+        package var missed = FrameCount.zero
+    }
+
+    /// Sleeps until `frameCount` further frames are due. The first are due at once.
+    @_noAllocation @_noLocks
+    package mutating func wait(for frameCount: Int) -> Beat {
+        let now = Instant(nanoseconds: PCMCalls.now())
+        var missed = 0
+        var due = now
+        if let start {
+            due = Instant(nanoseconds: start.nanoseconds + Int64(frames) * 1_000_000_000 / Int64(rate.hertz))
+        }
+        let lag = now.nanoseconds - due.nanoseconds
+        if start == nil || lag > Self.longestLag {
+            missed = Int(lag / 1_000 * Int64(rate.hertz) / 1_000_000)
+            start = now
+            frames = 0
+            due = now
+        }
+        frames += frameCount
+        if due > now { PCMCalls.sleep(until: due.nanoseconds) }
+        return Beat(due: due, missed: FrameCount(missed))
+    }
+}

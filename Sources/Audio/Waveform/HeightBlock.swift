@@ -1,0 +1,122 @@
+internal import TenfourAudioCore
+
+/// A block of sound as heights, one for each frame: that of its loudest channel. Sums and peaks of any part of it are quick to have.
+///
+/// Allocates nothing after `init`.
+struct HeightBlock: ~Copyable {
+    /// The most frames it holds.
+    static let capacity = 4_096
+    /// Frames whose sum and peak are kept.
+    private static let cell = 64
+
+    private(set) var count = 0
+    /// Of all of it.
+    private(set) var whole = Part()
+
+    private let scale: DecibelScale
+    private var magnitudes = FixedBuffer<Float>(repeating: 0, count: capacity)
+    private var heights = FixedBuffer<Int32>(repeating: 0, count: capacity)
+    private var cells = FixedBuffer<Part>(repeating: Part(), count: capacity / cell)
+
+    /// Of some heights.
+    struct Part: BitwiseCopyable {
+        var sum: Int64 = 0
+        var peak: Int32 = 0
+
+        mutating func add(_ other: Part) {
+            sum += other.sum
+            peak = max(peak, other.peak)
+        }
+    }
+
+    init(scale: DecibelScale) { self.scale = scale }
+
+    /// Takes frames from `samples` (interleaved), from the frame `start` on, as many as there are and fit.
+    mutating func fill(_ samples: Span<Float>, channelCount: Int, from start: Int) {
+        count = min(samples.count / channelCount - start, Self.capacity)
+        fold(samples.extracting(start * channelCount..<(start + count) * channelCount), channelCount)
+        // The rest of the last cell is silence, which adds nothing.
+        let end = (count + Self.cell - 1) / Self.cell * Self.cell
+        for index in count..<end { magnitudes[index] = 0 }
+        convert(cellCount: end / Self.cell)
+    }
+
+    /// The heights themselves, as many as there are and fit.
+    mutating func fill(heights given: Span<Int32>, from start: Int) {
+        count = min(given.count - start, Self.capacity)
+        for index in 0..<count { heights[index] = given[start + index] }
+        whole = Part()
+        for cell in 0..<(count + Self.cell - 1) / Self.cell {
+            let end = min((cell + 1) * Self.cell, count)
+            cells[cell] = each(cell * Self.cell..<end)
+            whole.add(cells[cell])
+        }
+    }
+
+    /// Of a part of it.
+    func part(_ range: Range<Int>) -> Part {
+        if range == 0..<count { return whole }
+        let (first, last) = ((range.lowerBound + Self.cell - 1) / Self.cell, range.upperBound / Self.cell)
+        guard first <= last else { return each(range) }
+        var part = each(range.lowerBound..<first * Self.cell)
+        for cell in first..<last { part.add(cells[cell]) }
+        part.add(each(last * Self.cell..<range.upperBound))
+        return part
+    }
+
+    private func each(_ range: Range<Int>) -> Part {
+        var part = Part()
+        for index in range { part.add(Part(sum: Int64(heights[index]), peak: heights[index])) }
+        return part
+    }
+
+    /// A frame is as loud as its loudest channel: channels that cancel each other are not silence.
+    private mutating func fold(_ samples: Span<Float>, _ channelCount: Int) {
+        switch channelCount {
+        case 1: for index in 0..<count { magnitudes[index] = samples[index] }
+        case 2:
+            for index in 0..<count {
+                magnitudes[index] = max(samples[2 * index].magnitude, samples[2 * index + 1].magnitude)
+            }
+        default:
+            for index in 0..<count {
+                var magnitude: Float = 0
+                for channel in 0..<channelCount {
+                    magnitude = max(magnitude, samples[index * channelCount + channel].magnitude)
+                }
+                magnitudes[index] = magnitude
+            }
+        }
+    }
+
+    private mutating func convert(cellCount: Int) {
+        whole = Part()
+        for cell in 0..<cellCount {
+            cells[cell] = Self.convert(magnitudes, into: &heights, from: cell * Self.cell, scale)
+            whole.add(cells[cell])
+        }
+    }
+
+    /// A cell.
+    @inline(__always)
+    private static func convert(
+        _ magnitudes: borrowing FixedBuffer<Float>, into heights: inout FixedBuffer<Int32>, from start: Int,
+        _ scale: DecibelScale
+    ) -> Part {
+        var (sums, peaks) = (SIMD8<Int32>.zero, SIMD8<Int32>.zero)
+        unsafe magnitudes.span.withUnsafeBytes { magnitudes in
+            var room = heights.mutableSpan
+            unsafe room.withUnsafeMutableBytes { heights in
+                for place in stride(from: 4 * start, to: 4 * (start + cell), by: 32) {
+                    let samples = unsafe magnitudes.loadUnaligned(fromByteOffset: place, as: SIMD8<Float>.self)
+                    let values = scale.heights(samples)
+                    unsafe heights.storeBytes(of: values, toByteOffset: place, as: SIMD8<Int32>.self)
+                    // 64 heights below 30 million each: the sum fits.
+                    sums &+= values
+                    peaks.replace(with: values, where: values .> peaks)
+                }
+            }
+        }
+        return Part(sum: Int64(sums.wrappedSum()), peak: peaks.max())
+    }
+}

@@ -1,0 +1,162 @@
+public import TenfourAudioCore
+
+/// Sounds above each other on one axis of time: how loud, what was lost, made up and brought back, and the delay beneath.
+public struct WaveformPicture: Sendable {
+    public var title: String
+    /// Beneath the title, smaller.
+    public var note: String
+    public var rows: [Row]
+    public var style: PictureStyle
+
+    /// One sound.
+    public struct Row: Sendable {
+        public var title: String
+        public var bars: Bars
+        public var rate: SampleRate
+        public var stretches: [MarkedRange] = []
+        /// When packets were lost.
+        public var losses: [Duration] = []
+        /// Of playout, in the order of time.
+        public var delays: [(at: Duration, delay: Duration)] = []
+        /// What has been played so far.
+        public var position: Duration?
+
+        public init(title: String = "", bars: Bars, rate: SampleRate = .opus) {
+            self.title = title
+            self.bars = bars
+            self.rate = rate
+        }
+
+        /// Of a bar.
+        var length: Duration { bars.framesPerBar.duration(at: rate) }
+        /// Of all bars.
+        var duration: Duration { length * bars.count }
+    }
+
+    public init(title: String, note: String = "", rows: [Row], style: PictureStyle = .init()) {
+        self.title = title
+        self.note = note
+        self.rows = rows
+        self.style = style
+    }
+
+    /// As the bytes of a file. Throws where there is no memory for it.
+    public func file(_ format: PictureFormat) throws(PictureError) -> [UInt8] {
+        let layout = PictureLayout(self)
+        let canvas = try Canvas(width: style.width, height: layout.height, format: format)
+        canvas.fill(Rectangle(0, 0, Double(style.width), Double(layout.height)), layout.palette.paper)
+        canvas.write(title, layout.left, 30, size: 17, layout.palette.ink, isBold: true)
+        canvas.write(note, layout.left, 50, layout.palette.faint)
+        drawLegend(canvas, layout)
+        for (index, row) in rows.enumerated() {
+            RowDrawing(row, style, layout, top: layout.top + layout.rowHeight * Double(index)).draw(on: canvas)
+        }
+        return try canvas.finished()
+    }
+
+    /// Only what is there is explained, at the right, where there is room beside the note.
+    private func drawLegend(_ canvas: borrowing Canvas, _ layout: PictureLayout) {
+        let palette = layout.palette
+        func has(_ kind: MarkedRange.Kind) -> Bool { rows.contains { $0.stretches.contains { $0.kind == kind } } }
+        let entries: [(Colour, String, isThere: Bool)] = [
+            (palette.sound, "average", style.shows == .both), (palette.peak, "peak", style.shows == .both),
+            (palette.concealed, "packet lost", rows.contains { !$0.losses.isEmpty }),
+            (palette.concealed, "made up", has(.concealed)), (palette.recovered, "brought back", has(.recovered)),
+            (palette.delay, "delay of playout", rows.contains { !$0.delays.isEmpty }),
+        ]
+        let shown = entries.filter(\.isThere)
+        let widths = shown.map { canvas.width(of: $0.1) + 36 }
+        var x = layout.right - widths.reduce(-20, +)
+        guard x > layout.left + canvas.width(of: note) + 16 else { return }
+        for (entry, width) in zip(shown, widths) {
+            if entry.1 == "packet lost" {
+                canvas.fill(area: [(x, 41), (x + 10, 41), (x + 5, 50)], entry.0)
+            } else {
+                canvas.fill(Rectangle(x, 41, 10, 10), entry.0)
+            }
+            canvas.write(entry.1, x + 16, 50, palette.faint)
+            x += width
+        }
+    }
+}
+
+/// How a picture looks.
+public struct PictureStyle: Hashable, Sendable {
+    /// In pixels.
+    public var width = 1_200
+    /// In pixels; nil leaves it to what there is to draw.
+    public var height: Int?
+    /// In pixels, of a bar and between two.
+    public var barWidth = 3.0
+    public var spacing = 1.0
+    public var shows = Shown.both
+    public var isDark = false
+
+    public enum Shown: Hashable, Sendable { case average, peak, both }
+
+    /// In pixels, each way: what can be read, and what memory is had for.
+    public static let widths = 200...16_384
+    public static let heights = 120...16_384
+
+    public init() {}
+
+    /// How many bars fit.
+    public var barCount: Int {
+        max(Int((PictureLayout.plotWidth(of: width) + spacing) / max(barWidth + spacing, 0.01)), 1)
+    }
+}
+
+/// Where things are in a picture, in pixels.
+struct PictureLayout {
+    let palette: Palette
+    let height: Int
+    let rowHeight: Double
+    /// Of the part of a row that shows levels, the one with delays, and what stands above them.
+    let levelHeight: Double
+    let delayHeight: Double
+    let headHeight: Double
+    /// Of the plot.
+    let left = Self.leftMargin
+    let right: Double
+    let top = 66.0
+    /// What a second takes of the width.
+    let pixelsPerSecond: Double
+    /// In milliseconds, what the height for delays stands for: the same in all rows, so that they can be compared.
+    let mostDelay: Double
+
+    static let leftMargin = 58.0
+    static let rightMargin = 24.0
+    /// For moments in time.
+    static let axisHeight = 30.0
+    private static let usualLevelHeight = 190.0
+    private static let delayGap = 10.0
+
+    static func plotWidth(of width: Int) -> Double { Double(width) - leftMargin - rightMargin }
+
+    init(_ picture: WaveformPicture) {
+        let style = picture.style
+        palette = style.isDark ? .dark : .light
+        right = Double(style.width) - Self.rightMargin
+        let rowCount = Double(max(picture.rows.count, 1))
+        headHeight = picture.rows.contains { !$0.title.isEmpty } ? 32 : 8
+        delayHeight = picture.rows.contains { !$0.delays.isEmpty } ? 90 : 0
+        let beside = headHeight + delayHeight + Self.axisHeight
+        var levelHeight = Self.usualLevelHeight
+        if let height = style.height { levelHeight = (Double(height) - top) / rowCount - beside }
+        self.levelHeight = max(levelHeight, 16)
+        rowHeight = self.levelHeight + beside
+        height = style.height ?? Int(top + rowHeight * rowCount + 8)
+
+        let longestDelay = (picture.rows.flatMap { $0.delays.map(\.delay) }.max() ?? .zero) / .milliseconds(1)
+        mostDelay = [20.0, 50, 100, 200, 300, 500, 1_000, 2_000].first { $0 * 1.05 >= longestDelay } ?? 5_000
+        let longest = picture.rows.max { $0.duration < $1.duration }
+        let seconds = max((longest?.duration ?? .zero) / .seconds(1), 1e-6)
+        // Bars of whole pixels stay so.
+        let isFull = longest?.bars.count == style.barCount
+        let width =
+            isFull ? Double(style.barCount) * (style.barWidth + style.spacing) : Self.plotWidth(of: style.width)
+        pixelsPerSecond = width / seconds
+    }
+
+    func x(_ moment: Duration) -> Double { left + moment / .seconds(1) * pixelsPerSecond }
+}

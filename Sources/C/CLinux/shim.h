@@ -1,0 +1,23 @@
+#ifndef CLINUX_SHIM_H
+#define CLINUX_SHIM_H
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/types.h>
+
+/* unistd.h hides it from those that do not define _GNU_SOURCE first, as Swift's Glibc does not. */
+pid_t gettid(void);
+
+/* Variadic, which Swift cannot call. */
+static inline int clinux_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, (unsigned long)dumpable, 0UL, 0UL, 0UL); }
+
+static inline int clinux_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL); }
+
+/* Waits until `descriptor` can be read, for at most `milliseconds`; 1 when it can. Swift may attribute `struct pollfd` to another C module
+   that includes poll.h, and then refuses its members to a file that does not import that module. */
+static inline int clinux_wait_readable(int descriptor, int milliseconds) {
+    struct pollfd file = {.fd = descriptor, .events = POLLIN, .revents = 0};
+    return poll(&file, 1, milliseconds);
+}
+
+#endif

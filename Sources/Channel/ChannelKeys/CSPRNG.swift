@@ -1,0 +1,58 @@
+private import CSodium
+
+/// Chance that nobody can foretell, from 32 bytes that are drawn once.
+///
+/// ChaCha20 (`crypto_stream_chacha20_ietf`) whose key is replaced by its own first bytes each time, and whose numbers are
+/// zeroed as they are given: who learns what it holds now does not learn what it gave before.
+public struct CSPRNG: RandomNumberGenerator, Sendable {
+    private var key: SecretBytes
+    private var numbers: SecretBytes
+    private var place = 0
+
+    private static let keyByteCount = 32
+    private static let byteCount = 512
+
+    /// What the system draws. The C function is `randombytes_buf`.
+    public init() {
+        key = SecretBytes(count: Self.keyByteCount) { output in
+            unsafe output.withUnsafeMutableBytes { unsafe randombytes_buf($0.baseAddress!, $0.count) }
+        }
+        numbers = SecretBytes(count: 0) { _ in }
+    }
+
+    /// `generator` must be one that nobody can foretell: the system's, outside tests.
+    public init(using generator: inout some RandomNumberGenerator) {
+        key = SecretBytes(count: Self.keyByteCount, using: &generator)
+        numbers = SecretBytes(count: 0) { _ in }
+    }
+
+    public mutating func next() -> UInt64 {
+        if place + 8 > numbers.count { refill() }
+        // A copy of ours is to give the same.
+        if !isKnownUniquelyReferenced(&numbers) { numbers = numbers.part(0..<numbers.count) }
+        defer { place += 8 }
+        return numbers.take(at: place)
+    }
+
+    /// What it may give yet, or has given: for tests.
+    package var held: SecretBytes { numbers }
+
+    private mutating func refill() {
+        let nonce = InlineArray<12, UInt8>(repeating: 0)
+        numbers = SecretBytes(count: Self.byteCount) { output in
+            unsafe output.withUnsafeMutableBufferPointer { output in
+                key.withBytes { key in
+                    unsafe key.withUnsafeBufferPointer { key in
+                        unsafe nonce.span.withUnsafeBufferPointer { nonce in
+                            _ = unsafe crypto_stream_chacha20_ietf(
+                                output.baseAddress!, UInt64(output.count), nonce.baseAddress!, key.baseAddress!)
+                        }
+                    }
+                }
+            }
+        }
+        key = numbers.part(0..<Self.keyByteCount)
+        for place in stride(from: 0, to: Self.keyByteCount, by: 8) { _ = numbers.take(at: place) }
+        place = Self.keyByteCount
+    }
+}

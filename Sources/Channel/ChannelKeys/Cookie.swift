@@ -1,0 +1,135 @@
+private import CSodium
+public import TenfourAudioCore
+
+/// What a relay gives to whoever says hello, and remembers nothing of: only who receives at an address can say it back.
+public struct Cookie: Hashable, Sendable {
+    let generation: UInt32
+    let tag: UInt128
+
+    static let byteCount = 20
+
+    /// Half of its tag, which nobody but the relay can choose: enough to know it again among those that were given.
+    package var mark: UInt64 { UInt64(truncatingIfNeeded: tag) }
+
+    fileprivate init(generation: UInt32, tag: UInt128) {
+        self.generation = generation
+        self.tag = tag
+    }
+
+    /// Reads 20 bytes that are there.
+    init(parsing bytes: Span<UInt8>, at offset: Int) {
+        generation = bytes.number(at: offset)
+        tag = bytes.number(at: offset + 4)
+    }
+
+    func write(into bytes: inout OutputSpan<UInt8>) {
+        bytes.append(number: generation)
+        bytes.append(number: tag)
+    }
+}
+
+/// Makes and knows a relay's cookies, of this minute and the one before.
+public struct Cookies: Sendable {
+    private let secret: SecretBytes
+    private var latest: (generation: UInt32, key: SecretBytes)
+    private var earlier: (generation: UInt32, key: SecretBytes)
+
+    /// How long one key is used. A cookie lives once to twice as long.
+    public static let generationLength = Duration.seconds(60)
+
+    /// `generator` must be one that nobody can foretell.
+    public init(using generator: inout some RandomNumberGenerator) {
+        secret = SecretBytes(count: 32, using: &generator)
+        latest = (0, Self.key(secret, 0))
+        earlier = latest
+    }
+
+    public mutating func cookie(
+        for nonce: UInt128, from source: PeerAddress, to relay: PeerAddress, at now: Instant
+    ) -> Cookie {
+        turn(to: now)
+        return Cookie(
+            generation: latest.generation,
+            tag: Self.tag(latest.generation, nonce, source, relay, key: latest.key))
+    }
+
+    /// Whether we gave it for this nonce to this source at this address of ours, within its life.
+    public mutating func accepts(
+        _ cookie: Cookie, for nonce: UInt128, from source: PeerAddress, to relay: PeerAddress, at now: Instant
+    ) -> Bool {
+        turn(to: now)
+        let given = cookie.generation == latest.generation ? latest : earlier
+        let tag = Self.tag(given.generation, nonce, source, relay, key: given.key)
+        return cookie.generation == given.generation && tag ^ cookie.tag == 0
+    }
+
+    /// A number for who has a session at `address`, which only who receives there can say back.
+    public mutating func receipt(for session: UInt64, at address: PeerAddress, _ now: Instant) -> UInt64 {
+        cookie(for: UInt128(session), from: address, to: .nowhere, at: now).mark
+    }
+
+    /// Whether we gave it for this session at this address, in this generation or the one before.
+    public mutating func accepts(
+        receipt: UInt64, for session: UInt64, at address: PeerAddress, _ now: Instant
+    ) -> Bool {
+        turn(to: now)
+        return [latest, earlier].contains {
+            UInt64(truncatingIfNeeded: Self.tag($0.generation, UInt128(session), address, .nowhere, key: $0.key))
+                ^ receipt == 0
+        }
+    }
+
+    private mutating func turn(to now: Instant) {
+        let generation = UInt32(truncatingIfNeeded: now.nanoseconds / 60_000_000_000)
+        guard generation != latest.generation else { return }
+        let before = generation &- 1
+        earlier = latest.generation == before ? latest : (before, Self.key(secret, before))
+        latest = (generation, Self.key(secret, generation))
+    }
+
+    private static func key(_ secret: SecretBytes, _ generation: UInt32) -> SecretBytes {
+        HKDF.expand(secret, label("cookie") { $0.append(number: generation) }, count: 16)
+    }
+
+    /// `crypto_shorthash_siphashx24`.
+    private static func tag(
+        _ generation: UInt32, _ nonce: UInt128, _ source: PeerAddress, _ relay: PeerAddress, key: SecretBytes
+    ) -> UInt128 {
+        var bytes = InlineArray<58, UInt8>(repeating: 0)
+        fill(&bytes) {
+            $0.append(number: generation)
+            $0.append(number: nonce)
+            source.write(into: &$0)
+            relay.write(into: &$0)
+        }
+        var tag = InlineArray<16, UInt8>(repeating: 0)
+        var span = tag.mutableSpan
+        unsafe span.withUnsafeMutableBufferPointer { tag in
+            key.withBytes { key in
+                unsafe key.withUnsafeBufferPointer { key in
+                    unsafe bytes.span.withUnsafeBufferPointer { bytes in
+                        _ = unsafe crypto_shorthash_siphashx24(
+                            tag.baseAddress!, bytes.baseAddress!, UInt64(bytes.count), key.baseAddress!)
+                    }
+                }
+            }
+        }
+        return tag.span.number(at: 0)
+    }
+}
+
+extension PeerAddress {
+    /// No relay is there: receipts are no cookies.
+    fileprivate static let nowhere = PeerAddress(v4: 0, port: 0)
+}
+
+/// Writes all of `bytes` without allocating.
+func fill<let count: Int>(_ bytes: inout InlineArray<count, UInt8>, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    var span = bytes.mutableSpan
+    unsafe span.withUnsafeMutableBufferPointer { pointer in
+        var output = unsafe OutputSpan(buffer: pointer, initializedCount: 0)
+        write(&output)
+        let written = unsafe output.finalize(for: pointer)
+        precondition(written == pointer.count, "fewer bytes than there is room for")
+    }
+}

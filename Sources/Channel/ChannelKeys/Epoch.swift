@@ -1,0 +1,71 @@
+public import TenfourPackets
+
+/// A number that gives a sender a key it never used: 16 bytes that begin with its clock (Protocol/keys.md).
+///
+/// A later epoch of one sender is the greater number.
+public struct Epoch: Hashable, Comparable, Sendable {
+    public let rawValue: UInt128
+
+    /// Joins a sender's RTP timestamps to its clock. Epochs of the version before have none.
+    public struct Timing: Hashable, Sendable {
+        /// The RTP timestamp of the moment at which the epoch was drawn.
+        public var timestamp: RTPTimestamp
+        /// Whether the sender's kernel called its clock synchronised.
+        public var isSynchronised: Bool
+
+        public init(timestamp: RTPTimestamp, isSynchronised: Bool) {
+            self.timestamp = timestamp
+            self.isSynchronised = isSynchronised
+        }
+    }
+
+    public init(rawValue: UInt128) { self.rawValue = rawValue }
+
+    /// The epoch of `clock`, or just after `last` where the clock was set back by no more than `maximumLead` since.
+    /// `random` is drawn for each epoch: 24 bits of it are used, and 80 without `timing`.
+    public init(at clock: WallClock, timing: Timing? = nil, random: UInt128, after last: Epoch? = nil) {
+        var milliseconds = UInt128(clock.sinceEpoch) & Self.clockMask
+        if let last, milliseconds + UInt128(Self.maximumLead) > last.rawValue >> 80 {
+            milliseconds = max(milliseconds, min(last.rawValue >> 80 + 1, Self.clockMask))
+        }
+        if let timing {
+            let flags: UInt128 = timing.isSynchronised ? 1 : 0
+            rawValue =
+                milliseconds << 80 | UInt128(timing.timestamp.rawValue) << 48 | Self.form << 32 | flags << 24
+                | random & 0xFF_FFFF
+        } else {
+            rawValue = milliseconds << 80 | random & (1 << 80 - 1)
+        }
+    }
+
+    /// The sender's clock when it drew the epoch: milliseconds since 1970, 48 bits.
+    public var milliseconds: UInt64 { UInt64(truncatingIfNeeded: rawValue >> 80) }
+
+    /// Nil for an epoch of a station of the version before.
+    public var timing: Timing? {
+        guard rawValue >> 32 & 0xFFFF == Self.form, rawValue >> 24 & 0xFE == 0 else { return nil }
+        return Timing(
+            timestamp: RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: rawValue >> 48)),
+            isSynchronised: rawValue >> 24 & 1 == 1)
+    }
+
+    /// How far an epoch may be ahead of the clock that announces it, in milliseconds.
+    public static let maximumLead: UInt64 = 5_000
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    private static let clockMask: UInt128 = 1 << 48 - 1
+    /// `e2`: an epoch that has a timing.
+    private static let form: UInt128 = 0x6532
+}
+
+/// The time of day: milliseconds since 1970.
+public struct WallClock: Hashable, Comparable, Sendable {
+    public var sinceEpoch: UInt64
+
+    public init(milliseconds: UInt64) { sinceEpoch = milliseconds }
+
+    public var seconds: UInt64 { sinceEpoch / 1000 }
+
+    public static func < (left: Self, right: Self) -> Bool { left.sinceEpoch < right.sinceEpoch }
+}

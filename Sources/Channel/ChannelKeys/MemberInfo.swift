@@ -1,0 +1,150 @@
+internal import TenfourAudioCore
+public import TenfourPackets
+
+/// A member's name, microphone and SSRC, as it tells them to the other members of a channel.
+///
+/// It is sent as `SealedMemberInfo`, encrypted with a key that only members have: relays forward it and cannot read it. The wire
+/// format is in Protocol/control.md, section "Who is there".
+public struct MemberInfo: Hashable, Sendable {
+    /// Fit to be shown, at most 64 bytes of UTF-8. Empty where the member keeps its name back.
+    public let name: String
+    public var microphone: Microphone
+    /// The SSRC of its sound.
+    public var ssrc: SSRC
+    /// When it came into the channel, by its own clock: seconds since 1970.
+    public var joined: UInt32
+    /// When its microphone was opened or closed last, in the same seconds.
+    public var microphoneChanged: UInt32
+
+    /// Whether a member sends sound.
+    public enum Microphone: UInt8, Sendable, CaseIterable {
+        /// It only listens.
+        case none = 0
+        case closed = 1
+        case open = 2
+    }
+
+    /// `name` is cut off between two letters where it has more than 64 bytes; controls in it are replaced.
+    public init(name: String, microphone: Microphone, ssrc: SSRC, joined: UInt32, microphoneChanged: UInt32) {
+        self.name = Self.shown(name)
+        self.microphone = microphone
+        self.ssrc = ssrc
+        self.joined = joined
+        self.microphoneChanged = microphoneChanged
+    }
+
+    /// In bytes of UTF-8.
+    public static let maximumNameByteCount = 64
+    static let byteCount = 13 + maximumNameByteCount
+
+    /// `name` as it may be shown: without controls, and without spaces at its ends.
+    public static func shown(_ name: String) -> String {
+        var shown = ""
+        var byteCount = 0
+        for letter in String(fromPeer: name, limit: maximumNameByteCount).drop(while: \.isWhitespace) {
+            byteCount += letter.utf8.count
+            if byteCount > maximumNameByteCount { break }
+            shown.append(letter)
+        }
+        while shown.last?.isWhitespace ?? false { shown.removeLast() }
+        return shown
+    }
+
+    /// Reads 77 bytes that were sealed by a member; nil where no member of this version writes them.
+    init?(parsing bytes: Span<UInt8>) {
+        guard bytes.count == Self.byteCount, let microphone = Microphone(rawValue: bytes[0]) else { return nil }
+        var end = 13
+        while end < bytes.count, bytes[end] != 0 { end += 1 }
+        guard bytes.isZero(in: end..<bytes.count) else { return nil }
+        let name = bytes.extracting(13..<end)
+        self.init(
+            name: String(fromPeer: name, limit: Self.maximumNameByteCount), microphone: microphone,
+            ssrc: SSRC(bytes.number(at: 1)), joined: bytes.number(at: 5), microphoneChanged: bytes.number(at: 9))
+    }
+
+    /// Appends 77 bytes: the name is filled up with zeros, so that its length says nothing.
+    func write(into bytes: inout OutputSpan<UInt8>) {
+        bytes.append(microphone.rawValue)
+        bytes.append(number: ssrc.rawValue)
+        bytes.append(number: joined)
+        bytes.append(number: microphoneChanged)
+        for byte in name.utf8 { bytes.append(byte) }
+        bytes.append(zeros: Self.maximumNameByteCount - name.utf8.count)
+    }
+}
+
+/// A member's info as it is sent and as a relay stores it: 109 bytes.
+///
+/// A relay can read the id and the counter in it. The info itself is encrypted for the members of the channel.
+public struct SealedMemberInfo: Sendable {
+    /// A number that the member has drawn for as long as it runs. Not zero.
+    public let id: UInt64
+    /// How many infos the member has sealed under this id. From 1.
+    public let counter: UInt64
+    private var sealed: InlineArray<93, UInt8>
+
+    public static let byteCount = 109
+    static let sealedByteCount = MemberInfo.byteCount + AEAD.tagByteCount
+
+    /// Seals `info` for the members of a channel. One id never seals two infos with one counter: that is the caller's.
+    public init(_ info: MemberInfo, id: UInt64, counter: UInt64, under root: MediaRoot) {
+        precondition(id > 0 && counter > 0, "zero is nobody's")
+        self.id = id
+        self.counter = counter
+        sealed = InlineArray(repeating: 0)
+        let data = Self.data(id, counter)
+        let body = [UInt8](capacity: MemberInfo.byteCount) { info.write(into: &$0) }
+        let bytes = [UInt8](capacity: Self.sealedByteCount) { output in
+            root.memberInfoKey(of: id).withBytes {
+                AEAD.seal(body.span, counter: counter, data: data.span, key: $0, into: &output)
+            }
+        }
+        for index in bytes.indices { sealed[index] = bytes[index] }
+    }
+
+    /// Opens the sealed info; nil where no member of the channel sealed it under this id and counter.
+    public func opened(under root: MediaRoot) -> MemberInfo? {
+        var bytes = sealed
+        var span = bytes.mutableSpan
+        let data = Self.data(id, counter)
+        guard
+            root.memberInfoKey(of: id).withBytes({ AEAD.open(&span, counter: counter, data: data.span, key: $0) })
+        else { return nil }
+        return MemberInfo(parsing: bytes.span.extracting(..<MemberInfo.byteCount))
+    }
+
+    private static func data(_ id: UInt64, _ counter: UInt64) -> [UInt8] {
+        [UInt8](capacity: 16) {
+            $0.append(number: id)
+            $0.append(number: counter)
+        }
+    }
+
+    /// Reads 109 bytes that are there. Throws where the id or the counter is zero.
+    init(parsing bytes: Span<UInt8>, at offset: Int) throws(ControlParseError) {
+        id = bytes.number(at: offset)
+        counter = bytes.number(at: offset + 8)
+        sealed = InlineArray(repeating: 0)
+        for index in 0..<Self.sealedByteCount { sealed[index] = bytes[offset + 16 + index] }
+        guard id > 0, counter > 0 else { throw .value }
+    }
+
+    func write(into bytes: inout OutputSpan<UInt8>) {
+        bytes.append(number: id)
+        bytes.append(number: counter)
+        bytes.append(sealed.span)
+    }
+}
+
+extension SealedMemberInfo: Hashable {
+    public static func == (left: Self, right: Self) -> Bool {
+        guard left.id == right.id, left.counter == right.counter else { return false }
+        for index in 0..<sealedByteCount where left.sealed[index] != right.sealed[index] { return false }
+        return true
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(counter)
+    }
+}

@@ -1,0 +1,144 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourSession
+
+/// Getting in: HELLO and JOIN, again while nobody answers, to one endpoint after another, with ever longer pauses.
+struct JoinHandshake: Sendable {
+    /// The attempt that is being made, or was made last; nil before the first.
+    private(set) var attempt: Attempt?
+    /// The last at each of the other endpoints: who is slow to answer may still do so.
+    private var earlier: [Attempt] = []
+    /// Who was asked last, also when that is over.
+    private var lastEndpoint: Endpoint?
+    private var isResting = false
+    /// When something is to be said, or begun anew; nil where nobody wants to get in.
+    private(set) var deadline: Instant?
+    private var saidCount = 0
+    /// Which endpoint's turn it is.
+    private var turn = 0
+    private var pauseCount = 0
+
+    /// To get in at one endpoint.
+    struct Attempt: Sendable {
+        let endpoint: Endpoint
+        var joining: JoinAttempt
+    }
+
+    static let interval = Duration.milliseconds(250)
+    static let maximumSaidCount = 4
+    /// Who waits for a relay that comes back wants to hear soon.
+    static let longestPause = Duration.seconds(4)
+    static let longPause = Duration.seconds(10)
+
+    var isActive: Bool { deadline != nil }
+    /// Whether all endpoints were asked in vain, or the relay said no.
+    var hasFailed: Bool { pauseCount > 0 }
+
+    /// Wants to get in from `moment` on.
+    mutating func begin(at moment: Instant) {
+        forgetAttempts()
+        isResting = false
+        deadline = moment
+    }
+
+    /// The relay may be elsewhere: whoever wants to get in begins with the first of its endpoints.
+    mutating func endpointsChanged(at now: Instant) {
+        turn = 0
+        if isActive { begin(at: now) }
+    }
+
+    /// Is in, or does not want to be any more.
+    mutating func end() {
+        forgetAttempts()
+        deadline = nil
+    }
+
+    private mutating func forgetAttempts() {
+        attempt = nil
+        earlier.removeAll()
+    }
+
+    /// Whether something may come from there.
+    func hasAsked(_ endpoint: Endpoint) -> Bool {
+        lastEndpoint == endpoint || earlier.contains { $0.endpoint == endpoint }
+    }
+
+    /// What was gained has proved good: the next pause is a short one again.
+    mutating func hasSucceeded() { pauseCount = 0 }
+
+    /// Whether something is to be said now.
+    mutating func isDue(
+        _ configuration: ChannelConfiguration, at now: Instant, using generator: inout CSPRNG
+    ) -> Bool {
+        guard let deadline, deadline <= now else { return false }
+        let isOver = attempt != nil && !isResting && saidCount == Self.maximumSaidCount
+        if isOver {
+            turn += 1
+            // Who gave a cookie may only be slow: its WELCOME is waited for.
+            if attempt?.joining.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
+                rest(at: now, using: &generator)
+                return false
+            }
+        }
+        if attempt == nil || isResting || isOver {
+            isResting = false
+            if let attempt { earlier.append(attempt) }
+            let endpoint = configuration.endpoints[turn % configuration.endpoints.count]
+            earlier.removeAll { $0.endpoint == endpoint }
+            lastEndpoint = endpoint
+            attempt = Attempt(
+                endpoint: endpoint,
+                joining: JoinAttempt(configuration.joinKey, relay: configuration.relay, using: &generator))
+            saidCount = 0
+        }
+        said(at: now)
+        return true
+    }
+
+    private mutating func said(at now: Instant) {
+        saidCount += 1
+        deadline = now + Self.interval
+    }
+
+    /// What an answer means to the attempt at `endpoint`. After a cookie, something is to be said there at once, and whoever
+    /// else was asked meanwhile waits.
+    mutating func receive(_ datagram: Span<UInt8>, from endpoint: Endpoint, at now: Instant) -> JoinAttempt.Answer {
+        if let place = earlier.firstIndex(where: { $0.endpoint == endpoint }) {
+            let answer = earlier[place].joining.receive(datagram)
+            guard case .cookie = answer else { return answer }
+            let slow = earlier.remove(at: place)
+            if let attempt { earlier.append(attempt) }
+            attempt = slow
+            lastEndpoint = endpoint
+            begunSaying(at: now)
+            return answer
+        }
+        guard attempt?.endpoint == endpoint, let answer = attempt?.joining.receive(datagram) else { return .nothing }
+        if case .cookie = answer { begunSaying(at: now) }
+        return answer
+    }
+
+    private mutating func begunSaying(at now: Instant) {
+        isResting = false
+        saidCount = 0
+        said(at: now)
+    }
+
+    /// This attempt is over. Begins anew after 1, 2, 4, 4 … s, each ± half by chance.
+    mutating func pause(at now: Instant, using generator: inout CSPRNG) {
+        forgetAttempts()
+        rest(at: now, using: &generator)
+    }
+
+    private mutating func rest(at now: Instant, using generator: inout CSPRNG) {
+        let pause = min(Duration.seconds(1 << min(pauseCount, 2)), Self.longestPause)
+        pauseCount += 1
+        isResting = true
+        deadline = now + pause * Double.random(in: 0.5...1.5, using: &generator)
+    }
+
+    /// Begins anew after a long pause: only a person could change anything.
+    mutating func pauseLong(at now: Instant, using generator: inout CSPRNG) {
+        begin(at: now + Self.longPause * Double.random(in: 0.5...1.5, using: &generator))
+    }
+}

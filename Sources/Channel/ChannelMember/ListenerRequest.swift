@@ -1,0 +1,52 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+
+/// A page of listeners that somebody asked for, while it comes.
+struct ListenerRequest: Sendable {
+    let position: Int
+    private(set) var due: Instant
+    private var saidCount = 0
+    private var total = 0
+    /// By the position of their record.
+    private var pieces: [UInt32: [Roster.Entry]] = [:]
+
+    private static let maximumSaidCount = 3
+    private static let patience = Duration.seconds(1)
+
+    init(from position: Int, at now: Instant) {
+        self.position = position
+        due = now
+    }
+
+    /// Whether it is to be said again. False where nobody answers, or not with everything.
+    mutating func mayBeSaid(at now: Instant) -> Bool {
+        guard saidCount < Self.maximumSaidCount else { return false }
+        saidCount += 1
+        due = now + Self.patience
+        return true
+    }
+
+    /// Returns whether all is there.
+    mutating func take(_ head: Roster.PageHead, _ entries: [Roster.Entry]) -> Bool {
+        let range = UInt32(clamping: position)..<UInt32(clamping: position + Roster.pageLength)
+        guard range.contains(head.position) || head.total <= head.position else { return false }
+        total = Int(head.total)
+        pieces[head.position] = entries
+        if pieces.count > Roster.pageLength { pieces = [:] }
+        return pieces.values.reduce(0) { $0 + $1.count } >= min(max(total - position, 0), Roster.pageLength)
+    }
+
+    /// What has come.
+    func page(besides own: UInt64, under root: MediaRoot) -> ListenerPage {
+        var members: [ChannelMember] = []
+        for (_, entries) in pieces.sorted(by: { $0.key < $1.key }) {
+            for entry in entries {
+                guard case .here(.some(let sealed)) = entry.state, sealed.id != own,
+                    let info = sealed.opened(under: root)
+                else { continue }
+                members.append(ChannelMember(id: sealed.id, info: info, isListed: false))
+            }
+        }
+        return ListenerPage(members: members, position: position, total: total)
+    }
+}

@@ -1,0 +1,77 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourPackets
+
+/// What we tell the other members about ourselves, and whether the relay has it.
+struct OwnMemberInfo: Sendable {
+    /// Drawn once: the others know us by it, also when we join anew.
+    let id: UInt64
+    private let name: String?
+    private var counter: UInt64 = 0
+    private var info: MemberInfo?
+    private(set) var sealed: SealedMemberInfo?
+    /// When we are to say it; nil where the relay has it, or there is no use.
+    private(set) var due: Instant?
+    private var saidCount = 0
+    private var lastSaid: Instant?
+
+    /// A relay that does not answer is of an earlier version.
+    private static let maximumSaidCount = 4
+    /// Between changes, at the least.
+    private static let interval = Duration.milliseconds(250)
+
+    /// `name` is nil for one who keeps it back.
+    init(id: UInt64, name: String?) {
+        self.id = max(id, 1)
+        self.name = name.map { MemberInfo.shown($0) }
+    }
+
+    /// A session has begun: the relay knows nothing of us.
+    mutating func begin(at now: Instant) {
+        saidCount = 0
+        due = now
+    }
+
+    mutating func end() { due = nil }
+
+    /// What we do has changed, or may have. Before `begin` it is only remembered.
+    mutating func update(
+        _ microphone: MemberInfo.Microphone, _ ssrc: SSRC, clock: WallClock, under root: MediaRoot, at now: Instant,
+        isInside: Bool
+    ) {
+        // A listener that keeps its name back has nothing to tell.
+        if microphone == .none, name?.isEmpty ?? true { return }
+        let seconds = UInt32(truncatingIfNeeded: clock.seconds)
+        var next =
+            info
+            ?? MemberInfo(
+                name: name ?? "", microphone: microphone, ssrc: ssrc, joined: seconds, microphoneChanged: seconds)
+        if next.microphone != microphone { next.microphoneChanged = seconds }
+        next.microphone = microphone
+        next.ssrc = ssrc
+        guard next != info else { return }
+        info = next
+        counter += 1
+        sealed = SealedMemberInfo(next, id: id, counter: counter, under: root)
+        guard isInside else { return }
+        saidCount = 0
+        due = lastSaid.map { max(now, $0 + Self.interval) } ?? now
+    }
+
+    /// It has been said.
+    mutating func said(at now: Instant) {
+        saidCount += 1
+        lastSaid = now
+        due = saidCount < Self.maximumSaidCount ? now + .seconds(1 << (saidCount - 1)) : nil
+    }
+
+    /// The relay tells what it has of us.
+    mutating func relayHas(_ counter: UInt64, at now: Instant) {
+        if counter == sealed?.counter ?? 0 {
+            due = nil
+        } else if due == nil {
+            saidCount = 0
+            due = lastSaid.map { max(now, $0 + .seconds(1)) } ?? now
+        }
+    }
+}

@@ -1,0 +1,285 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourPackets
+
+/// The keys of those who talk to us: of each talker up to eight, the one that worked last first.
+///
+/// Every member can announce epochs for every SSRC. So a key that has opened nothing never takes the place of one that has, unless
+/// that has expired.
+struct Talkers: ~Copyable, Sendable {
+    private var contexts = InlineArray<128, SRTPContext?> { _ in nil }
+    private var keys = [EpochKey?](repeating: nil, count: Self.maximumKeyCount)
+    private var talkers: [Talker] = []
+    private var announcementCount = 0
+    private var openedCount = 0
+
+    /// One who talks, or is going to.
+    private struct Talker: Sendable {
+        let ssrc: SSRC
+        /// Of its keys, in the order in which they are tried.
+        var places: [Int] = []
+        /// The newest of the epochs that have opened packets.
+        var newest: Epoch?
+        /// Which of all announcements, and of all opened packets, was its latest.
+        var announced = 0
+        var opened = 0
+    }
+
+    private static let maximumCount = 64
+    private static let maximumKeyCount = 128
+    /// How many keys a talker may have, and how many of them that have opened packets.
+    private static let maximumOwnCount = 8
+    private static let maximumOpenedCount = 4
+    /// With packets of 2.5 ms, the shortest that Opus has.
+    private static let mostPacketsPerSecond = 400
+
+    /// The result of opening a packet.
+    enum Outcome: Equatable {
+        /// It is RTP of so many bytes.
+        case opened(Int)
+        case replayed
+        /// It was withheld, or its network is far slower than it was.
+        case late
+        case malformed
+        /// Its key is not known, or it is nobody's.
+        case unopened
+    }
+
+    /// The result of taking an announcement that a member made.
+    enum Belief: Equatable {
+        /// Packets that could not be opened may be opened now.
+        case begun
+        case known
+        /// From before the epoch in use.
+        case older
+        /// Its clock is too far from ours, or from its sender's.
+        case offTime
+        /// All places belong to keys that work.
+        case full
+    }
+
+    /// Whether a member has announced it, not too many others ago.
+    func knows(_ ssrc: SSRC) -> Bool { index(of: ssrc) != nil }
+
+    private func index(of ssrc: SSRC) -> Int? { talkers.firstIndex { $0.ssrc == ssrc } }
+
+    // MARK: - Announcements
+
+    mutating func take(_ announcement: Announcement, under root: MediaRoot, at now: ClockReading) -> Belief {
+        announcementCount += 1
+        guard let talker = index(of: announcement.ssrc) else {
+            guard now.error(of: announcement) <= now.maximumError(of: announcement) else { return .offTime }
+            guard makeRoom(at: now) else { return .full }
+            talkers.append(Talker(ssrc: announcement.ssrc, announced: announcementCount))
+            return addKey(of: talkers.count - 1, announcement, under: root, at: now)
+        }
+        talkers[talker].announced = announcementCount
+        let boot = now.bootMilliseconds
+        for place in talkers[talker].places {
+            guard let key = keys[place], key.epoch == announcement.epoch, key.hasOpened else { continue }
+            return renew(place, of: talker, announcement, under: root, at: now)
+        }
+        if isOlder(announcement.epoch, than: talker, at: boot) { return .older }
+        for place in talkers[talker].places {
+            guard let key = keys[place], key.epoch == announcement.epoch, key.agrees(with: announcement, at: boot)
+            else { continue }
+            keys[place]?.announced = announcementCount
+            _ = keys[place]?.renew(announcement, at: boot)
+            return .known
+        }
+        guard isTimely(announcement, of: talker, at: now) else { return .offTime }
+        return addKey(of: talker, announcement, under: root, at: now)
+    }
+
+    /// An epoch that has opened packets is announced again.
+    private mutating func renew(
+        _ place: Int, of talker: Int, _ announcement: Announcement, under root: MediaRoot, at now: ClockReading
+    ) -> Belief {
+        let boot = now.bootMilliseconds
+        guard var key = keys[place] else { return .offTime }
+        let wasExpired = key.isExpired(at: boot)
+        key.announced = announcementCount
+        if !key.renew(announcement, at: boot) {
+            // Before there were timings the wall clock was announced, which is set now and then.
+            guard !key.clock.isTimed, now.error(of: announcement) <= Announcement.maximumClockError else {
+                return .offTime
+            }
+            key.resetClock(announcement, at: boot)
+        }
+        keys[place] = key
+        if key.isBeyondReach(announcement.index) {
+            return addKey(of: talker, announcement, under: root, clock: key.clock, at: now)
+        }
+        return wasExpired ? .begun : .known
+    }
+
+    /// Whether the talker has gone on to another epoch.
+    private func isOlder(_ epoch: Epoch, than talker: Int, at boot: Int64) -> Bool {
+        guard let newest = talkers[talker].newest, epoch < newest else { return false }
+        // Where it fell silent its clock may have been set back since.
+        return ownKeys(of: talker).contains { $0.epoch == newest && $0.hasOpened && !$0.isExpired(at: boot) }
+    }
+
+    private func ownKeys(of talker: Int) -> [EpochKey] { talkers[talker].places.compactMap { keys[$0] } }
+
+    /// Whether the first announcement of an epoch, or one that differs from those before it, comes in its time.
+    private func isTimely(_ announcement: Announcement, of talker: Int, at now: ClockReading) -> Bool {
+        let own = ownKeys(of: talker)
+        // Our clock may have been set since we heard the talker.
+        let boot = now.bootMilliseconds
+        if own.contains(where: { $0.hasOpened && $0.clock.continues(announcement, at: boot) }) { return true }
+        let error = now.error(of: announcement)
+        guard error <= now.maximumError(of: announcement) else { return false }
+        // Where both clocks are right, what was said of the epoch earlier and is closer to them is the truth.
+        return !now.bothSynchronised(announcement)
+            || !own.contains { $0.epoch == announcement.epoch && $0.error + Self.sameError < error }
+    }
+
+    /// In milliseconds: announcements of one moment differ by less.
+    private static let sameError: UInt64 = 250
+
+    private mutating func addKey(
+        of talker: Int, _ announcement: Announcement, under root: MediaRoot, clock: SenderClock? = nil,
+        at now: ClockReading
+    ) -> Belief {
+        let key = root.masterKey(announcement.suite, ssrc: announcement.ssrc, epoch: announcement.epoch)
+        guard let place = place(for: talker, at: now.bootMilliseconds),
+            let context = try? SRTPContext(
+                receiving: key, ssrc: announcement.ssrc, at: announcement.index,
+                packetsPerSecond: Self.mostPacketsPerSecond)
+        else {
+            forgetEmpty()
+            return .full
+        }
+        contexts[place] = consume context
+        keys[place] = EpochKey(announcement, clock: clock, announced: announcementCount, at: now)
+        // Behind those that have worked, before all others.
+        let workingCount = talkers[talker].places.prefix { keys[$0]?.hasOpened ?? false }.count
+        talkers[talker].places.insert(place, at: workingCount)
+        forgetEmpty()
+        return .begun
+    }
+
+    /// A place for one more key of `talker`, free now; nil where all belong to keys that work.
+    private mutating func place(for talker: Int, at boot: Int64) -> Int? {
+        let isFull = talkers[talker].places.count >= Self.maximumOwnCount
+        if !isFull, let free = keys.firstIndex(where: { $0 == nil }) { return free }
+        let spare = spare(among: isFull ? talkers[talker].places : Array(keys.indices), at: boot)
+        if let spare { remove(spare) }
+        return spare
+    }
+
+    /// The key that was announced longest ago of those that have opened nothing, else the one that opened something longest ago of
+    /// those that have expired.
+    private func spare(among places: [Int], at boot: Int64) -> Int? {
+        var (unopened, expired): (EpochKey?, EpochKey?)
+        var (unopenedPlace, expiredPlace): (Int?, Int?)
+        for place in places {
+            guard let key = keys[place] else { continue }
+            if !key.hasOpened, key.announced < unopened?.announced ?? .max {
+                (unopened, unopenedPlace) = (key, place)
+            } else if key.hasOpened, key.isExpired(at: boot), key.opened < expired?.opened ?? .max {
+                (expired, expiredPlace) = (key, place)
+            }
+        }
+        return unopenedPlace ?? expiredPlace
+    }
+
+    private mutating func remove(_ place: Int) {
+        keys[place] = nil
+        contexts[place] = nil
+        for index in talkers.indices { talkers[index].places.removeAll { $0 == place } }
+    }
+
+    /// Forgets talkers that have no key left and never had one that opened a packet.
+    private mutating func forgetEmpty() { talkers.removeAll { $0.places.isEmpty && $0.newest == nil } }
+
+    /// Frees a place: of a talker that was never heard, else of the one heard longest ago whose keys have expired.
+    private mutating func makeRoom(at now: ClockReading) -> Bool {
+        guard talkers.count >= Self.maximumCount else { return true }
+        let boot = now.bootMilliseconds
+        let unheard = talkers.indices.filter { talkers[$0].newest == nil }
+            .min { talkers[$0].announced < talkers[$1].announced }
+        let expired = talkers.indices.filter { ownKeys(of: $0).allSatisfy { $0.isExpired(at: boot) } }
+            .min { talkers[$0].opened < talkers[$1].opened }
+        guard let talker = unheard ?? expired else { return false }
+        for place in talkers[talker].places { remove(place) }
+        talkers.remove(at: talker)
+        return true
+    }
+
+    // MARK: - Packets
+
+    /// Opens a packet of `ssrc` that arrived at `boot`, by CLOCK_BOOTTIME, into `bytes`, which has room for it.
+    mutating func open(
+        _ packet: Span<UInt8>, of ssrc: SSRC, into bytes: inout [UInt8], at boot: Instant
+    ) -> Outcome {
+        guard let talker = index(of: ssrc) else { return .unopened }
+        let timestamp = RTPTimestamp(rawValue: packet.uint32(at: 4))
+        let boot = boot.nanoseconds / 1_000_000
+        var outcome = Outcome.unopened
+        for place in talkers[talker].places {
+            guard let key = keys[place], !key.isExpired(at: boot) else { continue }
+            switch unprotect(packet, by: place, into: &bytes) {
+            case .opened(let byteCount):
+                if !key.clock.isLate(timestamp, at: boot) {
+                    worked(place, of: talker, packet, at: boot)
+                    return .opened(byteCount)
+                }
+                // What has opened nothing yet may have been announced with a false clock.
+                if key.hasOpened { return .late }
+                outcome = .late
+            case .malformed: return .malformed
+            case .replayed: if outcome == .unopened { outcome = .replayed }
+            case .unopened, .late: break
+            }
+        }
+        return outcome
+    }
+
+    private mutating func unprotect(_ packet: Span<UInt8>, by place: Int, into bytes: inout [UInt8]) -> Outcome {
+        // Another key may have to be tried after this one has spoiled the bytes.
+        for index in packet.indices { bytes[index] = packet[index] }
+        var span = bytes.mutableSpan
+        var opening = span._mutatingExtracting(..<packet.count)
+        do throws(SRTPError) {
+            guard let byteCount = try contexts[place]?.unprotect(&opening) else { return .unopened }
+            return .opened(byteCount)
+        } catch {
+            switch error {
+            case .replayed, .old: return .replayed
+            case .malformed, .noRoom: return .malformed
+            case .forged, .otherSource, .keyUsedUp, .other: return .unopened
+            }
+        }
+    }
+
+    private mutating func worked(_ place: Int, of talker: Int, _ packet: Span<UInt8>, at boot: Int64) {
+        openedCount += 1
+        talkers[talker].opened = openedCount
+        keys[place]?.opened = openedCount
+        guard let key = keys[place], !key.hasOpened else {
+            keys[place]?.worked(packet, at: boot, others: [])
+            if talkers[talker].places.first != place { putFirst(place, of: talker) }
+            return
+        }
+        // The others of this epoch were announced with another clock, or another count.
+        let others = talkers[talker].places.filter { $0 != place && keys[$0]?.epoch == key.epoch }
+        let clocks = others.compactMap { keys[$0]?.clock }
+        keys[place]?.worked(packet, at: boot, others: clocks)
+        for other in others { remove(other) }
+        talkers[talker].newest = max(talkers[talker].newest ?? key.epoch, key.epoch)
+        putFirst(place, of: talker)
+        let working = talkers[talker].places.filter { keys[$0]?.hasOpened ?? false }
+        if working.count > Self.maximumOpenedCount,
+            let oldest = working.min(by: { (keys[$0]?.opened ?? 0) < (keys[$1]?.opened ?? 0) })
+        {
+            remove(oldest)
+        }
+    }
+
+    private mutating func putFirst(_ place: Int, of talker: Int) {
+        talkers[talker].places.removeAll { $0 == place }
+        talkers[talker].places.insert(place, at: 0)
+    }
+}

@@ -1,0 +1,24 @@
+import TenfourAudioFile
+import TenfourRadio
+
+/// Finds a port or a file that was typed in the place of an address.
+enum ArgumentHint {
+    /// Throws `.usage` for a port or an audio file in the place of a host. `remedy` says what to do with either.
+    static func check(_ text: String, port: (String) -> String, file: (String) -> String) throws(RadioError) {
+        if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            throw RadioError(.usage, "'\(text)' is a port, not a host: \(port(text))")
+        }
+        if isAudioFile(text) { throw RadioError(.usage, "'\(text)' is a file, not an address: \(file(text))") }
+    }
+
+    /// Whether it is the name of a file that is there, or of one as audio files are called. An SDP file stands for an address.
+    static func isAudioFile(_ text: String) -> Bool {
+        guard !text.contains("://"), !text.hasSuffix(".sdp") else { return false }
+        let ending = text.split(separator: ".").last?.lowercased() ?? ""
+        return isRegularFile(text) || (text.contains(".") && endings.contains(ending))
+    }
+
+    private static let endings: Set = [
+        "wav", "flac", "mp3", "opus", "ogg", "oga", "aac", "m4a", "mka", "webm", "aiff", "aif", "raw", "pcm",
+    ]
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import TenfourCallQuality
+import TenfourChannelKeys
+import TenfourRadio
+
+/// `tenfour channel keys`.
+struct ChannelKeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys", abstract: "Print the keys for a relay, and the listen link, from a talk link.")
+
+    @Argument(help: ArgumentHelp("The channel's talk link.", valueName: "link"))
+    var link: String?
+
+    @OptionGroup var links: LinkOptions
+
+    @Flag(help: "Write secrets as words, to read them over the telephone.")
+    var words = false
+
+    @Flag(help: "Also draw the listen link as a QR code.")
+    var qr = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let talk = try links.link(typed: link)
+        let keys: ChannelKeys
+        do throws(PassphraseError) { keys = try ChannelKeys(talk) } catch {
+            throw RadioError(.failure, error.description)
+        }
+        guard keys.talkJoin != nil else {
+            throw RadioError(
+                .usage, "a relay needs the keys of a talk link, and this is a listen link: ask who made the channel")
+        }
+        let listen: ChannelLink
+        do throws(ChannelLinkError) {
+            listen = try ChannelLink(
+                host: talk.host, port: talk.port, name: talk.name, opening: .secret(keys.listenSecret))
+        } catch {
+            throw RadioError(.failure, error.description)
+        }
+        let print = ChannelPrint(talk: nil, listen: listen, keys: keys, form: words ? .words : .letters)
+        if json { return Terminal.put(print.json.text) }
+        print.put(drawsCodes: qr)
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourRadio
+
+/// What was typed in the place of a command.
+enum CommandNames {
+    /// Throws `.usage` with the nearest command where there is none of that name.
+    static func check(_ typed: [String]) throws(RadioError) {
+        var command: any ParsableCommand.Type = Tenfour.self
+        var path = "tenfour"
+        for word in typed {
+            let known = command.configuration.subcommands
+            guard !known.isEmpty, !word.hasPrefix("-"), word != "help" else { return }
+            guard let next = known.first(where: { $0._commandName == word }) else {
+                throw RadioError(.usage, refusal(of: word, behind: path, among: known.map { $0._commandName }))
+            }
+            command = next
+            path += " " + word
+        }
+    }
+
+    /// The programs in Tools.
+    private static let tools: Set = [
+        "audiowatch", "badlink", "benchmark", "chirpmeter", "demo", "desktop", "fuzz", "labcard", "radiocheck",
+        "replay", "test",
+    ]
+
+    private static func refusal(of word: String, behind path: String, among known: [String]) -> String {
+        let help = "\(path) --help lists the commands"
+        if word.contains("://") {
+            return "'\(word)' is an address, not a command: write a command before it; \(help)"
+        }
+        if path == "tenfour", tools.contains(word) {
+            return "'\(word)' is a separate tool, Tools/\(word) in tenfour's source tree; \(help)"
+        }
+        let nearest = Spelling.nearest(to: word, among: known)
+        let remedy = nearest.isEmpty ? "" : "write \(path) \(nearest.joined(separator: " or ")); "
+        return "there is no '\(path) \(String(fromPeer: word))': \(remedy)\(help)"
+    }
+}

@@ -1,0 +1,122 @@
+import ArgumentParser
+import TenfourCommandSupport
+import TenfourMediaSource
+import TenfourPlayer
+import TenfourRadio
+
+/// How an address is asked for its bytes.
+struct FetchOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A proxy for HTTP: http://HOST:PORT or socks5h://HOST:PORT. Default: the proxy that the environment names.",
+            valueName: "address"))
+    var proxy: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait for a connection, or for the next byte; a bare number is in seconds.", valueName: "time"))
+    var timeout = Time<BareSeconds>(.seconds(10))
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to retry a broken connection; never means without end. Default: 60s, and never for a live station on a card.",
+            valueName: "time|never"))
+    var giveUpAfter: GivingUp?
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "An HTTP header such as 'Authorization: Bearer …', sent only to the scheme, host and port that you type.",
+            valueName: "line"))
+    var header: [String] = []
+
+    @Flag(help: "Follow redirects from https to http, where others can read and change the data.")
+    var allowHttp = false
+
+    func validate() throws {
+        // A header may be a secret, so the message does not repeat it.
+        if header.contains(where: { !$0.contains(":") || $0.hasPrefix(":") }) {
+            throw ValidationError("--header needs a name and a colon: write 'Name: value'.")
+        }
+        guard timeout.duration > .zero else { throw ValidationError("--timeout 0 is too short: write 1s or more.") }
+    }
+
+    /// For `validate` of a command: throws where no address is typed for which a header could be.
+    func checkHeaders(for addresses: [String]) throws {
+        guard !header.isEmpty, !addresses.contains(where: isAddress) else { return }
+        throw ValidationError(
+            "--header is sent only to the host of an address that you type, not to those in a playlist: write https://…"
+        )
+    }
+
+    /// `waitsForLive`: a station that is away is waited for, unless told otherwise.
+    func apply(to settings: inout DownloadSettings, waitsForLive: Bool) {
+        settings.proxy = proxy.map(Secrets.reveal)
+        settings.timeout = timeout.duration
+        settings.headers = header.map(Secrets.reveal)
+        settings.allowsDowngrade = allowHttp
+        if let giveUpAfter {
+            (settings.giveUpAfter, settings.giveUpLiveAfter) = (giveUpAfter.duration, giveUpAfter.duration)
+        } else {
+            settings.giveUpLiveAfter = waitsForLive ? nil : settings.giveUpAfter
+        }
+    }
+}
+
+/// How bytes are fetched that are played.
+struct DownloadOptions: ParsableArguments {
+    @OptionGroup var fetch: FetchOptions
+
+    @Option(help: ArgumentHelp("How much sound to read ahead; a bare number is in seconds.", valueName: "time"))
+    var buffer = Time<BareSeconds>(.seconds(30))
+
+    @Option(help: ArgumentHelp("How many bytes to read ahead instead: 2M, 500k.", valueName: "size"))
+    var bufferSize: ByteCount?
+
+    @Flag(help: "Download all of it to the disk, as fast as possible.")
+    var bufferAll = false
+
+    @Option(
+        help: ArgumentHelp("Begin when this much sound is buffered; a bare number is in seconds.", valueName: "time"))
+    var startAfter = Time<BareSeconds>(.zero)
+
+    func validate() throws {
+        if startAfter.duration > buffer.duration, bufferSize == nil, !bufferAll {
+            throw ValidationError("--start-after is longer than --buffer: write a longer --buffer.")
+        }
+    }
+
+    /// Of what is fetched; `startAfter` is the streamer's.
+    func apply(to settings: inout DownloadSettings, waitsForLive: Bool) {
+        fetch.apply(to: &settings, waitsForLive: waitsForLive)
+        settings.bufferedDuration = buffer.duration
+        settings.bufferedByteCount = bufferSize?.byteCount
+        settings.buffersAll = bufferAll
+    }
+}
+
+/// `60s`, or `never`.
+struct GivingUp: ExpressibleByArgument {
+    /// nil for never.
+    var duration: Duration?
+
+    init?(argument: String) {
+        guard argument != "never" else { return }
+        guard let time = Time<BareSeconds>(argument: argument), time.duration > .zero else { return nil }
+        duration = time.duration
+    }
+}
+
+/// `500k`, `2M`, or bytes.
+struct ByteCount: ExpressibleByArgument {
+    var byteCount: Int
+
+    init?(argument: String) {
+        let units: [Character: Double] = ["k": 1_024, "K": 1_024, "M": 1_048_576, "G": 1_073_741_824]
+        let unit = argument.last.flatMap { units[$0] }
+        guard let number = Double(unit == nil ? argument : String(argument.dropLast())), number > 0, number < 1e9 else {
+            return nil
+        }
+        byteCount = Int(min(number * (unit ?? 1), 1e12))
+    }
+}

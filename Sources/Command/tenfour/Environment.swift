@@ -1,0 +1,134 @@
+import Glibc
+import TenfourAudioCore
+import TenfourChannelKeys
+
+/// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed. Links and keys
+/// are not among them: see `Secrets`.
+enum Environment {
+    private static let switches: Set = [
+        "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",
+        "buffer-all", "allow-http", "anonymous",
+    ]
+    /// May be given more than once: with spaces between.
+    private static let lists: Set = ["rtp-in", "rtp-out"]
+    private static let common: Set = [
+        "profile", "quiet", "verbose", "levels", "name", "anonymous", "rtcp", "interface", "duration", "defence",
+        "report",
+    ]
+    private static let coding: Set = [
+        "bitrate", "frame", "fec", "expect-loss", "speech", "music", "capture-channel", "payload-type",
+    ]
+    private static let playing: Set = ["jitter", "period-time", "max-latency", "decoder"]
+    private static let relaying: Set = ["config", "bind", "workers", "rtp-in", "rtp-out", "status-socket", "quiet"]
+    private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http"]
+    private static let downloading = fetching.union(["buffer", "buffer-size", "buffer-all", "start-after"])
+    /// By command.
+    static let options: [String: Set<String>] = [
+        "talk": common.union(coding).union(playing).union([
+            "clock", "device", "input", "output", "port", "open", "srtp-suite", "rate", "format",
+        ]),
+        "listen": common.union(playing).union(["clock", "device", "output", "port", "oneshot", "channels"]),
+        "send": common.union(coding).union([
+            "clock", "device", "input", "port", "sdp", "ttl", "channels", "rate", "format", "max-latency", "srtp-suite",
+        ]).union(downloading),
+        "recv": common.union(playing).union([
+            "device", "output", "port", "oneshot", "channels", "payload-type", "srtp-suite",
+        ]),
+        "relay": relaying,
+        "relay status": ["status-socket", "json"],
+        "plot": fetching.union([
+            "channels", "rate", "format", "quiet", "bar-width", "spacing", "floor", "size", "dark", "blocks",
+        ]),
+        "play": downloading.union([
+            "device", "output", "channels", "sample-rate", "quiet", "verbose", "levels", "rate", "pitch", "volume",
+            "loop",
+            "fade-in",
+            "fade-out", "duration",
+        ]),
+    ]
+
+    /// Those that were typed, the first of them a command, with those from the environment before them.
+    static func arguments(for typed: [String]) -> [String] {
+        let command = command(in: typed)
+        var settings = settings(for: command.joined(separator: " "))
+        // A card that is named leaves no room for what the environment would have in its place.
+        if typed.contains(where: { $0.hasPrefix("-D") || $0.hasPrefix("--device") }) {
+            settings.removeAll { $0.option == "input" || $0.option == "output" }
+        }
+        // Of these two, the one that was typed.
+        for (option, other) in [("--name", "anonymous"), ("--anonymous", "name")]
+        where typed.contains(where: { $0 == option || $0.hasPrefix(option + "=") }) {
+            settings.removeAll { $0.option == other }
+        }
+        return command + settings.flatMap(\.arguments) + typed.dropFirst(command.count)
+    }
+
+    /// Of one word, or two where that has options of its own.
+    private static func command(in typed: [String]) -> [String] {
+        let isLonger = options[typed.prefix(2).joined(separator: " ")] != nil
+        return Array(typed.prefix(isLonger ? 2 : 1))
+    }
+
+    /// The options that came from the environment, as the end of an error message; empty where there are none.
+    static func reminder(for typed: [String]) -> String {
+        let found = settings(for: command(in: typed).joined(separator: " ")).map {
+            "\($0.variable)=\(Secrets.shown($0.value, of: $0.option))"
+        }
+        return found.isEmpty ? "" : "; in the environment: \(found.joined(separator: ", "))"
+    }
+
+    /// A sentence for each variable whose name begins with `TENFOUR_` and belongs to no option.
+    static var warnings: [String] {
+        let known = Set(options.values.joined().map(variable(of:))).union(others)
+        let words = known.map { $0.lowercased() }.sorted()
+        return names.filter { !known.contains($0) }.sorted().map { name in
+            let nearest = Spelling.nearest(to: name, among: words).map { $0.uppercased() }
+            let list = "tenfour COMMAND --help lists the options"
+            let remedy = nearest.isEmpty ? list : "did you mean \(nearest.joined(separator: " or "))?"
+            return "\(String(fromPeer: name)) in the environment has no effect: \(remedy)"
+        }
+    }
+
+    /// Variables that stand for no option: secrets, the clock's state, and settings of tests and tools.
+    private static let others: Set = [
+        Secrets.link, Secrets.key, "TENFOUR_CLOCK", "TENFOUR_LABCARD", "TENFOUR_LONG", "TENFOUR_HOURS", "TENFOUR_FUZZ",
+        "TENFOUR_FUZZ_TARGET",
+    ]
+
+    /// The names of all variables that begin with `TENFOUR_`.
+    private static var names: [String] {
+        var names: [String] = []
+        var entry = unsafe environ
+        while let text = unsafe entry.pointee {
+            let name = unsafe String(cString: text).prefix { $0 != "=" }
+            if name.hasPrefix("TENFOUR_") { names.append(String(name)) }
+            unsafe entry += 1
+        }
+        return names
+    }
+
+    private static func variable(of option: String) -> String {
+        "TENFOUR_" + String(option.uppercased().map { $0 == "-" ? "_" : $0 })
+    }
+
+    private struct Setting {
+        var option: String
+        var variable: String
+        var value: String
+
+        /// None for a switch that is off.
+        var arguments: [String] {
+            if switches.contains(option) { return value == "0" ? [] : ["--\(option)"] }
+            let values = lists.contains(option) ? value.split(separator: " ").map(String.init) : [value]
+            return values.map { "--\(option)=\($0)" }
+        }
+    }
+
+    private static func settings(for command: String) -> [Setting] {
+        (options[command] ?? []).sorted().compactMap { option in
+            let variable = variable(of: option)
+            let value = unsafe getenv(variable).map { unsafe String(cString: $0) } ?? ""
+            return value.isEmpty ? nil : Setting(option: option, variable: variable, value: value)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import TenfourChannelKeys
+import TenfourRadio
+import TenfourSession
+
+/// Whom to talk with, to hear, or to send to: an address, or a channel's link as argument, from a file or the environment.
+struct LinkOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Read the channel's link from the first line of this file, which only you may read (mode 0600). Alternatively, set TENFOUR_LINK to the link.",
+            valueName: "file"))
+    var linkFile: String?
+
+    /// Whether a link comes from a file or the environment.
+    var isGiven: Bool { linkFile != nil || Secrets.variable(Secrets.link) != nil }
+
+    /// For `validate` of a command: throws where nobody is named.
+    func checkPresence(of typed: String?, named argument: String) throws {
+        guard typed == nil, !isGiven else { return }
+        throw ValidationError(
+            "Missing expected argument '\(argument)': write it, or name a file with a channel's link by --link-file.")
+    }
+
+    /// What `typed` names, else the link of `--link-file` or TENFOUR_LINK. Nil where there is none of them.
+    func address(typed: String?, quiet: Bool = false) throws -> RadioAddress? {
+        if typed != nil, linkFile != nil {
+            throw RadioError(.usage, "an address and --link-file are both given: write only one of them")
+        }
+        if let typed {
+            guard let secret = Secrets.revealed(typed) else {
+                if let file = SecretFile.link(namedBy: typed) {
+                    throw RadioError(.usage, "\(file) is a file with a channel's link: write --link-file \(file)")
+                }
+                if let file = SavedLink.path(namedBy: typed) { return try saved(file, typed, quiet: quiet) }
+                try ArgumentHint.check(typed) {
+                    "write HOST:\($0)"
+                } file: {
+                    "tenfour send \($0) rtp://HOST:PORT sends it"
+                }
+                return try RadioAddress(parsing: typed)
+            }
+            let address = try RadioAddress(parsing: secret)
+            if !quiet, case .channel = address { Terminal.say(Self.warning) }
+            return address
+        }
+        guard let text = try linkFile.map({ try SecretFile.read($0, for: "a link") }) ?? Secrets.variable(Secrets.link)
+        else { return nil }
+        return try channel(text, in: linkFile ?? Secrets.link)
+    }
+
+    /// The channel whose link was saved under the name that was typed.
+    private func saved(_ file: String, _ name: String, quiet: Bool) throws(RadioError) -> RadioAddress {
+        let channel = try channel(SecretFile.read(file, for: "a link"), in: file)
+        if !quiet {
+            Terminal.say("tenfour: \(name) is the channel saved in \(file); write \(name):5004 for a host of that name")
+        }
+        return channel
+    }
+
+    private func channel(_ text: String, in place: String) throws(RadioError) -> RadioAddress {
+        let address = try RadioAddress(parsing: text)
+        if case .channel = address { return address }
+        throw RadioError(.usage, "\(place) does not hold a channel's link: a link begins with tenfour://")
+    }
+
+    /// As `address`, where nothing but a channel's link will do.
+    func link(typed: String?, quiet: Bool = false) throws -> ChannelLink {
+        switch try address(typed: typed, quiet: quiet) {
+        case .channel(let link): return link
+        case .rtp, .srtp:
+            let hint = typed.map { Self.hint(for: $0) } ?? ""
+            throw RadioError(.usage, "'\(typed ?? "")' is not a channel's link: a link begins with tenfour://\(hint)")
+        case .none:
+            throw RadioError(.usage, "there is no link: write it, or name a file with --link-file, or set TENFOUR_LINK")
+        }
+    }
+
+    /// Tells, where `work` finds no host, of a saved channel whose name is nearly what was typed.
+    static func find<Found>(_ typed: String?, _ work: () throws(RadioError) -> Found) throws(RadioError) -> Found {
+        do throws(RadioError) { return try work() } catch {
+            guard let typed, error.kind == .unavailable else { throw error }
+            throw RadioError(.unavailable, error.description + hint(for: typed))
+        }
+    }
+
+    /// Empty where no saved channel has nearly that name.
+    private static func hint(for typed: String) -> String {
+        let near = SavedLink.near(typed)
+        return near.isEmpty ? "" : "; did you mean the saved channel \(near.joined(separator: " or "))?"
+    }
+
+    private static let warning = """
+        tenfour: other users of this machine can see a link among the arguments for a moment, and your shell remembers it: \
+        use --link-file or TENFOUR_LINK instead
+        """
+}
+
+/// Whether the wall clock is believed, in a channel.
+struct ClockOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "In a channel, trust this machine's clock (right) or the relay's clock (unknown), whatever the kernel says. Write right in a virtual machine whose host keeps the clock.",
+            valueName: "right|unknown"))
+    var clock: Belief?
+
+    enum Belief: String, ExpressibleByArgument, CaseIterable {
+        case right, unknown
+    }
+
+    func apply(to configuration: inout RadioConfiguration) {
+        guard let clock, case .channel(var settings) = configuration.protection else { return }
+        settings.clock = clock == .right ? .right : .unknown
+        configuration.protection = .channel(settings)
+    }
+}
+
+extension RadioConfiguration {
+    /// Behind the channel's name, where the channel has no relay: where its members meet.
+    var meetingPlace: String {
+        guard case .channel(let settings) = protection else { return "" }
+        guard let relay = settings.relay else {
+            return ", whose other members come to port \(local.port) of this machine"
+        }
+        return relay.host == nil ? ", at the station on port \(relay.endpoints[0].port) of this machine" : ""
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import TenfourCallQuality
+import TenfourChannelKeys
+import TenfourRadio
+
+/// `tenfour channel new`.
+struct NewChannel: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new", abstract: "Make a channel: its links, and the keys for a relay.",
+        discussion: """
+            tenfour channel new family --relay radio.example.org --save
+            tenfour channel new family --qr
+
+            Without a relay, one of the stations answers the channel's members itself. --save writes the talk link to \
+            $XDG_CONFIG_HOME/tenfour/NAME.link (default: ~/.config/tenfour/NAME.link), which only you can read. After that, \
+            tenfour talk NAME, listen NAME and send NAME find the channel.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The channel's name: up to 32 characters of a-z, 0-9, '-', '.', '_'.", valueName: "name"))
+    var name: String
+
+    @Option(help: ArgumentHelp("The relay of the channel.", valueName: "host[:port]"))
+    var relay: String?
+
+    @Flag(help: "Write secrets as words, to read them over the telephone.")
+    var words = false
+
+    @Flag(help: "Use a passphrase instead of a random secret; read from the terminal or from standard input.")
+    var passphrase = false
+
+    @Flag(help: "Also draw the links as QR codes.")
+    var qr = false
+
+    @Flag(help: "Save the talk link, so that `tenfour talk NAME` finds it.")
+    var save = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        var dice = CSPRNG()
+        let place = try relay.map { text throws(RadioError) in try Self.place(text) }
+        // A wrong name is told before anybody thinks of a passphrase.
+        let trial = try Self.link(place, name, .secret(Secret(.talk, using: &dice)))
+        if save { try SavedLink.check(trial.name) }
+        var opening = ChannelLink.Opening.secret(Secret(.talk, using: &dice))
+        if passphrase {
+            opening = .passphrase(try PassphraseInput.read(tag: .random(in: 0 ... .max, using: &dice)))
+        }
+        let talk = try Self.link(place, name, opening)
+        let keys: ChannelKeys
+        do throws(PassphraseError) { keys = try ChannelKeys(talk) } catch {
+            throw RadioError(.failure, error.description)
+        }
+        let listen = try Self.link(place, name, .secret(keys.listenSecret))
+        let print = ChannelPrint(talk: talk, listen: listen, keys: keys, form: words ? .words : .letters)
+        let saved = save ? try SavedLink.write(talk) : nil
+        if json { return Terminal.put(print.json.text) }
+        print.put(drawsCodes: qr)
+        if let saved {
+            Terminal.say("\nthe talk link is saved in \(saved): `tenfour talk \(talk.name)` finds it")
+        }
+        explain(talk)
+    }
+
+    private func explain(_ talk: ChannelLink) {
+        if talk.host == nil {
+            Terminal.say(
+                """
+
+                These links name no relay: the station that uses one answers the channel's members itself.
+                Before you give them to the others, add the name of that station's machine: \
+                tenfour://HOST\(talk.place.dropFirst("tenfour://".count))#…
+                """)
+        }
+        if passphrase, !PassphraseInput.isAsked { Terminal.say("\n" + PassphraseInput.warning) }
+        Terminal.say(
+            "\nPass the links on only over a connection that you trust. To remove a member, make the channel anew.")
+    }
+
+    private static func place(_ text: String) throws(RadioError) -> (host: String, port: UInt16) {
+        do throws(ChannelLinkError) { return try ChannelLink.hostAndPort(text) } catch {
+            throw RadioError(
+                .usage, "'\(text)' is not a relay's address: write HOST or HOST:PORT, and IPv6 addresses in brackets")
+        }
+    }
+
+    private static func link(
+        _ place: (host: String, port: UInt16)?, _ name: String, _ opening: ChannelLink.Opening
+    ) throws(RadioError) -> ChannelLink {
+        do throws(ChannelLinkError) {
+            return try ChannelLink(
+                host: place?.host, port: place?.port ?? ChannelLink.defaultPort, name: name, opening: opening)
+        } catch {
+            throw RadioError(.usage, error.description)
+        }
+    }
+}

@@ -1,0 +1,260 @@
+public import ArgumentParser
+import TenfourAudioCore
+import TenfourAudioFile
+import TenfourCommandSupport
+import TenfourMediaSource
+import TenfourPackets
+import TenfourRadio
+public import TenfourSession
+
+/// What every session takes.
+struct CommonOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Settings for a network: \(Profile.allCases.map(\.rawValue).joined(separator: ", ")).", discussion: profiles
+        ))
+    var profile: Profile = .lan
+
+    @Option(help: "The name that others see. Default: your login name.")
+    var name: String?
+
+    @Flag(help: "Hide your name: others see that somebody is there, but not who.")
+    var anonymous = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Where reports (RTCP) go: mux (the port of the media), next (the port above it) or off.",
+            valueName: "mux|next|off"))
+    var rtcp: ControlPortChoice = .mux
+
+    @Option(
+        help: ArgumentHelp(
+            "Protection against packet loss: auto (by what the other end reports), off, copy (each packet carries copies of earlier ones), nack (lost packets are retransmitted).",
+            valueName: "auto|off|copy|nack"))
+    var defence: LossProtectionConfiguration.Mode = .auto
+
+    @Option(help: ArgumentHelp("The network interface for multicast, such as eth0.", valueName: "name"))
+    var interface: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "End after this time, such as 90s, 5m or 1h30m; a bare number is in seconds.", valueName: "time"))
+    var duration: Time<BareSeconds>?
+
+    @Option(
+        help: ArgumentHelp(
+            "At the end, write a call quality report as JSON, per second and for the whole, with a score from 1 to 4.5; - is standard output.",
+            valueName: "file"))
+    var report: String?
+
+    @Flag(
+        name: [.customShort("V"), .long], help: "Show the level of the last seconds live; lost sound is red."
+    )
+    var levels = false
+
+    @Flag(name: .shortAndLong, help: "Print only errors.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Print more.")
+    var verbose = false
+
+    private static var profiles: String {
+        Profile.allCases.map { "\($0.rawValue): \($0.summary)." }.joined(separator: " ")
+    }
+
+    func validate() throws {
+        guard anonymous, name != nil else { return }
+        throw ValidationError("--anonymous hides your name, and --name sets it: write only one of them.")
+    }
+
+    /// What others see.
+    private var shownName: String? { anonymous ? nil : name.map { String($0.prefix(64)) } ?? LoginName.current }
+
+    func station(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> RTPSessionConfiguration {
+        RTPSessionConfiguration(
+            payloadType: payloadType, controlPort: rtcp.controlPort, name: shownName)
+    }
+
+    func apply(to configuration: inout RadioConfiguration) {
+        profile.apply(to: &configuration)
+        configuration.station.defence.mode = defence
+        configuration.duration = duration?.duration
+    }
+}
+
+enum ControlPortChoice: String, ExpressibleByArgument, CaseIterable {
+    case mux, next, off
+
+    var controlPort: RTPSessionConfiguration.ControlPort {
+        switch self {
+        case .mux: .multiplexed
+        case .next: .next
+        case .off: .none
+        }
+    }
+}
+
+/// How sound is coded.
+struct CodingOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Bit rate, 6k to 510k; a bare number is in kbit/s, above 1000 in bit/s.", valueName: "rate"))
+    var bitrate: BitRate?
+
+    @Option(
+        help: ArgumentHelp(
+            "Duration of a packet: 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms; a bare number is in milliseconds.",
+            valueName: "time"))
+    var frame: Time<BareMilliseconds>?
+
+    @Option(help: ArgumentHelp("In-band FEC: auto (on when loss is expected), on or off.", valueName: "auto|on|off"))
+    var fec: FECChoice = .auto
+
+    @Option(help: ArgumentHelp("Expected packet loss, in percent.", valueName: "percent"))
+    var expectLoss: Int?
+
+    @Flag(exclusivity: .chooseLast, help: "Tune the codec for speech or for music.")
+    var content: ContentChoice?
+
+    @Option(
+        help: ArgumentHelp(
+            "The channel of a stereo source to send, or the mix of both: left, right or mix.",
+            valueName: "left|right|mix"))
+    var captureChannel: CaptureChannel?
+
+    @Option(help: ArgumentHelp("The RTP payload type, 96 to 127.", valueName: "number"))
+    var payloadType: UInt8 = RTPDefaults.opusPayloadType
+
+    func validate() throws {
+        if let frame, !CodingSettings.frames.contains(frame.duration) {
+            throw ValidationError(
+                "--frame \(text(of: frame.duration)) is not the length of an Opus frame: write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms."
+            )
+        }
+        if let expectLoss, !(0...100).contains(expectLoss) {
+            throw ValidationError("--expect-loss \(expectLoss) is not a percentage: write a number from 0 to 100.")
+        }
+        guard (96...127).contains(payloadType) else {
+            throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
+        }
+        if let bitrate, let frame {
+            let byteCount = Double(bitrate.bitsPerSecond) / 8 * (frame.duration / .seconds(1))
+            guard byteCount <= Double(RTPSession.maximumPayloadByteCount) else {
+                throw ValidationError(
+                    "\(text(of: frame.duration)) at \(bitrate.defaultValueDescription)bit/s do not fit into a packet: write a shorter --frame or a lower --bitrate."
+                )
+            }
+        }
+    }
+
+    func apply(to coding: inout CodingSettings) {
+        if let bitrate { coding.bitRate = bitrate.bitsPerSecond }
+        if let frame { coding.frame = frame.duration }
+        if let expectLoss { coding.expectedLoss = expectLoss }
+        if let captureChannel { coding.captureChannel = captureChannel }
+        switch fec {
+        case .auto: coding.fec = .automatic
+        case .on: coding.fec = .on
+        case .off: coding.fec = .off
+        }
+        switch content {
+        case .none: break
+        case .speech: coding.content = .speech
+        case .music: coding.content = .music
+        }
+    }
+}
+
+enum FECChoice: String, ExpressibleByArgument, CaseIterable { case auto, on, off }
+enum ContentChoice: String, EnumerableFlag { case speech, music }
+
+extension LossProtectionConfiguration.Mode: ExpressibleByArgument {}
+extension CaptureChannel: ExpressibleByArgument {}
+extension DecoderChoice: ExpressibleByArgument {}
+
+/// How sound is played.
+struct PlayoutOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Depth of the jitter buffer: auto (at most 1 s), or fixed such as 60ms, at most 5s; a bare number is in milliseconds.",
+            valueName: "auto|time"))
+    var jitter: Jitter?
+
+    @Option(
+        help: ArgumentHelp(
+            "Maximum depth of the jitter buffer, at most 5s; a bare number is in milliseconds. Default: 1 s, and 100 ms for retransmissions.",
+            valueName: "time"))
+    var maxLatency: Time<BareMilliseconds>?
+
+    @Option(
+        name: [.customShort("F"), .long],
+        help: ArgumentHelp("Period of the sound card; a bare number is in microseconds.", valueName: "time")
+    )
+    var periodTime: Time<BareMicroseconds>?
+
+    @Option(
+        help: ArgumentHelp(
+            "Neural models of libopus 1.5 for decoding: plain uses none, plc makes up lost frames, full also enhances speech; auto uses those that the library has and that are fast enough.",
+            valueName: "auto|plain|plc|full"))
+    var decoder: DecoderChoice = .auto
+
+    func validate() throws {
+        if let periodTime, !(.milliseconds(1) ... .milliseconds(100)).contains(periodTime.duration) {
+            throw ValidationError("--period-time \(text(of: periodTime.duration)) is out of range: write 1ms to 100ms.")
+        }
+        try checkDepth(jitter?.depth, of: "--jitter")
+        try checkDepth(maxLatency?.duration, of: "--max-latency")
+    }
+
+    func apply(to playout: inout PlayoutSettings) {
+        switch jitter {
+        case .none: break
+        case .auto: playout.fixedDepth = nil
+        case .fixed(let depth): playout.fixedDepth = depth
+        }
+        if let maxLatency {
+            playout.maximumDepth = maxLatency.duration
+            playout.maximumRepairDepth = maxLatency.duration
+        }
+        if let periodTime { playout.period = periodTime.duration }
+        playout.decoder = decoder
+    }
+}
+
+/// `alsa:NAME` is a card; anything else is a file, `-` standard input or output, and `file:` may stand before it.
+enum AudioLocation {
+    case card(String)
+    case file(String)
+
+    init(_ text: String) {
+        if text.hasPrefix("alsa:") {
+            self = .card(CardName(text).name)
+        } else {
+            self = .file(Self.path(of: text))
+        }
+    }
+
+    /// `file:///a%20b` is an address, with what that brings; `file:song.wav` a path.
+    private static func path(of text: String) -> String {
+        guard text.hasPrefix("file:") else { return text }
+        if text.hasPrefix("file:/"), case .file(let path) = try? Resource(text) { return path }
+        return String(text.dropFirst(5))
+    }
+}
+
+/// A sound card by its ALSA name; `alsa:` or `alsa://` may stand before it.
+struct CardName: ExpressibleByArgument, CustomStringConvertible {
+    let name: String
+
+    init(_ text: String) {
+        var name = text[...]
+        if name.hasPrefix("alsa:") { name = name.dropFirst(5) }
+        if name.count < text.count, name.hasPrefix("//") { name = name.dropFirst(2) }
+        self.name = String(name)
+    }
+
+    init?(argument: String) { self.init(argument) }
+
+    var description: String { name }
+}

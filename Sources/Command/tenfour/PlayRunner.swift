@@ -1,0 +1,240 @@
+import Glibc
+import Synchronization
+import TenfourAudioCore
+import TenfourCommandSupport
+import TenfourMediaSource
+import TenfourPlayer
+import TenfourRadio
+import TenfourRings
+
+/// Plays in the terminal: signals and keys go in, titles and a status line come out.
+struct PlayRunner {
+    var quiet: Bool
+    var verbose: Bool
+    /// Whether how loud it is scrolls by above the status line.
+    var levels = false
+    /// The file that it is written to, if it is.
+    var rendersTo: String?
+    var fadeOut: Duration
+    var duration: Duration?
+
+    private static let interval: Int32 = 100
+
+    func run(_ streamer: Streamer, _ addresses: [String], at start: Duration?) throws(RadioError) {
+        Signals.catchEnd()
+        let events = StreamerEventQueue(streamer.events)
+        streamer.open(addresses, at: start)
+        streamer.play()
+        let keyboard = rendersTo == nil ? Keyboard() : nil
+        if verbose, let output = streamer.openedOutput { say("plays on \(output)") }
+        if keyboard != nil { say("q quits, ? helps") }
+        var line = PlayLine(levels: levels)
+        var (hasSounded, isCardLost) = (false, false)
+        var isStalled = false
+        while !Signals.hasEnd, !streamer.state.isOver, duration.map({ streamer.progress.played < $0 }) ?? true {
+            let key = keyboard?.key(within: Self.interval) { line.clear() }
+            if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
+            if let key, press(key, streamer, &line) { break }
+            tell(events.take(), streamer, &line, &hasSounded)
+            if streamer.isCardLost != isCardLost {
+                isCardLost.toggle()
+                line.clear()
+                say(
+                    isCardLost ? "the sound card is gone: playback continues when it is back" : "the sound card is back"
+                )
+            }
+            if (streamer.progress.reconnections != nil) != isStalled {
+                isStalled.toggle()
+                line.clear()
+                if isStalled { say("no data arrives: asking for it again") }
+            }
+            if !quiet, Terminal.showsStatus { line.draw(streamer) }
+        }
+        fade(streamer)
+        let state = streamer.state
+        let (item, length) = (streamer.progress.item, streamer.progress.duration)
+        streamer.close()
+        events.waitForTheEnd()
+        tell(events.take(), streamer, &line, &hasSounded)
+        line.clear()
+        if case .failed(let error) = state {
+            throw RadioError(hasSounded ? .failure : .unavailable, sentence(error, of: item, streamer))
+        }
+        if state == .ended(.finished), !hasSounded {
+            throw RadioError(.unavailable, "\(name(item, streamer)): \(silence(from: start, length))")
+        }
+        if let rendersTo, rendersTo != "-" { say("wrote \(rendersTo)") }
+    }
+
+    private func name(_ item: Int, _ streamer: Streamer) -> String {
+        let queue = streamer.queue
+        return queue.indices.contains(item) ? queue[item].name : ""
+    }
+
+    /// What is wrong with what is read does not say of what.
+    private func sentence(_ error: StreamError, of item: Int, _ streamer: Streamer) -> String {
+        let name = name(item, streamer)
+        guard case .read = error, !name.isEmpty, !error.description.contains(name) else { return error.description }
+        return "\(name): \(error)"
+    }
+
+    /// Why nothing was heard of what can be played.
+    private func silence(from start: Duration?, _ length: Estimate<Duration>?) -> String {
+        guard let start, let length, start >= length.value else { return "there is no sound in it" }
+        let (begin, end) = (PlayLine.clock(start), PlayLine.clock(length))
+        return "there is no sound after \(begin), because it lasts \(end); start earlier"
+    }
+
+    /// Before it quits, if there is anything to fade.
+    private func fade(_ streamer: Streamer) {
+        guard streamer.state == .playing, rendersTo == nil else { return }
+        streamer.fadeOut(over: fadeOut)
+        // And what the card holds; a second signal ends it at once.
+        usleep(UInt32(min(fadeOut / .microseconds(1), 60e6)) + 100_000)
+        streamer.stop()
+    }
+
+    private func tell(_ events: [StreamEvent], _ streamer: Streamer, _ line: inout PlayLine, _ hasSounded: inout Bool) {
+        for event in events {
+            switch event {
+            case .item(let number, let track):
+                hasSounded = true
+                let queue = streamer.queue
+                guard queue.indices.contains(number) else { continue }
+                let count = queue.count > 1 ? "\(number + 1)/\(queue.count) " : ""
+                line.clear()
+                say("\(count)\(queue[number].name)\(verbose ? " (\(track.summary))" : "")")
+            case .title(let title):
+                line.clear()
+                say("  \(streamer.track?.artist.map { "\($0) – " } ?? "")\(title)")
+            case .skipped(let number, let error):
+                line.clear()
+                // An error, though not the end.
+                Terminal.say("tenfour: skipped \(name(number, streamer)): \(error)")
+            case .seekRefused(let error):
+                line.clear()
+                Terminal.say("tenfour: cannot seek: \(error)")
+            case .state, .progress: break
+            }
+        }
+    }
+
+    /// Returns whether it was the key to quit.
+    private func press(_ key: Keyboard.Key, _ streamer: Streamer, _ line: inout PlayLine) -> Bool {
+        switch PlayKeys.verb(for: key) {
+        case .quit: return true
+        case .help:
+            line.clear()
+            say(PlayKeys.help)
+        case .none: break
+        case .some(let verb): verb.apply(to: streamer)
+        }
+        return false
+    }
+
+    private func say(_ text: String) { if !quiet { Terminal.say("tenfour: \(text)") } }
+}
+
+/// What keys do: as in mpv, which has none for the pitch.
+enum PlayKeys {
+    enum Verb {
+        case pause, reset, mute, next, previous, quit, help
+        case seek(Duration)
+        case rate(Double)
+        case pitch(Double)
+        case volume(Double)
+
+        func apply(to streamer: Streamer) {
+            switch self {
+            case .pause: if streamer.state == .paused { streamer.play() } else { streamer.pause() }
+            case .seek(let distance): streamer.seek(by: distance)
+            case .rate(let factor): streamer.rate = RateStep.step(streamer.rate, by: factor)
+            case .pitch(let cents): streamer.pitch += cents
+            case .reset: (streamer.rate, streamer.pitch) = (1, 0)
+            case .volume(let share): streamer.volume += share
+            case .mute: streamer.isMuted.toggle()
+            case .next: streamer.next()
+            case .previous: streamer.previous()
+            case .quit, .help: break
+            }
+        }
+    }
+
+    static let help = """
+        Keys: space or p pauses, arrows seek by 5 s and by a minute,
+        [ and ] slow down and speed up by a tenth, { and } to half and to double,
+        ( and ) lower and raise the pitch, backspace undoes all that, 9 and 0 are
+        volume, m mutes, < and > go through the queue, q fades out and quits.
+        """
+
+    static func verb(for key: Keyboard.Key) -> Verb? {
+        switch key {
+        case .left: .seek(.seconds(-5))
+        case .right: .seek(.seconds(5))
+        case .up: .seek(.seconds(60))
+        case .down: .seek(.seconds(-60))
+        case .character(let character): verb(for: character)
+        case .other: nil
+        }
+    }
+
+    private static func verb(for character: Character) -> Verb? {
+        switch character {
+        case " ", "p": .pause
+        case "[": .rate(1 / 1.1)
+        case "]": .rate(1.1)
+        case "{": .rate(0.5)
+        case "}": .rate(2)
+        case "(": .pitch(-100)
+        case ")": .pitch(100)
+        case "\u{7F}", "\u{8}": .reset
+        case "9", "/": .volume(-0.05)
+        case "0", "*": .volume(0.05)
+        case "m": .mute
+        case ">": .next
+        case "<": .previous
+        case "q", "\u{4}": .quit
+        case "?": .help
+        default: nil
+        }
+    }
+}
+
+extension Track {
+    /// `mp3, 44100 Hz, stereo`.
+    fileprivate var summary: String {
+        let channels =
+            format.channelCount == 1 ? "mono" : format.channelCount == 2 ? "stereo" : "\(format.channelCount) channels"
+        return "\(codec), \(format.rate.hertz) Hz, \(channels)"
+    }
+}
+
+/// The events of a streamer for one who looks now and then.
+final class StreamerEventQueue: Sendable {
+    private let events = Locked<[StreamEvent]>([])
+    private let isOver = Atomic<Bool>(false)
+
+    /// What comes from now on.
+    init(_ stream: AsyncStream<StreamEvent>) {
+        Task { [weak self] in
+            for await event in stream {
+                guard let self else { return }
+                if case .progress = event { continue }
+                events.withLock { $0.append(event) }
+            }
+            self?.isOver.store(true, ordering: .releasing)
+        }
+    }
+
+    /// Of a streamer that is closed.
+    func waitForTheEnd() {
+        for _ in 0..<100 where !isOver.load(ordering: .acquiring) { usleep(10_000) }
+    }
+
+    func take() -> [StreamEvent] {
+        events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+    }
+}

@@ -1,0 +1,270 @@
+import ArgumentParser
+import TenfourAudioCore
+import TenfourAudioFile
+import TenfourCallQuality
+import TenfourCommandSupport
+import TenfourPackets
+import TenfourRadio
+import TenfourWaveform
+
+struct PlotCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plot",
+        abstract: "Draw the level of a sound over time, in decibels.",
+        discussion: """
+            tenfour plot song.flac                             # in the terminal
+            tenfour plot song.flac -o song.svg                 # or song.png
+            tenfour plot heard.wav                             # a recording of recv -o: lost sound is red
+            tenfour plot song.flac --json --bars 100
+
+            Each bar is the mean level of the same number of frames; the paler bar around it is their peak. Ctrl-C stops reading \
+            early and draws what was read.
+            """)
+
+    @Argument(help: ArgumentHelp("What to show: a sound file, a URL, or - for standard input.", valueName: "file"))
+    var file: String
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Where to draw it: FILE.svg, FILE.png, or - for SVG on standard output.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Write the bars as JSON to standard output.")
+    var json = false
+
+    @Option(
+        help: ArgumentHelp("Number of bars. Default: as many as fit.", valueName: "count"))
+    var bars: Int?
+
+    @Option(help: ArgumentHelp("Width of a bar in pixels.", valueName: "pixels"))
+    var barWidth = 3.0
+
+    @Option(help: ArgumentHelp("Space between two bars in pixels.", valueName: "pixels"))
+    var spacing = 1.0
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The lowest level that is drawn, in decibels.", valueName: "decibels"))
+    var floor: Float = -70
+
+    @Option(
+        help: ArgumentHelp(
+            "Width and height: of a picture in pixels (default: 1200x302), in the terminal in characters and lines.",
+            valueName: "WxH"))
+    var size: PictureSize?
+
+    @Flag(exclusivity: .chooseLast, help: "Show only the mean of each bar, or only its peak. Default: both.")
+    var shown: ShownChoice?
+
+    @Option(
+        help: ArgumentHelp("Mark this moment, such as 1:23 or 83.5; what comes after it is paler.", valueName: "time"))
+    var position: Time<BareSeconds>?
+
+    @Flag(help: "Draw on a dark background.")
+    var dark = false
+
+    @Flag(help: "In the terminal, draw with block characters, for fonts without braille.")
+    var blocks = false
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The channels of samples without a header, 1 to 8.", valueName: "count")
+    )
+    var channels = 1
+
+    @OptionGroup var rawSound: RawSoundOptions
+    @OptionGroup(title: "Downloading") var fetch: FetchOptions
+
+    @Flag(name: .shortAndLong, help: "Print only errors.")
+    var quiet = false
+
+    func validate() throws {
+        try fetch.checkHeaders(for: [file])
+        guard AudioFileReader.channelCounts.contains(channels) else {
+            throw ValidationError("--channels \(channels) is out of range: write 1 to 8.")
+        }
+        if let bars, !BarReduction.barCounts.contains(bars) {
+            throw ValidationError("--bars \(bars) is out of range: write 1 to \(BarReduction.barCounts.upperBound).")
+        }
+        guard (0.1...1_000).contains(barWidth), (0...1_000).contains(spacing) else {
+            throw ValidationError("--bar-width is 0.1 to 1000 pixels, --spacing 0 to 1000.")
+        }
+        guard BarReduction.floors.contains(floor) else {
+            throw ValidationError("--floor \(floor) is out of range: write -120 to -1 decibels.")
+        }
+        if let output, output != "-", PictureFormat(path: output) == nil {
+            throw ValidationError("-o \(output) is neither SVG nor PNG: choose a name that ends in .svg or .png.")
+        }
+        if let size {
+            let (widths, heights) =
+                drawsText ? (TerminalStyle.widths, TerminalStyle.heights) : (PictureStyle.widths, PictureStyle.heights)
+            guard widths.contains(size.width), heights.contains(size.height) else {
+                throw ValidationError(
+                    "--size \(size.width)x\(size.height) is out of range: write a width from \(widths.lowerBound) to "
+                        + "\(widths.upperBound) and a height from \(heights.lowerBound) to \(heights.upperBound).")
+            }
+        }
+    }
+
+    private var drawsText: Bool { output == nil && !json }
+
+    func run() throws {
+        try Console.checkStandardOutput([("--output", output), ("--json", json ? "-" : nil)])
+        let picture = try output.map { path throws(RadioError) in try OutputFile(path: path) }
+        Signals.catchEnd()
+        let sound = try reading.run()
+        if !quiet, !sound.bars.isExact {
+            Terminal.say("tenfour: the length of \(shownName) was not known in advance: the bars are approximate")
+        }
+        if let output, let picture { try picture.write(draw(sound, PictureFormat(path: output) ?? .svg)) }
+        if json { Terminal.put(self.json(sound).text) }
+        if drawsText { Terminal.put(text(sound)) }
+    }
+
+    /// With how far it has come where a person waits for it.
+    private var reading: BarReading {
+        let path = isAddress(file) ? Secrets.reveal(file) : AudioLocation(file).path
+        var reading = BarReading(path: path, barCount: barCount, floor: floor)
+        reading.raw = rawSound.raw(channelCount: channels)
+        fetch.apply(to: &reading.download, waitsForLive: false)
+        guard !quiet else { return reading }
+        let name = shownName
+        reading.tellEntry = { entry, count in
+            Terminal.say(
+                count == 1
+                    ? "tenfour: \(name) is a playlist: drawing its only entry, \(entry)"
+                    : "tenfour: \(name) is a playlist: drawing the first of its \(count) entries, \(entry)")
+        }
+        guard Terminal.showsStatus else { return reading }
+        reading.tell = { share in
+            guard let share else { return }
+            Terminal.draw("\r\u{1B}[Kreading \(decimal(share * 100, places: 0)) %\r")
+        }
+        return reading
+    }
+
+    /// In the terminal no more than fit.
+    private var barCount: Int {
+        let fitting = drawsText ? terminalStyle.barCount : pictureStyle.barCount
+        return drawsText ? min(bars ?? fitting, fitting) : bars ?? fitting
+    }
+
+    /// Its last part, fit to be shown.
+    private var shownName: String {
+        file == "-"
+            ? "standard input" : String(fromPeer: file.split(separator: "/").last.map(String.init) ?? file, limit: 80)
+    }
+
+    // MARK: Pictures
+
+    private var pictureStyle: PictureStyle {
+        var style = PictureStyle()
+        (style.barWidth, style.spacing, style.isDark) = (barWidth, spacing, dark)
+        style.shows = shown?.shown ?? .both
+        if let size { (style.width, style.height) = (size.width, size.height) }
+        return style
+    }
+
+    private func draw(_ sound: BarReading.Result, _ format: PictureFormat) throws(RadioError) -> [UInt8] {
+        var row = WaveformPicture.Row(bars: sound.bars, rate: sound.format.rate)
+        row.stretches = sound.stretches
+        row.position = position?.duration
+        let picture = WaveformPicture(title: shownName, note: note(sound), rows: [row], style: pictureStyle)
+        do { return try picture.file(format) } catch { throw RadioError(.failure, error.description) }
+    }
+
+    private func note(_ sound: BarReading.Result) -> String {
+        let seconds = sound.duration / .seconds(1)
+        let length = seconds < 60 ? "\(decimal(seconds, places: 1)) s" : timecode(sound.duration)
+        let rate = decimal(Double(sound.format.rate.hertz) / 1_000, places: 2, trimming: true)
+        let channels = [1: "mono", 2: "stereo"][sound.format.channelCount] ?? "\(sound.format.channelCount) channels"
+        let lost = sound.stretches.reduce(Duration.zero) { $0 + $1.range.upperBound - $1.range.lowerBound }
+        let levels =
+            sound.bars.count == 0
+            ? []
+            : [
+                "peak \(decimal(Double(sound.bars.peak), places: 1)) dB",
+                "average \(decimal(Double(sound.bars.average), places: 1)) dB",
+            ]
+        let share = seconds > 0 ? lost / .seconds(1) / seconds * 100 : 0
+        let made = lost > .zero ? ["\(decimal(share, places: share < 10 ? 1 : 0)) % made up"] : []
+        return ([length, "\(rate) kHz", channels] + levels + made).joined(separator: " · ")
+    }
+
+    // MARK: Text
+
+    private var terminalStyle: TerminalStyle {
+        var style = TerminalStyle()
+        let screen = Terminal.dataSize
+        style.width = size?.width ?? min(max(screen?.columns ?? 80, TerminalStyle.widths.lowerBound), 1_000)
+        // With the axis, the line above it and the prompt behind it on one screen.
+        let lines = size?.height ?? min(max((screen?.lines ?? 24) - 5, 4), 20)
+        style.height = max(lines / 2 * 2, 2)
+        style.shows = shown?.shown ?? .both
+        style.isOfBlocks = blocks
+        style.hasColours = Terminal.takesColours
+        return style
+    }
+
+    private func text(_ sound: BarReading.Result) -> String {
+        var picture = TerminalPicture(bars: sound.bars, rate: sound.format.rate, style: terminalStyle)
+        picture.stretches = sound.stretches
+        picture.position = position?.duration
+        return "\(shownName) · \(note(sound))\n\(picture.text)"
+    }
+
+    // MARK: JSON
+
+    private func json(_ sound: BarReading.Result) -> JSON {
+        let levels = { (levels: [Float]) in JSON.list(levels.map { .decimal(Double($0), places: 2) }) }
+        let seconds = { (duration: Duration) in JSON.decimal(duration / .seconds(1), places: 4) }
+        return .object([
+            ("duration_s", seconds(sound.duration)), ("rate", .integer(sound.format.rate.hertz)),
+            ("channels", .integer(sound.format.channelCount)), ("frames", .integer(sound.bars.frameCount.rawValue)),
+            ("frames_per_bar", .integer(sound.bars.framesPerBar.rawValue)), ("exact", .boolean(sound.bars.isExact)),
+            ("floor_db", .decimal(Double(floor), places: 2)),
+            (
+                "concealed",
+                .list(sound.stretches.map { .list([seconds($0.range.lowerBound), seconds($0.range.upperBound)]) })
+            ),
+            ("average_db", levels(sound.bars.averages)), ("peak_db", levels(sound.bars.peaks)),
+        ])
+    }
+}
+
+extension PictureFormat {
+    /// By how a name ends; nil for another.
+    fileprivate init?(path: String) {
+        guard let format = path.split(separator: ".").last.flatMap({ Self(rawValue: $0.lowercased()) }) else {
+            return nil
+        }
+        self = format
+    }
+}
+
+extension AudioLocation {
+    /// A card has no end: it is no place to read from here.
+    var path: String {
+        switch self {
+        case .card(let name): "alsa:\(name)"
+        case .file(let path): path
+        }
+    }
+}
+
+enum ShownChoice: String, EnumerableFlag {
+    case average, peak
+
+    fileprivate var shown: PictureStyle.Shown { self == .average ? .average : .peak }
+}
+
+/// `1200x300`.
+struct PictureSize: ExpressibleByArgument {
+    var width: Int
+    var height: Int
+
+    init?(argument: String) {
+        let numbers = argument.lowercased().split(separator: "x").map { Int($0) }
+        guard numbers.count == 2, let width = numbers[0], let height = numbers[1] else { return nil }
+        (self.width, self.height) = (width, height)
+    }
+}

@@ -1,0 +1,51 @@
+import TenfourCallQuality
+import TenfourCommandSupport
+import TenfourPackets
+import TenfourRadio
+
+/// What `--report` writes: how it sounded, per second and for the whole, and how what was sent came through.
+struct QualityFile {
+    private let file: OutputFile
+
+    /// Throws `.unavailable` where nothing can be written.
+    init(path: String) throws(RadioError) { file = try OutputFile(path: path) }
+
+    func write(_ watch: QualityMonitor, _ names: Names, _ snapshot: RadioSnapshot) throws(RadioError) {
+        var heard = watch.heard.report
+        let sent = snapshot.capture.map { _ in watch.sent.members }
+        // Both count the same seconds, but one may have been looked at once more.
+        while let sent, heard.seconds.count < sent.seconds.count { heard.seconds.append(QualitySummary()) }
+        let rows = heard.seconds.enumerated().map { second, summary in
+            let own = sent.flatMap { $0.seconds.indices.contains(second) ? $0.seconds[second] : nil }
+            return JSON.object([("second", .integer(second))] + members(summary, sent: own, snapshot))
+        }
+        let talkers = heard.members { [("name", .text(names[$0]))] }.filter { $0.0 == "talkers" }
+        let json = JSON.object(
+            [
+                ("elapsed_s", .decimal(snapshot.elapsed / .seconds(1), places: 3)),
+                ("decoder", snapshot.playback?.decoder.json ?? .null),
+                ("whole", .object(members(heard.whole, sent: sent?.whole, snapshot))), ("seconds", .list(rows)),
+            ] + talkers)
+        try file.write(json.text)
+    }
+
+    /// What was heard, and behind it what was sent. One who only sends is told the other end's figures as the whole's.
+    private func members(
+        _ summary: QualitySummary, sent: [(String, JSON)]?, _ snapshot: RadioSnapshot
+    ) -> [(String, JSON)] {
+        guard let sent else { return summary.members }
+        let hears = snapshot.playback != nil
+        let members = summary.members.map { name, value in
+            (name, hears ? value : sent.first { $0.0 == name }?.1 ?? value)
+        }
+        return members + [("sent", .object(sent))]
+    }
+}
+
+extension DecoderSnapshot {
+    fileprivate var json: JSON {
+        .object([
+            ("library", .text(library)), ("models", .text(models.rawValue)), ("setbacks", .integer(setbackCount)),
+        ])
+    }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import TenfourAudioFile
+import TenfourCommandSupport
+import TenfourPackets
+import TenfourRadio
+import TenfourSession
+
+struct Recv: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Receive a stream and play or write it.",
+        discussion: """
+            tenfour recv rtp://:5004 -D default
+            tenfour recv live.sdp -o heard.wav
+            tenfour recv rtp://@239.0.1.10:5004 -o - | aplay -f S16_LE -r 48000
+            tenfour recv srtp://:5004 --srtp-key-file key
+            tenfour recv rtp://:5004 --rate 0.9 --pitch -300
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "Where to receive: rtp://:PORT, rtp://@GROUP:PORT for multicast, srtp://:PORT, or an SDP file.",
+            valueName: "address"))
+    var address: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The port to receive on, 1 to 65535, if the address names none.", valueName: "port"))
+    var port: UInt16?
+
+    @Option(help: ArgumentHelp("The RTP payload type to accept if there is no SDP, 96 to 127.", valueName: "number"))
+    var payloadType: UInt8 = RTPDefaults.opusPayloadType
+
+    @OptionGroup var hearing: HearingOptions
+    @OptionGroup var srtp: SRTPOptions
+    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: "Playing") var playout: PlayoutOptions
+    @OptionGroup(title: "Time and pitch") var timePitch: TimePitchOptions
+
+    func validate() throws {
+        try checkPort(port)
+        guard (96...127).contains(payloadType) else {
+            throw ValidationError("--payload-type \(payloadType) is not dynamic: write a number from 96 to 127.")
+        }
+    }
+
+    func run() throws {
+        try Console.checkStandardOutput([("--output", hearing.output), ("--report", common.report)])
+        var (configuration, title) = try source()
+        common.apply(to: &configuration)
+        playout.apply(to: &configuration.playout)
+        timePitch.apply(to: &configuration.playout)
+        hearing.apply(to: &configuration)
+        try SessionRunner(
+            quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report
+        )
+        .run(configuration) { session in
+            let local = session.localEndpoint
+            return "receiving \(title)on \(local.address.isUnspecified ? "port \(local.port)" : "\(local)")"
+        }
+    }
+
+    /// What to receive, and what it calls itself.
+    private func source() throws -> (RadioConfiguration, title: String) {
+        let station = common.station(payloadType: payloadType)
+        let address = address ?? "rtp://:\(port ?? RTPDefaults.port)"
+        guard address.hasSuffix(".sdp") else {
+            try ArgumentHint.check(address) {
+                "write tenfour recv -p \($0)"
+            } file: {
+                "tenfour play \($0) plays it, and tenfour recv -o \($0) would write one"
+            }
+            let address = try RadioAddress(parsing: Secrets.revealed(address) ?? address)
+            var (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
+            stream.typedPort = stream.typedPort ?? port
+            var configuration = try RadioConfiguration.receiving(
+                on: stream, station: station, multicastInterface: common.interface)
+            configuration.protection = .init(srtp: key)
+            return (configuration, "")
+        }
+        try srtp.checkUnused()
+        let description = try TextFile.readDescription(address)
+        if !common.quiet, let elsewhere = description.addressElsewhere {
+            Terminal.say(
+                "tenfour: \(address) is for packets to \(elsewhere), which is not an address of this machine; they are waited for "
+                    + "on port \(description.port) all the same, but whoever sends must send them here")
+        }
+        return (
+            try .receiving(description, station: station, multicastInterface: common.interface),
+            description.name.isEmpty ? "" : "'\(description.name)' "
+        )
+    }
+}

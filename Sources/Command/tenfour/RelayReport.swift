@@ -1,0 +1,134 @@
+import TenfourCallQuality
+import TenfourCommandSupport
+import TenfourRelayCore
+import TenfourRelayServer
+import TenfourUV
+
+/// How a relay goes, as a table for people and as JSON.
+struct RelayReport {
+    private let status: RelayServerStatus
+
+    init(_ status: RelayServerStatus) { self.status = status }
+
+    /// What a status socket tells: the table, a byte of zero, and the JSON.
+    var answer: [UInt8] { Array(text.utf8) + [0] + Array(json.text.utf8) }
+
+    /// The two parts of an answer; nil for what is none.
+    static func parts(of answer: [UInt8]) -> (text: String, json: String)? {
+        guard let middle = answer.firstIndex(of: 0) else { return nil }
+        return (
+            String(decoding: answer[..<middle], as: UTF8.self), String(decoding: answer[(middle + 1)...], as: UTF8.self)
+        )
+    }
+
+    private struct Row {
+        var name: String
+        var isEncrypted: Bool
+        var members: Int
+        var listeners: Int
+        var talkers: Int
+        var packets: Int
+        var fanOut: FanOutStatistics
+        var mended = 0
+        var asked = 0
+    }
+
+    private var rows: [Row] {
+        let encrypted = zip(status.relay.channels, status.fanOuts).map { channel, fanOut in
+            Row(
+                name: channel.name, isEncrypted: true, members: channel.memberCount, listeners: channel.listenerCount,
+                talkers: channel.talkerCount, packets: channel.forwardedCount, fanOut: fanOut,
+                mended: channel.resentCount, asked: channel.askedCount)
+        }
+        let plain = status.plain.map {
+            Row(
+                name: $0.name, isEncrypted: false, members: $0.targetCount, listeners: $0.targetCount, talkers: 0,
+                packets: $0.received, fanOut: $0.fanOut)
+        }
+        return encrypted + plain
+    }
+
+    /// Reasons that occurred, the most frequent first.
+    private var drops: [(reason: String, channel: String?, count: Int)] {
+        var drops = RelayDiscard.allCases.map { ("\($0)", String?.none, status.relay.discards[$0]) }
+        for channel in status.plain {
+            for (reason, count) in channel.discards { drops.append(("\(reason)", channel.name, count)) }
+        }
+        for row in rows { drops.append(("the network took no more", row.name, row.fanOut.dropped)) }
+        drops.append(("\(RelayNotice.Reason.tooLong)", nil, status.socket.truncated))
+        drops.append(("\(RelayNotice.Reason.queue)", nil, status.socket.dropped))
+        for (code, count) in status.socket.failures { drops.append((NetworkError.text(for: code), nil, count)) }
+        return drops.filter { $0.2 > 0 }
+            .sorted { ($1.2, $0.0, $0.1 ?? "") < ($0.2, $1.0, $1.1 ?? "") }
+            .map { (reason: $0.0, channel: $0.1, count: $0.2) }
+    }
+
+    var text: String {
+        let seconds = Int(status.uptime / .seconds(1))
+        var lines = [
+            "relaying on \(status.listening) for \(seconds / 3_600) h \(seconds / 60 % 60) min \(seconds % 60) s, sending from "
+                + "\(status.workers) \(status.workers == 1 ? "thread" : "threads")",
+            "",
+        ]
+        let heads = [
+            "channel", "members", "listeners", "talkers", "packets in", "sent", "dropped", "mended", "asked for",
+        ]
+        let cells = rows.map { row in
+            [row.isEncrypted ? row.name : "\(row.name) (plain)"]
+                + [row.members, row.listeners, row.talkers, row.packets, row.fanOut.sent, row.fanOut.dropped]
+                .map(String.init)
+                + (row.isEncrypted ? ["\(row.mended)", "\(row.asked)"] : ["", ""])
+        }
+        lines += Self.table([heads] + cells)
+        if !drops.isEmpty { lines += ["", "dropped"] }
+        for drop in drops {
+            lines.append("  \(drop.count)  \(drop.reason)" + (drop.channel.map { ", channel \($0)" } ?? ""))
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// Names to the left, numbers to the right.
+    private static func table(_ rows: [[String]]) -> [String] {
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let line = row.indices.map { column in
+                let padding = String(repeating: " ", count: widths[column] - row[column].count)
+                return column == 0 ? row[column] + padding : padding + row[column]
+            }.joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+
+    var json: JSON {
+        .object([
+            ("listening", .text("\(status.listening)")),
+            ("uptime_s", .decimal(status.uptime / .seconds(1), places: 1)),
+            ("workers", .integer(status.workers)),
+            ("talker_sockets", .integer(status.talkerSockets)),
+            (
+                "channels",
+                .list(
+                    rows.map { row in
+                        .object([
+                            ("name", .text(row.name)), ("encrypted", .boolean(row.isEncrypted)),
+                            ("members", .integer(row.members)), ("listeners", .integer(row.listeners)),
+                            ("talkers", .integer(row.talkers)), ("packets_in", .integer(row.packets)),
+                            ("offered", .integer(row.fanOut.offered)), ("sent", .integer(row.fanOut.sent)),
+                            ("dropped", .integer(row.fanOut.dropped)), ("failed", .integer(row.fanOut.failed)),
+                            ("mended", .integer(row.mended)), ("asked_for", .integer(row.asked)),
+                        ])
+                    })
+            ),
+            (
+                "drops",
+                .list(
+                    drops.map { drop in
+                        .object([
+                            ("reason", .text(drop.reason)), ("channel", drop.channel.map { .text($0) } ?? .null),
+                            ("count", .integer(drop.count)),
+                        ])
+                    })
+            ),
+        ])
+    }
+}

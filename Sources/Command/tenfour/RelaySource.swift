@@ -1,0 +1,181 @@
+import ArgumentParser
+import Glibc
+import TenfourRadio
+import TenfourRelayCore
+import TenfourRelayServer
+import TenfourSession
+
+/// Where a relay's configuration comes from: a file, and what the command line adds to it.
+struct RelaySource: ParsableArguments {
+    @Option(name: .shortAndLong, help: ArgumentHelp("The configuration; --example prints one.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The address at which members join; overrides the file.", valueName: "address:port"))
+    var bind: String?
+
+    @Option(help: ArgumentHelp("Number of sending threads, 1 to 64; overrides the file.", valueName: "count"))
+    var workers: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Accept standard RTP for a channel without a secret; with from, only from that address.",
+            valueName: "channel=bind:port[,from=address]"))
+    var rtpIn: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Forward it to an address, or to every address in a file.", valueName: "channel=address:port|@file"))
+    var rtpOut: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The Unix socket for status requests; overrides the file.", valueName: "path"))
+    var statusSocket: String?
+
+    var isEmpty: Bool { config == nil && rtpIn.isEmpty && rtpOut.isEmpty }
+
+    /// What was read.
+    struct Read {
+        var configuration: RelayServerConfiguration
+        var statusSocket: (path: String, isNamed: Bool)
+    }
+
+    func validate() throws {
+        if let workers, !(1...64).contains(workers) {
+            throw ValidationError("--workers \(workers) is out of range: write 1 to 64.")
+        }
+        if let bind, Endpoint(bind)?.address.isMulticast ?? true {
+            throw ValidationError(
+                "--bind \(bind) is not an address of this machine: write one such as 0.0.0.0:5004 or [::]:5004.")
+        }
+    }
+
+    /// Throws `.unavailable` for a file that is not to be had or that others may read the keys in, and `.configuration` for
+    /// one with an error.
+    func read() throws(RadioError) -> Read {
+        var file = RelayFile()
+        var access: WholeFile.Access?
+        do throws(RelayFileErrors) {
+            if let config {
+                guard let (bytes, itsAccess) = WholeFile.content(of: config) else {
+                    throw RelayFileErrors(RelayFileError(unreadable: config))
+                }
+                access = itsAccess
+                let folder = config.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
+                    separator: "/")
+                file.add(bytes.span, of: config) { path in
+                    WholeFile.content(of: path.hasPrefix("/") || folder.isEmpty ? path : "\(folder)/\(path)")?.bytes
+                }
+            }
+            for text in rtpIn { file.add("rtp-in", text) }
+            for text in rtpOut { file.add("rtp-out", text) { WholeFile.content(of: $0)?.bytes } }
+            var configuration = try file.finished()
+            if let config, !configuration.relay.channels.isEmpty, let reason = access?.weakness(of: config) {
+                throw RelayFileErrors(RelayFileError(open: config, reason))
+            }
+            if let bind, let endpoint = Endpoint(bind) { configuration.bind = endpoint }
+            if let workers { configuration.workers = workers }
+            let named = statusSocket ?? file.statusSocket
+            return Read(
+                configuration: configuration, statusSocket: (named ?? StatusSocket.path, named != nil))
+        } catch {
+            throw RadioError(error.isMissingFile ? .unavailable : .configuration, error.description)
+        }
+    }
+}
+
+extension RelaySource.Read {
+    /// `2 channels, 1 plain one`.
+    var counts: String {
+        let (channels, plain) = (configuration.relay.channels.count, configuration.plain.count)
+        let first = "\(channels) \(channels == 1 ? "channel" : "channels")"
+        return plain == 0 ? first : first + ", \(plain) without encryption"
+    }
+
+    /// What it comes to, for `--check`.
+    var summary: String {
+        let limits = configuration.relay.limits
+        var lines = [
+            "listens on \(configuration.bind), sends from \(configuration.workers) \(configuration.workers == 1 ? "thread" : "threads")",
+            "status socket: \(statusSocket.path)",
+        ]
+        if !configuration.relay.channels.isEmpty {
+            let names = configuration.relay.names.count
+            lines.append("answers to \(names == 0 ? "any name" : "\(names) \(names == 1 ? "name" : "names")")")
+            lines.append(
+                "takes \(limits.members) members, \(limits.channelMembers) in a channel; \(limits.talkerPacketsPerSecond) packets "
+                    + "and \(limits.talkerBitsPerSecond) bits a second of a talker")
+            lines.append(
+                "forwards \(limits.channelVoices) simultaneous voices of \(limits.channelTalkers) talkers in a channel, and "
+                    + "\(limits.channelBitsPerSecond) bits a second in total")
+        }
+        for channel in configuration.relay.channels { lines.append("channel \(channel.name)\(channel.limits.text)") }
+        for channel in configuration.plain {
+            let inputs = channel.inputs.map { "\($0.bind)" + ($0.from.map { " from \($0)" } ?? "") }
+            lines.append(
+                "channel \(channel.name), not encrypted: \(inputs.joined(separator: ", ")) to \(channel.targets.count) "
+                    + (channel.targets.count == 1 ? "address" : "addresses"))
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+}
+
+extension ChannelLimits {
+    /// Behind a channel's name.
+    fileprivate var text: String {
+        let limits = [
+            members.map { "\($0) members" }, talkers.map { "\($0) talkers" },
+            voices.map { "\($0) simultaneous voices" }, bitsPerSecond.map { "\($0) bits a second" },
+            talkerPacketsPerSecond.map { "\($0) packets a second of a talker" },
+            talkerBitsPerSecond.map { "\($0) bits a second of a talker" },
+        ].compactMap { $0 }
+        return limits.isEmpty ? "" : ": takes \(limits.joined(separator: ", "))"
+    }
+}
+
+/// Reads a whole file.
+private enum WholeFile {
+    /// Who owned it and who might read it when it was read.
+    struct Access {
+        var owner: uid_t
+        var mode: mode_t
+
+        /// Why keys do not belong into it, and the remedy; nil where they are safe. systemd keeps its credentials from
+        /// others by itself, and shows them as the superuser's.
+        func weakness(of path: String) -> String? {
+            if Self.isCredential(path) { return nil }
+            if owner != geteuid(), owner != 0 {
+                return "it belongs to another user, who can read and change its keys: run chown, or copy the file"
+            }
+            guard mode & 0o077 != 0 else { return nil }
+            return
+                "others may read it (mode \(String(mode & 0o777, radix: 8))), and anyone who knows its keys can join: "
+                + "chmod 600 \(path)"
+        }
+
+        /// Whether systemd has put the file there, in a folder that it names in the environment.
+        private static func isCredential(_ path: String) -> Bool {
+            guard let folder = unsafe getenv("CREDENTIALS_DIRECTORY").map({ unsafe String(cString: $0) }) else {
+                return false
+            }
+            return folder.hasPrefix("/") && path.hasPrefix(folder + "/")
+        }
+    }
+
+    /// Nil where it cannot be read; more than `RelayFile` takes is cut off behind that.
+    static func content(of path: String) -> (bytes: [UInt8], access: Access)? {
+        guard let file = unsafe fopen(path, "re") else { return nil }
+        defer { unsafe fclose(file) }
+        var status = stat()
+        guard unsafe fstat(fileno(file), &status) == 0 else { return nil }
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count <= RelayFile.maximumByteCount {
+            let count = unsafe fread(&room, 1, room.count, file)
+            if count == 0 { break }
+            bytes += room[..<count]
+        }
+        guard unsafe ferror(file) == 0 else { return nil }
+        return (bytes, Access(owner: status.st_uid, mode: status.st_mode))
+    }
+}

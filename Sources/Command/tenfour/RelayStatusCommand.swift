@@ -1,0 +1,40 @@
+import ArgumentParser
+import Glibc
+import TenfourRadio
+import TenfourUV
+
+/// `tenfour relay status`.
+struct RelayStatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show the state of a relay on this machine.",
+        discussion: "TENFOUR_STATUS_SOCKET in the environment sets --socket, and the socket of the relay itself.")
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    /// Whose options may stand before the word, and take `--status-socket` behind it, too.
+    @ParentCommand var relay: RelayCommand
+
+    @Option(
+        help: ArgumentHelp("The relay's status socket, if its configuration names another path.", valueName: "path")
+    )
+    var socket: String?
+
+    func run() throws {
+        let path = socket ?? relay.source.statusSocket ?? StatusSocket.found
+        let answer: [UInt8]
+        do throws(NetworkError) { answer = try LocalSocket.ask(path) } catch {
+            let remedy =
+                switch error.code {
+                case ENOENT, ECONNREFUSED: "no relay answers there; start one, or name its status-socket with --socket"
+                case EACCES: "that relay belongs to another user; run this as that user"
+                default: "\(NetworkError.text(for: error.code))"
+                }
+            throw RadioError(.unavailable, "no status from \(path): \(remedy)")
+        }
+        guard let parts = RelayReport.parts(of: answer) else {
+            throw RadioError(.unavailable, "the program that answers at \(path) is not a relay")
+        }
+        Terminal.put(json ? parts.json : parts.text)
+    }
+}

@@ -1,0 +1,57 @@
+import TenfourAudioCore
+import TenfourCallQuality
+import TenfourCommandSupport
+import TenfourJitterBuffer
+import TenfourPackets
+import TenfourRadio
+import TenfourSession
+import TenfourUV
+
+/// The end of a session in one line: what was sent, what was heard, and what went wrong. `text` has the rest.
+extension SessionReport {
+    /// The most talkers that are listed one by one.
+    private static let longestList = 2
+
+    var line: String {
+        let snapshot = snapshot
+        var parts: [String] = []
+        if snapshot.capture != nil { parts.append(sentPart) }
+        parts += snapshot.voices.prefix(Self.longestList).map(part)
+        let others = snapshot.voices.count - Self.longestList
+        if others > 0 { parts.append("\(others) more \(others == 1 ? "was" : "were") heard") }
+        if snapshot.playback != nil, snapshot.voices.isEmpty { parts.append("received nothing") }
+        if stopped > .zero { parts.append("stopped for \(StopWatch.text(stopped))") }
+        if snapshot.unopenedCount > 0 { parts.append("\(count(snapshot.unopenedCount, "datagram")) not opened") }
+        if snapshot.network.failed > 0 {
+            let last = snapshot.network.lastFailure.map { " (\($0))" } ?? ""
+            parts.append("\(count(snapshot.network.failed, "datagram")) refused or not sent\(last)")
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    private var sentPart: String {
+        let (sent, seconds) = (snapshot.transmission, snapshot.elapsed / .seconds(1))
+        let rate = seconds > 0 ? Double(sent.byteCount) * 8 / seconds / 1_000 : 0
+        let resent = sent.resending.resentCount
+        let again = resent > 0 ? " in the end, after \(count(resent, "retransmission"))" : ""
+        let lost = lostCount.map { ", \($0) of them lost\(again)" } ?? ", no reports came"
+        return "sent \(count(sent.packetCount, "packet")) in \(decimal(seconds, places: 1)) s, "
+            + "\(decimal(rate, places: 1)) kbit/s\(sent.packetCount > 0 ? lost : "")"
+    }
+
+    private func part(_ voice: RadioSnapshot.VoiceSnapshot) -> String {
+        let whole = talkers[voice.ssrc] ?? QualitySummary()
+        let received = whole.expected - max(whole.lost, 0)
+        let missing = whole.missingShare.flatMap { share in
+            share >= 0.0005 ? ", \(decimal(share * 100, places: 1)) % not played" : nil
+        }
+        if voice.looksEncrypted {
+            return "received \(count(received, "packet")) from \(names[voice.ssrc]), which look encrypted: not played"
+        }
+        let resent = voice.mending.answeredCount
+        let again = resent > 0 ? " on the way, \(resent) of these \(max(whole.lost, resent)) retransmitted" : ""
+        let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1)) % lost\(again)" } ?? ""
+        let score = whole.score.map { ", score \(decimal($0, places: 1)) of 4.5" } ?? ""
+        return "received \(count(received, "packet")) from \(names[voice.ssrc])\(lost)\(missing ?? "")\(score)"
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import TenfourChannelKeys
+import TenfourRadio
+
+/// The key of `srtp://`.
+struct SRTPOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The SRTP key for both directions: master key and salt in base64, as in ffmpeg's -srtp_out_params.",
+            valueName: "base64"))
+    var srtpKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read that key from the first line of this file, which only you may read (mode 0600). Alternatively, set TENFOUR_SRTP_KEY to the key.",
+            valueName: "file"))
+    var srtpKeyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The SRTP crypto suite: \(SRTPSuite.allCases.map(\.name).joined(separator: " or ")). Default: the first.",
+            valueName: "suite"))
+    var srtpSuite: SRTPSuiteName?
+
+    private var suite: SRTPSuite { srtpSuite?.suite ?? .aesCounterMode }
+
+    /// What stands at `address`, and the key for it where it is srtp://. Throws `.usage` for a channel's link.
+    func stream(at address: RadioAddress?, quiet: Bool) throws(RadioError) -> (StreamAddress, SRTPMasterKey?) {
+        switch address {
+        case .rtp(let stream):
+            try checkUnused()
+            return (stream, nil)
+        case .srtp(let stream): return (stream, try key(quiet: quiet))
+        case .channel: throw RadioError(.usage, "a channel is heard with tenfour listen LINK")
+        case .none: throw RadioError(.usage, "the address is missing: write rtp://HOST:PORT")
+        }
+    }
+
+    /// For an address with srtp://. Throws `.usage` where there is no key.
+    private func key(quiet: Bool) throws(RadioError) -> SRTPMasterKey {
+        guard srtpKey == nil || srtpKeyFile == nil else {
+            throw RadioError(.usage, "--srtp-key and --srtp-key-file are both given: write only one of them")
+        }
+        let text: String
+        if let srtpKey {
+            text = Secrets.revealed(srtpKey) ?? srtpKey
+            if !quiet { Terminal.say(Self.warning) }
+        } else if let srtpKeyFile {
+            text = try SecretFile.read(srtpKeyFile, for: "a key")
+        } else if let variable = Secrets.variable(Secrets.key) {
+            text = variable
+        } else {
+            throw RadioError(
+                .usage,
+                "srtp:// needs a key that both ends know: --srtp-key-file FILE. "
+                    + "This makes one: head -c \(suite.masterByteCount) /dev/urandom | base64")
+        }
+        guard let key = SRTPMasterKey(suite, base64: text) else {
+            let fitting = SRTPSuite.allCases.first { SRTPMasterKey($0, base64: text) != nil }
+            throw RadioError(
+                .usage,
+                "the key of \(suite.name) is \(suite.masterByteCount) bytes in base64, and this is not"
+                    + (fitting.map { "; it fits --srtp-suite \($0.name)" } ?? ""))
+        }
+        return key
+    }
+
+    /// For an address without srtp://: what was typed must mean something.
+    func checkUnused() throws(RadioError) {
+        guard srtpKey == nil, srtpKeyFile == nil else {
+            throw RadioError(.usage, "a key is only for srtp://HOST:PORT, and the address does not begin with srtp://")
+        }
+    }
+
+    private static let warning = """
+        tenfour: other users of this machine can see a key among the arguments for a moment, and your shell remembers it: \
+        use --srtp-key-file or TENFOUR_SRTP_KEY instead
+        """
+}
+
+/// As SDP writes it.
+struct SRTPSuiteName: ExpressibleByArgument {
+    let suite: SRTPSuite
+
+    init?(argument: String) {
+        guard let suite = SRTPSuite(name: argument) else { return nil }
+        self.suite = suite
+    }
+}

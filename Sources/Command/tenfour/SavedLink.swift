@@ -1,0 +1,86 @@
+import Glibc
+import TenfourChannelKeys
+import TenfourRadio
+import TenfourUV
+
+/// A channel's link among the user's own settings, where commands find the channel by its name:
+/// `$XDG_CONFIG_HOME/tenfour/NAME.link`, in `~/.config` where that is not set.
+enum SavedLink {
+    /// The file of the channel that `text` names, if there is one. A name with a dot or a colon is always a host's.
+    static func path(namedBy text: String) -> String? {
+        let name = text.lowercased()
+        guard name.wholeMatch(of: /[-_a-z0-9]{1,32}/) != nil, let folder else { return nil }
+        let path = "\(folder)/\(name).link"
+        return unsafe access(path, F_OK) == 0 ? path : nil
+    }
+
+    /// Saved channels whose names are nearly `text`.
+    static func near(_ text: String) -> [String] {
+        guard let folder, text.wholeMatch(of: /[-_A-Za-z0-9]{1,32}/) != nil else { return [] }
+        let names = PortHolder.names(in: folder).filter { $0.hasSuffix(".link") }.map { String($0.dropLast(5)) }
+        return Spelling.nearest(to: text, among: names.sorted())
+    }
+
+    /// Throws `.usage` for a name that `path` would not find, `.unavailable` where there is a file already or no place for one.
+    static func check(_ name: String) throws(RadioError) {
+        guard !name.contains(".") else {
+            throw RadioError(
+                .usage, "--save needs a name without a dot, because \(name) looks like a host: choose another name")
+        }
+        guard folder != nil else {
+            throw RadioError(
+                .unavailable, "--save has no folder to write to: set HOME, or set XDG_CONFIG_HOME to an absolute path")
+        }
+        if let path = path(namedBy: name) { throw alreadyThere(path) }
+    }
+
+    /// Writes the link to a new file that nobody else may read, and returns its path. Nothing that is there is written over.
+    static func write(_ link: ChannelLink) throws(RadioError) -> String {
+        try check(link.name)
+        let folder = folder ?? ""
+        makeFolder(folder)
+        let path = "\(folder)/\(link.name).link"
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            if errno == EEXIST { throw alreadyThere(path) }
+            throw unwritable(path, errno)
+        }
+        defer { close(file) }
+        let text = link.text() + "\n"
+        // A file of less than a page is written whole or not at all.
+        guard unsafe Glibc.write(file, text, text.utf8.count) == text.utf8.count, fsync(file) == 0 else {
+            let code = errno
+            _ = unsafe unlink(path)
+            throw unwritable(path, code)
+        }
+        return path
+    }
+
+    private static var folder: String? {
+        if let own = variable("XDG_CONFIG_HOME"), own.hasPrefix("/") { return own + "/tenfour" }
+        return variable("HOME").map { $0 + "/.config/tenfour" }
+    }
+
+    private static func variable(_ name: String) -> String? {
+        let value = unsafe getenv(name).map { unsafe String(cString: $0) } ?? ""
+        return value.isEmpty ? nil : value
+    }
+
+    /// Makes a folder and those that it lies in, each for this user alone. A failure shows when a file is written
+    /// there.
+    private static func makeFolder(_ path: String) {
+        var made = ""
+        for part in path.split(separator: "/") {
+            made += "/" + part
+            _ = unsafe mkdir(made, 0o700)
+        }
+    }
+
+    private static func alreadyThere(_ path: String) -> RadioError {
+        RadioError(.unavailable, "\(path) already exists: move it away, or choose another name for the channel")
+    }
+
+    private static func unwritable(_ path: String, _ code: Int32) -> RadioError {
+        RadioError(.unavailable, "cannot write \(path): \(unsafe String(cString: strerror(code)))")
+    }
+}

@@ -1,0 +1,192 @@
+import ArgumentParser
+import Glibc
+import TenfourAudioCore
+import TenfourAudioFile
+import TenfourChannelKeys
+import TenfourCommandSupport
+import TenfourMediaSource
+import TenfourPackets
+import TenfourPlayer
+import TenfourRadio
+
+struct Send: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send sound to one address or a multicast group.",
+        discussion: """
+            tenfour send -D hw:1 rtp://10.0.0.7:5004 --sdp live.sdp
+            tenfour send speech.wav rtp://10.0.0.7             # or --input speech.wav
+            tenfour send --input live.wav --link-file family.link
+            tenfour send --input https://example.org/live.ogg rtp://10.0.0.7
+            arecord -f S16_LE -r 48000 | tenfour send --input - rtp://@239.0.1.10:5004
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "Where to send: rtp://HOST:PORT, rtp://@GROUP:PORT for multicast, srtp://HOST:PORT, an SDP file, or a channel's link or name. You may write the file to send before it.",
+            valueName: "address"))
+    var address: String?
+
+    /// The address, where what to send was written before it.
+    @Argument(help: .hidden) var addressBehindInput: String?
+
+    @Option(
+        name: [.customShort("D"), .long],
+        help: ArgumentHelp("The sound card to capture from, by its ALSA name.", valueName: "name"))
+    var device = CardName("default")
+
+    @Option(
+        help: ArgumentHelp(
+            "Send this instead: a URL, a sound file, - for standard input, or alsa:NAME.", valueName: "place"))
+    var input: String?
+
+    @Option(
+        help: ArgumentHelp("Write an SDP file for other players; - is standard output.", valueName: "file")
+    )
+    var sdp: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The port to send from, 1 to 65535; 0 lets the system choose.", valueName: "port"))
+    var port: UInt16 = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the other end may wait for retransmissions, if it does not say; a bare number is in milliseconds. Default: 100ms.",
+            valueName: "time"))
+    var maxLatency: Time<BareMilliseconds>?
+
+    @Option(help: ArgumentHelp("How many routers a multicast packet may pass (TTL).", valueName: "hops"))
+    var ttl: UInt8 = 1
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
+    var channels: Int?
+
+    @OptionGroup var rawSound: RawSoundOptions
+    @OptionGroup var links: LinkOptions
+    @OptionGroup var clock: ClockOptions
+    @OptionGroup var srtp: SRTPOptions
+    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: "Coding") var coding: CodingOptions
+    @OptionGroup(title: "Downloading") var download: DownloadOptions
+
+    mutating func validate() throws {
+        try takeInputBeforeAddress()
+        try links.checkPresence(of: address, named: "<address>")
+        if let channels, !(1...2).contains(channels) {
+            throw ValidationError("--channels \(channels) is not supported: write 1 or 2.")
+        }
+        try download.fetch.checkHeaders(for: input.map { [$0] } ?? [])
+        try checkDepth(maxLatency?.duration, of: "--max-latency")
+    }
+
+    /// `send FILE ADDRESS`, as people write it, is `send --input FILE ADDRESS`; so is `send FILE --link-file LINK`.
+    private mutating func takeInputBeforeAddress() throws {
+        guard let first = address, input == nil || addressBehindInput != nil else { return }
+        if let behind = addressBehindInput {
+            guard input == nil else {
+                throw ValidationError(
+                    "--input and '\(first)' before the address are both given: write only one of them.")
+            }
+            (input, address) = (first, behind)
+        } else if ArgumentHint.isAudioFile(first), SecretFile.link(namedBy: first) == nil {
+            guard links.isGiven else {
+                throw ValidationError(
+                    "'\(first)' is a file, and the address to send it to is missing: write rtp://HOST:PORT after it.")
+            }
+            (input, address) = (first, nil)
+        }
+    }
+
+    private var raw: RawFormat? { rawSound.raw(channelCount: channels ?? 1) }
+
+    /// Where to, and how that is said.
+    private func destination() throws -> (RadioConfiguration, title: String) {
+        let station = common.station(payloadType: coding.payloadType)
+        if let address, address.hasSuffix(".sdp") {
+            try srtp.checkUnused()
+            let configuration = try RadioConfiguration.sending(
+                to: TextFile.readDescription(address), station: station, localPort: port,
+                multicastInterface: common.interface, timeToLive: ttl)
+            return (configuration, "sending to \(address)")
+        }
+        let place = try links.address(typed: address, quiet: common.quiet)
+        if case .channel(let link) = place {
+            try srtp.checkUnused()
+            guard sdp == nil else {
+                throw RadioError(
+                    .usage, "--sdp is for other programs, and they cannot be in a channel: hand its link on")
+            }
+            let configuration = try RadioConfiguration.joining(
+                link, as: .talk, station: station, localPort: port == 0 ? nil : port)
+            return (configuration, "sending to channel \(link.name)\(configuration.meetingPlace)")
+        }
+        let (stream, key) = try srtp.stream(at: place, quiet: common.quiet)
+        var configuration = try LinkOptions.find(address) { () throws(RadioError) in
+            try RadioConfiguration.sending(
+                to: stream, station: station, localPort: port, multicastInterface: common.interface, timeToLive: ttl)
+        }
+        configuration.protection = .init(srtp: key)
+        return (configuration, "sending to \(address ?? stream.host)")
+    }
+
+    func run() throws {
+        try Console.checkStandardOutput([("--sdp", sdp), ("--report", common.report)])
+        var (configuration, title) = try destination()
+        common.apply(to: &configuration)
+        clock.apply(to: &configuration)
+        if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }
+        coding.apply(to: &configuration.coding)
+        if let channels { configuration.coding.channelCount = channels }
+        configuration.input = input.map { AudioLocation($0).input(raw: raw) } ?? .card(device.name)
+        let streamer = try feed(channelCount: configuration.coding.channelCount)
+        defer { streamer?.close() }
+        if let source = streamer?.source { configuration.input = .sound(AudioInput(source)) }
+        let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
+        if let sdp {
+            try TextFile.write(description.text(), to: sdp, isSecret: !description.cryptos.isEmpty)
+        }
+        try SessionRunner(
+            quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report,
+            streamer: streamer
+        ).run(configuration) { _ in
+            streamer?.play()
+            return title
+        }
+        if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
+    }
+
+    /// What plays an address, a pipe or a file that is to be sent. A sound file that nobody steers, and a WAV from a pipe, is sent
+    /// as it is read, to the sample.
+    private func feed(channelCount: Int) throws(RadioError) -> Streamer? {
+        guard let input, raw == nil || isAddress(input), isAddress(input) || isPipe(input) || isSteeredFile(input)
+        else { return nil }
+        return try SentSound.open(isAddress(input) ? input : AudioLocation(input).path, channelCount: channelCount) {
+            $0.startAfter = download.startAfter.duration
+            download.apply(to: &$0.download, waitsForLive: true)
+        }
+    }
+
+    private func isSoundFile(_ path: String) -> Bool {
+        do { _ = try AudioFileReader(path: path) } catch { return false }
+        return true
+    }
+
+    private func isPlayed(_ path: String) -> Bool {
+        do { _ = try ReaderSource(path) } catch { return false }
+        return true
+    }
+
+    private func isSteeredFile(_ input: String) -> Bool {
+        let path = AudioLocation(input).path
+        guard isRegularFile(path) else { return false }
+        return (isatty(STDIN_FILENO) == 1 || !isSoundFile(path)) && isPlayed(path)
+    }
+}
+
+/// Whether `input` is a pipe or a device, which is read once and in order, and does not begin as a WAV file.
+func isPipe(_ input: String) -> Bool {
+    guard case .file(let path) = AudioLocation(input) else { return false }
+    if path == "-" { return !StandardInput.isWAV }
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+}

@@ -1,0 +1,152 @@
+import TenfourAudioCore
+import TenfourCallQuality
+import TenfourCommandSupport
+import TenfourJitterBuffer
+import TenfourPackets
+import TenfourRadio
+import TenfourSession
+import TenfourUV
+
+/// What there is to say of a session at its end.
+struct SessionReport {
+    let snapshot: RadioSnapshot
+    let names: Names
+    let talkers: [SSRC: QualitySummary]
+    /// Since the start.
+    private let lastReport: Duration?
+    /// Of what was sent, packets that nobody heard in the end; nil where no reports came.
+    let lostCount: Int?
+
+    /// How long the program was stopped, by Ctrl-Z or a signal.
+    let stopped: Duration
+
+    init(_ snapshot: RadioSnapshot, _ names: Names, _ watch: QualityMonitor, stopped: Duration = .zero) {
+        self.stopped = stopped
+        self.snapshot = snapshot
+        self.names = names
+        lastReport = watch.sent.lastReport
+        lostCount = watch.sent.lostCount
+        talkers = Dictionary(watch.heard.talkers.map { ($0.ssrc, $0.whole) }) { first, _ in first }
+    }
+
+    var text: String {
+        var lines: [String] = []
+        let seconds = snapshot.elapsed / .seconds(1)
+        let sent = snapshot.transmission
+        if snapshot.capture != nil {
+            let rate = seconds > 0 ? Double(sent.byteCount) * 8 / seconds / 1_000 : 0
+            lines.append(
+                "sent        \(count(sent.packetCount, "packet")) in \(decimal(seconds, places: 1)) s, "
+                    + "\(decimal(rate, places: 1)) kbit/s")
+            lines.append("            \(reported)")
+        }
+        for voice in snapshot.voices { lines += text(of: voice) }
+        if let playback = snapshot.playback {
+            if snapshot.voices.isEmpty { lines.append("received    nothing") }
+            if playback.xrunCount > 0 || playback.missed > .zero {
+                let missed = decimal(playback.missed / .milliseconds(1), places: 1, trimming: true)
+                lines.append("card        \(count(playback.xrunCount, "underrun")), \(missed) ms not played in all")
+            }
+        }
+        if let decoder = snapshot.playback?.decoder { lines.append("decoder     \(text(of: decoder))") }
+        if let capture = snapshot.capture, capture.xrunCount + capture.overrunCount > 0 || capture.missed > .zero {
+            let missed = capture.missed / .milliseconds(1)
+            lines.append(
+                "capture     \(count(capture.xrunCount, "overrun")) of the card, \(Int(missed.rounded())) ms not captured, "
+                    + "\(count(capture.overrunCount, "packet")) not taken")
+        }
+        if stopped > .zero {
+            lines.append("stopped     \(StopWatch.text(stopped)) by Ctrl-Z or a signal: nothing was sent or heard")
+        }
+        lines += leftOut
+        if snapshot.discards.total > 0 { lines.append("passed over \(discards)") }
+        if snapshot.network.failed > 0 {
+            let last = snapshot.network.lastFailure.map { ", last: \($0)" } ?? ""
+            lines.append("network     \(count(snapshot.network.failed, "datagram")) refused or not sent\(last)")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// `libopus 1.5.2, deep PLC and LACE`.
+    private func text(of decoder: DecoderSnapshot) -> String {
+        let models =
+            switch decoder.models {
+            case .auto, .plain: "no neural models"
+            case .plc: "deep PLC"
+            case .full: "deep PLC and LACE"
+            }
+        let setbacks =
+            decoder.setbackCount > 0
+            ? "; models were switched off \(count(decoder.setbackCount, "time")) because they were too slow" : ""
+        return "\(decoder.library), \(models)\(setbacks)"
+    }
+
+    /// What the other end says about what was sent.
+    private var reported: String {
+        guard let lostCount else { return "no reports came, so it is not known whether anybody heard it" }
+        let lost = "by the other end's reports, \(lostCount) were lost in the end"
+        guard let lastReport, snapshot.elapsed - lastReport > Self.longestSilence else { return lost }
+        let silence = decimal((snapshot.elapsed - lastReport) / .seconds(1), places: 0)
+        return lost + ", and has not reported in the last \(silence) s"
+    }
+
+    /// Reports come each five seconds, or so.
+    private static let longestSilence = Duration.seconds(15)
+
+    /// What came, and was not heard or not kept.
+    private var leftOut: [String] {
+        let misplaced = snapshot.voices.reduce(0) { $0 + $1.playout.discarded }
+        let crowdedOut = snapshot.playback?.crowdedOutCount ?? 0
+        let unrecorded = snapshot.playback?.unrecordedSampleCount ?? 0
+        return [
+            snapshot.unopenedCount > 0
+                ? "not opened  \(count(snapshot.unopenedCount, "datagram")) with another key, or none" : nil,
+            misplaced > 0 ? "misplaced   \(count(misplaced, "packet")) of another time, or too many at once" : nil,
+            crowdedOut > 0
+                ? "crowded out \(count(crowdedOut, "packet")) from more talkers than can be played at once" : nil,
+            snapshot.handoffDropCount > 0
+                ? "not taken   \(count(snapshot.handoffDropCount, "packet")): the machine was too slow" : nil,
+            unrecorded > 0
+                ? "not kept    \(count(unrecorded, "sample")): the disk, the pipe or the machine was too slow"
+                : nil,
+        ].compactMap { $0 }
+    }
+
+    private func text(of voice: RadioSnapshot.VoiceSnapshot) -> [String] {
+        let whole = talkers[voice.ssrc] ?? QualitySummary()
+        // Without those that were sent again: with the lost ones they are all packets of the stream.
+        let received = whole.expected - max(whole.lost, 0)
+        let resent = voice.mending.answeredCount
+        return ["received    \(count(received, "packet")) from \(names[voice.ssrc])"]
+            + whole.text.split(separator: "\n").map(String.init)
+            + (resent > 0 ? ["resent      \(count(resent, "packet")) of the lost ones, by retransmission"] : [])
+            + ["jitter      \(decimal(voice.jitter / .milliseconds(1), places: 1)) ms"]
+    }
+
+    private var discards: String {
+        DiscardReason.allCases.filter { snapshot.discards[$0] > 0 }
+            .map { "\(count(snapshot.discards[$0], "datagram")) \($0.words)" }.joined(separator: ", ")
+    }
+
+    func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
+}
+
+extension DiscardReason {
+    /// Behind `3 datagrams`.
+    fileprivate var words: String {
+        switch self {
+        case .empty: "with nothing in them"
+        case .unknownProtocol: "neither RTP nor RTCP"
+        case .malformedRTP: "of broken RTP"
+        case .malformedRTCP: "of broken RTCP"
+        case .unknownPayloadType: "of another payload type (--payload-type chooses it)"
+        case .malformedPayload: "with broken Opus"
+        case .oversizedPayload: "with an oversized Opus payload"
+        case .looksEncrypted: "that look encrypted"
+        case .stranger: "from unknown senders"
+        case .tooManySources: "of too many senders"
+        case .collision: "with an SSRC that is taken"
+        case .loop: "of our own that came back"
+        }
+    }
+}

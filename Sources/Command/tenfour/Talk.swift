@@ -1,0 +1,138 @@
+import ArgumentParser
+import TenfourAudioFile
+import TenfourChannelKeys
+import TenfourCommandSupport
+import TenfourMediaSource
+import TenfourPackets
+import TenfourPlayer
+import TenfourRadio
+
+struct Talk: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Talk and listen, with one other station or in a channel.",
+        discussion: """
+            On one machine: tenfour talk bob.local; on the other: tenfour talk alice.local. The microphone is closed at first, \
+            because two open ones with loudspeakers howl. Keys: space opens and closes it, m mutes the speaker, w lists who is \
+            here, q quits, ? shows the keys.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "The station to talk with: a host name or address, with :PORT if the port is not \(RTPDefaults.port); srtp://HOST:PORT; a channel's link; or the name of a saved channel.",
+            valueName: "host"))
+    var partner: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The port to receive on, 1 to 65535. Default: \(RTPDefaults.port), or any port in a channel with a relay.",
+            valueName: "port"))
+    var port: UInt16?
+
+    @Option(
+        name: [.customShort("D"), .long],
+        help: ArgumentHelp("The sound card to capture from and to play on, by its ALSA name.", valueName: "name"))
+    var device = CardName("default")
+
+    @Option(
+        help: ArgumentHelp(
+            "Send this instead of the microphone: alsa:NAME, a sound file, or - for standard input.", valueName: "place"
+        ))
+    var input: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Where to put what you hear, instead of the card: alsa:NAME, a WAV file, or - for standard output.",
+            valueName: "place"))
+    var output: String?
+
+    @OptionGroup var rawSound: RawSoundOptions
+
+    @Flag(help: "Begin with the microphone open.")
+    var open = false
+
+    @OptionGroup var links: LinkOptions
+    @OptionGroup var clock: ClockOptions
+    @OptionGroup var srtp: SRTPOptions
+    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: "Coding") var coding: CodingOptions
+    @OptionGroup(title: "Playing") var playout: PlayoutOptions
+
+    func validate() throws {
+        try links.checkPresence(of: partner, named: "<host>")
+        try checkPort(port)
+    }
+
+    /// With whom, and how that is said.
+    private func conversation() throws -> (RadioConfiguration, title: String) {
+        let station = common.station(payloadType: coding.payloadType)
+        let address = try links.address(typed: partner, quiet: common.quiet)
+        if case .channel(let link) = address {
+            try srtp.checkUnused()
+            let configuration = try RadioConfiguration.joining(link, as: .talk, station: station, localPort: port)
+            return (configuration, "talking in channel \(link.name)\(configuration.meetingPlace)")
+        }
+        let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
+        var configuration = try LinkOptions.find(partner) { () throws(RadioError) in
+            try RadioConfiguration.talking(with: stream, station: station, localPort: port ?? RTPDefaults.port)
+        }
+        configuration.protection = .init(srtp: key)
+        return (configuration, "talking with \(partner ?? stream.host)")
+    }
+
+    func run() throws {
+        try Console.checkStandardOutput([("--output", output), ("--report", common.report)])
+        if let input, input.contains("://") {
+            throw RadioError(
+                .usage, "talk --input takes a file, or - for a pipe: send a URL with `tenfour send --input`")
+        }
+        var (configuration, title) = try conversation()
+        common.apply(to: &configuration)
+        clock.apply(to: &configuration)
+        coding.apply(to: &configuration.coding)
+        playout.apply(to: &configuration.playout)
+        configuration.beginsOpen = open
+        let raw = rawSound.raw(channelCount: 1)
+        configuration.input = input.map { AudioLocation($0).input(raw: raw) } ?? .card(device.name)
+        let streamer = try feed(raw, channelCount: configuration.coding.channelCount)
+        defer { streamer?.close() }
+        if let source = streamer?.source { configuration.input = .sound(AudioInput(source)) }
+        configuration.output = .card(device.name)
+        if let output { AudioLocation(output).apply(to: &configuration) }
+        try SessionRunner(
+            quiet: common.quiet, verbose: common.verbose, keys: true, levels: common.levels, report: common.report
+        ).run(
+            configuration
+        ) { _ in
+            streamer?.play()
+            return title
+        }
+        if let streamer, case .failed(let error) = streamer.state { throw RadioError(.unavailable, error.description) }
+    }
+
+    /// What plays a pipe, or a file that libsndfile does not read.
+    private func feed(_ raw: RawFormat?, channelCount: Int) throws(RadioError) -> Streamer? {
+        guard let input, raw == nil, isPipe(input) else { return nil }
+        return try SentSound.open(AudioLocation(input).path, channelCount: channelCount)
+    }
+}
+
+extension AudioLocation {
+    func input(raw: RawFormat?) -> RadioConfiguration.Input {
+        switch self {
+        case .card(let name): .card(name)
+        case .file(let path): .file(path, raw: raw)
+        }
+    }
+
+    /// As the only output: a file has no card beside it.
+    func apply(to configuration: inout RadioConfiguration) {
+        switch self {
+        case .card(let name): configuration.output = .card(name)
+        case .file(let path):
+            configuration.output = .clock
+            configuration.recording = .file(path)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import TenfourCommandSupport
+
+/// The command. Each subcommand turns arguments into a session and shows how it goes.
+@main
+struct Tenfour: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tenfour",
+        abstract: "Talk between Linux machines as with walkie-talkies.",
+        discussion: """
+            tenfour talk bob.local
+            tenfour channel new family --relay radio.example.org
+            tenfour talk --link-file family.link
+            tenfour relay --config relay.conf
+
+            Sound is sent as Opus in RTP. Plain streams can be played by ffmpeg, mpv and GStreamer, too; in a channel, sound is \
+            encrypted from member to member. Messages go to standard error; standard output carries only sound and lists. \
+            Options can also be set in the environment: TENFOUR_BITRATE=24k means --bitrate 24k.
+
+            \(Console.exitCodes)
+            """,
+        version: "tenfour 0.1",
+        subcommands: [
+            Talk.self, Listen.self, Send.self, Recv.self, Play.self, PlotCommand.self, ChannelCommand.self,
+            RelayCommand.self, Devices.self,
+        ])
+
+    static func main() {
+        // Before anything else: until then others can see them.
+        Secrets.keepInThisProcess()
+        let typed = Secrets.takeFromArguments()
+        Secrets.takeFromEnvironment()
+        if !typed.contains("-q"), !typed.contains("--quiet") {
+            for warning in Environment.warnings { Console.say("tenfour: \(warning)") }
+        }
+        runAndExit(
+            named: "tenfour", Environment.arguments(for: typed), check: { try CommandNames.check(typed) },
+            reminder: Environment.reminder(for: typed))
+    }
+}

@@ -1,0 +1,41 @@
+import Glibc
+import TenfourPackets
+import TenfourRadio
+
+/// Short texts, such as an SDP.
+enum TextFile {
+    /// `isSecret` keeps it from other users, as `SecretFile.write` does.
+    static func write(_ text: String, to path: String, isSecret: Bool = false) throws(RadioError) {
+        guard path != "-" else { return Terminal.put(text) }
+        if isSecret { return try SecretFile.write(text, to: path) }
+        guard let file = unsafe fopen(path, "we") else {
+            throw RadioError(
+                .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another place")
+        }
+        let written = unsafe fputs(text, file)
+        guard unsafe fclose(file) == 0, written >= 0 else {
+            throw RadioError(.failure, "cannot write \(path): \(unsafe String(cString: strerror(errno)))")
+        }
+    }
+
+    static func readDescription(_ path: String) throws(RadioError) -> SessionDescription {
+        let bytes = try read(path, limit: 65_537)
+        do {
+            return try SessionDescription(parsing: bytes.span)
+        } catch {
+            throw RadioError(.unavailable, "\(path) is not an SDP that can be used: \(error)")
+        }
+    }
+
+    private static func read(_ path: String, limit: Int) throws(RadioError) -> [UInt8] {
+        guard let file = unsafe fopen(path, "re") else {
+            throw RadioError(
+                .unavailable,
+                "cannot read \(path): \(unsafe String(cString: strerror(errno))); name an SDP file that is there")
+        }
+        defer { unsafe fclose(file) }
+        return unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            count = unsafe fread(buffer.baseAddress, 1, limit, file)
+        }
+    }
+}

@@ -1,2 +1,0 @@
-// Everything that decides about packets and peers, nothing that does.
-// This room never opens a socket, reads a clock, touches a file or rolls dice: datagrams, `now` and chance are arguments.

@@ -1,2 +1,0 @@
-// Bytes over HTTP and HTTPS by libcurl, on a loop of the network's: all requests, answers and refusals, and when to ask again.
-// This room never knows what the bytes mean; nor does any other say `curl_`.

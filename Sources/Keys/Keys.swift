@@ -1,2 +1,0 @@
-// A channel's secrets and what follows from them: links, keys, the sealing and opening of packets, SRTP.
-// This room never reads a clock, rolls dice, keeps a session's time or decides who may do what: all these are arguments.

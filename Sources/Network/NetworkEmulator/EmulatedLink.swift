@@ -1,0 +1,87 @@
+public import TenfourAudioCore
+
+/// One direction of a link: tells for each packet whether it is lost or when it is delivered.
+///
+/// A fate depends on the seed and on the order, sizes and times of the packets so far, and on nothing else. Each effect draws
+/// from a generator of its own for every packet, lost or not, so that switching one on leaves the draws of the others as they
+/// were. Packets are given in the order in which they are sent.
+public struct EmulatedLink: Sendable {
+    private let network: NetworkModel
+    private let delay: Int64
+    private var beginning: Instant?
+    private var packetCount = 0
+
+    private var bottleneck: BottleneckQueue?
+    private var loss: LossProcess
+    private var stalls: StallProcess?
+    private var jitterGenerator: SeededRandom
+    private var reorderingGenerator: SeededRandom
+    private var duplicationGenerator: SeededRandom
+    private var lastDelivery = Instant(nanoseconds: .min)
+
+    /// A link that begins at `beginning`, from which stalls, detours and timed traces count; nil means with its first packet.
+    public init(_ network: NetworkModel, seed: UInt64, beginning: Instant? = nil) {
+        self.network = network
+        self.beginning = beginning
+        delay = network.delay.asDelay
+        // The order of these draws is part of what a seed means: a new effect comes last.
+        var seeds = SplitMix64(state: seed)
+        loss = LossProcess(network.loss, generator: SeededRandom(seed: seeds.next()))
+        jitterGenerator = SeededRandom(seed: seeds.next())
+        let stallGenerator = SeededRandom(seed: seeds.next())
+        stalls = network.stalls.map { StallProcess($0, generator: stallGenerator) }
+        reorderingGenerator = SeededRandom(seed: seeds.next())
+        duplicationGenerator = SeededRandom(seed: seeds.next())
+        bottleneck = network.bottleneck.map { BottleneckQueue($0) }
+    }
+
+    /// What becomes of the next packet, `byteCount` bytes long without IP and UDP headers and sent at `now`. Allocates nothing.
+    public mutating func fate(ofPacket byteCount: Int, at now: Instant) -> Fate {
+        let beginning = self.beginning ?? now
+        self.beginning = beginning
+        // Within 36 years, so that no instant, however odd, overflows the sums below.
+        let sent = min(max(now.nanoseconds &- beginning.nanoseconds, -1 << 60), 1 << 60)
+
+        let isLost = loss.losesNext()
+        let jitter = network.jitter?.draw(from: &jitterGenerator) ?? 0
+        let isHeldBack = reorderingGenerator.happens(network.reordering?.share ?? 0)
+        let isDoubled = duplicationGenerator.happens(network.duplication?.share ?? 0)
+        let measured = network.trace?.entry(forPacket: packetCount, at: sent) ?? .delayed(.zero)
+        packetCount += 1
+
+        var time = sent
+        if bottleneck != nil {
+            guard let departure = bottleneck?.departure(ofPacket: byteCount, at: time) else { return .lost(.queueFull) }
+            time = departure
+        }
+        if isLost { return .lost(.chance) }
+        guard case .delayed(let measuredDelay) = measured else { return .lost(.trace) }
+        if let release = stalls?.release(ofPacketSentAt: time) { time = release }
+        time += delay + jitter + (network.detour?.delay(at: sent) ?? 0) + measuredDelay.asDelay
+
+        var delivery = Instant(nanoseconds: beginning.nanoseconds &+ time)
+        if network.keepsOrder { delivery = max(delivery, lastDelivery) }
+        lastDelivery = delivery
+        if isHeldBack, let reordering = network.reordering { delivery = delivery + reordering.heldBack }
+        guard isDoubled, let duplication = network.duplication else { return .delivered(at: delivery) }
+        return .doubled(at: delivery, and: delivery + duplication.after)
+    }
+}
+
+/// What becomes of one packet.
+public enum Fate: Hashable, Sendable {
+    case lost(LossReason)
+    case delivered(at: Instant)
+    /// Delivered twice.
+    case doubled(at: Instant, and: Instant)
+}
+
+/// Why a packet does not come.
+public enum LossReason: Hashable, Sendable, CaseIterable {
+    /// The model's `loss` took it.
+    case chance
+    /// The queue before the bottleneck was full.
+    case queueFull
+    /// The trace says so.
+    case trace
+}

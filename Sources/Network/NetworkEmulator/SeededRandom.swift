@@ -1,0 +1,48 @@
+/// Chance that can be repeated: xoshiro256** 1.0 by Blackman and Vigna, its state filled by SplitMix64.
+///
+/// The same seed gives the same numbers on every machine and in every release, which the standard library promises
+/// neither of its own generator nor of `Double.random(in:using:)`. Not for secrets.
+public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
+    private var a, b, c, d: UInt64
+
+    public init(seed: UInt64) {
+        var filler = SplitMix64(state: seed)
+        self.init(state: (filler.next(), filler.next(), filler.next(), filler.next()))
+    }
+
+    /// With the four words of xoshiro's state as they are; not all of them may be zero.
+    init(state: (UInt64, UInt64, UInt64, UInt64)) { (a, b, c, d) = state }
+
+    public mutating func next() -> UInt64 {
+        let result = rotated(b &* 5, by: 7) &* 9
+        let shifted = b << 17
+        c ^= a
+        d ^= b
+        b ^= c
+        a ^= d
+        c ^= shifted
+        d = rotated(d, by: 45)
+        return result
+    }
+
+    /// Evenly from zero up to, and never, one: the upper 53 bits of `next()`.
+    public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+    /// True in `share` of the calls, 0…1; takes one number whatever `share` is.
+    public mutating func happens(_ share: Double) -> Bool { unit() < share }
+}
+
+/// The generator that fills others' states, by Steele, Lea and Flood: one addition and one scrambling a number.
+struct SplitMix64 {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
+
+private func rotated(_ word: UInt64, by count: UInt64) -> UInt64 { word << count | word >> (64 - count) }

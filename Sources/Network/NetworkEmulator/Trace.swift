@@ -1,0 +1,76 @@
+private import TenfourAudioCore
+
+/// Fates that were measured, or drawn once and written down. When the trace ends it begins again.
+public struct Trace: Hashable, Sendable {
+    public enum Entry: Hashable, Sendable {
+        case lost
+        /// Zero or more.
+        case delayed(Duration)
+    }
+
+    public let entries: [Entry]
+    /// When each entry begins to hold, in nanoseconds after the first; empty when each packet takes the next entry.
+    let times: [Int64]
+    /// After how long a timed trace begins again.
+    let period: Int64
+
+    /// A trace of which each packet takes the next entry, whenever it is sent. At least one entry.
+    public init(packets entries: [Entry]) {
+        precondition(!entries.isEmpty, "a trace holds at least one entry")
+        self.entries = entries
+        times = []
+        period = 0
+    }
+
+    /// A trace in which each entry holds for `duration`, above zero, and for every packet sent in that time. At least one
+    /// entry.
+    public init(slots entries: [Entry], of duration: Duration) {
+        let step = duration.asDelay
+        precondition(step > 0, "a slot is longer than zero and at most a day")
+        self.init(times: entries.indices.map { Int64($0) * step }, entries: entries, lasting: step)
+    }
+
+    /// `times` begin with zero and ascend; the last entry holds for `rest`.
+    init(times: [Int64], entries: [Entry], lasting rest: Int64) {
+        precondition(!entries.isEmpty && times.count == entries.count, "each entry of a trace has its time")
+        self.entries = entries
+        self.times = times
+        period = times[times.count - 1] + rest
+    }
+
+    /// Whether packets take their entries by the time at which they are sent; otherwise by their order.
+    public var isTimed: Bool { !times.isEmpty }
+
+    /// The entry for the packet with this index (0 for the first), sent `time` nanoseconds after the link's beginning.
+    func entry(forPacket index: Int, at time: Int64) -> Entry {
+        guard isTimed else { return entries[index % entries.count] }
+        let moment = max(time, 0) % period
+        var low = 0
+        var high = times.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if times[middle] <= moment { low = middle } else { high = middle }
+        }
+        return entries[low]
+    }
+}
+
+extension Trace {
+    /// What `network` does to `count` packets (1 or more) of `byteCount` bytes, one sent in each `slot`, for programs that
+    /// know traces and not models. A packet that comes twice is written once.
+    public init(
+        of network: NetworkModel, seed: UInt64, count: Int, slot: Duration = .milliseconds(20), byteCount: Int = 80
+    ) {
+        var link = EmulatedLink(network, seed: seed, beginning: .start)
+        var entries: [Entry] = []
+        entries.reserveCapacity(count)
+        for index in 0..<count {
+            let sent = Instant(nanoseconds: Int64(index) * slot.asDelay)
+            switch link.fate(ofPacket: byteCount, at: sent) {
+            case .lost: entries.append(.lost)
+            case .delivered(let time), .doubled(let time, _): entries.append(.delayed(time - sent))
+            }
+        }
+        self.init(slots: entries, of: slot)
+    }
+}

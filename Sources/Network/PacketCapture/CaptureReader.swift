@@ -1,0 +1,121 @@
+public import TenfourAudioCore
+
+/// Reads a capture packet by packet, in the order in which they lie in the file: pcap in both byte orders, with micro- and
+/// nanoseconds, and pcapng with any number of sections and interfaces.
+///
+/// Total: what is cut off or broken ends the reading there, and `damage` says so. Nothing is read outside the bytes, and a
+/// length is believed only as far as they reach.
+public struct CaptureReader {
+    /// Why reading ended before the end of the file; nil where it did not.
+    public private(set) var damage: String?
+
+    private var format: Format
+    private var position: Int
+
+    private enum Format {
+        case pcap(PCAP)
+        case pcapng(PCAPNG)
+    }
+
+    /// Reads the header of a file that is there whole. Throws for what is no capture.
+    public init(_ bytes: Span<UInt8>) throws(CaptureError) {
+        guard bytes.count >= 4 else { throw bytes.isEmpty ? .empty : .unknownFormat }
+        if ByteOrder.bigEndian.uint32(bytes, at: 0) == PCAPNG.sectionHeader {
+            (format, position) = (.pcapng(PCAPNG()), 0)
+        } else {
+            format = .pcap(try PCAP(bytes))
+            position = PCAP.headerByteCount
+        }
+    }
+
+    /// The next packet, nil at the end. `bytes` are those that were given to `init`.
+    public mutating func next(in bytes: Span<UInt8>) -> CapturedPacket? {
+        guard damage == nil, position < bytes.count else { return nil }
+        let step: CaptureStep
+        switch format {
+        case .pcap(let pcap):
+            step = pcap.next(in: bytes, at: position)
+        case .pcapng(var pcapng):
+            step = pcapng.next(in: bytes, at: position)
+            format = .pcapng(pcapng)
+        }
+        switch step {
+        case .packet(let packet, let end):
+            position = end
+            return packet
+        case .end:
+            position = bytes.count
+            return nil
+        case .damage(let words):
+            damage = words
+            return nil
+        }
+    }
+}
+
+/// What reading on in a capture led to.
+enum CaptureStep {
+    case packet(CapturedPacket, end: Int)
+    case end
+    case damage(String)
+}
+
+/// A packet as an interface saw it.
+public struct CapturedPacket: Hashable, Sendable {
+    /// Since 1970.
+    public var time: Instant
+    /// What its first bytes are.
+    public var linkType: LinkType
+    /// Where the bytes lie that were kept.
+    public var bytes: Range<Int>
+    /// How many there were on the wire.
+    public var originalByteCount: Int
+
+    public init(time: Instant, linkType: LinkType, bytes: Range<Int>, originalByteCount: Int) {
+        self.time = time
+        self.linkType = linkType
+        self.bytes = bytes
+        self.originalByteCount = originalByteCount
+    }
+}
+
+/// What a packet begins with, by its number among the link types of tcpdump.org.
+public struct LinkType: Hashable, Sendable {
+    public var rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// The loopback of BSD: four bytes that name the protocol, in the byte order of whoever captured, and in the network's.
+    static let null = LinkType(rawValue: 0)
+    static let loop = LinkType(rawValue: 108)
+    static let ethernet = LinkType(rawValue: 1)
+    /// An IP packet and nothing before it. OpenBSD and old captures have numbers of their own for it.
+    static let rawIP = [LinkType(rawValue: 101), LinkType(rawValue: 12), LinkType(rawValue: 14)]
+    static let ipv4 = LinkType(rawValue: 228)
+    static let ipv6 = LinkType(rawValue: 229)
+    /// Linux' `any` device, old and new.
+    static let linuxCooked = LinkType(rawValue: 113)
+    static let linuxCooked2 = LinkType(rawValue: 276)
+}
+
+/// Why a file is not read as a capture.
+public enum CaptureError: Error, Hashable, Sendable {
+    case empty
+    case unknownFormat
+    /// Cut off within the header.
+    case noHeader
+    /// A major version that is not 2.
+    case unknownVersion(UInt16)
+}
+
+extension CaptureError: CustomStringConvertible {
+    /// A sentence behind the name of the file.
+    public var description: String {
+        switch self {
+        case .empty: "is empty: nothing was captured"
+        case .unknownFormat: "is neither pcap nor pcapng: write one with tcpdump -w or dumpcap"
+        case .noHeader: "ends within the header of a capture: it was cut off before the first packet"
+        case .unknownVersion(let number): "is a pcap of version \(number), which nobody has described: capture it again"
+        }
+    }
+}

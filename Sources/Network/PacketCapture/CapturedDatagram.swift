@@ -1,0 +1,177 @@
+public import TenfourSession
+
+/// A UDP datagram within a captured packet: from the first bytes of the link through VLAN tags, IPv4 or IPv6 and their
+/// options to the payload.
+public struct CapturedDatagram: Hashable, Sendable {
+    public var source: Endpoint
+    public var destination: Endpoint
+    /// Where the payload lies, among the same bytes as the packet.
+    public var payload: Range<Int>
+
+    /// Takes a packet apart. Total: any bytes give a datagram or the reason why there is none.
+    public init(_ packet: CapturedPacket, in bytes: Span<UInt8>) throws(PassedOver) {
+        precondition(packet.bytes.lowerBound >= 0 && packet.bytes.upperBound <= bytes.count, "a packet of these bytes")
+        var cursor = Cursor(range: packet.bytes)
+        switch try Self.network(packet.linkType, bytes, &cursor) {
+        case .ipv4: try self.init(ipv4: bytes, &cursor)
+        case .ipv6: try self.init(ipv6: bytes, &cursor)
+        }
+    }
+
+    /// Why a packet holds no datagram that can be used.
+    public enum PassedOver: Error, Hashable, Sendable, CaseIterable {
+        /// A link of a kind that is not read here.
+        case unknownLink
+        /// ARP, spanning tree, wireless management …
+        case notIP
+        /// TCP, ICMP …
+        case notUDP
+        /// A part of a datagram that was too long for the network. Voice never is.
+        case fragment
+        /// The capture kept less of it than its header says (`tcpdump -s`).
+        case cutOff
+        /// It contradicts itself.
+        case malformed
+    }
+
+    private enum Network { case ipv4, ipv6 }
+
+    /// What of a packet has not been read yet.
+    private struct Cursor {
+        var range: Range<Int>
+
+        /// The start of the next `byteCount` bytes, which are there.
+        mutating func take(_ byteCount: Int) throws(PassedOver) -> Int {
+            guard byteCount <= range.count else { throw .cutOff }
+            defer { range = range.lowerBound + byteCount..<range.upperBound }
+            return range.lowerBound
+        }
+    }
+
+    private static let order = ByteOrder.bigEndian
+
+    // MARK: - Link
+
+    private static func network(
+        _ linkType: LinkType, _ bytes: Span<UInt8>, _ cursor: inout Cursor
+    ) throws(PassedOver) -> Network {
+        switch linkType {
+        case .ethernet:
+            return try network(etherTypeAt: cursor.take(14) + 12, bytes, &cursor)
+        case .linuxCooked:
+            return try network(etherTypeAt: cursor.take(16) + 14, bytes, &cursor)
+        case .linuxCooked2:
+            return try network(etherTypeAt: cursor.take(20), bytes, &cursor)
+        case .null, .loop:
+            return try network(family: bytes, at: cursor.take(4))
+        case .ipv4:
+            return .ipv4
+        case .ipv6:
+            return .ipv6
+        case _ where LinkType.rawIP.contains(linkType):
+            guard let first = cursor.range.first else { throw .cutOff }
+            switch bytes[first] >> 4 {
+            case 4: return .ipv4
+            case 6: return .ipv6
+            default: throw .notIP
+            }
+        default:
+            throw .unknownLink
+        }
+    }
+
+    /// Through any number of VLAN tags (IEEE 802.1Q and 802.1ad).
+    private static func network(
+        etherTypeAt offset: Int, _ bytes: Span<UInt8>, _ cursor: inout Cursor
+    ) throws(PassedOver) -> Network {
+        var offset = offset
+        while true {
+            switch order.uint16(bytes, at: offset) {
+            case 0x0800: return .ipv4
+            case 0x86DD: return .ipv6
+            case 0x8100, 0x88A8, 0x9100: offset = try cursor.take(4) + 2
+            default: throw .notIP
+            }
+        }
+    }
+
+    /// AF_INET is 2 everywhere, AF_INET6 is another number on each system, and the byte order that of whoever captured.
+    private static func network(family bytes: Span<UInt8>, at offset: Int) throws(PassedOver) -> Network {
+        let number = order.uint32(bytes, at: offset)
+        switch number > 0xFFFF ? number.byteSwapped : number {
+        case 2: return .ipv4
+        case 10, 24, 28, 30: return .ipv6
+        default: throw .notIP
+        }
+    }
+
+    // MARK: - IP
+
+    /// RFC 791 section 3.1.
+    private init(ipv4 bytes: Span<UInt8>, _ cursor: inout Cursor) throws(PassedOver) {
+        guard let start = cursor.range.first else { throw .cutOff }
+        guard bytes[start] >> 4 == 4 else { throw .malformed }
+        let headerByteCount = 4 * Int(bytes[start] & 0x0F)
+        guard headerByteCount >= 20 else { throw .malformed }
+        _ = try cursor.take(headerByteCount)
+        let order = Self.order
+        // More fragments, or one that does not begin at the beginning.
+        guard order.uint16(bytes, at: start + 6) & 0x3FFF == 0 else { throw .fragment }
+        guard bytes[start + 9] == Self.udp else { throw .notUDP }
+        try self.init(
+            udp: bytes, &cursor, from: .v4(order.uint32(bytes, at: start + 12)),
+            to: .v4(order.uint32(bytes, at: start + 16)))
+    }
+
+    /// RFC 8200 section 3, with the extension headers of section 4 before what is carried.
+    private init(ipv6 bytes: Span<UInt8>, _ cursor: inout Cursor) throws(PassedOver) {
+        let start = try cursor.take(40)
+        guard bytes[start] >> 4 == 6 else { throw .malformed }
+        var next = bytes[start + 6]
+        while next != Self.udp {
+            switch next {
+            case 0, 43, 60, 135, 139, 140:
+                // Hop by hop, routing, destination options, mobility, HIP, shim: type, length, and what is theirs.
+                let header = try cursor.take(8)
+                next = bytes[header]
+                _ = try cursor.take(8 * Int(bytes[header + 1]))
+            case 51:
+                // Authentication counts in units of four bytes, less two (RFC 4302 section 2).
+                let header = try cursor.take(8)
+                next = bytes[header]
+                _ = try cursor.take(max(4 * (Int(bytes[header + 1]) + 2) - 8, 0))
+            case 44:
+                let header = try cursor.take(8)
+                // An atomic fragment (RFC 6946) is all there is.
+                guard Self.order.uint16(bytes, at: header + 2) & 0xFFF9 == 0 else { throw .fragment }
+                next = bytes[header]
+            default:
+                throw .notUDP
+            }
+        }
+        try self.init(
+            udp: bytes, &cursor, from: Self.address(bytes, at: start + 8), to: Self.address(bytes, at: start + 24))
+    }
+
+    private static func address(_ bytes: Span<UInt8>, at offset: Int) -> IPAddress {
+        .v6(high: order.uint64(bytes, at: offset), low: order.uint64(bytes, at: offset + 8), scope: 0)
+    }
+
+    // MARK: - UDP
+
+    private static let udp: UInt8 = 17
+
+    /// RFC 768. Its own length counts: what follows is padding of the link.
+    private init(
+        udp bytes: Span<UInt8>, _ cursor: inout Cursor, from source: IPAddress, to destination: IPAddress
+    ) throws(PassedOver) {
+        let start = try cursor.take(8)
+        let order = Self.order
+        let byteCount = Int(order.uint16(bytes, at: start + 4))
+        guard byteCount >= 8 else { throw .malformed }
+        let payload = try cursor.take(byteCount - 8)
+        self.source = Endpoint(source, port: order.uint16(bytes, at: start))
+        self.destination = Endpoint(destination, port: order.uint16(bytes, at: start + 2))
+        self.payload = payload..<payload + byteCount - 8
+    }
+}

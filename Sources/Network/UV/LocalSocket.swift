@@ -1,0 +1,165 @@
+import CUV
+import Glibc
+
+/// A Unix socket at a path, that tells whoever connects one thing and hangs up. Only its owner's programs may connect.
+///
+/// On the thread of its loop only. Nothing is read from those who connect, and eight of them are served at a time: for one more,
+/// the one who has waited longest is hung up on. From then on the process ignores SIGPIPE, since libuv would have it ended by
+/// one who hangs up. The C type is `uv_pipe_t`.
+@safe public final class LocalSocket: LoopHandle {
+    private let pipe: UnsafeMutablePointer<uv_pipe_t>
+    private unowned let loop: EventLoop
+    private var answer: (() -> [UInt8])?
+    private var callers: [StatusClient] = []
+
+    private static let maximumCallerCount = 8
+    /// `sockaddr_un` holds no longer path.
+    public static let maximumPathByteCount = 107
+
+    /// Listens at `path`, where the socket of a program that has ended is put out of the way; `answer` is asked for each who
+    /// connects. Throws `EADDRINUSE` where somebody answers already. The C functions are `uv_pipe_bind` and `uv_listen`.
+    public init(on loop: EventLoop, listeningAt path: String, answer: @escaping () -> [UInt8]) throws(NetworkError) {
+        // libuv would cut it.
+        guard path.utf8.count <= Self.maximumPathByteCount else { throw NetworkError("uv_pipe_bind", -ENAMETOOLONG) }
+        try Self.removeLeftover(at: path)
+        _ = signal(SIGPIPE, SIG_IGN)
+        let pipe = unsafe try Self.initialised("uv_pipe_init") { unsafe uv_pipe_init(loop.loop, $0, 0) }
+        unsafe self.pipe = pipe
+        self.loop = loop
+        self.answer = answer
+        unsafe super.init(adopting: pipe)
+        let mask = umask(0o177)
+        var code = unsafe uv_pipe_bind(pipe, path)
+        umask(mask)
+        var function = "uv_pipe_bind"
+        if code == 0 {
+            function = "uv_listen"
+            code = unsafe uv_listen(
+                UnsafeMutableRawPointer(pipe).assumingMemoryBound(to: uv_stream_t.self), 8, connected)
+        }
+        guard code == 0 else {
+            close()
+            throw NetworkError(function, code)
+        }
+    }
+
+    override func willClose() {
+        answer = nil
+        for caller in callers { caller.close() }
+        callers = []
+    }
+
+    fileprivate func accept() {
+        guard let answer, let caller = try? StatusClient(on: loop) else { return }
+        guard unsafe caller.accept(from: UnsafeMutableRawPointer(pipe).assumingMemoryBound(to: uv_stream_t.self)) else {
+            return caller.close()
+        }
+        callers.removeAll(where: \.isClosed)
+        if callers.count >= Self.maximumCallerCount { callers.removeFirst().close() }
+        callers.append(caller)
+        caller.tell(answer())
+    }
+}
+
+/// One who has connected.
+@safe private final class StatusClient: LoopHandle {
+    private let pipe: UnsafeMutablePointer<uv_pipe_t>
+    private let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
+    private var bytes: UnsafeMutableBufferPointer<CChar>?
+
+    init(on loop: EventLoop) throws(NetworkError) {
+        let pipe = unsafe try Self.initialised("uv_pipe_init") { unsafe uv_pipe_init(loop.loop, $0, 0) }
+        unsafe self.pipe = pipe
+        unsafe super.init(adopting: pipe)
+    }
+
+    deinit {
+        unsafe request.deallocate()
+        unsafe bytes?.deallocate()
+    }
+
+    private var stream: UnsafeMutablePointer<uv_stream_t> {
+        unsafe UnsafeMutableRawPointer(pipe).assumingMemoryBound(to: uv_stream_t.self)
+    }
+
+    func accept(from listener: UnsafeMutablePointer<uv_stream_t>) -> Bool { unsafe uv_accept(listener, stream) == 0 }
+
+    /// Hangs up when it is told, or cannot be. The C function is `uv_write`.
+    func tell(_ answer: [UInt8]) {
+        let bytes = UnsafeMutableBufferPointer<CChar>.allocate(capacity: answer.count)
+        for index in answer.indices { unsafe bytes[index] = CChar(bitPattern: answer[index]) }
+        unsafe self.bytes = bytes
+        var buffer = unsafe uv_buf_init(bytes.baseAddress, UInt32(answer.count))
+        if unsafe uv_write(request, stream, &buffer, 1, told) != 0 { close() }
+    }
+}
+
+// MARK: The other end
+
+extension LocalSocket {
+    /// All that the socket at `path` tells, at most `maximumByteCount`. Waits; for a program that does nothing else. Throws
+    /// `ENOENT` or `ECONNREFUSED` where nobody is there, and `EAGAIN` after `patience` seconds of silence.
+    public static func ask(
+        _ path: String, maximumByteCount: Int = 64 << 20, patience: Int = 5
+    ) throws(NetworkError) -> [UInt8] {
+        let descriptor = try connect(to: path)
+        defer { Glibc.close(descriptor) }
+        var patience = timeval(tv_sec: patience, tv_usec: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count < maximumByteCount {
+            let count = unsafe Glibc.read(descriptor, &room, room.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw NetworkError("read", -errno) }
+            if count == 0 { break }
+            bytes += room[..<count]
+        }
+        return bytes
+    }
+
+    /// A descriptor, which is the caller's to close.
+    private static func connect(to path: String) throws(NetworkError) -> Int32 {
+        guard path.utf8.count <= maximumPathByteCount else { throw NetworkError("connect", -ENAMETOOLONG) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { room in
+            for (index, byte) in path.utf8.enumerated() { unsafe room[index] = byte }
+        }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw NetworkError("socket", -errno) }
+        let code = unsafe withUnsafeBytes(of: &address) { bytes in
+            unsafe Glibc.connect(
+                descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!, socklen_t(bytes.count))
+        }
+        guard code == 0 else {
+            let reason = errno
+            Glibc.close(descriptor)
+            throw NetworkError("connect", -reason)
+        }
+        return descriptor
+    }
+
+    /// A socket is left behind where a program was killed. What is no socket is not ours to remove.
+    private static func removeLeftover(at path: String) throws(NetworkError) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
+        do throws(NetworkError) {
+            Glibc.close(try connect(to: path))
+        } catch {
+            if error.code == ECONNREFUSED { _ = unsafe unlink(path) }
+            return
+        }
+        throw NetworkError("uv_pipe_bind", -EADDRINUSE)
+    }
+}
+
+@c private func connected(_ stream: UnsafeMutablePointer<uv_stream_t>?, _ status: Int32) {
+    guard let stream = unsafe stream, status == 0 else { return }
+    unsafe LoopHandle.behind(stream, as: LocalSocket.self).accept()
+}
+
+@c private func told(_ request: UnsafeMutablePointer<uv_write_t>?, _: Int32) {
+    guard let request = unsafe request, let stream = unsafe request.pointee.handle else { return }
+    unsafe LoopHandle.behind(stream, as: LoopHandle.self).close()
+}

@@ -1,0 +1,52 @@
+import CUV
+public import TenfourAudioCore
+
+/// Calls back once at or after a deadline. On the thread of its loop only. The C type is `uv_timer_t`.
+@safe public final class LoopTimer: LoopHandle {
+    private let timer: UnsafeMutablePointer<uv_timer_t>
+    private var fire: (() -> Void)?
+
+    /// The deadline it is armed for, until it fires.
+    public private(set) var deadline: Instant?
+
+    init(on loop: EventLoop, _ fire: @escaping () -> Void) throws(NetworkError) {
+        unsafe timer = try Self.initialised("uv_timer_init") { unsafe uv_timer_init(loop.loop, $0) }
+        self.fire = fire
+        unsafe super.init(adopting: timer)
+    }
+
+    /// Fires once, never before `deadline` and usually less than two milliseconds after it; at once if it has passed.
+    /// Replaces an earlier deadline; to arm it for the same one again costs nothing. The C function is `uv_timer_start`.
+    public func arm(at deadline: Instant) {
+        if isClosed || deadline == self.deadline { return }
+        self.deadline = deadline
+        // libuv adds the delay to its own clock, which counts whole milliseconds of ours and stands still between waits.
+        let due = UInt64(clamping: deadline.nanoseconds)
+        let milliseconds = due / 1_000_000 + (due % 1_000_000 == 0 ? 0 : 1)
+        let now = unsafe uv_now(timer.pointee.loop)
+        let code = unsafe uv_timer_start(timer, timerFired, milliseconds > now ? milliseconds - now : 0, 0)
+        assert(code == 0)
+    }
+
+    /// Does not fire until it is armed again. The C function is `uv_timer_stop`.
+    public func disarm() {
+        if isClosed || deadline == nil { return }
+        deadline = nil
+        unsafe uv_timer_stop(timer)
+    }
+
+    override func willClose() {
+        deadline = nil
+        fire = nil
+    }
+
+    fileprivate func deadlineReached() {
+        deadline = nil
+        fire?()
+    }
+}
+
+@c private func timerFired(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
+    guard let timer = unsafe timer else { return }
+    unsafe LoopHandle.behind(timer, as: LoopTimer.self).deadlineReached()
+}

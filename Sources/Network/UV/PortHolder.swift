@@ -1,0 +1,82 @@
+import Glibc
+internal import TenfourAudioCore
+
+/// The process that has a UDP port, where it is one of this user's, or this user is root.
+public struct PortHolder: Hashable, Sendable, CustomStringConvertible {
+    public var process: Int32
+    /// The name of its program, as `/proc/PID/comm` has it, at most 15 bytes, fit to be shown: any program can choose its name.
+    public var program: String
+    /// Whether it is this process itself.
+    public var isThisProcess: Bool { process == getpid() }
+
+    public var description: String { isThisProcess ? "this program itself" : "\(program) (process \(process))" }
+
+    /// Nil where no such process can be seen. `/proc/net/udp` and `udp6` name the sockets of a port, `/proc/PID/fd` those of a
+    /// process. `root` stands for `/proc` in tests.
+    public init?(of port: UInt16, root: String = "/proc") {
+        let sockets = Self.sockets(of: port, root: root)
+        guard !sockets.isEmpty else { return nil }
+        let processes = Self.names(in: root).compactMap { Int32($0) }
+        let holder = processes.first { process in
+            let folder = "\(root)/\(process)/fd"
+            return Self.names(in: folder).contains { sockets.contains(Self.target(of: "\(folder)/\($0)")) }
+        }
+        guard let holder else { return nil }
+        process = holder
+        let name = Self.bytes(of: "\(root)/\(holder)/comm").prefix { $0 != UInt8(ascii: "\n") }
+        program = String(fromPeer: String(decoding: name, as: UTF8.self))
+    }
+
+    /// The sockets of this machine that have the port, on whatever addresses.
+    static func sockets(of port: UInt16, root: String = "/proc") -> Set<String> {
+        Set(["udp", "udp6"].flatMap { sockets(of: port, inTable: "\(root)/net/\($0)") })
+    }
+
+    /// `socket:[12345]`, as the links in `/proc/PID/fd` say it. A line begins `  12: 00000000:138C 00000000:0000 07 …`, and the
+    /// tenth column is the socket's inode.
+    private static func sockets(of port: UInt16, inTable path: String) -> [String] {
+        let digits = String(port, radix: 16, uppercase: true)
+        let ending = ":" + String(repeating: "0", count: 4 - digits.count) + digits
+        return String(decoding: bytes(of: path), as: UTF8.self).split(separator: "\n").compactMap { line in
+            let columns = line.split(separator: " ")
+            return columns.count > 9 && columns[1].hasSuffix(ending) ? "socket:[\(columns[9])]" : nil
+        }
+    }
+
+    private static func target(of link: String) -> String {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 64) { room, count in
+            count = unsafe room.withMemoryRebound(to: CChar.self) { unsafe max(readlink(link, $0.baseAddress!, 64), 0) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A file of `/proc`, which tells no length; empty where it cannot be read.
+    static func bytes(of path: String) -> [UInt8] {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        // A table of sockets is longer than one page, and this machine may have thousands.
+        while bytes.count < 1 << 24 {
+            let count = unsafe read(file, &chunk, chunk.count)
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+
+    /// The names in a folder, hidden ones and `.` and `..` too; none where it cannot be read. The C function is `readdir`.
+    package static func names(in path: String) -> [String] {
+        guard let folder = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            names.append(name)
+        }
+        return names
+    }
+}

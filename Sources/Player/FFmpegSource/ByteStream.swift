@@ -1,0 +1,142 @@
+#if FFmpeg
+    internal import CAV
+    internal import TenfourMediaSource
+
+    /// The bytes of a download as FFmpeg reads them. The C functions are `avio_alloc_context` and `avio_context_free`.
+    @safe
+    final class ByteStream {
+        let download: any ByteSource
+        /// Where in the resource FFmpeg's first byte lies.
+        let start: Int
+        /// Why FFmpeg got no bytes, since that was last asked.
+        fileprivate var failure: ByteSourceError?
+        /// How many bytes may still be read: a bound on what a file makes FFmpeg hold while it is opened.
+        var allowance = Int.max
+        private(set) var offset = 0
+        let handle: UnsafeMutablePointer<AVIOContext>
+
+        /// Read before FFmpeg came: a download may not be able to give it again.
+        private let beginning: (offset: Int, bytes: [UInt8])
+
+        /// FFmpeg may go anywhere: by a request, or since all of it is held.
+        let isSeekable: Bool
+
+        /// While it is set, FFmpeg may go anywhere within these bytes of the resource, and nowhere else.
+        var confinement: Range<Int>? {
+            didSet {
+                let isFree = isSeekable || confinement != nil
+                unsafe handle.pointee.seekable = isFree ? AVIO_SEEKABLE_NORMAL : 0
+            }
+        }
+
+        private static let bufferSize: Int32 = 32_768
+
+        /// Whether the next `count` bytes can be read without waiting.
+        func isHere(_ count: Int) -> Bool {
+            let state = download.state
+            return state.phase == .ended || state.held.upperBound >= start + offset + count
+        }
+
+        /// Of the download that `window` has looked at.
+        init?(_ window: borrowing ByteWindow, from start: Int, isHeld: Bool) {
+            download = window.download
+            beginning = window.held
+            self.start = start
+            isSeekable = isHeld || download.state.isSeekable
+            guard let buffer = unsafe av.av_malloc(Int(Self.bufferSize)) else { return nil }
+            guard
+                let handle = unsafe av.avio_alloc_context(
+                    buffer.assumingMemoryBound(to: UInt8.self), Self.bufferSize, 0, nil, readBytes, nil, seekBytes)
+            else {
+                unsafe av.av_free(buffer)
+                return nil
+            }
+            unsafe self.handle = handle
+            unsafe handle.pointee.opaque = Unmanaged.passUnretained(self).toOpaque()
+            unsafe handle.pointee.seekable = isSeekable ? AVIO_SEEKABLE_NORMAL : 0
+        }
+
+        deinit {
+            // FFmpeg may have replaced the buffer.
+            unsafe av.av_free(handle.pointee.buffer)
+            var handle: UnsafeMutablePointer<AVIOContext>? = unsafe handle
+            unsafe av.avio_context_free(&handle)
+        }
+
+        /// The failure of the download that made a call to FFmpeg fail, if it was that. Reading may go on after.
+        func takeFailure() -> ByteSourceError? {
+            defer { failure = nil }
+            return failure
+        }
+
+        /// FFmpeg remembers an end and an error for good; ours may pass.
+        func forgetEnd() {
+            unsafe handle.pointee.eof_reached = 0
+            unsafe handle.pointee.error = 0
+        }
+
+        fileprivate func read(into room: UnsafeMutableRawBufferPointer) -> Int32 {
+            guard allowance > 0 else { return tenfour_av_not_permitted() }
+            if let length = download.state.byteCount, start + offset >= length { return tenfour_av_eof() }
+            if let confinement, !confinement.contains(start + offset) { return tenfour_av_eof() }
+            let place = start + offset - beginning.offset
+            if beginning.bytes.indices.contains(place) {
+                let count = min(beginning.bytes.count - place, room.count)
+                for index in 0..<count { unsafe room[index] = beginning.bytes[place + index] }
+                offset += count
+                return Int32(count)
+            }
+            do throws(ByteSourceError) {
+                let count = unsafe try min(download.read(at: start + offset, into: room), room.count)
+                guard count > 0 else { return tenfour_av_eof() }
+                offset += count
+                allowance -= count
+                return Int32(count)
+            } catch {
+                failure = error
+                return tenfour_av_exit()
+            }
+        }
+
+        fileprivate func seek(to place: Int64, _ whence: Int32) -> Int64 {
+            let end = confinement?.upperBound ?? download.state.byteCount
+            let length = end.map { max($0 - start, 0) }
+            if whence & AVSEEK_SIZE != 0 { return length.map(Int64.init) ?? Int64(tenfour_av_not_supported()) }
+            let base: Int
+            switch whence & ~AVSEEK_FORCE {
+            case 0: base = 0
+            case 1: base = offset
+            case 2:
+                guard let length else { return Int64(tenfour_av_not_supported()) }
+                base = length
+            default: return Int64(tenfour_av_not_supported())
+            }
+            let (sum, isTooFar) = base.addingReportingOverflow(Int(place))
+            guard !isTooFar, sum >= 0, sum < 1 << 60 else { return Int64(tenfour_av_not_supported()) }
+            // On from here FFmpeg may read, and so much as was looked at in the beginning it may read again.
+            guard
+                isSeekable || sum >= offset || beginning.bytes.indices.contains(start + sum - beginning.offset)
+                    || confinement?.contains(start + sum) == true
+            else {
+                return Int64(tenfour_av_not_supported())
+            }
+            offset = sum
+            return Int64(sum)
+        }
+    }
+
+    @c
+    private func readBytes(_ opaque: UnsafeMutableRawPointer?, _ room: UnsafeMutablePointer<UInt8>?, _ count: Int32)
+        -> Int32
+    {
+        guard let opaque = unsafe opaque, count > 0 else { return tenfour_av_not_supported() }
+        let stream = unsafe Unmanaged<ByteStream>.fromOpaque(opaque).takeUnretainedValue()
+        return unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: room, count: Int(count)))
+    }
+
+    @c
+    private func seekBytes(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: Int32) -> Int64 {
+        guard let opaque = unsafe opaque else { return Int64(tenfour_av_not_supported()) }
+        return unsafe Unmanaged<ByteStream>.fromOpaque(opaque).takeUnretainedValue().seek(to: offset, whence)
+    }
+#endif

@@ -1,0 +1,313 @@
+#if FFmpeg
+    internal import CAV
+    public import TenfourMediaSource
+    public import TenfourAudioCore
+
+    /// Packets out of a container, by libavformat. The C functions are `av_read_frame` and `av_seek_frame`.
+    ///
+    /// Which demultiplexer reads is decided by the container and never by FFmpeg, and none may open anything else.
+    @safe
+    public final class FFmpegDemuxer: PacketSource {
+        public private(set) var track: Track
+        public private(set) var bitRate: Int?
+
+        let codec: CodecParameters
+        let packet: Packet
+        let timeBase: AVRational
+        let preroll: Duration
+        let correction = Duration.zero
+        let isExact = true
+
+        let stream: ByteStream
+        private let file: ContainerFile
+        let handle: UnsafeMutablePointer<AVFormatContext>
+        let streamIndex: Int32
+        /// The timestamp at which the sound begins: not zero in what was cut out of something longer, as radio is.
+        private(set) var origin: Int64?
+        private let startsAtFirstPacket: Bool
+        /// The duration of a packet may be less than what is decoded of it.
+        private let tellsDurations: Bool
+        /// Whether packets of video lie between those of audio.
+        private let holdsOthers: Bool
+        private let firstByte: Int
+        /// A seek has read the packet that comes next.
+        var isPacketRead = false
+        var isContiguous = true
+        private var parsed = Extent()
+        public internal(set) var reach: Duration?
+        /// Where packets that were read begin, about one a second.
+        private(set) var places: [Place] = []
+        /// The timestamp at which the last packet that was read ends.
+        private(set) var lastEnd: Int64 = 0
+        private var measured: Duration?
+
+        /// What the packets so far held.
+        private struct Extent {
+            var byteCount = 0
+            var time: Int64 = 0
+            /// Where the last sound ended.
+            var end: Int64 = 0
+            var lastByte = 0
+        }
+
+        /// Where a packet lies, in the stream's clock and in the resource.
+        struct Place {
+            var ticks: Int64
+            var offset: Int
+        }
+
+        /// 36 hours of places, at one a second.
+        private static let placeLimit = 1 << 17
+
+        /// As much of a file may be read before its first packet, pictures and all.
+        private static let openingLimit = 1 << 26
+
+        /// `tag` lies in front of the container, if there is one.
+        init(_ stream: ByteStream, _ container: ContainerFormat, tag: ID3Tag) throws(ReaderError) {
+            guard let name = Self.demultiplexer(of: container), let format = unsafe av.av_find_input_format(name),
+                let packet = Packet(), let codec = CodecParameters()
+            else { throw .undecodable("this FFmpeg was built without what reads \(container) files") }
+            self.stream = stream
+            self.packet = packet
+            self.codec = codec
+            stream.allowance = Self.openingLimit
+            unsafe file = try ContainerFile(stream, format, name)
+            unsafe handle = file.handle
+            stream.allowance = .max
+            guard let index = file.firstSound, let chosen = unsafe handle.pointee.streams[Int(index)] else {
+                throw .parse(.malformed("there is no sound in this file"))
+            }
+            guard unsafe av.avcodec_parameters_copy(codec.handle, chosen.pointee.codecpar) >= 0 else {
+                throw .undecodable(said(by: tenfour_av_no_memory()))
+            }
+            streamIndex = index
+            timeBase = unsafe chosen.pointee.time_base
+            guard timeBase.num > 0, timeBase.den > 0 else { throw .parse(.malformed("its clock does not run")) }
+            firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
+            startsAtFirstPacket = [.ogg, .mpegTS, .matroska].contains(container)
+            // The first page of Ogg after a jump does not tell exactly where it lies, and a page may last a second and more.
+            preroll = container == .ogg ? .seconds(3) : .milliseconds(300)
+            tellsDurations = container == .mp4
+            holdsOthers = container == .mpegTS || container == .matroska
+            unsafe Self.discardAllBut(index, of: handle)
+            track = Track(
+                codec: codec.name, format: codec.format ?? LPCMFormat(),
+                title: unsafe Self.text("title", in: handle, index) ?? tag.title,
+                artist: unsafe Self.text("artist", in: handle, index) ?? tag.artist)
+        }
+
+        // MARK: Packets
+
+        public func nextPacket() throws(DemuxerError) -> PacketDescription? {
+            if isPacketRead {
+                isPacketRead = false
+            } else {
+                guard try readPacket() else {
+                    if isContiguous { measure() }
+                    return nil
+                }
+            }
+            return describe()
+        }
+
+        /// Reads the next packet of the stream into `packet`; false at the end.
+        func readPacket() throws(DemuxerError) -> Bool {
+            stream.forgetEnd()
+            while true {
+                unsafe av.av_packet_unref(packet.handle)
+                let result = unsafe av.av_read_frame(handle, packet.handle)
+                if result < 0 {
+                    if let failure = stream.takeFailure() { throw .download(failure) }
+                    // Truncated and broken files end where nothing more can be parsed.
+                    return false
+                }
+                if unsafe packet.handle.pointee.stream_index == streamIndex, unsafe packet.handle.pointee.size > 0 {
+                    break
+                }
+            }
+            let none = tenfour_av_no_timestamp()
+            let given = unsafe packet.handle.pointee.pts == none ? packet.handle.pointee.dts : packet.handle.pointee.pts
+            if given != none {
+                if origin == nil { origin = startsAtFirstPacket ? max(given, 0) : 0 }
+                unsafe packet.handle.pointee.pts = given.subtractingReportingOverflow(origin ?? 0).partialValue
+            }
+            unsafe packet.handle.pointee.dts = packet.handle.pointee.pts
+            return true
+        }
+
+        func soundLength(of decoded: Int, at hertz: Int32) -> Int {
+            let (duration, discarded) = unsafe (packet.handle.pointee.duration, Int(clamping: discardedSampleCount))
+            if discarded > 0 { return decoded - min(discarded, decoded) }
+            guard tellsDurations, duration > 0 else { return decoded }
+            return min(decoded, Int(clamping: av.av_rescale_q(duration, timeBase, AVRational(num: 1, den: hertz))))
+        }
+
+        /// How much of a packet's end is no sound: ten bytes, the second four of which count samples
+        /// (`AV_PKT_DATA_SKIP_SAMPLES`).
+        private var discardedSampleCount: UInt32 {
+            var size = 0
+            guard let data = unsafe av.av_packet_get_side_data(packet.handle, AV_PKT_DATA_SKIP_SAMPLES, &size),
+                size >= 8
+            else { return 0 }
+            return unsafe Span(_unsafeStart: data, count: size).littleEndian32(at: 4)
+        }
+
+        func describe() -> PacketDescription {
+            let (position, size) = unsafe (packet.handle.pointee.pos, Int(packet.handle.pointee.size))
+            let time = unsafe max(packet.handle.pointee.duration, 0)
+            let offset = position >= 0 ? stream.start + Int(clamping: position) : stream.start + parsed.lastByte
+            parsed.byteCount += size
+            parsed.lastByte = max(parsed.lastByte, offset - stream.start + size)
+            parsed.time = parsed.time.addingReportingOverflow(time).partialValue
+            let begin = unsafe packet.handle.pointee.pts
+            let from = begin == tenfour_av_no_timestamp() ? parsed.end : begin
+            lastEnd = from.addingReportingOverflow(time).partialValue
+            parsed.end = max(parsed.end, lastEnd)
+            if position >= 0 { note(Place(ticks: from, offset: offset)) }
+            if parsed.time > 0 {
+                let seconds = Double(parsed.time) * Double(timeBase.num) / Double(timeBase.den)
+                bitRate = Int(clamping: Int64(min(Double(parsed.byteCount) * 8 / max(seconds, 1e-3), 1e12)))
+            }
+            return PacketDescription(offset: offset, byteCount: size, frameCount: FrameCount(frames(in: time)))
+        }
+
+        private func note(_ place: Place) {
+            guard places.last.map({ duration(of: place.ticks) - duration(of: $0.ticks) >= .seconds(1) }) ?? true
+            else { return }
+            if places.count == Self.placeLimit { places.removeFirst(Self.placeLimit / 2) }
+            places.append(place)
+        }
+
+        // MARK: Time
+
+        public var duration: Estimate<Duration>? {
+            if let measured { return Estimate(measured, isExact: true) }
+            let none = tenfour_av_no_timestamp()
+            if let stream = unsafe handle.pointee.streams[Int(streamIndex)] {
+                let told = unsafe stream.pointee.duration
+                if told != none, told > 0 {
+                    return Estimate(duration(of: told), isExact: true)
+                }
+            }
+            let whole = unsafe handle.pointee.duration
+            if whole != none, whole > 0 { return Estimate(.microseconds(min(whole, 1 << 55)), isExact: true) }
+            guard let byteCount = stream.download.state.byteCount, parsed.byteCount > 0, parsed.time > 0 else {
+                return nil
+            }
+            let firstByte = holdsOthers ? 0 : firstByte
+            let held = holdsOthers ? max(parsed.lastByte, 1) : parsed.byteCount
+            let share = Double(max(byteCount - stream.start - firstByte, 0)) / Double(held)
+            let ticks = min(Double(parsed.time) * share, 1e15)
+            return Estimate(duration(of: Int64(ticks)), isExact: track.codec.hasPrefix("pcm"))
+        }
+
+        /// After the last packet. What the file says is right to the sample where the two agree but for the last packet's
+        /// filling.
+        private func measure() {
+            let parsed = duration(of: parsed.end)
+            if let told = duration, told.isExact, told.value - parsed < .milliseconds(200),
+                parsed - told.value < .milliseconds(200)
+            {
+                measured = told.value
+            } else {
+                measured = parsed
+            }
+        }
+
+        public func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
+            reach = nil
+            guard stream.isSeekable else { return try seekWithinWhatIsHere(to: position) }
+            stream.forgetEnd()
+            return try jump(to: stamp(of: position), orTo: position)
+        }
+
+        /// `position` in the stream's own timestamps.
+        func stamp(of position: Duration) throws(DemuxerError) -> Int64 {
+            // A damaged file may begin near the greatest timestamp.
+            let (stamp, isTooFar) = ticks(of: max(position, .zero)).addingReportingOverflow(origin ?? 0)
+            if isTooFar { throw .malformed("its timestamps overflow there: the file is damaged") }
+            return stamp
+        }
+
+        /// Seeks so that the next packet holds `wanted` or lies before it. Returns where that begins, or `position`
+        /// where FFmpeg does not tell.
+        func jump(to wanted: Int64, orTo position: Duration) throws(DemuxerError) -> Estimate<Duration> {
+            let result = unsafe av.av_seek_frame(handle, streamIndex, wanted, AVSEEK_FLAG_BACKWARD)
+            if result < 0 {
+                if let failure = stream.takeFailure() { throw .download(failure) }
+                // Before the first entry of an index there is the beginning.
+                let other = unsafe av.av_seek_frame(handle, streamIndex, wanted, 0)
+                if let failure = stream.takeFailure() { throw .download(failure) }
+                guard other >= 0 else {
+                    throw .malformed("one cannot go to another place in this file (\(said(by: result)))")
+                }
+            }
+            isContiguous = false
+            isPacketRead = try readPacket()
+            guard isPacketRead else { return Estimate(duration?.value ?? position, isExact: true) }
+            let begin = unsafe packet.handle.pointee.pts
+            return Estimate(begin == tenfour_av_no_timestamp() ? position : duration(of: begin), isExact: true)
+        }
+
+        func learn(_ format: LPCMFormat) { track.format = format }
+
+        func duration(of ticks: Int64) -> Duration {
+            let limit: Int64 = 1 << 55
+            let microseconds = av.av_rescale_q(
+                min(max(ticks, -limit), limit), timeBase, AVRational(num: 1, den: 1_000_000))
+            return .microseconds(min(max(microseconds, -limit), limit))
+        }
+
+        func ticks(of duration: Duration) -> Int64 {
+            av.av_rescale_q(Instant.nanoseconds(in: duration), AVRational(num: 1, den: 1_000_000_000), timeBase)
+        }
+
+        private func frames(in ticks: Int64) -> Int {
+            let second = AVRational(num: 1, den: Int32(clamping: track.format.rate.hertz))
+            return Int(clamping: min(max(av.av_rescale_q(ticks, timeBase, second), 0), 1 << 40))
+        }
+    }
+
+    // MARK: Opening
+
+    extension FFmpegDemuxer {
+        private static func demultiplexer(of container: ContainerFormat) -> String? {
+            switch container {
+            case .ogg, .oggOpus: "ogg"
+            case .wav: "wav"
+            case .wave64: "w64"
+            case .aiff: "aiff"
+            case .caf: "caf"
+            case .flac: "flac"
+            case .mp4: "mov"
+            case .matroska: "matroska"
+            case .mpegTS: "mpegts"
+            default: nil
+            }
+        }
+
+        /// Pictures are given back at once.
+        private static func discardAllBut(_ index: Int32, of handle: UnsafeMutablePointer<AVFormatContext>) {
+            let count = unsafe handle.pointee.nb_streams
+            for other in 0..<count where Int32(other) != index {
+                guard let stream = unsafe handle.pointee.streams[Int(other)] else { continue }
+                unsafe stream.pointee.discard = AVDISCARD_ALL
+                unsafe av.av_packet_unref(&stream.pointee.attached_pic)
+            }
+        }
+
+        private static func text(
+            _ key: String, in handle: UnsafeMutablePointer<AVFormatContext>, _ index: Int32
+        ) -> String? {
+            var entry = unsafe av.av_dict_get(handle.pointee.metadata, key, nil, 0)
+            // Ogg has its tags at the stream.
+            if unsafe entry == nil {
+                unsafe entry = av.av_dict_get(handle.pointee.streams[Int(index)]?.pointee.metadata, key, nil, 0)
+            }
+            guard let value = unsafe entry?.pointee.value else { return nil }
+            // Bounded before Swift looks for its end: tags have no limit of their own.
+            let length = unsafe strnlen(value, 4_096)
+            return unsafe shown(String(decoding: UnsafeRawBufferPointer(start: value, count: length), as: UTF8.self))
+        }
+    }
+#endif

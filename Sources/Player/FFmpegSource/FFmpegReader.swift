@@ -1,0 +1,199 @@
+#if FFmpeg
+    internal import CAV
+    public import TenfourMediaSource
+    internal import TenfourResampling
+    public import TenfourAudioCore
+
+    /// Decodes by libavcodec and converts by libswresample.
+    ///
+    /// What lies before the beginning of the sound (a codec's start) or behind its end (the filling of its last packet) is left
+    /// out where the file says how much that is.
+    @safe
+    public final class FFmpegReader: MediaReader {
+        public let format: LPCMFormat
+        /// Packets that no sound came of, since the beginning.
+        public private(set) var damagedPacketCount = 0
+
+        private let source: any PacketSource
+        private let decoder: Decoder
+        private var converter: Converter?
+        private var state = State.reading
+        private var damagedInARow = 0
+        private var hasDecoded = false
+        /// The decoder's.
+        private var rate = SampleRate.opus
+        /// The part of the decoder's frame that is still to be converted.
+        private var rest = 0..<0
+        private let converted: ConvertedAudio
+
+        private enum State { case reading, draining, ended }
+
+        /// So many packets in a row of which none can be decoded are no sound.
+        private static let damageLimit = 2_000
+
+        public var parser: any Demuxer { source }
+
+        /// Waits for the first sound, of which the track learns what only a decoder knows.
+        init(_ source: any PacketSource, format: LPCMFormat?) throws(ReaderError) {
+            self.source = source
+            decoder = try Decoder(source.codec, timeBase: source.timeBase)
+            // A transport stream does not say how its sound is sampled: the decoder does.
+            let isUnknown = format == nil && source.codec.format == nil
+            let hasFrame = isUnknown ? try Self.decodeFirst(source, decoder) : false
+            self.format = format ?? (hasFrame ? unsafe Self.format(of: decoder.frame) : nil) ?? source.track.format
+            converted = ConvertedAudio(self.format)
+            if hasFrame { try takeFrame() }
+            guard try refill() else { throw .parse(.malformed("there is no sound in it")) }
+        }
+
+        public var position: Estimate<Duration> {
+            Estimate(max(converted.position + source.correction, .zero), isExact: source.isExact)
+        }
+
+        public func read(into samples: inout MutableSpan<Float>) throws(ReaderError) -> FrameCount {
+            try converted.read(into: &samples) { () throws(ReaderError) in try refill() }
+        }
+
+        public func seek(to position: Duration) throws(ReaderError) -> Estimate<Duration> {
+            try converted.seek(to: position, in: source, preroll: source.preroll, at: rate)
+            decoder.reset()
+            converter = nil
+            (rest, damagedInARow) = (0..<0, 0)
+            state = .reading
+            return self.position
+        }
+
+        // MARK: Decoding
+
+        /// Has `decoder` hold the first frame; false where there is none.
+        private static func decodeFirst(
+            _ source: any PacketSource, _ decoder: borrowing Decoder
+        ) throws(ReaderError) -> Bool {
+            for _ in 0..<damageLimit {
+                if decoder.receive() == .frame { return true }
+                do { guard try source.nextPacket() != nil else { return false } } catch { throw .parse(error) }
+                _ = decoder.send(source.packet)
+            }
+            return false
+        }
+
+        private static func format(of frame: UnsafeMutablePointer<AVFrame>) -> LPCMFormat? {
+            let hertz = unsafe Int(frame.pointee.sample_rate)
+            let channels = unsafe Int(frame.pointee.ch_layout.nb_channels)
+            guard 1...64 ~= channels, SampleRate.recorded.contains(hertz) else { return nil }
+            return LPCMFormat(rate: SampleRate(hertz: hertz), channelCount: channels)
+        }
+
+        /// Converts more sound; false at the end.
+        private func refill() throws(ReaderError) -> Bool {
+            while state != .ended {
+                if !rest.isEmpty {
+                    if convertRest() { return true }
+                    continue
+                }
+                switch decoder.receive() {
+                case .frame: try takeFrame()
+                case .needsPacket: try feed()
+                case .damaged: try countDamage()
+                case .ended:
+                    if drain() { return true }
+                    state = .ended
+                    if !hasDecoded, damagedPacketCount > 0 {
+                        throw .undecodable(
+                            "none of its \(damagedPacketCount) packets can be decoded: the file is damaged")
+                    }
+                }
+            }
+            return false
+        }
+
+        private func feed() throws(ReaderError) {
+            guard state == .reading else { return try countDamage() }
+            let description: PacketDescription?
+            do { description = try source.nextPacket() } catch { throw .parse(error) }
+            guard description != nil else {
+                state = .draining
+                _ = decoder.send(nil)
+                return
+            }
+            if !decoder.send(source.packet) { try countDamage() }
+        }
+
+        private func countDamage() throws(ReaderError) {
+            damagedPacketCount += 1
+            damagedInARow += 1
+            guard state == .reading else {
+                state = .ended
+                return
+            }
+            guard damagedInARow < Self.damageLimit else {
+                throw .undecodable("\(damagedInARow) packets in a row cannot be decoded: the file is damaged")
+            }
+        }
+
+        /// Finds out where the decoded frame lies and which part of it is wanted.
+        private func takeFrame() throws(ReaderError) {
+            let frame = unsafe decoder.frame
+            let count = unsafe Int(frame.pointee.nb_samples)
+            let channels = unsafe Int(frame.pointee.ch_layout.nb_channels)
+            let hertz = unsafe Int(frame.pointee.sample_rate)
+            guard count > 0, 1...64 ~= channels, SampleRate.recorded.contains(hertz) else { return try countDamage() }
+            damagedInARow = 0
+            guard !decoder.isFrameSkipped else { return }
+            if !hasDecoded || rate.hertz != hertz { take(rate: SampleRate(hertz: hertz), channels) }
+            let second = AVRational(num: 1, den: Int32(clamping: hertz))
+            var begin = converted.nextFrame ?? converted.firstWanted
+            let stamp = unsafe frame.pointee.pts
+            if stamp != tenfour_av_no_timestamp(), stamp.magnitude < 1 << 52 {
+                let told = clampedFrame(Int(clamping: av.av_rescale_q(stamp, source.timeBase, second)))
+                // Clocks of containers tick more slowly than samples: only more than a few milliseconds is a gap.
+                if converted.nextFrame == nil || abs(told - begin) > hertz / 200 { begin = told }
+            }
+            let end = min(max(source.soundLength(of: count, at: second.den), 0), count)
+            rest = min(converted.place(begin, count, at: rate), end)..<end
+        }
+
+        private func clampedFrame(_ frame: Int) -> Int { min(max(frame, -1 << 50), 1 << 50) }
+
+        private func take(rate newRate: SampleRate, _ channels: Int) {
+            if hasDecoded {
+                // Another rate in the middle: what is to come counts in its frames.
+                converted.firstWanted = Int(
+                    Double(converted.firstWanted) * Double(newRate.hertz) / Double(rate.hertz))
+                converted.nextFrame = nil
+            } else if source.codec.format?.rate != newRate {
+                converted.firstWanted = 0
+            }
+            rate = newRate
+            hasDecoded = true
+            source.learn(LPCMFormat(rate: newRate, channelCount: channels))
+        }
+
+        // MARK: Converting
+
+        private func convertRest() -> Bool {
+            let frame = unsafe decoder.frame
+            if !(unsafe converter?.takes(frame) ?? false) {
+                unsafe converter = Converter(from: frame, to: format)
+            }
+            let count = min(rest.count, Converter.inputLimit)
+            guard converter != nil else {
+                rest = rest.upperBound..<rest.upperBound
+                damagedPacketCount += 1
+                return false
+            }
+            let room = converter!.room(for: count)
+            let produced = converted.fill(upTo: room) { samples in
+                unsafe self.converter!.convert(frame, from: self.rest.lowerBound, count: count, into: &samples)
+            }
+            rest = (rest.lowerBound + count)..<rest.upperBound
+            return produced
+        }
+
+        private func drain() -> Bool {
+            guard converter != nil else { return false }
+            let room = converter!.room(for: 0) + 64
+            return converted.fill(upTo: room) { samples in self.converter!.drain(into: &samples) }
+        }
+    }
+#endif

@@ -1,0 +1,103 @@
+internal import TenfourMediaSource
+
+/// What each frame of MPEG audio (ISO 11172-3 and 13818-3 section 2.4.1.3) or of AAC in ADTS (ISO 13818-7 section 6.2) begins with.
+package struct FrameHeader: Equatable {
+    package enum Coding: Hashable { case layer1, layer2, layer3, adts }
+
+    package var coding: Coding
+    /// In hertz. With AAC it may be half of what a decoder gives (SBR).
+    package var rate: Int
+    package var channelCount: Int
+    /// Header and all.
+    package var byteCount: Int
+    package var frameCount: Int
+    /// Bits a second; nil in ADTS, whose frames are of any length.
+    package var bitRate: Int?
+    /// What stays the same from frame to frame of one stream, so that bytes which look like a header by chance are told apart.
+    private var signature: UInt32
+
+    package static let longest = 8_192
+    static let headerByteCount = 7
+
+    /// nil where no frame begins at `offset`.
+    package init?(_ bytes: Span<UInt8>, at offset: Int = 0) {
+        guard offset >= 0, bytes.count - offset >= Self.headerByteCount, bytes[offset] == 0xFF,
+            bytes[offset + 1] >= 0xE0
+        else { return nil }
+        let second = bytes[offset + 1]
+        if second & 0xF6 == 0xF0 {
+            self.init(adts: bytes, at: offset)
+        } else {
+            self.init(mpeg: bytes, at: offset)
+        }
+    }
+
+    /// Whether both may be of one stream.
+    func fits(_ other: FrameHeader) -> Bool { signature == other.signature && coding == other.coding }
+
+    private init?(adts bytes: Span<UInt8>, at offset: Int) {
+        let third = bytes[offset + 2]
+        let fourth = bytes[offset + 3]
+        let rateIndex = Int(third >> 2 & 0xF)
+        guard rateIndex < Self.ratesOfADTS.count else { return nil }
+        byteCount = Int(fourth & 3) << 11 | Int(bytes[offset + 4]) << 3 | Int(bytes[offset + 5] >> 5)
+        let hasChecksum = bytes[offset + 1] & 1 == 0
+        guard byteCount > (hasChecksum ? 9 : 7) else { return nil }
+        coding = .adts
+        rate = Self.ratesOfADTS[rateIndex]
+        let configuration = Int(third & 1) << 2 | Int(fourth >> 6)
+        channelCount = configuration == 7 ? 8 : max(configuration, 1)
+        frameCount = 1_024 * (Int(bytes[offset + 6] & 3) + 1)
+        bitRate = nil
+        signature = UInt32(bytes[offset + 1] & 0xFE) << 16 | UInt32(third & 0xFD) << 8 | UInt32(fourth & 0xC0)
+    }
+
+    private init?(mpeg bytes: Span<UInt8>, at offset: Int) {
+        let (second, third) = (bytes[offset + 1], bytes[offset + 2])
+        let version = second >> 3 & 3
+        let layer = second >> 1 & 3
+        let bitRateIndex = Int(third >> 4)
+        let rateIndex = Int(third >> 2 & 3)
+        // Reserved; and a bit rate that the header does not tell ("free format") is one that nobody uses.
+        guard version != 1, layer != 0, 1...14 ~= bitRateIndex, rateIndex < 3, bytes[offset + 3] & 3 != 2 else {
+            return nil
+        }
+        let isFirst = version == 3
+        rate = Self.ratesOfMPEG[rateIndex] >> (isFirst ? 0 : version == 2 ? 1 : 2)
+        let table = isFirst ? 3 - Int(layer) : layer == 3 ? 3 : 4
+        let bitRate = Self.bitRates[table][bitRateIndex - 1] * 1_000
+        self.bitRate = bitRate
+        let padding = Int(third >> 1 & 1)
+        switch layer {
+        case 3:
+            coding = .layer1
+            frameCount = 384
+            byteCount = (12 * bitRate / rate + padding) * 4
+        case 2:
+            coding = .layer2
+            frameCount = 1_152
+            byteCount = 144 * bitRate / rate + padding
+        default:
+            coding = .layer3
+            frameCount = isFirst ? 1_152 : 576
+            byteCount = (isFirst ? 144 : 72) * bitRate / rate + padding
+        }
+        let isMono = bytes[offset + 3] >> 6 == 3
+        channelCount = isMono ? 1 : 2
+        // The checksum bit may change, and how two channels are joined; one channel does not become two.
+        signature = UInt32(second & 0xFE) << 16 | UInt32(third & 0x0C) << 8 | (isMono ? 1 : 0)
+    }
+
+    private static let ratesOfADTS = [
+        96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
+    ]
+    private static let ratesOfMPEG = [44_100, 48_000, 32_000]
+    /// In thousands: layers I, II and III of version 1, then layer I and both others of versions 2 and 2.5.
+    private static let bitRates = [
+        [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+        [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+        [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+        [32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+        [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+    ]
+}

@@ -1,0 +1,289 @@
+internal import Glibc
+internal import TenfourAudioCore
+package import TenfourMediaSource
+
+/// Frames that follow each other in a download: finds where they begin, and remembers it from the beginning on.
+package struct FrameStream: ~Copyable {
+    package typealias Found = (offset: Int, header: FrameHeader)
+
+    let download: any ByteSource
+    var window: ByteWindow
+    /// Where the first frame lies, be it sound or not.
+    package let begin: Int
+    package let first: FrameHeader
+    var index: FrameIndex
+    /// How densely frames lie at some places, in frames of sound a byte.
+    private(set) var samples: [(offset: Int, density: Double)] = []
+    /// As long as all frames had the same.
+    private var constantBitRate: Int?
+
+    /// So far is looked for a first frame, and for the next after something that is none.
+    private static let beginningLimit = 1 << 20
+    private static let gapLimit = 1 << 24
+    private static let sampleLimit = 64
+    private static let sampledByteCount = 8_192
+    /// A bit rate that stayed the same for so long is believed to be constant.
+    static let trustedPacketCount = 50
+    /// So many bytes that are here are looked through for one seek, which takes some tens of milliseconds: an hour of MP3.
+    static let scannedByteCount = 1 << 26
+    /// At so many places is looked even where that takes long, as each may be a request of its own; but not for ever.
+    private static let usualSampleCount = 16
+    private static let patience = Duration.seconds(1)
+    /// So many bytes must lie behind a frame before it counts as arrived.
+    private static let margin = 2_048
+    private static let arrivalPatience = Duration.milliseconds(50)
+
+    /// Goes on with what `window` holds.
+    package init(_ given: consuming ByteWindow, from start: Int) throws(DemuxerError) {
+        var window = given
+        guard
+            let found = try Self.search(
+                &window, from: start, upTo: start + Self.beginningLimit, like: nil, followers: 2)
+        else { throw .malformed("this is no sound that is known here, or a damaged file") }
+        download = window.download
+        self.window = window
+        begin = found.offset
+        first = found.header
+        constantBitRate = first.bitRate
+        index = FrameIndex(from: begin, spacing: first.rate)
+    }
+
+    /// Reads what an encoder wrote into the first frame, which then is not one of sound.
+    package mutating func takeVBRHeader() throws(DemuxerError) -> VBRHeader? {
+        let header = first
+        try load(at: begin, count: header.byteCount)
+        guard let vbr = VBRHeader(window.bytes, header) else { return nil }
+        index = FrameIndex(from: begin + header.byteCount, spacing: header.rate)
+        if !vbr.isConstantRate { constantBitRate = nil }
+        // Frames of sound need not have the rate of the one that holds the tag.
+        if vbr.isConstantRate, let next = try frame(at: index.end.offset) { constantBitRate = next.header.bitRate }
+        return vbr
+    }
+
+    /// Frames of sound a byte, on average so far.
+    var density: Double {
+        let known = index.end
+        if known.frame > 0, known.offset > begin {
+            return Double(known.frame) / Double(known.offset - index.entries[0].offset)
+        }
+        return Double(first.frameCount) / Double(first.byteCount)
+    }
+
+    /// Has the first guess of how long it is be a fair one, without waiting: by what is here.
+    mutating func lookAround() throws(DemuxerError) {
+        guard download.state.isSeekable, let byteCount = download.state.byteCount else { return }
+        if isHere(upTo: byteCount) {
+            try sample(for: .milliseconds(5))
+        } else {
+            let end = index.end.frame + 4 * first.rate
+            while index.end.frame < end, isHere(upTo: index.end.offset + 2 * FrameHeader.longest), !index.isComplete {
+                _ = try scan(to: index.end.frame)
+            }
+        }
+    }
+
+    // MARK: Finding frames
+
+    /// The frame at `offset`, or the next one behind what is none; nil at the end.
+    package mutating func frame(at offset: Int) throws(DemuxerError) -> Found? {
+        try load(at: offset, count: FrameHeader.headerByteCount)
+        if window.bytes.isEmpty { return nil }
+        if let header = FrameHeader(window.bytes), header.fits(first) { return (offset, header) }
+        return try synchronize(from: offset + 1, followers: 1)
+    }
+
+    mutating func synchronize(from offset: Int, followers: Int) throws(DemuxerError) -> Found? {
+        try Self.search(&window, from: offset, upTo: offset + Self.gapLimit, like: first, followers: followers)
+    }
+
+    /// The first place from which on `followers` further frames follow the one there, or the end.
+    private static func search(
+        _ window: inout ByteWindow, from start: Int, upTo limit: Int, like first: FrameHeader?, followers: Int
+    ) throws(DemuxerError) -> Found? {
+        var offset = start
+        while offset < limit {
+            do { try window.load(at: offset, count: FrameHeader.headerByteCount) } catch { throw .download(error) }
+            guard window.bytes.count == FrameHeader.headerByteCount else { return nil }
+            if let header = FrameHeader(window.bytes), first.map(header.fits) ?? true {
+                var (place, isConfirmed) = (offset + header.byteCount, true)
+                for _ in 0..<followers {
+                    do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch {
+                        throw .download(error)
+                    }
+                    // An ID3v1 tag.
+                    if window.bytes.holds("TAG", at: 0) { break }
+                    if window.bytes.isEmpty {
+                        let isKnown = first != nil || place > offset + header.byteCount
+                        isConfirmed = isKnown ? true : try isWhole(&window, offset, start, place)
+                        break
+                    }
+                    guard let next = FrameHeader(window.bytes), next.fits(header) else {
+                        isConfirmed = false
+                        break
+                    }
+                    place += next.byteCount
+                }
+                if isConfirmed { return (offset, header) }
+            }
+            offset += 1
+        }
+        return nil
+    }
+
+    /// Whether a single frame fills all bytes. Bytes that are no sound may look like the header of a frame that goes
+    /// beyond their end.
+    private static func isWhole(
+        _ window: inout ByteWindow, _ offset: Int, _ start: Int, _ end: Int
+    ) throws(DemuxerError) -> Bool {
+        guard offset == start else { return false }
+        do { try window.load(at: end - 1, count: 1) } catch { throw .download(error) }
+        return !window.bytes.isEmpty
+    }
+
+    mutating func load(at offset: Int, count: Int) throws(DemuxerError) {
+        do { try window.load(at: offset, count: count) } catch { throw .download(error) }
+    }
+
+    // MARK: Index
+
+    mutating func append(_ found: Found) {
+        index.append(offset: found.offset, byteCount: found.header.byteCount, frameCount: found.header.frameCount)
+        if found.header.bitRate != constantBitRate { constantBitRate = nil }
+    }
+
+    /// Parses from the end of the index on until it holds `frame`, or has come to byte `limit` or to `deadline`. True when there
+    /// is nothing left to parse.
+    mutating func scan(
+        to frame: Int, before limit: Int = .max, until deadline: ContinuousClock.Instant? = nil
+    ) throws(DemuxerError) -> Bool {
+        var steps = 0
+        while !index.isComplete, index.end.frame <= frame, index.end.offset < limit {
+            steps += 1
+            if steps % 64 == 0, let deadline, ContinuousClock.now > deadline { return false }
+            guard let found = try self.frame(at: index.end.offset) else {
+                index.complete()
+                break
+            }
+            // The last one may be cut off.
+            if let byteCount = download.state.byteCount, found.offset + found.header.byteCount > byteCount {
+                index.complete()
+                break
+            }
+            append(found)
+        }
+        return index.isComplete
+    }
+
+    /// Parses on until the index holds `frame`, or no byte has come for 50 ms: a pipe may be filled again after it was
+    /// read.
+    mutating func scanWhatIsHere(to frame: Int) throws(DemuxerError) {
+        var lastArrival = ContinuousClock.now
+        while !index.isComplete, index.end.frame <= frame {
+            let state = download.state
+            if state.phase == .ended || state.held.upperBound > index.end.offset + Self.margin {
+                _ = try scan(to: index.end.frame)
+                lastArrival = ContinuousClock.now
+            } else if ContinuousClock.now - lastArrival > Self.arrivalPatience {
+                return
+            } else {
+                usleep(5_000)
+            }
+        }
+    }
+
+    /// The byte and the frame at which the parsed packets end.
+    package var parsedEnd: (offset: Int, frame: Int) { (index.end.offset, index.end.frame) }
+
+    /// Parses the next packet; false at the end.
+    package mutating func parseNext() throws(DemuxerError) -> Bool { try !scan(to: index.end.frame) }
+
+    /// The packet in which `frame` lies, or the end.
+    mutating func indexedPlace(of frame: Int) throws(DemuxerError) -> FrameIndex.Entry {
+        try walk(from: index.entry(atOrBefore: frame)) { _, end in end.frame > frame }
+    }
+
+    /// The first packet at or behind a byte.
+    mutating func indexedPlace(ofByte offset: Int) throws(DemuxerError) -> FrameIndex.Entry {
+        try walk(from: index.entry(atOrBeforeByte: offset)) { begin, _ in begin.offset >= offset }
+    }
+
+    private mutating func walk(
+        from entry: FrameIndex.Entry, until isThere: (_ begin: FrameIndex.Entry, _ end: FrameIndex.Entry) -> Bool
+    ) throws(DemuxerError) -> FrameIndex.Entry {
+        var place = entry
+        while place.offset < index.end.offset, let found = try frame(at: place.offset) {
+            let begin = FrameIndex.Entry(offset: found.offset, frame: place.frame)
+            let end = FrameIndex.Entry(
+                offset: found.offset + found.header.byteCount, frame: place.frame + found.header.frameCount)
+            if isThere(begin, end) { return begin }
+            place = end
+        }
+        return place
+    }
+
+    // MARK: Guessing
+
+    /// Where frames of one bit rate follow each other each place can be calculated; nil where they do not.
+    mutating func constantPlace(of frame: Int) throws(DemuxerError) -> FrameIndex.Entry? {
+        guard let bitRate = constantBitRate, let byteCount = download.state.byteCount else { return nil }
+        let size = Double(first.frameCount) * Double(bitRate) / 8 / Double(first.rate)
+        let number = frame / first.frameCount
+        let base = index.entries[0].offset
+        // Frames are of whole bytes: encoders fill up now and then, each in its own order.
+        let expected = Double(base) + Double(number) * size
+        if expected > Double(byteCount) {
+            let whole = Int(Double(byteCount - base) / size)
+            return FrameIndex.Entry(offset: byteCount, frame: whole * first.frameCount)
+        }
+        guard let found = try synchronize(from: max(Int(expected) - 2, base), followers: 1) else { return nil }
+        let landed = (Double(found.offset - base) / size).rounded()
+        guard found.header.bitRate == bitRate, abs(Double(found.offset - base) - landed * size) <= 2 else {
+            constantBitRate = nil
+            return nil
+        }
+        return FrameIndex.Entry(offset: found.offset, frame: Int(landed) * first.frameCount)
+    }
+
+    /// Whether the bytes from the end of the index up to `offset` can be had without waiting.
+    func isHere(upTo offset: Int) -> Bool {
+        let state = download.state
+        return state.available.contains(index.end.offset)
+            && state.available.upperBound >= min(offset, state.byteCount ?? offset)
+    }
+
+    /// Looks here and there how densely the frames lie, at more places each time: for `time`, and at a few for longer.
+    mutating func sample(for time: Duration) throws(DemuxerError) {
+        guard let byteCount = download.state.byteCount else { return }
+        let span = byteCount - index.end.offset
+        guard span > 4 * Self.sampledByteCount else { return }
+        let begin = ContinuousClock.now
+        while samples.count < Self.sampleLimit,
+            ContinuousClock.now - begin
+                < (samples.count < Self.usualSampleCount ? Self.patience : time)
+        {
+            let place = index.end.offset + Int(Double(span - Self.sampledByteCount) * Self.fraction(samples.count + 1))
+            samples.append((place, try density(at: place)))
+        }
+    }
+
+    private mutating func density(at place: Int) throws(DemuxerError) -> Double {
+        guard let start = try synchronize(from: place, followers: 2) else { return density }
+        var (offset, frames) = (start.offset, 0)
+        while offset < start.offset + Self.sampledByteCount, let found = try frame(at: offset) {
+            frames += found.header.frameCount
+            offset = found.offset + found.header.byteCount
+        }
+        return offset > start.offset ? Double(frames) / Double(offset - start.offset) : density
+    }
+
+    /// ½, ¼, ¾, ⅛, ⅝, …: places that lie evenly however many there are (van der Corput).
+    private static func fraction(_ number: Int) -> Double {
+        var (rest, place, sum) = (number, 0.5, 0.0)
+        while rest > 0 {
+            if rest & 1 != 0 { sum += place }
+            rest >>= 1
+            place /= 2
+        }
+        return sum
+    }
+}

@@ -1,0 +1,121 @@
+internal import CCurl
+internal import TenfourAudioCore
+internal import TenfourUV
+
+/// All transfers of one loop, with the connections that they share. On the thread of its loop only. The C type is `CURLM`.
+@safe final class CurlMulti {
+    private let multi: UnsafeMutableRawPointer
+    private unowned let loop: EventLoop
+    private var timer: LoopTimer?
+    private var sockets: [Int32: ReadinessHandle] = [:]
+    private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = unsafe [:]
+    private var isClosed = false
+
+    /// The C function is `curl_multi_init`.
+    init(on loop: EventLoop) throws(NetworkError) {
+        guard let multi = unsafe curl.curl_multi_init() else {
+            throw NetworkError(.refused, function: "curl_multi_init", code: 0)
+        }
+        unsafe self.multi = multi
+        self.loop = loop
+        timer = try loop.makeTimer { [unowned self] in act(on: Self.timedOut, 0) }
+        let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe tenfour_curl_on_socket(curl, multi, socketChanged, owner)
+        unsafe tenfour_curl_on_timer(curl, multi, timerChanged, owner)
+    }
+
+    /// `CURL_SOCKET_TIMEOUT`.
+    private static let timedOut: Int32 = -1
+
+    deinit { close() }
+
+    /// Breaks off all transfers, of which nothing more is told. The C function is `curl_multi_cleanup`.
+    func close() {
+        if isClosed { return }
+        isClosed = true
+        for transfer in unsafe Array(transfers.values) { transfer.cancel() }
+        _ = unsafe curl.curl_multi_cleanup(multi)
+        timer?.close()
+    }
+
+    /// The C function is `curl_multi_add_handle`.
+    func add(_ transfer: CurlTransfer) {
+        if isClosed { return }
+        unsafe transfers[transfer.easy] = transfer
+        _ = unsafe curl.curl_multi_add_handle(multi, transfer.easy)
+    }
+
+    /// Nothing of it is called back from here on. Not from a callback of libcurl's. The C function is `curl_multi_remove_handle`.
+    func remove(_ transfer: CurlTransfer) {
+        guard unsafe transfers.removeValue(forKey: transfer.easy) != nil else { return }
+        _ = unsafe curl.curl_multi_remove_handle(multi, transfer.easy)
+    }
+
+    /// The C function is `curl_multi_socket_action`.
+    private func act(on socket: Int32, _ events: Int32) {
+        var running: Int32 = 0
+        _ = unsafe curl.curl_multi_socket_action(multi, socket, events, &running)
+        tellOfEnded()
+    }
+
+    private func tellOfEnded() {
+        var result = CURLE_OK
+        while let easy = unsafe tenfour_curl_next_ended(curl, multi, &result) {
+            guard let transfer = unsafe transfers.removeValue(forKey: easy) else { continue }
+            _ = unsafe curl.curl_multi_remove_handle(multi, easy)
+            transfer.ended(result)
+        }
+    }
+
+    fileprivate func watch(_ socket: Int32, for what: Int32) {
+        if what == CURL_POLL_REMOVE {
+            // libcurl may close it as soon as this returns.
+            sockets.removeValue(forKey: socket)?.close()
+            return
+        }
+        var readiness: Readiness = []
+        if what & CURL_POLL_IN != 0 { readiness.insert(.readable) }
+        if what & CURL_POLL_OUT != 0 { readiness.insert(.writable) }
+        do throws(NetworkError) {
+            if sockets[socket] == nil {
+                sockets[socket] = try loop.onReadiness(of: socket) { [unowned self] in became($0, socket) }
+            }
+            try sockets[socket]?.watch(for: readiness)
+        } catch {
+            // It times out then.
+        }
+    }
+
+    private func became(_ readiness: Readiness, _ socket: Int32) {
+        var events: Int32 = 0
+        if readiness.contains(.readable) { events |= CURL_CSELECT_IN }
+        if readiness.contains(.writable) { events |= CURL_CSELECT_OUT }
+        if readiness.contains(.failed) { events |= CURL_CSELECT_ERR }
+        act(on: socket, events)
+    }
+
+    fileprivate func arm(milliseconds: Int) {
+        // libcurl wants to be called even where the moment is the one that it was called for last.
+        timer?.disarm()
+        if milliseconds >= 0 { timer?.arm(at: loop.now + .milliseconds(milliseconds)) }
+    }
+}
+
+@c private func socketChanged(
+    _ easy: UnsafeMutableRawPointer?, _ socket: Int32, _ what: Int32, _ owner: UnsafeMutableRawPointer?,
+    _: UnsafeMutableRawPointer?
+) -> Int32 {
+    if let owner = unsafe owner {
+        unsafe Unmanaged<CurlMulti>.fromOpaque(owner).takeUnretainedValue().watch(socket, for: what)
+    }
+    return 0
+}
+
+@c private func timerChanged(
+    _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ owner: UnsafeMutableRawPointer?
+) -> Int32 {
+    if let owner = unsafe owner {
+        unsafe Unmanaged<CurlMulti>.fromOpaque(owner).takeUnretainedValue().arm(milliseconds: milliseconds)
+    }
+    return 0
+}

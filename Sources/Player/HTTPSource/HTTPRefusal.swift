@@ -1,0 +1,127 @@
+internal import CCurl
+internal import Glibc
+internal import TenfourAudioCore
+internal import TenfourMediaSource
+
+/// Sentences for what kept bytes from coming, each with its remedy and in brackets who said so.
+struct HTTPRefusal {
+    var resource: Resource
+    var options: HTTPOptions
+
+    private var host: String { String(fromPeer: resource.host ?? "", limit: 100) }
+
+    /// Without the password of its user.
+    private var proxy: String {
+        guard let proxy = options.proxy else {
+            return "the proxy of the environment (http_proxy, https_proxy or all_proxy)"
+        }
+        let end = proxy.firstRange(of: "://")?.upperBound ?? proxy.startIndex
+        let place = proxy[end...].split(separator: "@").last ?? ""
+        return "the proxy " + String(fromPeer: String(proxy[..<end]) + place, limit: 100)
+    }
+
+    func sentence(_ end: CurlTransfer.End) -> String {
+        let reason = String(fromPeer: end.text, limit: 200)
+        return "\(plain(end)) (\(reason))"
+    }
+
+    private func plain(_ end: CurlTransfer.End) -> String {
+        switch end.code {
+        case CURLE_URL_MALFORMAT:
+            "the address cannot be understood; write it as https://host/path, with %20 for a space"
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            "\(proxy) could not be found; check its name and the network"
+        case CURLE_COULDNT_RESOLVE_HOST:
+            "no host is called \(host), or no name server answers; check the spelling and the network"
+        case CURLE_COULDNT_CONNECT:
+            refusedConnection(end)
+        case CURLE_PROXY:
+            "\(proxy) cannot or will not reach \(host); check what it allows, its user and password"
+        case CURLE_OPERATION_TIMEDOUT:
+            "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout"
+        case CURLE_PEER_FAILED_VERIFICATION:
+            "the certificate of \(host) is not trusted, so the server may be an impostor; check the address and this machine's clock, or ask the owner to renew the certificate"
+        case CURLE_SSL_CACERT_BADFILE:
+            "the trusted root certificates cannot be read; install them with `apt-get install ca-certificates`"
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER:
+            "the TLS connection to \(host) failed; check that it speaks https on that port, or use http://"
+        case CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2:
+            "\(host) does not answer as a web server does; check the port in the address"
+        case CURLE_RECV_ERROR where end.proxyStatus != 0 && end.proxyStatus / 100 != 2:
+            refusedByProxy(end.proxyStatus)
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE:
+            "the connection to \(host) broke; try again"
+        case CURLE_OUT_OF_MEMORY:
+            "there is not enough memory; end other programs"
+        default:
+            "\(host) could not be read from; check the address"
+        }
+    }
+
+    private func refusedConnection(_ end: CurlTransfer.End) -> String {
+        // libcurl tries the proxy's address like any other, and only its text says which it was.
+        let who = options.proxy != nil ? proxy : Self.environmentNamesProxy ? "\(host), or at \(proxy)" : host
+        return switch end.systemCode {
+        case ECONNREFUSED: "nobody answers at \(who); check the port, and that the server runs"
+        case ENETUNREACH, EHOSTUNREACH: "there is no route to \(who); check the network"
+        default: "the connection to \(who) failed; check the address and the network"
+        }
+    }
+
+    private static var environmentNamesProxy: Bool {
+        for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        where unsafe getenv(name) != nil {
+            return true
+        }
+        return false
+    }
+
+    private func refusedByProxy(_ status: Int) -> String {
+        status == 407
+            ? "\(proxy) wants a user and a password; write them into its address as http://user:password@host:port"
+            : "\(proxy) refuses to connect to \(host) (status \(status)); use another, or none"
+    }
+
+    func sentence(status: Int) -> String {
+        switch status {
+        case 401: "\(host) wants a user and a password; write them into the address as https://user:password@host/"
+        case 403, 451:
+            "\(host) denies access to this address (status \(status)); check the address, or whether it needs a --header"
+        case 404, 410: "\(host) has nothing at this address (status \(status)); check its spelling"
+        case 407: refusedByProxy(status)
+        case 408, 425, 429: "\(host) asks us to wait (status \(status)); try again later"
+        case 500...599: "\(host) has an internal error (status \(status)); try again later"
+        case 200...299:
+            "\(host) does not answer what was requested (status \(status)); ask its operator"
+        case 300...399:
+            "\(host) redirects without an address (status \(status)); ask its operator for another address"
+        default: "\(host) refuses (status \(status)); check the address"
+        }
+    }
+
+    func sentence(_ refused: Redirect.Refusal) -> String {
+        switch refused {
+        case .tooMany:
+            "\(host) redirects more than \(HTTPRequest.maximumRedirectCount) times; ask its operator for another address"
+        case .noAddress:
+            "\(host) redirects to an address that is neither http nor https, which is not followed; use that address directly"
+        case .downgrade(let other):
+            "\(host) redirects from https to http at \(String(fromPeer: other, limit: 100)), where anybody on the path can read and change the data; allow it with --allow-http, or use that address directly"
+        }
+    }
+
+    /// The sentence for a body that is packed, although the request asks for one that is not.
+    func packed(_ coding: String) -> String {
+        "\(host) sends compressed data (\(coding)) although it was asked not to; download it first with `curl --compressed -o FILE ADDRESS`"
+    }
+
+    var changed: String { "\(host) has changed what is at this address since playback began; start again" }
+
+    func givenUp(after time: Duration) -> String {
+        "\(host) closed the connection, and did not answer again within \(time); check the network, or allow more time with --give-up-after"
+    }
+
+    var stalled: String {
+        "\(host) did not answer within \(options.timeout); check the network, or allow more time with --timeout"
+    }
+}

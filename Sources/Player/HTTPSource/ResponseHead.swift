@@ -1,0 +1,92 @@
+internal import TenfourAudioCore
+
+/// The headers of a response that matter to a download (RFC 9110), and those of radio stations. Total: any bytes give some.
+package struct ResponseHead: Equatable {
+    /// Of the body; nil where it is not told, or is no number.
+    package var bodyByteCount: Int?
+    package var contentRange: ContentRange?
+    package var acceptsRanges: Bool?
+    package var entityTag: String?
+    package var lastModified: String?
+    package var contentType: String?
+    /// `icy-metaint`: so many bytes of sound lie between two blocks of metadata.
+    package var metadataInterval: Int?
+    package var stationName: String?
+    /// Any header that only radio stations have.
+    package var isStation = false
+    /// The address of a redirect, as the server writes it.
+    package var location: String?
+    /// How the body is packed, such as `gzip`; nil where it is not.
+    package var packing: String?
+
+    /// `bytes 0-499/1234`, or `bytes */1234` where nothing of it could be sent.
+    package struct ContentRange: Equatable {
+        package var first: Int?
+        /// nil for `*`.
+        package var total: Int?
+    }
+
+    private static let maximumLineByteCount = 4_096
+
+    package init() {}
+
+    /// Takes a line of the head, with its line end or without: the first line of a response begins anew.
+    package mutating func take(_ line: Span<UInt8>) {
+        let bytes = line.extracting(first: Self.maximumLineByteCount)
+        let text = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+        if text.hasPrefix("HTTP/") || text.hasPrefix("ICY ") {
+            self = ResponseHead()
+            isStation = text.hasPrefix("ICY ")
+            return
+        }
+        guard let colon = text.firstIndex(of: ":") else { return }
+        take(text[..<colon].lowercased(), Self.trimmed(text[text.index(after: colon)...]))
+    }
+
+    private mutating func take(_ name: String, _ value: String) {
+        switch name {
+        case "content-length": bodyByteCount = Self.count(value)
+        case "content-range": contentRange = Self.range(value)
+        case "accept-ranges": acceptsRanges = value.lowercased() == "bytes"
+        case "etag": entityTag = value
+        case "last-modified": lastModified = value
+        case "content-type": contentType = String(fromPeer: value)
+        case "location": location = value
+        case "content-encoding": packing = Self.packing(value)
+        case "icy-metaint": metadataInterval = Self.count(value)
+        case "icy-name":
+            isStation = true
+            stationName = value.isEmpty ? nil : String(fromPeer: value)
+        default: if name.hasPrefix("icy-") { isStation = true }
+        }
+    }
+
+    /// Some servers write `none`, a character set or a media type there, and mean nothing by it.
+    private static func packing(_ value: String) -> String? {
+        value.lowercased().split(separator: ",").map { trimmed($0) }.first {
+            ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"].contains($0)
+        }
+    }
+
+    private static func range(_ value: String) -> ContentRange? {
+        let value = value.lowercased()
+        guard value.hasPrefix("bytes") else { return nil }
+        let parts = value.dropFirst("bytes".count).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        return ContentRange(first: ends.count == 2 ? count(trimmed(ends[0])) : nil, total: count(trimmed(parts[1])))
+    }
+
+    private static func count(_ text: some StringProtocol) -> Int? {
+        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int(text), count <= 1 << 60 else {
+            return nil
+        }
+        return count
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text.drop(while: \.isWhitespace)
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,137 @@
+/// What the first bytes of a resource say that it is.
+public enum ContainerFormat: Hashable, Sendable {
+    case oggOpus
+    /// Ogg with something else inside.
+    case ogg
+    case wav
+    case wave64
+    case aiff
+    case caf
+    case flac
+    case mp4
+    /// Matroska, and WebM, which is the same.
+    case matroska
+    /// The packets of 188 bytes (with a time before each, 192) that television and HLS are sent in.
+    case mpegTS
+    /// Frames of MP3 (or of layers I and II) or of AAC with nothing around them.
+    case elementary
+    /// A page of the web: what hotels' networks, log-ins and errors give instead of sound.
+    case html
+    /// A file that gzip has packed.
+    case gzip
+    case playlist
+    case empty
+    case unknown
+}
+
+extension ContainerFormat {
+    /// How many bytes `init` looks at.
+    public static let sniffedByteCount = 512
+
+    /// From the first `sniffedByteCount` bytes, after a tag (`ID3Tag`) where there is one. `.elementary` is for its parser to
+    /// find out: many bytes look like the beginning of a frame.
+    public init(sniffing bytes: Span<UInt8>) {
+        func has(_ magic: StaticString, at offset: Int = 0) -> Bool { bytes.holds(magic, at: offset) }
+        if bytes.isEmpty {
+            self = .empty
+        } else if has("OggS") {
+            self = Self.firstPage(bytes, holds: "OpusHead") ? .oggOpus : .ogg
+        } else if (has("RIFF") || has("RF64")) && has("WAVE", at: 8) {
+            self = .wav
+        } else if has("riff\u{2E}") {
+            self = .wave64
+        } else if has("FORM") && (has("AIFF", at: 8) || has("AIFC", at: 8)) {
+            self = .aiff
+        } else if has("caff") {
+            self = .caf
+        } else if has("fLaC") {
+            self = .flac
+        } else if ["ftyp", "moov", "mdat", "wide", "free", "skip"].contains(where: { has($0, at: 4) }) {
+            self = .mp4
+        } else if bytes.count > 3 && bytes.bigEndian32(at: 0) == 0x1A45_DFA3 {
+            self = .matroska
+        } else if Self.hasPackets(bytes, every: 188, from: 0) || Self.hasPackets(bytes, every: 192, from: 4) {
+            self = .mpegTS
+        } else if bytes.count > 2 && bytes[0] == 0x1F && bytes[1] == 0x8B && bytes[2] == 8 {
+            self = .gzip
+        } else {
+            self = Self(sniffingText: bytes)
+        }
+    }
+
+    /// The payload of an Ogg page begins behind 27 bytes and its segment table (RFC 3533 section 6).
+    private static func firstPage(_ bytes: Span<UInt8>, holds magic: StaticString) -> Bool {
+        bytes.count > 26 && bytes.holds(magic, at: 27 + Int(bytes[26]))
+    }
+
+    /// A packet of a transport stream begins with 47 (ISO 13818-1 section 2.4.3.2): here those are that begin in the first
+    /// `sniffedByteCount` bytes.
+    private static func hasPackets(_ bytes: Span<UInt8>, every byteCount: Int, from start: Int) -> Bool {
+        guard bytes.count > start + 2 * byteCount else { return false }
+        return stride(from: start, to: min(bytes.count, sniffedByteCount), by: byteCount).allSatisfy {
+            bytes[$0] == 0x47
+        }
+    }
+
+    private init(sniffingText bytes: Span<UInt8>) {
+        var start = bytes.holds("\u{FEFF}", at: 0) ? 3 : 0
+        while start < bytes.count, [0x09, 0x0A, 0x0D, 0x20].contains(bytes[start]) { start += 1 }
+        let text = bytes.extracting(start...)
+        if text.holds("#EXTM3U", at: 0) || text.holds("[playlist]", at: 0, ignoringCase: true) {
+            self = .playlist
+        } else if text.holds("<!", at: 0) || text.holds("<html", at: 0, ignoringCase: true)
+            || text.holds("<?xml", at: 0)
+            || text.holds("<head", at: 0, ignoringCase: true)
+        {
+            self = .html
+        } else {
+            self = text.isEmpty ? .unknown : .elementary
+        }
+    }
+
+    /// Why it cannot be played, where that is clear: a sentence with its remedy.
+    public var refusal: String? {
+        switch self {
+        case .empty: "there is not one byte in it"
+        case .html:
+            "this is a page of the web and no sound: open it in a browser, where it may ask for a log-in or link to the sound"
+        case .gzip: "this is compressed with gzip: decompress it first with `gunzip` or `curl --compressed`"
+        case .playlist: "this is a playlist within a playlist: give the address of what it lists"
+        case .unknown: "this is no sound that is known here"
+        default: nil
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the bytes of `magic` lie at `offset`.
+    package func holds(_ magic: StaticString, at offset: Int, ignoringCase: Bool = false) -> Bool {
+        let length = magic.utf8CodeUnitCount
+        guard offset >= 0, count - offset >= length else { return false }
+        return magic.withUTF8Buffer { wanted in
+            for index in 0..<length {
+                let given = self[offset + index]
+                let isUpper = ignoringCase && 0x41...0x5A ~= given
+                let lower = isUpper ? given | 0x20 : given
+                guard unsafe wanted[index] == lower else { return false }
+            }
+            return true
+        }
+    }
+
+    /// Four bytes at `offset`, the first being the highest; the caller knows that they are there.
+    package func bigEndian32(at offset: Int) -> UInt32 {
+        UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
+            | UInt32(self[offset + 3])
+    }
+
+    package func littleEndian16(at offset: Int) -> UInt16 { UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 }
+
+    package func littleEndian32(at offset: Int) -> UInt32 {
+        UInt32(littleEndian16(at: offset)) | UInt32(littleEndian16(at: offset + 2)) << 16
+    }
+
+    package func littleEndian64(at offset: Int) -> UInt64 {
+        UInt64(littleEndian32(at: offset)) | UInt64(littleEndian32(at: offset + 4)) << 32
+    }
+}

@@ -1,0 +1,107 @@
+internal import Glibc
+internal import Synchronization
+internal import TenfourAudioCore
+
+/// A file on this machine, read where it lies.
+public final class FileByteSource: ByteSource {
+    private let descriptor: Int32
+    private let resource: Resource
+    /// The size at the last look.
+    private let lastByteCount: Atomic<Int>
+    private let place = Atomic(0)
+    private let isInterrupted = Atomic(false)
+    private let isStopped = Atomic(false)
+
+    /// Opens what is at `path`: a file is a `FileByteSource`; a pipe, a terminal or a device a `PipeByteSource`; `-` is the standard
+    /// input, whichever of them that is. Throws a sentence where nothing can be read there.
+    public static func open(
+        _ path: String, limits: BufferLimits = BufferLimits()
+    ) throws(ByteSourceError) -> any ByteSource {
+        if path.utf8.contains(0) { throw .failed("a path cannot hold a NUL; check its spelling") }
+        // Its own number, so that whoever ends the download does not end the standard input. A pipe that nobody writes to yet is
+        // waited for where an end is heeded: when it is read.
+        let descriptor =
+            path == "-"
+            ? fcntl(0, F_DUPFD_CLOEXEC, 0) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .failed(refusal(of: path, errno)) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            close(descriptor)
+            throw .failed(refusal(of: path, errno))
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return FileByteSource(descriptor, path, Int(status.st_size))
+        case S_IFDIR:
+            close(descriptor)
+            throw .failed(refusal(of: path, EISDIR))
+        default: return try PipeByteSource(descriptor, named: path, limits: limits)
+        }
+    }
+
+    /// Takes over `descriptor`.
+    private init(_ descriptor: Int32, _ path: String, _ byteCount: Int) {
+        self.descriptor = descriptor
+        lastByteCount = Atomic(byteCount)
+        resource = path == "-" ? .standardInput : .file(path: path)
+    }
+
+    deinit { close(descriptor) }
+
+    public var state: ByteSourceState {
+        let byteCount = byteCount
+        let offset = min(place.load(ordering: .relaxed), byteCount)
+        return ByteSourceState(
+            phase: .ended, byteCount: byteCount, available: offset..<byteCount, held: 0..<byteCount, isSeekable: true,
+            resource: resource)
+    }
+
+    /// The size now: a program may be writing the file. The C function is `fstat`.
+    private var byteCount: Int {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return lastByteCount.load(ordering: .relaxed) }
+        lastByteCount.store(Int(status.st_size), ordering: .relaxed)
+        return Int(status.st_size)
+    }
+
+    /// The kernel keeps what is worth keeping.
+    public var limits: BufferLimits {
+        get { .all }
+        set {}
+    }
+
+    /// The C function is `pread`.
+    public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int {
+        // What a file says of itself may lead anywhere, also beyond what the kernel counts to.
+        if offset < 0 {
+            throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew")
+        }
+        if offset > Int.max - buffer.count { return 0 }
+        while true {
+            if isInterrupted.load(ordering: .acquiring) || isStopped.load(ordering: .acquiring) { throw .interrupted }
+            let count = unsafe pread(descriptor, buffer.baseAddress, buffer.count, offset)
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 {
+                throw .failed(
+                    "the file could not be read on (\(text(of: errno))); check the disk or the network it lies on")
+            }
+            place.store(offset + count, ordering: .relaxed)
+            return count
+        }
+    }
+
+    public func interrupt() { isInterrupted.store(true, ordering: .releasing) }
+    public func resume() { isInterrupted.store(false, ordering: .releasing) }
+    public func pause(_ isPaused: Bool) {}
+    public func stop() { isStopped.store(true, ordering: .releasing) }
+
+    private static func refusal(of path: String, _ code: Int32) -> String {
+        let name = path == "-" ? "the standard input" : String(fromPeer: path)
+        return switch code {
+        case ENOENT: "there is no file \(name); check the spelling, or write an address as https://…"
+        case EACCES: "\(name) may not be read by you; ask its owner, or `chmod` it"
+        case EISDIR: "\(name) is a folder; name a file in it"
+        case EBADF: "the standard input is closed; connect a file or a pipe to it"
+        default: "\(name) cannot be read (\(text(of: code))); name another file"
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import TenfourAudioCore
+internal import TenfourResampling
+
+/// Sound of one format to another, as of a file: what comes out is as long as what went in, and begins where it began.
+///
+/// One channel goes to each of many; of more channels than there shall be, each that has the same place is mixed.
+struct LPCMConverter: ~Copyable {
+    private let input: LPCMFormat
+    private let output: LPCMFormat
+    private var rates: RateConverter?
+    private var mixed: [Float] = []
+    private var piece: [Float] = []
+    private var taken = 0
+    private var given = 0
+
+    /// Above the converter's usual quality: this is music, and its thread has time.
+    private static let quality = 5
+
+    init(from input: LPCMFormat, to output: LPCMFormat) throws(ReaderError) {
+        self.input = input
+        self.output = output
+        guard input.rate != output.rate else { return }
+        do {
+            rates = try RateConverter(
+                from: input.rate, to: output.rate, channelCount: output.channelCount, quality: Self.quality)
+            rates?.skipDelay()
+        } catch { throw .undecodable("\(input.rate.hertz) Hz cannot be played at \(output.rate.hertz) Hz") }
+    }
+
+    /// Adds what those of `samples` in `range`, which are whole frames, become to `converted`.
+    mutating func convert(_ samples: [Float], _ range: Range<Int>, into converted: inout [Float]) {
+        taken += range.count / input.channelCount
+        mix(samples, range)
+        process(into: &converted, limit: .max)
+    }
+
+    /// Adds what is still to come out.
+    mutating func finish(into converted: inout [Float]) {
+        guard rates != nil else { return }
+        let whole = Int((Double(taken) * Double(output.rate.hertz) / Double(input.rate.hertz)).rounded())
+        var rounds = 0
+        while given < whole, rounds < 64 {
+            rounds += 1
+            mixed.removeAll(keepingCapacity: true)
+            mixed.append(contentsOf: repeatElement(0, count: 256 * output.channelCount))
+            process(into: &converted, limit: whole)
+        }
+    }
+
+    private mutating func mix(_ samples: [Float], _ range: Range<Int>) {
+        mixed.removeAll(keepingCapacity: true)
+        let (from, to) = (input.channelCount, output.channelCount)
+        if from == to {
+            mixed.append(contentsOf: samples[range])
+            return
+        }
+        for frame in stride(from: range.lowerBound, to: range.upperBound, by: from) {
+            for channel in 0..<to {
+                guard channel < from else {
+                    mixed.append(from == 1 ? samples[frame] : 0)
+                    continue
+                }
+                var (sum, count, other) = (Float(0), Float(0), channel)
+                while other < from {
+                    sum += samples[frame + other]
+                    count += 1
+                    other += to
+                }
+                mixed.append(sum / count)
+            }
+        }
+    }
+
+    private mutating func process(into converted: inout [Float], limit: Int) {
+        guard rates != nil else {
+            converted.append(contentsOf: mixed)
+            return
+        }
+        let channels = output.channelCount
+        var start = 0
+        while start < mixed.count {
+            let frames = (mixed.count - start) / channels
+            // As many as may come of them, and some more.
+            let room = frames * output.rate.hertz / input.rate.hertz + 64
+            if piece.count < room * channels {
+                piece.append(contentsOf: repeatElement(0, count: room * channels - piece.count))
+            }
+            let result = Self.process(&rates, mixed, from: start, into: &piece)
+            let kept = min(result.produced, limit - given)
+            given += kept
+            converted.append(contentsOf: piece[..<(kept * channels)])
+            start += result.consumed * channels
+            if result.consumed == 0, result.produced == 0 { break }
+        }
+    }
+
+    private static func process(
+        _ rates: inout RateConverter?, _ samples: [Float], from start: Int, into piece: inout [Float]
+    ) -> (consumed: Int, produced: Int) {
+        var room = piece.mutableSpan
+        let result = rates?.process(samples.span.extracting(start...), into: &room)
+        return (result?.consumed.rawValue ?? 0, result?.produced.rawValue ?? 0)
+    }
+}

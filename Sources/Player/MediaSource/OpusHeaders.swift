@@ -1,0 +1,82 @@
+/// How a stream of Opus in Ogg is to be decoded (RFC 7845 section 5.1).
+struct OpusHead: Equatable {
+    var channelCount: Int
+    /// At 48 kHz: so much of what the decoder gives first is no sound.
+    var preSkip: Int
+    /// What all samples are multiplied by.
+    var gain: Float
+
+    init(_ packet: Span<UInt8>) throws(DemuxerError) {
+        guard packet.count >= 19, packet.holds("OpusHead", at: 0) else { throw .malformed("its head is damaged") }
+        guard packet[8] & 0xF0 == 0 else { throw .malformed("it is made for a later version of Opus in Ogg") }
+        channelCount = Int(packet[9])
+        preSkip = Int(packet.littleEndian16(at: 10))
+        gain = Self.factor(decibels: Double(Int16(bitPattern: packet.littleEndian16(at: 16))) / 256)
+        guard 1...2 ~= channelCount, packet[18] <= 1 else {
+            throw .malformed("it has \(channelCount) channels, and Opus of one or two is played: mix it down first")
+        }
+    }
+
+    /// 10 to the power of `decibels` / 20, by the series of the exponential function: within ±128 dB.
+    private static func factor(decibels: Double) -> Float {
+        let exponent = decibels / 20 * 2.302_585_092_994_046
+        // (1 + x/2ⁿ + x²/2·4ⁿ)^(2ⁿ) is right to far more digits than samples have.
+        var factor = exponent / 65_536
+        factor = 1 + factor + factor * factor / 2 + factor * factor * factor / 6
+        for _ in 0..<16 { factor *= factor }
+        return Float(factor)
+    }
+}
+
+/// Title and artist out of the comments (RFC 7845 section 5.2), of which pictures and whatever else are passed over.
+struct OpusTags: Equatable {
+    var title: String?
+    var artist: String?
+
+    /// `packet` may be only the beginning of the tags.
+    init(_ packet: Span<UInt8>) {
+        guard packet.count >= 16, packet.holds("OpusTags", at: 0) else { return }
+        var offset = 12 + Int(packet.littleEndian32(at: 8))
+        guard offset + 4 <= packet.count else { return }
+        let count = packet.littleEndian32(at: offset)
+        offset += 4
+        for _ in 0..<min(count, 1_000) {
+            guard offset + 4 <= packet.count else { return }
+            let length = Int(packet.littleEndian32(at: offset))
+            offset += 4
+            guard length <= packet.count - offset else { return }
+            let comment = packet.extracting(offset..<offset + length)
+            offset += length
+            if title == nil { title = Self.value(of: "title=", in: comment) }
+            if artist == nil { artist = Self.value(of: "artist=", in: comment) }
+        }
+    }
+
+    private static func value(of name: StaticString, in comment: Span<UInt8>) -> String? {
+        guard comment.count <= 4_096, comment.holds(name, at: 0, ignoringCase: true) else { return nil }
+        let start = name.utf8CodeUnitCount
+        return shown(String(decoding: (start..<comment.count).map { comment[$0] }, as: UTF8.self))
+    }
+}
+
+/// How many frames at 48 kHz a packet holds, by its first two bytes (RFC 6716 section 3.1); nil where it holds none, or more
+/// than the 120 ms that are allowed.
+func opusFrameCount(_ packet: Span<UInt8>) -> Int? {
+    guard let first = packet.isEmpty ? nil : packet[0] else { return nil }
+    let configuration = Int(first >> 3)
+    let length =
+        switch configuration {
+        case 0..<12: [480, 960, 1_920, 2_880][configuration & 3]
+        case 12..<16: [480, 960][configuration & 1]
+        default: [120, 240, 480, 960][configuration & 3]
+        }
+    let count: Int
+    switch first & 3 {
+    case 0: count = 1
+    case 1, 2: count = 2
+    default:
+        guard packet.count > 1 else { return nil }
+        count = Int(packet[1] & 0x3F)
+    }
+    return 1...5_760 ~= length * count ? length * count : nil
+}

@@ -1,0 +1,78 @@
+public import TenfourAudioCore
+internal import TenfourOpusCodec
+
+/// Reads what this module decodes itself: Opus in Ogg, and WAV.
+public final class PacketReader: MediaReader {
+    public let format: LPCMFormat
+    /// Packets that no sound came of, since the beginning.
+    public private(set) var damagedPacketCount = 0
+
+    private let source: any PacketDecoding
+    private var converter: LPCMConverter
+    private var decoded: [Float]
+    private let converted: ConvertedAudio
+    private var hasEnded = false
+    private var hasDecoded = false
+
+    public var parser: any Demuxer { source }
+
+    /// Waits for the first sound.
+    init(_ source: any PacketDecoding, format: LPCMFormat?) throws(ReaderError) {
+        let format = format ?? source.decodedFormat
+        self.source = source
+        self.format = format
+        converted = ConvertedAudio(format)
+        converter = try LPCMConverter(from: source.decodedFormat, to: format)
+        let frames = OpusDecoder.maximumPacketDuration.rawValue
+        decoded = [Float](repeating: 0, count: frames * source.decodedFormat.channelCount)
+        _ = try refill()
+    }
+
+    public var position: Estimate<Duration> { Estimate(converted.position, isExact: true) }
+
+    public func read(into samples: inout MutableSpan<Float>) throws(ReaderError) -> FrameCount {
+        try converted.read(into: &samples) { () throws(ReaderError) in try refill() }
+    }
+
+    public func seek(to position: Duration) throws(ReaderError) -> Estimate<Duration> {
+        let fresh = try LPCMConverter(from: source.decodedFormat, to: format)
+        try converted.seek(to: position, in: source, preroll: source.preroll, at: source.decodedFormat.rate)
+        converter = fresh
+        hasEnded = false
+        return self.position
+    }
+
+    /// Decodes and converts more; false at the end.
+    private func refill() throws(ReaderError) -> Bool {
+        while converted.samples.isEmpty, !hasEnded {
+            let description: PacketDescription?
+            do { description = try source.nextPacket() } catch { throw .parse(error) }
+            if description != nil {
+                decodePacket()
+            } else {
+                hasEnded = true
+                converter.finish(into: &converted.samples)
+                if !hasDecoded, damagedPacketCount > 0 {
+                    throw .undecodable("none of its \(damagedPacketCount) packets can be decoded: the file is damaged")
+                }
+            }
+        }
+        return !converted.samples.isEmpty
+    }
+
+    private func decodePacket() {
+        var room = decoded.mutableSpan
+        guard let count = source.decode(into: &room) else {
+            damagedPacketCount += 1
+            return
+        }
+        hasDecoded = true
+        let sound = source.packetSound.clamped(to: 0..<count)
+        let skipped = converted.place(
+            source.packetStart + sound.lowerBound, sound.count, at: source.decodedFormat.rate)
+        let wanted = min(sound.lowerBound + skipped, sound.upperBound)..<sound.upperBound
+        let channels = source.decodedFormat.channelCount
+        converter.convert(
+            decoded, wanted.lowerBound * channels..<wanted.upperBound * channels, into: &converted.samples)
+    }
+}

@@ -1,0 +1,202 @@
+internal import TenfourAudioCore
+
+/// Addresses to be played one after the other, as `.m3u`, `.m3u8` and `.pls` files list them.
+public struct Playlist: Equatable, Sendable {
+    public struct Entry: Equatable, Sendable {
+        public var resource: Resource
+        /// Control characters are replaced.
+        public var title: String?
+
+        public init(resource: Resource, title: String? = nil) {
+            self.resource = resource
+            self.title = title
+        }
+    }
+
+    public var entries: [Entry]
+
+    /// More is refused unread.
+    public static let maximumByteCount = 1 << 20
+    /// Those after it are left out.
+    public static let maximumEntryCount = 10_000
+    /// A playlist may name playlists; those who follow them stop here, as two may name each other.
+    public static let maximumDepth = 5
+
+    /// Reads what lies at `resource`: where relative addresses begin. An entry that names nothing playable is left out. Total:
+    /// any bytes give a playlist of one entry at least, or the reason why not.
+    ///
+    /// HTTP Live Streaming, which cuts a broadcast into files and lists them in an `.m3u8`, is refused.
+    public init(parsing bytes: Span<UInt8>, from resource: Resource) throws(PlaylistError) {
+        guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
+        let lines = Self.lines(of: bytes)
+        let found =
+            lines.first { !$0.isEmpty }?.lowercased() == "[playlist]" ? Self.parsePLS(lines) : try Self.parseM3U(lines)
+        var refusal: ResourceError?
+        entries = []
+        for (reference, title) in found {
+            do throws(ResourceError) {
+                let shown = title.map { String(fromPeer: $0) }
+                entries.append(Entry(resource: try resource.resolving(reference), title: shown))
+            } catch {
+                refusal = refusal ?? error
+            }
+        }
+        if entries.isEmpty { throw refusal.map { .unplayable($0) } ?? .empty }
+    }
+
+    /// Whether what begins so is a playlist and no sound, going by what the other side calls it, what it holds, and its name.
+    public static func isPlaylist(_ beginning: Span<UInt8>, contentType: String?, from resource: Resource?) -> Bool {
+        let prefix = beginning.extracting(first: 512)
+        guard prefix.count > 0, isText(prefix) else { return false }
+        let first = lines(of: prefix).first { !$0.isEmpty }?.lowercased() ?? ""
+        if first.hasPrefix("#extm3u") || first == "[playlist]" { return true }
+        let type = contentType?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
+        if contentTypes.contains(String(type)) { return true }
+        // A page that tells of a playlist has its name, too.
+        return !first.hasPrefix("<") && resource.map(isNamedPlaylist) == true
+    }
+
+    private static let contentTypes: Set<String> = [
+        "audio/x-mpegurl", "audio/mpegurl", "application/x-mpegurl", "application/mpegurl",
+        "application/vnd.apple.mpegurl",
+        "audio/x-scpls", "audio/scpls", "application/pls+xml",
+    ]
+
+    private static func isNamedPlaylist(_ resource: Resource) -> Bool {
+        let name: Substring
+        switch resource {
+        case .standardInput: return false
+        case .file(let path): name = path[...]
+        case .http(let address): name = address.prefix { $0 != "?" }
+        }
+        let end = name.suffix(5).lowercased()
+        return end.hasSuffix(".m3u") || end.hasSuffix(".m3u8") || end.hasSuffix(".pls")
+    }
+
+    private static func isText(_ bytes: Span<UInt8>) -> Bool {
+        for index in bytes.indices where bytes[index] < 0x20 {
+            guard bytes[index] == 9 || bytes[index] == 10 || bytes[index] == 13 else { return false }
+        }
+        return true
+    }
+
+    /// Without the spaces around them.
+    private static func lines(of bytes: Span<UInt8>) -> [Substring] {
+        var text = Substring(String(utf8OrWindows1252: bytes))
+        if text.first == "\u{FEFF}" { text.removeFirst() }
+        return text.split(omittingEmptySubsequences: false) { $0.isNewline }.map { line in
+            var line = line.drop(while: \.isWhitespace)
+            while line.last?.isWhitespace == true { line.removeLast() }
+            return line
+        }
+    }
+
+    private typealias Found = [(reference: String, title: String?)]
+
+    private static func parseM3U(_ lines: [Substring]) throws(PlaylistError) -> Found {
+        var found: Found = []
+        var title: String?
+        for line in lines {
+            if line.hasPrefix("#") {
+                let directive = line.prefix(8).uppercased()
+                if directive.hasPrefix("#EXT-X-") { throw .httpLiveStreaming }
+                if directive == "#EXTINF:", let comma = line.firstIndex(of: ",") {
+                    let text = line[line.index(after: comma)...].drop(while: \.isWhitespace)
+                    title = text.isEmpty ? nil : String(text)
+                }
+            } else if !line.isEmpty {
+                if found.count == maximumEntryCount { break }
+                found.append((String(line), title))
+                title = nil
+            }
+        }
+        return found
+    }
+
+    private static func parsePLS(_ lines: [Substring]) -> Found {
+        var files: [Int: String] = [:]
+        var titles: [Int: String] = [:]
+        for line in lines {
+            guard let equals = line.firstIndex(of: "=") else { continue }
+            let key = line[..<equals].lowercased()
+            let value = line[line.index(after: equals)...].drop(while: \.isWhitespace)
+            guard !value.isEmpty else { continue }
+            if key.hasPrefix("file"), let number = Int(key.dropFirst(4)), files.count < maximumEntryCount {
+                files[number] = String(value)
+            } else if key.hasPrefix("title"), let number = Int(key.dropFirst(5)), titles.count < maximumEntryCount {
+                titles[number] = String(value)
+            }
+        }
+        return files.sorted { $0.key < $1.key }.map { ($0.value, titles[$0.key]) }
+    }
+}
+
+/// Why a playlist cannot be played.
+public enum PlaylistError: Error, Equatable, Sendable, CustomStringConvertible {
+    case empty
+    case tooLong
+    /// Every entry is like this one.
+    case unplayable(ResourceError)
+    case httpLiveStreaming
+
+    /// A sentence with its remedy.
+    public var description: String {
+        switch self {
+        case .empty: "the playlist names nothing to play; look into it with an editor"
+        case .tooLong:
+            "the playlist is longer than \(Playlist.maximumByteCount >> 20) MiB; play its entries by themselves"
+        case .unplayable(let error): error.description
+        case .httpLiveStreaming:
+            "this is HTTP Live Streaming (HLS), a broadcast cut into files, which is not played; have ffmpeg put it together: `ffmpeg -i ADDRESS -vn -c copy -f mpegts - | tenfour play -`"
+        }
+    }
+}
+
+// MARK: Reading one
+
+extension Playlist {
+    /// Nil where what `download` brings is no playlist; its beginning is still there to be read as sound then. Waits.
+    public init?(reading download: any ByteSource) throws(PlaylistReadingError) {
+        var bytes: [UInt8] = []
+        do throws(ByteSourceError) {
+            try Self.read(download, upTo: 512, &bytes)
+            let state = download.state
+            guard Self.isPlaylist(bytes.span, contentType: state.contentType, from: state.resource) else { return nil }
+            try Self.read(download, upTo: Self.maximumByteCount + 1, &bytes)
+        } catch {
+            throw .download(error)
+        }
+        do throws(PlaylistError) {
+            try self.init(parsing: bytes.span, from: download.state.resource ?? .standardInput)
+        } catch {
+            throw .playlist(error)
+        }
+    }
+
+    private static func read(
+        _ download: any ByteSource, upTo limit: Int, _ bytes: inout [UInt8]
+    ) throws(ByteSourceError) {
+        var room = [UInt8](repeating: 0, count: 16_384)
+        while bytes.count < limit {
+            let wanted = min(room.count, limit - bytes.count)
+            let offset = bytes.count
+            var count = 0
+            do {
+                count = try unsafe room.withUnsafeMutableBytes {
+                    try unsafe download.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]))
+                }
+            } catch let error as ByteSourceError {
+                throw error
+            } catch {
+                return
+            }
+            if count == 0 { return }
+            bytes += room[..<count]
+        }
+    }
+}
+
+public enum PlaylistReadingError: Error, Equatable, Sendable {
+    case download(ByteSourceError)
+    case playlist(PlaylistError)
+}

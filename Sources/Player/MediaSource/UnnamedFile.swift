@@ -1,0 +1,63 @@
+internal import Glibc
+
+/// A file of ours that no folder lists and that goes with us, for what is too much to hold in memory.
+struct UnnamedFile: ~Copyable {
+    private let descriptor: Int32
+
+    /// In `$TMPDIR`, or else in `/var/tmp`, which unlike `/tmp` is never kept in memory. The C function is `mkstemp`.
+    init() throws(ByteSourceError) {
+        let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? ""
+        let place = folder.isEmpty ? "/var/tmp" : folder
+        var path = Array("\(place)/tenfour-XXXXXX".utf8CString)
+        descriptor = unsafe path.withUnsafeMutableBufferPointer { name in
+            let descriptor = unsafe mkstemp(name.baseAddress!)
+            if descriptor >= 0 {
+                unsafe unlink(name.baseAddress!)
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            }
+            return descriptor
+        }
+        if descriptor < 0 {
+            throw .failed(
+                "no file could be made in \(place) to keep everything in (\(text(of: errno))); name another folder in TMPDIR, or keep less"
+            )
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(ByteSourceError) {
+        var done = 0
+        while done < bytes.count {
+            let count = unsafe pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, offset + done)
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 {
+                throw .failed(
+                    "everything is to be kept, but the disk does not take it (\(text(of: errno))); make room, or keep less"
+                )
+            }
+            done += count
+        }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(ByteSourceError) -> Int {
+        while true {
+            let count = unsafe pread(descriptor, buffer.baseAddress, buffer.count, offset)
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 {
+                throw .failed("what was kept could not be read again (\(text(of: errno))); check the disk")
+            }
+            return count
+        }
+    }
+}
+
+/// The message that belongs to an `errno`. The C function is `strerror_r`.
+func text(of code: Int32) -> String {
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+        guard let start = buffer.baseAddress, unsafe strerror_r(code, start, buffer.count) == 0 else {
+            return "\(code)"
+        }
+        return unsafe String(cString: start)
+    }
+}

@@ -1,0 +1,106 @@
+public import TenfourAudioCore
+
+/// Packets of WAV, which are as many frames as are handy: each place is known.
+public final class WAVDemuxer: PacketDecoding {
+    public let track: Track
+
+    let decodedFormat: LPCMFormat
+    private(set) var packetStart = 0
+    private(set) var packetSound = 0..<0
+    let preroll = Duration.zero
+
+    private var header: WAVHeader
+    private let coding: WAVHeader.Coding
+    private var window: ByteWindow
+    private var nextFrame = 0
+    private var measured: Int?
+
+    /// Of a packet.
+    private static let frameCount = 256
+
+    init(_ given: consuming ByteWindow) throws(ReaderError) {
+        var window = given
+        do { header = try WAVHeader(&window) } catch { throw .parse(error) }
+        self.window = window
+        guard let coding = header.coding else {
+            throw .undecodable("this WAV file is coded in a way that is not played here: convert it to 16-bit PCM")
+        }
+        self.coding = coding
+        decodedFormat = LPCMFormat(rate: SampleRate(hertz: header.rate), channelCount: header.channelCount)
+        track = Track(codec: "pcm", format: decodedFormat, title: header.title, artist: header.artist)
+    }
+
+    public var duration: Estimate<Duration>? {
+        let frames = measured ?? byteCount.map { $0 / header.frameByteCount }
+        return frames.map { Estimate(FrameCount($0).duration(at: decodedFormat.rate), isExact: true) }
+    }
+
+    public var bitRate: Int? { header.rate * header.frameByteCount * 8 }
+
+    private var byteCount: Int? { header.byteCount(in: window.download) }
+
+    /// In frames.
+    private var left: Int { byteCount.map { $0 / header.frameByteCount - nextFrame } ?? .max }
+
+    public func nextPacket() throws(DemuxerError) -> PacketDescription? {
+        let size = header.frameByteCount
+        var left = left
+        if left <= 0, header.readLengthAgain(in: window.download) { left = self.left }
+        guard left > 0 else { return nil }
+        let offset = header.begin + nextFrame * size
+        do { try window.load(at: offset, count: min(Self.frameCount, left) * size) } catch { throw .download(error) }
+        let count = window.bytes.count / size
+        guard count > 0 else {
+            measured = nextFrame
+            return nil
+        }
+        (packetStart, packetSound) = (nextFrame, 0..<count)
+        nextFrame += count
+        return PacketDescription(offset: offset, byteCount: count * size, frameCount: FrameCount(count))
+    }
+
+    public func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
+        let state = window.download.state
+        guard state.isSeekable || state.isRepeatable else { throw .noWayThere }
+        let frame = FrameCount(max(position, .zero), at: decodedFormat.rate).rawValue
+        nextFrame = min(frame, byteCount.map { $0 / header.frameByteCount } ?? 1 << 48)
+        return Estimate(FrameCount(nextFrame).duration(at: decodedFormat.rate), isExact: true)
+    }
+
+    func resetDecoder() {}
+
+    func decode(into samples: inout MutableSpan<Float>) -> Int? {
+        Self.decode(window.bytes, coding, count: packetSound.count * header.channelCount, into: &samples)
+        return packetSound.count
+    }
+
+    private static func decode(
+        _ bytes: Span<UInt8>, _ coding: WAVHeader.Coding, count: Int, into samples: inout MutableSpan<Float>
+    ) {
+        switch coding {
+        case .unsigned8: for index in 0..<count { samples[index] = (Float(bytes[index]) - 128) / 128 }
+        case .signed16:
+            for index in 0..<count {
+                samples[index] = Float(Int16(bitPattern: bytes.littleEndian16(at: 2 * index))) / 32_768
+            }
+        case .signed24:
+            for index in 0..<count {
+                let high = Int32(Int8(bitPattern: bytes[3 * index + 2])) << 16
+                samples[index] = Float(high | Int32(bytes.littleEndian16(at: 3 * index))) / 8_388_608
+            }
+        case .signed32:
+            for index in 0..<count {
+                samples[index] = Float(Int32(bitPattern: bytes.littleEndian32(at: 4 * index))) / 2_147_483_648
+            }
+        case .float32:
+            for index in 0..<count { samples[index] = finite(Float(bitPattern: bytes.littleEndian32(at: 4 * index))) }
+        case .float64:
+            for index in 0..<count {
+                samples[index] = finite(Float(Double(bitPattern: bytes.littleEndian64(at: 8 * index))))
+            }
+        }
+    }
+
+    /// What is no number would stay in every filter behind this.
+    private static func finite(_ sample: Float) -> Float { sample.isFinite ? sample : 0 }
+}

@@ -1,0 +1,33 @@
+internal import Synchronization
+internal import TenfourEffects
+internal import TenfourRings
+
+/// What is done to the sound from now on: how fast, how high, how bright. Any thread.
+final class PlaybackParameters: Sendable {
+    private let rateBits = Atomic<UInt64>((1.0).bitPattern)
+    private let pitchBits = Atomic<UInt64>((0.0).bitPattern)
+    private let contents = Locked<[EqualizerBand]>([])
+    private let version = Atomic<Int>(0)
+
+    var rate: Double {
+        get { Double(bitPattern: rateBits.load(ordering: .relaxed)) }
+        set { rateBits.store(newValue.bitPattern, ordering: .relaxed) }
+    }
+
+    /// In cents.
+    var pitch: Double {
+        get { Double(bitPattern: pitchBits.load(ordering: .relaxed)) }
+        set { pitchBits.store(newValue.bitPattern, ordering: .relaxed) }
+    }
+
+    var bands: [EqualizerBand] {
+        get { contents.withLock { $0 } }
+        set {
+            contents.withLock { $0 = newValue }
+            version.add(1, ordering: .releasing)
+        }
+    }
+
+    /// Changes with the bands, so that nobody has to ask for them each time.
+    var bandsVersion: Int { version.load(ordering: .acquiring) }
+}

@@ -1,2 +1,0 @@
-// QR codes of short texts, and how a terminal shows them.
-// Never knows what a text means.

@@ -1,0 +1,41 @@
+public import TenfourPackets
+
+/// What there is to say of how it sounded, in the one shape that `tenfour --report`, replay and radiocheck write.
+public struct QualityReport: Sendable {
+    public var whole: QualitySummary
+    public var seconds: [QualitySummary]
+    public var talkers: [(ssrc: SSRC, whole: QualitySummary)]
+
+    public init(
+        whole: QualitySummary, seconds: [QualitySummary], talkers: [(ssrc: SSRC, whole: QualitySummary)]
+    ) {
+        self.whole = whole
+        self.seconds = seconds
+        self.talkers = talkers
+    }
+
+    /// There and back on the network, by one who knows it and does not report: the scores count the half of it.
+    public mutating func setRoundTrip(_ roundTrip: Duration) {
+        whole.roundTrip = roundTrip
+        for index in seconds.indices { seconds[index].roundTrip = roundTrip }
+        for index in talkers.indices { talkers[index].whole.roundTrip = roundTrip }
+    }
+
+    /// `whole`, `seconds` and `talkers`; `name` gives a talker's members beside those that were measured.
+    public func members(naming name: (SSRC) -> [(String, JSON)] = { _ in [] }) -> [(String, JSON)] {
+        [
+            ("whole", whole.json),
+            (
+                "seconds",
+                .list(seconds.enumerated().map { .object([("second", .integer($0))] + $1.members) })
+            ),
+            (
+                "talkers",
+                .list(
+                    talkers.map { talker in
+                        .object([("ssrc", .text(talker.ssrc.digits))] + name(talker.ssrc) + talker.whole.members)
+                    })
+            ),
+        ]
+    }
+}

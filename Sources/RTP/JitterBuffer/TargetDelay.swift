@@ -1,0 +1,42 @@
+internal import TenfourAudioCore
+
+/// How far playout should lie behind the fastest packet: what the delays ask for, and what repair asks for on top.
+struct TargetDelay: Sendable {
+    var repair: RecoveryDemand
+
+    private let configuration: PlayoutConfiguration
+
+    @_noAllocation @_noLocks
+    init(_ configuration: PlayoutConfiguration) {
+        self.configuration = configuration
+        repair = configuration.repair
+    }
+
+    /// `spread`: how far the slow packets lie behind the fastest. `lookAhead`: what in-band FEC needs.
+    @_noAllocation @_noLocks
+    func depth(spread: FrameCount, lookAhead: FrameCount) -> FrameCount {
+        switch configuration.depth {
+        case .fixed(let depth):
+            return max(depth, configuration.margin)
+        case .adaptive:
+            let needed = spread + margin(spread: spread)
+            let copied = needed + max(lookAhead, repair.lookAhead)
+            let resent = repair.resendTime > .zero ? repair.resendTime + configuration.margin : .zero
+            let repaired = min(max(copied, resent), repair.limit)
+            return min(max(max(needed, repaired), configuration.minimum), configuration.maximum)
+        }
+    }
+
+    /// Whether a part of the depth is for repair.
+    @_noAllocation @_noLocks
+    func isForRepair(lookAhead: FrameCount) -> Bool {
+        max(lookAhead, repair.lookAhead) > .zero || repair.resendTime > .zero
+    }
+
+    /// A packet is needed somewhere within the pull before its sound. Where all come alike it may always be at the far end
+    /// of it; where they spread much wider than a pull it is on average in the middle.
+    private func margin(spread: FrameCount) -> FrameCount {
+        let wider = min(max(spread - configuration.margin, .zero), configuration.margin)
+        return configuration.margin - FrameCount(wider.rawValue / 2)
+    }
+}

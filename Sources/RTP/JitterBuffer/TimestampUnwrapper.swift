@@ -1,0 +1,95 @@
+public import TenfourAudioCore
+public import TenfourPackets
+
+/// Reads a talker's wrapping numbers as places on one endless timeline, and notices when they jump.
+public struct TimestampUnwrapper: Sendable {
+    public enum Place: Equatable, Sendable {
+        case known(sequence: Int64, start: FrameCount)
+        /// It fits nothing before it. One such packet may be a stray; a second that follows it is a jump.
+        case strange
+        /// The timeline begins anew here.
+        case jumped(sequence: Int64, start: FrameCount)
+    }
+
+    private struct Numbers: Sendable {
+        var sequenceNumber: SequenceNumber
+        var timestamp: RTPTimestamp
+    }
+
+    private var newest: Numbers?
+    private var sequence: Int64 = 0
+    private var start = FrameCount.zero
+    private var stray: Numbers?
+
+    /// RFC 3550 appendix A.1 calls so large a step a restart.
+    private static var longestSequenceStep: Int { 3_000 }
+    /// A packet can hardly come so much sooner after its timestamp than the fastest of the last seconds: 200 ms.
+    private static var earliest: FrameCount { FrameCount(-9_600) }
+    /// Nor is a stall so long still the same conversation: 10 s.
+    private static var latest: FrameCount { FrameCount(480_000) }
+    /// What one packet can hold: 120 ms.
+    private static var longestPacket: FrameCount { FrameCount(5_760) }
+
+    @_noAllocation @_noLocks
+    public init() {}
+
+    /// Where a packet belongs that arrived at `arrival`, while the fastest one arrived `fastest` after its timestamp.
+    /// While nothing plays (`isIdle`) a jump costs nothing and is believed at once.
+    @_noAllocation @_noLocks
+    public mutating func place(
+        _ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp, arrivedAt arrival: FrameCount,
+        fastest: FrameCount?, isIdle: Bool
+    ) -> Place {
+        let numbers = Numbers(sequenceNumber: sequenceNumber, timestamp: timestamp)
+        guard let newest else {
+            begin(with: numbers)
+            return .known(sequence: sequence, start: start)
+        }
+        let step = sequenceNumber.distance(after: newest.sequenceNumber)
+        let frames = timestamp.distance(after: newest.timestamp)
+        let read = (sequence: sequence + Int64(step), start: start + frames)
+        if fits(step, frames, delay: arrival - read.start, fastest) {
+            if step > 0 {
+                self.newest = numbers
+                (sequence, start) = read
+            }
+            stray = nil
+            return .known(sequence: read.sequence, start: read.start)
+        }
+        if isIdle || follows(numbers) {
+            begin(with: numbers)
+            return .jumped(sequence: sequence, start: start)
+        }
+        stray = numbers
+        return .strange
+    }
+
+    /// Where a copy or a resend belongs, which says nothing of where the talker is now; nil when nothing near it has come.
+    @_noAllocation @_noLocks
+    public func placeOfRepair(_ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp) -> Place? {
+        guard let newest else { return nil }
+        let step = sequenceNumber.distance(after: newest.sequenceNumber)
+        let frames = timestamp.distance(after: newest.timestamp)
+        guard fits(step, frames, delay: .zero, nil), frames >= FrameCount(0) - Self.latest else { return nil }
+        return .known(sequence: sequence + Int64(step), start: start + frames)
+    }
+
+    private mutating func begin(with numbers: Numbers) {
+        newest = numbers
+        sequence = Int64(numbers.sequenceNumber.rawValue)
+        start = FrameCount(Int(numbers.timestamp.rawValue))
+        stray = nil
+    }
+
+    private func fits(_ step: Int, _ frames: FrameCount, delay: FrameCount, _ fastest: FrameCount?) -> Bool {
+        guard abs(step) <= Self.longestSequenceStep, step.signum() == frames.rawValue.signum() else { return false }
+        guard let fastest else { return true }
+        return delay - fastest >= Self.earliest && delay - fastest <= Self.latest
+    }
+
+    private func follows(_ numbers: Numbers) -> Bool {
+        guard let stray, numbers.sequenceNumber.distance(after: stray.sequenceNumber) == 1 else { return false }
+        let frames = numbers.timestamp.distance(after: stray.timestamp)
+        return frames > .zero && frames <= Self.longestPacket
+    }
+}

@@ -1,0 +1,79 @@
+public import TenfourAudioCore
+
+/// RTP's sequence number: 16 bits that count packets and wrap (RFC 3550 section 5.1).
+public struct SequenceNumber: Hashable, BitwiseCopyable, Sendable {
+    public var rawValue: UInt16
+
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// How far `self` lies after `other`, around the wrap: 2 lies four after 65 534. Within −32 768…32 767.
+    @inlinable public func distance(after other: Self) -> Int { Int(Int16(bitPattern: rawValue &- other.rawValue)) }
+
+    @inlinable public func advanced(by count: Int) -> Self {
+        Self(rawValue: rawValue &+ UInt16(truncatingIfNeeded: count))
+    }
+}
+
+/// RTP's timestamp: 32 bits that count frames at the payload's clock and wrap; 48 000 Hz for Opus (RFC 7587).
+public struct RTPTimestamp: Hashable, BitwiseCopyable, Sendable {
+    public var rawValue: UInt32
+
+    @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// How many frames `self` lies after `other`, around the wrap. Within ± 2³¹.
+    @inlinable public func distance(after other: Self) -> FrameCount {
+        FrameCount(Int(Int32(bitPattern: rawValue &- other.rawValue)))
+    }
+
+    @inlinable public func advanced(by count: FrameCount) -> Self {
+        Self(rawValue: rawValue &+ UInt32(truncatingIfNeeded: count.rawValue))
+    }
+}
+
+/// Who sends: a random number that names one stream within a session (RFC 3550 section 3).
+public struct SSRC: Hashable, BitwiseCopyable, Sendable {
+    public var rawValue: UInt32
+
+    @inlinable public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+
+    @inlinable public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
+
+    /// As people know it: `1a2b3c4d`.
+    public var digits: String {
+        let digits = String(rawValue, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}
+
+/// A number that wraps, followed past its wraps so that later is always larger.
+///
+/// Built on the nearest reading: a value counts as later when it lies less than half the range ahead.
+public struct Unwrapper: Sendable {
+    private var last: Int64?
+
+    public init() {}
+
+    /// `sequence` as a count that never wraps; the first one seen keeps its own value.
+    public mutating func extend(_ sequence: SequenceNumber) -> Int64 {
+        guard let last else {
+            self.last = Int64(sequence.rawValue)
+            return Int64(sequence.rawValue)
+        }
+        let step = sequence.distance(after: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: last)))
+        let extended = last + Int64(step)
+        if step > 0 { self.last = extended }
+        return extended
+    }
+
+    /// `timestamp` as a count of frames that never wraps; the first one seen keeps its own value.
+    public mutating func extend(_ timestamp: RTPTimestamp) -> Int64 {
+        guard let last else {
+            self.last = Int64(timestamp.rawValue)
+            return Int64(timestamp.rawValue)
+        }
+        let step = timestamp.distance(after: RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: last)))
+        let extended = last + Int64(step.rawValue)
+        if step.rawValue > 0 { self.last = extended }
+        return extended
+    }
+}

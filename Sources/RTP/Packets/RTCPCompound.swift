@@ -1,0 +1,137 @@
+/// One packet of RTCP, by its type. What is not listed here is passed over by its length, and can be counted.
+public enum RTCPPacket: Hashable, Sendable {
+    case senderReport(SenderReport)
+    case receiverReport(ReceiverReport)
+    case sourceDescription(SourceDescription)
+    case goodbye(Goodbye)
+    case genericNACK(GenericNACK)
+    case extendedReport(ExtendedReport)
+    case unknown(UnknownRTCPPacket)
+}
+
+/// A packet of a type this module does not read: other feedback (RFC 4585), APP, …
+public struct UnknownRTCPPacket: Hashable, Sendable {
+    public var type: UInt8
+    /// The five bits that count things, or tell the kind of feedback. 0…31.
+    public var count: Int
+    /// What follows the four bytes of header, within the datagram, padding taken off.
+    public var body: Range<Int>
+}
+
+/// The packets that came together in one datagram of RTCP (RFC 3550 section 6.1), read one after the other.
+///
+///     var packets = try RTCPCompound(parsing: datagram)
+///     while let packet = try packets.next() { … }
+///
+/// Borrows the datagram and copies out of it only what `next` returns, so a stranger's datagram costs no more than
+/// the walk over its headers.
+public struct RTCPCompound: ~Escapable {
+    private let datagram: Span<UInt8>
+    private var position = 0
+
+    /// Walks over all headers, as RFC 3550 appendix A.2 asks: the version, that the lengths add up to the datagram,
+    /// that only the last packet is padded, and that a report comes first. `allowsReducedSize` takes any packet first
+    /// (RFC 5506).
+    @_lifetime(copy datagram)
+    public init(parsing datagram: Span<UInt8>, allowsReducedSize: Bool = false) throws(RTCPParseError) {
+        self.datagram = datagram
+        var position = 0
+        repeat {
+            let header = try RTCPHeader(parsing: datagram, at: position)
+            if position == 0, !allowsReducedSize, header.type != RTCPHeader.senderReport,
+                header.type != RTCPHeader.receiverReport
+            {
+                throw .noReportFirst(type: header.type)
+            }
+            position = header.end
+        } while position < datagram.count
+    }
+
+    /// The next packet, or nil after the last. One whose inside does not fit its length is thrown and passed over: ask
+    /// again for those behind it.
+    @_lifetime(self: copy self)
+    public mutating func next() throws(RTCPParseError) -> RTCPPacket? {
+        guard position < datagram.count else { return nil }
+        let header = try RTCPHeader(parsing: datagram, at: position)
+        position = header.end
+        return switch header.type {
+        case RTCPHeader.senderReport: .senderReport(try SenderReport(parsing: datagram, header))
+        case RTCPHeader.receiverReport: .receiverReport(try ReceiverReport(parsing: datagram, header))
+        case RTCPHeader.sourceDescription: .sourceDescription(try SourceDescription(parsing: datagram, header))
+        case RTCPHeader.goodbye: .goodbye(try Goodbye(parsing: datagram, header))
+        case RTCPHeader.transportFeedback where header.count == GenericNACK.format:
+            .genericNACK(try GenericNACK(parsing: datagram, header))
+        case RTCPHeader.extendedReport: .extendedReport(try ExtendedReport(parsing: datagram, header))
+        default: header.unknown
+        }
+    }
+
+    /// Whether a datagram on a port shared by RTP and RTCP is RTCP, by its second byte: 192…223 (RFC 5761 section 4).
+    public static func isRTCP(secondByte: UInt8) -> Bool { (192...223).contains(secondByte) }
+}
+
+/// Why a datagram, or a packet in it, is not RTCP.
+public enum RTCPParseError: Error, Hashable, Sendable {
+    /// A header, or the packet it announces, runs past the end of the datagram.
+    case truncated(byteCount: Int)
+    case unsupportedVersion(UInt8)
+    /// A compound begins with a report (RFC 3550 section 6.1), this one with something else.
+    case noReportFirst(type: UInt8)
+    /// Padding before the last packet.
+    case paddingInside(type: UInt8)
+    /// None at all, not a multiple of four, or more than there is.
+    case invalidPadding(byteCount: Int)
+    /// What the packet says about its inside does not fit its length.
+    case malformed(type: UInt8)
+}
+
+/// The four bytes each packet of RTCP begins with.
+struct RTCPHeader {
+    var type: UInt8
+    /// 0…31.
+    var count: Int
+    /// Without header and padding.
+    var body: Range<Int>
+    /// Where the next packet begins.
+    var end: Int
+
+    static let senderReport: UInt8 = 200
+    static let receiverReport: UInt8 = 201
+    static let sourceDescription: UInt8 = 202
+    static let goodbye: UInt8 = 203
+    static let transportFeedback: UInt8 = 205
+    static let extendedReport: UInt8 = 207
+
+    init(parsing datagram: Span<UInt8>, at start: Int) throws(RTCPParseError) {
+        guard datagram.count - start >= 4 else { throw .truncated(byteCount: datagram.count) }
+        let version = datagram[start] >> 6
+        guard version == 2 else { throw .unsupportedVersion(version) }
+        type = datagram[start + 1]
+        count = Int(datagram[start] & 0x1F)
+        end = start + 4 + 4 * Int(datagram.uint16(at: start + 2))
+        guard end <= datagram.count else { throw .truncated(byteCount: datagram.count) }
+        body = (start + 4)..<end
+        if datagram[start] & 0x20 != 0 {
+            guard end == datagram.count else { throw .paddingInside(type: type) }
+            let padding = Int(datagram[end - 1])
+            guard !body.isEmpty, padding > 0, padding % 4 == 0, padding <= body.count else {
+                throw .invalidPadding(byteCount: padding)
+            }
+            body = body.lowerBound..<(end - padding)
+        }
+    }
+
+    var unknown: RTCPPacket { .unknown(UnknownRTCPPacket(type: type, count: count, body: body)) }
+
+    var tooShort: RTCPParseError { .malformed(type: type) }
+}
+
+extension OutputSpan<UInt8> {
+    /// Four bytes of header for a packet of `byteCount` in all, a multiple of four.
+    @_lifetime(self: copy self)
+    mutating func append(headerOf type: UInt8, count: Int, byteCount: Int) {
+        append(0x80 | UInt8(count))
+        append(type)
+        append(bigEndian: UInt16(byteCount / 4 - 1))
+    }
+}

@@ -1,0 +1,101 @@
+public import TenfourAudioCore
+
+/// A payload that carries copies of earlier ones beside its own, so that the next packet brings back a lost one (RED,
+/// RFC 2198).
+///
+/// On the wire the copies come first, oldest first, each behind a header of its payload type, how much earlier it began
+/// and how long it is; the packet's own payload comes last, and its header says only its type.
+public struct RedundantPayload: Sendable {
+    /// One payload within the packet.
+    public struct Block: Hashable, BitwiseCopyable, Sendable {
+        /// 0…127.
+        public var payloadType: UInt8
+        /// How much earlier than the packet's own it began: 0…16 383 frames. Zero for the packet's own.
+        public var age: FrameCount
+        /// Where it lies in the payload.
+        public var offset: Int
+        public var byteCount: Int
+
+        @_noAllocation @_noLocks
+        public init(payloadType: UInt8, age: FrameCount = FrameCount(0), offset: Int = 0, byteCount: Int) {
+            self.payloadType = payloadType
+            self.age = age
+            self.offset = offset
+            self.byteCount = byteCount
+        }
+    }
+
+    /// The packet's own payload and at most so many copies.
+    public static var maximumCount: Int { 8 }
+    /// What ten bits can say.
+    public static var maximumByteCount: Int { 1_023 }
+    /// What fourteen bits can say: 341 ms.
+    public static var maximumAge: FrameCount { FrameCount(16_383) }
+
+    /// 1…8, the packet's own payload last.
+    public private(set) var count = 0
+    private var blocks = InlineArray<8, Block>(repeating: Block(payloadType: 0, byteCount: 0))
+
+    public subscript(index: Int) -> Block {
+        precondition(index >= 0 && index < count, "a redundant payload has no such block")
+        return blocks[index]
+    }
+
+    /// The packet's own payload.
+    public var primary: Block { blocks[count - 1] }
+
+    /// Takes a payload apart. Total: any bytes give blocks or a reason.
+    public init(parsing payload: borrowing Span<UInt8>) throws(RedundantPayloadError) {
+        var position = 0
+        var length = 0
+        while true {
+            guard position < payload.count else { throw .truncated(byteCount: payload.count) }
+            guard count < Self.maximumCount else { throw .tooManyBlocks }
+            let type = payload[position] & 0x7F
+            guard payload[position] & 0x80 != 0 else {
+                position += 1
+                let rest = payload.count - position - length
+                guard rest >= 0 else { throw .truncated(byteCount: payload.count) }
+                blocks[count] = Block(payloadType: type, byteCount: rest)
+                count += 1
+                break
+            }
+            guard position + 4 <= payload.count else { throw .truncated(byteCount: payload.count) }
+            let word = payload.uint32(at: position)
+            blocks[count] = Block(
+                payloadType: type, age: FrameCount(Int(word >> 10 & 0x3FFF)), byteCount: Int(word & 0x3FF))
+            length += blocks[count].byteCount
+            count += 1
+            position += 4
+        }
+        for index in 0..<count {
+            blocks[index].offset = position
+            position += blocks[index].byteCount
+        }
+    }
+
+    /// What the headers of so many copies and the packet's own payload take.
+    public static func headerByteCount(copies: Int) -> Int { 4 * copies + 1 }
+
+    /// Appends the header of a copy; `block.offset` is not written. The copies' bytes follow all headers, in their order.
+    public static func writeHeader(ofCopy block: Block, into payload: inout OutputSpan<UInt8>) {
+        precondition(
+            block.byteCount <= maximumByteCount && block.age <= maximumAge && block.age > .zero,
+            "a copy that RED can tell of")
+        payload.append(
+            bigEndian: 0x8000_0000 | UInt32(block.payloadType & 0x7F) << 24 | UInt32(block.age.rawValue) << 10
+                | UInt32(block.byteCount))
+    }
+
+    /// Appends the header of the packet's own payload, behind those of the copies.
+    public static func writeHeader(ofPrimary payloadType: UInt8, into payload: inout OutputSpan<UInt8>) {
+        payload.append(payloadType & 0x7F)
+    }
+}
+
+/// Why a payload is not redundant coding by RFC 2198.
+public enum RedundantPayloadError: Error, Hashable, Sendable {
+    /// A header, or the blocks that the headers announce, run past the end.
+    case truncated(byteCount: Int)
+    case tooManyBlocks
+}

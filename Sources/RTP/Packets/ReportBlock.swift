@@ -1,0 +1,69 @@
+public import TenfourAudioCore
+
+/// What a receiver says about one source it hears, within a sender or receiver report (RFC 3550 section 6.4.1).
+public struct ReportBlock: Hashable, Sendable {
+    /// Whom it is about.
+    public var ssrc: SSRC
+    /// Of the packets expected since the last report, in 1/256.
+    public var fractionLost: UInt8
+    /// Since the beginning; below zero where duplicates outnumber losses. 24 bits: −8 388 608…8 388 607.
+    public var cumulativeLost: Int
+    /// The highest sequence number received, and the count of its wraps above it.
+    public var extendedHighestSequenceNumber: UInt32
+    /// Interarrival jitter, at the payload's clock: 0…2³² − 1.
+    public var jitter: FrameCount
+    /// The time in the last sender report that came from the source, nil before the first.
+    public var lastSenderReport: ShortNTPTime?
+    /// From the arrival of that report to the sending of this one, 0…18 hours in steps of 1/65536 s.
+    public var delaySinceLastSenderReport: Duration
+
+    /// On the wire.
+    public static let byteCount = 24
+    /// In one report: its count has five bits.
+    public static let maximumCount = 31
+
+    public init(
+        ssrc: SSRC, fractionLost: UInt8, cumulativeLost: Int, extendedHighestSequenceNumber: UInt32,
+        jitter: FrameCount, lastSenderReport: ShortNTPTime?, delaySinceLastSenderReport: Duration
+    ) {
+        self.ssrc = ssrc
+        self.fractionLost = fractionLost
+        self.cumulativeLost = cumulativeLost
+        self.extendedHighestSequenceNumber = extendedHighestSequenceNumber
+        self.jitter = jitter
+        self.lastSenderReport = lastSenderReport
+        self.delaySinceLastSenderReport = delaySinceLastSenderReport
+    }
+
+    /// How long a packet takes there and back, from a block about ourselves that arrived at `now` of our own wall clock
+    /// (RFC 3550 section 6.4.1, DLSR): nil where the peer has seen no report of ours.
+    public func roundTrip(receivedAt now: NTPTime) -> Duration? {
+        lastSenderReport?.roundTrip(lessDelay: delaySinceLastSenderReport, receivedAt: now)
+    }
+}
+
+extension ReportBlock {
+    /// The caller has checked that 24 bytes are there.
+    init(parsing datagram: Span<UInt8>, at offset: Int) {
+        let loss = datagram.uint32(at: offset + 4)
+        let lastSenderReport = datagram.uint32(at: offset + 16)
+        self.init(
+            ssrc: SSRC(datagram.uint32(at: offset)),
+            fractionLost: UInt8(loss >> 24),
+            cumulativeLost: Int(Int32(bitPattern: loss << 8) >> 8),
+            extendedHighestSequenceNumber: datagram.uint32(at: offset + 8),
+            jitter: FrameCount(Int(datagram.uint32(at: offset + 12))),
+            lastSenderReport: lastSenderReport == 0 ? nil : ShortNTPTime(rawValue: lastSenderReport),
+            delaySinceLastSenderReport: Duration(shortNTP: datagram.uint32(at: offset + 20)))
+    }
+
+    func write(into datagram: inout OutputSpan<UInt8>) {
+        let lost = min(max(cumulativeLost, -0x80_0000), 0x7F_FFFF)
+        datagram.append(bigEndian: ssrc.rawValue)
+        datagram.append(bigEndian: UInt32(fractionLost) << 24 | UInt32(truncatingIfNeeded: lost) & 0xFF_FFFF)
+        datagram.append(bigEndian: extendedHighestSequenceNumber)
+        datagram.append(bigEndian: UInt32(clamping: jitter.rawValue))
+        datagram.append(bigEndian: lastSenderReport?.rawValue ?? 0)
+        datagram.append(bigEndian: delaySinceLastSenderReport.shortNTP)
+    }
+}

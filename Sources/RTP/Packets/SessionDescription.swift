@@ -1,0 +1,291 @@
+internal import TenfourAudioCore
+
+/// Where one audio stream is sent and how it is coded, as SDP tells it (RFC 8866).
+///
+/// Of a description with several streams the first audio stream is read. All text in it may be shown as it is: what
+/// could disturb a terminal was replaced when it was read, and is again when it is written.
+public struct SessionDescription: Hashable, Sendable {
+    public var origin: Origin
+    public var name: String
+    public var connection: Connection
+    /// Of RTP, above zero.
+    public var port: UInt16
+    public var profile: Profile
+    /// In order of preference, 1…64 of them with different payload types.
+    public var formats: [Format]
+    /// The sound in one packet. Written in whole milliseconds, rounded up (RFC 7587 section 7).
+    public var packetTime: Duration?
+    /// The most sound in one packet.
+    public var maximumPacketTime: Duration?
+    /// Of RTCP, where it is told (RFC 3605). `controlPort` is the one to use.
+    public var rtcpPort: UInt16?
+    /// RTCP may come on RTP's port (RFC 5761).
+    public var multiplexesRTCP: Bool
+    public var direction: Direction
+    /// The feedback that senders of the stream take (RFC 4585 section 4.2), at most 64 of them.
+    public var feedback: [Feedback]
+    /// Keys under which the stream is protected, in order of preference, at most 64 of them.
+    public var cryptos: [Crypto]
+
+    /// `formats` are given at once or, as one of Opus, left to their default.
+    public init(
+        origin: Origin, name: String, connection: Connection, port: UInt16 = RTPDefaults.port,
+        profile: Profile = .avp, formats: [Format] = [.opus()], packetTime: Duration? = nil,
+        maximumPacketTime: Duration? = nil, rtcpPort: UInt16? = nil, multiplexesRTCP: Bool = true,
+        direction: Direction = .sendAndReceive, feedback: [Feedback] = [], cryptos: [Crypto] = []
+    ) {
+        self.origin = origin
+        self.name = name
+        self.connection = connection
+        self.port = port
+        self.profile = profile
+        self.formats = formats
+        self.packetTime = packetTime
+        self.maximumPacketTime = maximumPacketTime
+        self.rtcpPort = rtcpPort
+        self.multiplexesRTCP = multiplexesRTCP
+        self.direction = direction
+        self.feedback = feedback
+        self.cryptos = cryptos
+    }
+
+    /// Where RTCP goes: RTP's port if they share it, otherwise the one told, otherwise the next. Nil beyond 65 535.
+    public var controlPort: UInt16? {
+        if multiplexesRTCP { return port }
+        return rtcpPort ?? (port < .max ? port + 1 : nil)
+    }
+
+    /// The first format that is Opus.
+    public var opus: Format? { formats.first { $0.encoding?.isNamed("opus") ?? false } }
+
+    /// The first format that is redundant coding (RED, RFC 2198) of nothing but `opus`.
+    public var redundantOpus: Format? {
+        guard let opus else { return nil }
+        return formats.first { format in
+            guard let encoding = format.encoding, encoding.isNamed("red"), encoding.clockRate == 48_000 else {
+                return false
+            }
+            let coded = (format.parameters ?? "").fields(separator: "/")
+            return coded.count > 1 && coded.allSatisfy { UInt8($0) == opus.payloadType }
+        }
+    }
+
+    /// Whether the sender of the stream answers generic NACKs (RFC 4585 section 6.2.1).
+    public var answersNACK: Bool {
+        feedback.contains { $0.kind == "nack" && ($0.payloadType == nil || $0.payloadType == opus?.payloadType) }
+    }
+}
+
+extension SessionDescription {
+    /// The `o=` line: who made the description. The first three and the address name it in the world.
+    public struct Origin: Hashable, Sendable {
+        /// Without spaces; "-" for nobody.
+        public var username: String
+        public var sessionID: UInt64
+        /// Grows with each change.
+        public var version: UInt64
+        public var address: Connection
+
+        public init(username: String = "-", sessionID: UInt64, version: UInt64 = 0, address: Connection) {
+            self.username = username
+            self.sessionID = sessionID
+            self.version = version
+            self.address = address
+        }
+
+        /// Of a description that does not tell.
+        public static let unknown = Origin(sessionID: 0, address: Connection("0.0.0.0"))
+    }
+
+    /// The `c=` line: an IP address, or a name that stands for one. Where the stream is sent to, or with `0.0.0.0` that
+    /// it comes from anywhere.
+    public struct Connection: Hashable, Sendable {
+        public enum Family: String, Hashable, Sendable {
+            case v4 = "IP4"
+            case v6 = "IP6"
+        }
+
+        public var family: Family
+        /// As text; letters, digits and `.:-_%` only when it was read.
+        public var address: String
+        /// How many routers an IPv4 multicast passes, where it is told.
+        public var timeToLive: UInt8?
+
+        /// The family is IPv6 where the text has a colon, unless it is told.
+        public init(_ address: String, family: Family? = nil, timeToLive: UInt8? = nil) {
+            self.address = address
+            self.family = family ?? (address.contains(":") ? .v6 : .v4)
+            self.timeToLive = timeToLive
+        }
+
+        /// 224.0.0.0 to 239.255.255.255, and ff00::/8.
+        public var isMulticast: Bool {
+            switch family {
+            case .v4:
+                let parts = address.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+                guard parts.count == 4, !parts.contains(nil), let first = parts[0] else { return false }
+                return (224...239).contains(first)
+            case .v6: return address.contains(":") && address.lowercased().hasPrefix("ff")
+            }
+        }
+    }
+
+    /// Plain or secure (S), with or without early feedback (F).
+    public enum Profile: String, Hashable, Sendable, CaseIterable {
+        case avp = "RTP/AVP"
+        case avpf = "RTP/AVPF"
+        case savp = "RTP/SAVP"
+        case savpf = "RTP/SAVPF"
+    }
+
+    /// Of sound, seen from the one who describes.
+    public enum Direction: String, Hashable, Sendable, CaseIterable {
+        case sendAndReceive = "sendrecv"
+        case sendOnly = "sendonly"
+        case receiveOnly = "recvonly"
+        case inactive
+    }
+
+    /// A kind of feedback (`a=rtcp-fb`).
+    public struct Feedback: Hashable, Sendable {
+        /// Nil for all.
+        public var payloadType: UInt8?
+        /// With its parameters, as text: `nack`, `nack pli`, `ccm fir`, …
+        public var kind: String
+
+        public init(payloadType: UInt8? = nil, kind: String) {
+            self.payloadType = payloadType
+            self.kind = kind
+        }
+
+        /// Asks for packets again.
+        public static let nack = Feedback(kind: "nack")
+    }
+
+    /// A key of SRTP (`a=crypto`, RFC 4568), of those with one key, without a key's index and without parameters of the session.
+    public struct Crypto: Hashable, Sendable {
+        public var tag: UInt32
+        /// Cipher and authentication, by its name in RFC 4568 or a later one.
+        public var suite: String
+        /// Key and salt in base64: a secret.
+        public var key: String
+
+        public init(tag: UInt32 = 1, suite: String, key: String) {
+            self.tag = tag
+            self.suite = suite
+            self.key = key
+        }
+    }
+
+    /// A payload type and what it stands for.
+    public struct Format: Hashable, Sendable {
+        /// 0…127.
+        public var payloadType: UInt8
+        /// Nil where neither the description nor RFC 3551's table of sound tells.
+        public var encoding: Encoding?
+        /// The format's own parameters (`a=fmtp`), as text.
+        public var parameters: String?
+
+        public init(payloadType: UInt8, encoding: Encoding?, parameters: String? = nil) {
+            self.payloadType = payloadType
+            self.encoding = encoding
+            self.parameters = parameters
+        }
+
+        /// Opus by RFC 7587: 48 000 Hz and two channels whatever the sound; `parameters` tell the truth.
+        public static func opus(
+            payloadType: UInt8 = RTPDefaults.opusPayloadType, _ parameters: OpusParameters = OpusParameters()
+        ) -> Self {
+            Self(payloadType: payloadType, encoding: .opus, parameters: parameters.text)
+        }
+
+        /// Redundant coding (RFC 2198) of a payload and one copy or more, all of type `opus`.
+        public static func redundant(payloadType: UInt8 = RTPDefaults.redPayloadType, opus: UInt8) -> Self {
+            Self(
+                payloadType: payloadType, encoding: Encoding(name: "red", clockRate: 48_000, channelCount: 2),
+                parameters: "\(opus)/\(opus)")
+        }
+    }
+
+    /// What `a=rtpmap` tells of a payload type.
+    public struct Encoding: Hashable, Sendable {
+        public var name: String
+        /// Of timestamps, in hertz.
+        public var clockRate: Int
+        public var channelCount: Int
+
+        public init(name: String, clockRate: Int, channelCount: Int = 1) {
+            self.name = name
+            self.clockRate = clockRate
+            self.channelCount = channelCount
+        }
+
+        public static let opus = Encoding(name: "opus", clockRate: 48_000, channelCount: 2)
+
+        /// Names of encodings have no case.
+        public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+
+        /// What some payload types stand for without being told (RFC 3551 table 4).
+        static func assigned(to payloadType: UInt8) -> Encoding? {
+            switch payloadType {
+            case 0: Encoding(name: "PCMU", clockRate: 8_000)
+            case 3: Encoding(name: "GSM", clockRate: 8_000)
+            case 8: Encoding(name: "PCMA", clockRate: 8_000)
+            case 9: Encoding(name: "G722", clockRate: 8_000)
+            case 10: Encoding(name: "L16", clockRate: 44_100, channelCount: 2)
+            case 11: Encoding(name: "L16", clockRate: 44_100)
+            case 13: Encoding(name: "CN", clockRate: 8_000)
+            case 14: Encoding(name: "MPA", clockRate: 90_000)
+            case 18: Encoding(name: "G729", clockRate: 8_000)
+            default: nil
+            }
+        }
+    }
+}
+
+extension SessionDescription {
+    /// The description as a file or an announcement holds it. RFC 8866 ends lines with CR LF; PulseAudio takes only LF.
+    public func text(endingLinesWith lineEnd: String = "\r\n") -> String {
+        var lines = [
+            "v=0",
+            "o=\(origin.username) \(origin.sessionID) \(origin.version) IN \(origin.address.text)",
+            "s=\(name.isEmpty ? "-" : name)",
+            "c=IN \(connection.text)",
+            "t=0 0",
+            "m=audio \(port) \(profile.rawValue) \(formats.map { String($0.payloadType) }.joined(separator: " "))",
+        ]
+        // The most preferred last: ffmpeg takes the last for the only one.
+        for format in formats.reversed() {
+            if let encoding = format.encoding { lines.append("a=rtpmap:\(format.payloadType) \(encoding.text)") }
+            if let parameters = format.parameters { lines.append("a=fmtp:\(format.payloadType) \(parameters)") }
+        }
+        if let packetTime { lines.append("a=ptime:\(packetTime.wholeMilliseconds)") }
+        if let maximumPacketTime { lines.append("a=maxptime:\(maximumPacketTime.wholeMilliseconds)") }
+        if let rtcpPort { lines.append("a=rtcp:\(rtcpPort)") }
+        if multiplexesRTCP { lines.append("a=rtcp-mux") }
+        for feedback in feedback.prefix(Self.maximumFormatCount) {
+            lines.append("a=rtcp-fb:\(feedback.payloadType.map { String($0) } ?? "*") \(feedback.kind)")
+        }
+        for crypto in cryptos.prefix(Self.maximumFormatCount) {
+            lines.append("a=crypto:\(crypto.tag) \(crypto.suite) inline:\(crypto.key)")
+        }
+        lines.append("a=\(direction.rawValue)")
+        return lines.map { String(fromPeer: $0, limit: Self.maximumByteCount) + lineEnd }.joined()
+    }
+}
+
+extension SessionDescription.Connection {
+    fileprivate var text: String { "\(family.rawValue) \(address)" + (timeToLive.map { "/\($0)" } ?? "") }
+}
+
+extension SessionDescription.Encoding {
+    fileprivate var text: String { "\(name)/\(clockRate)" + (channelCount == 1 ? "" : "/\(channelCount)") }
+}
+
+extension Duration {
+    /// Rounded up.
+    fileprivate var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    }
+}

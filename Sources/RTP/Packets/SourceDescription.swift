@@ -1,0 +1,162 @@
+internal import TenfourAudioCore
+
+/// Who is behind an SSRC, in words of their own (RTCP packet type 202, RFC 3550 section 6.5).
+public struct SourceDescription: Hashable, Sendable {
+    /// The first 31 are written.
+    public var chunks: [Chunk]
+
+    public init(chunks: [Chunk]) { self.chunks = chunks }
+
+    /// What we say of ourselves. `canonicalName` stays the same when the SSRC changes and should not tell who or where
+    /// a person is (RFC 7022); `name` is for people.
+    /// `extensions` are items of a kind of our own.
+    public init(
+        ssrc: SSRC, canonicalName: String, name: String? = nil, tool: String? = nil, extensions: [Item] = []
+    ) {
+        var items = [Item(.canonicalName, canonicalName)]
+        if let name { items.append(Item(.name, name)) }
+        if let tool { items.append(Item(.tool, tool)) }
+        items += extensions
+        chunks = [Chunk(ssrc: ssrc, items: items)]
+    }
+
+    public struct Chunk: Hashable, Sendable {
+        public var ssrc: SSRC
+        public var items: [Item]
+
+        public init(ssrc: SSRC, items: [Item]) {
+            self.ssrc = ssrc
+            self.items = items
+        }
+
+        /// The first item of that kind.
+        public subscript(kind: Item.Kind) -> Item? { items.first { $0.kind == kind } }
+    }
+
+    public struct Item: Hashable, Sendable {
+        public var kind: Kind
+        /// As it was sent, at most 255 bytes. To compare; `text` is to show.
+        public private(set) var value: [UInt8]
+
+        /// Text beyond 255 bytes of UTF-8 is cut off between two Unicode scalars.
+        public init(_ kind: Kind, _ text: String) {
+            self.kind = kind
+            value = Array(text.prefix(ofUTF8: 255).utf8)
+        }
+
+        init(_ kind: Kind, value: [UInt8]) {
+            self.kind = kind
+            self.value = value
+        }
+
+        /// PRIV (RFC 3550 section 6.5.8): what `text` means is known to those who know `prefix`. Together at most 254 bytes.
+        public init(privatePrefix prefix: String, _ text: String) {
+            precondition(prefix.utf8.count + text.utf8.count <= 254, "an SDES item holds 255 bytes")
+            kind = .privateExtension
+            value = [UInt8(prefix.utf8.count)] + Array(prefix.utf8) + Array(text.utf8)
+        }
+
+        /// With what could disturb a terminal replaced.
+        public var text: String { String(fromPeer: value.span) }
+
+        /// Of a PRIV item with this prefix: what is behind it, made fit to be shown. Nil for every other item.
+        public func text(behindPrivatePrefix prefix: String) -> String? {
+            let head = [UInt8(truncatingIfNeeded: prefix.utf8.count)] + Array(prefix.utf8)
+            guard kind == .privateExtension, value.starts(with: head) else { return nil }
+            return String(fromPeer: value.span.extracting(head.count..<value.count))
+        }
+
+        /// RFC 3550 section 6.5.1 to 6.5.8. Others are kept as they came.
+        public struct Kind: Hashable, Sendable {
+            public var rawValue: UInt8
+            /// 1…255; zero ends a list of items on the wire.
+            public init(rawValue: UInt8) {
+                precondition(rawValue != 0, "an SDES item has a kind")
+                self.rawValue = rawValue
+            }
+
+            /// CNAME.
+            public static let canonicalName = Kind(rawValue: 1)
+            public static let name = Kind(rawValue: 2)
+            public static let email = Kind(rawValue: 3)
+            public static let phone = Kind(rawValue: 4)
+            public static let location = Kind(rawValue: 5)
+            /// The program that sends.
+            public static let tool = Kind(rawValue: 6)
+            public static let note = Kind(rawValue: 7)
+            /// PRIV: a prefix with its length, then a value.
+            public static let privateExtension = Kind(rawValue: 8)
+        }
+    }
+
+    /// On the wire, with its header.
+    public var byteCount: Int { chunks.prefix(31).reduce(4) { $0 + $1.byteCount } }
+
+    /// Appends `byteCount` bytes, for which `datagram` has room.
+    public func write(into datagram: inout OutputSpan<UInt8>) {
+        let chunks = chunks.prefix(31)
+        datagram.append(headerOf: RTCPHeader.sourceDescription, count: chunks.count, byteCount: byteCount)
+        for chunk in chunks { chunk.write(into: &datagram) }
+    }
+}
+
+extension SourceDescription {
+    init(parsing datagram: Span<UInt8>, _ header: RTCPHeader) throws(RTCPParseError) {
+        var position = header.body.lowerBound
+        chunks = []
+        for _ in 0..<header.count {
+            chunks.append(try Chunk(parsing: datagram, at: &position, header))
+        }
+    }
+}
+
+extension SourceDescription.Chunk {
+    /// The items end with a zero byte, and the chunk with the 32-bit word that holds it.
+    fileprivate init(
+        parsing datagram: Span<UInt8>, at position: inout Int, _ header: RTCPHeader
+    ) throws(RTCPParseError) {
+        let end = header.body.upperBound
+        guard end - position >= 4 else { throw header.tooShort }
+        ssrc = SSRC(datagram.uint32(at: position))
+        items = []
+        position += 4
+        while true {
+            guard position < end else { throw header.tooShort }
+            let kind = datagram[position]
+            guard kind != 0 else { break }
+            guard position + 1 < end else { throw header.tooShort }
+            let value = (position + 2)..<(position + 2 + Int(datagram[position + 1]))
+            guard value.upperBound <= end else { throw header.tooShort }
+            items.append(.init(.init(rawValue: kind), value: value.map { datagram[$0] }))
+            position = value.upperBound
+        }
+        position += 4 - (position - header.body.lowerBound) % 4
+    }
+
+    fileprivate var byteCount: Int {
+        let items = items.reduce(0) { $0 + 2 + $1.value.count }
+        return 4 + (items / 4 + 1) * 4
+    }
+
+    fileprivate func write(into datagram: inout OutputSpan<UInt8>) {
+        datagram.append(bigEndian: ssrc.rawValue)
+        var left = byteCount - 4
+        for item in items {
+            datagram.append(item.kind.rawValue)
+            datagram.append(UInt8(item.value.count))
+            for byte in item.value { datagram.append(byte) }
+            left -= 2 + item.value.count
+        }
+        for _ in 0..<left { datagram.append(0) }
+    }
+}
+
+extension String {
+    /// As many whole Unicode scalars from the front as fit in `byteCount` bytes of UTF-8.
+    func prefix(ofUTF8 byteCount: Int) -> Substring {
+        guard utf8.count > byteCount else { return self[...] }
+        var end = utf8.index(utf8.startIndex, offsetBy: byteCount)
+        while utf8[end] & 0xC0 == 0x80 { utf8.formIndex(before: &end) }
+        return self[..<end]
+    }
+}

@@ -1,0 +1,84 @@
+package import TenfourAudioCore
+
+/// Datagrams that wait to be taken, first in, first out. Keeps its memory from one to the next.
+package struct DatagramQueue: Sendable {
+    private var bytes: [UInt8] = []
+    private var datagrams: [Datagram] = []
+    private var takenCount = 0
+    private let limit: Int
+
+    private struct Datagram: Sendable {
+        var start: Int
+        var endpoint: Endpoint
+        /// When it came, where that counts.
+        var moment: Instant
+    }
+
+    /// What is kept when all is taken: one good-bye to thousands should not stay for ever.
+    private static let keptByteCount = 16_384
+
+    /// While nobody takes them, those beyond `limit` are not taken in.
+    package init(limit: Int = .max) { self.limit = limit }
+
+    /// How many wait.
+    package var count: Int { datagrams.count - takenCount }
+
+    package var hasRoom: Bool { count < limit }
+
+    /// Appends a datagram that `write` writes into room for `capacity` bytes; one without bytes is none. `moment` is for
+    /// `forget`.
+    package mutating func put(
+        capacity: Int, to endpoint: Endpoint, at moment: Instant = .start, _ write: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        guard hasRoom else { return }
+        compact()
+        let start = bytes.count
+        bytes.append(addingCapacity: capacity) { write(&$0) }
+        if bytes.count > start { datagrams.append(Datagram(start: start, endpoint: endpoint, moment: moment)) }
+    }
+
+    package mutating func put(_ datagram: Span<UInt8>, to endpoint: Endpoint, at moment: Instant = .start) {
+        put(capacity: datagram.count, to: endpoint, at: moment) {
+            for index in datagram.indices { $0.append(datagram[index]) }
+        }
+    }
+
+    /// Appends the next to `buffer`, which has room for it; nil when there is none.
+    package mutating func next(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
+        guard takenCount < datagrams.count else { return nil }
+        let datagram = datagrams[takenCount]
+        takenCount += 1
+        let end = takenCount < datagrams.count ? datagrams[takenCount].start : bytes.count
+        for index in datagram.start..<end { buffer.append(bytes[index]) }
+        if takenCount == datagrams.count { empty() }
+        return datagram.endpoint
+    }
+
+    /// Drops those at the front that came before `moment`.
+    package mutating func forget(before moment: Instant) {
+        while takenCount < datagrams.count, datagrams[takenCount].moment < moment { takenCount += 1 }
+        if takenCount == datagrams.count, takenCount > 0 { empty() }
+    }
+
+    /// How much memory what is kept takes, in bytes.
+    package var capacity: Int { bytes.capacity + datagrams.capacity * MemoryLayout<Datagram>.stride }
+
+    /// Moves those that wait to the front where they are the lesser part: a queue that is never empty must not grow for ever.
+    private mutating func compact() {
+        guard takenCount >= Self.leastCompacted, takenCount > count else { return }
+        let start = datagrams[takenCount].start
+        bytes.removeSubrange(..<start)
+        datagrams.removeSubrange(..<takenCount)
+        for index in datagrams.indices { datagrams[index].start -= start }
+        takenCount = 0
+    }
+
+    private static let leastCompacted = 64
+
+    private mutating func empty() {
+        let keeps = bytes.capacity <= Self.keptByteCount
+        bytes.removeAll(keepingCapacity: keeps)
+        datagrams.removeAll(keepingCapacity: keeps)
+        takenCount = 0
+    }
+}

@@ -1,0 +1,56 @@
+public import TenfourPackets
+
+/// Everything about a station that chance or the clock on the wall decides, as one value: so that a test can write it
+/// down, and every run of it can be repeated to the byte.
+public struct Identity: Hashable, Sendable {
+    public var ssrc: SSRC
+    /// 0…32 767 from `random`, so that SRTP's rollover count cannot be guessed wrong by a listener who misses the first
+    /// packets; a test may begin at the wrap.
+    public var firstSequenceNumber: SequenceNumber
+    public var firstTimestamp: RTPTimestamp
+    /// What later chance is drawn from: the spread of reports, a new SSRC after a collision.
+    public var seed: UInt64
+    /// What reports call us (CNAME): the same when the SSRC changes, another one in the next session, so that it tells nobody
+    /// who we are (RFC 7022).
+    public var canonicalName: String
+    /// The wall clock at `Instant.start`, for sender reports.
+    public var wallClock: NTPTime
+
+    public init(
+        ssrc: SSRC, firstSequenceNumber: SequenceNumber = SequenceNumber(rawValue: 0),
+        firstTimestamp: RTPTimestamp = RTPTimestamp(rawValue: 0), seed: UInt64 = 0,
+        canonicalName: String = "tenfour", wallClock: NTPTime = NTPTime(rawValue: 0)
+    ) {
+        self.ssrc = ssrc
+        self.firstSequenceNumber = firstSequenceNumber
+        self.firstTimestamp = firstTimestamp
+        self.seed = seed
+        self.canonicalName = canonicalName
+        self.wallClock = wallClock
+    }
+
+    /// As RFC 3550 section 5.1 wants it: nothing about it can be foretold.
+    public static func random(wallClock: NTPTime, using generator: inout some RandomNumberGenerator) -> Self {
+        Self(
+            ssrc: SSRC(.random(in: 1 ... .max, using: &generator)),
+            firstSequenceNumber: SequenceNumber(rawValue: .random(in: 0...32_767, using: &generator)),
+            firstTimestamp: RTPTimestamp(rawValue: .random(in: 0 ... .max, using: &generator)),
+            seed: .random(in: 0 ... .max, using: &generator),
+            canonicalName: hexadecimal(.random(in: 0 ... .max, using: &generator)),
+            wallClock: wallClock)
+    }
+
+    /// Draws a number from `seed` and moves it on (SplitMix64).
+    mutating func draw() -> UInt64 {
+        seed &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = seed
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
+
+private func hexadecimal(_ number: UInt128) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 32 - digits.count) + digits
+}

@@ -1,0 +1,80 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// Which of a source's last packets came by themselves, before anything was done about the others.
+struct LossPattern: Sendable {
+    /// Bit n of word m: the packet 64m + n, counted round.
+    private var bits = InlineArray<16, UInt64>(repeating: 0)
+    private var highest: Int64 = 0
+    /// How many up to the highest are known.
+    private(set) var count = 0
+
+    private static let capacity = 1_024
+
+    /// The next packet, `lost` behind the one that was highest before.
+    mutating func came(ahead lost: Int, as sequenceNumber: SequenceNumber, isResent: Bool) {
+        guard count > 0 else {
+            highest = Int64(sequenceNumber.rawValue)
+            set(highest, !isResent)
+            count = 1
+            return
+        }
+        let next = highest + 1 + Int64(lost)
+        for number in max(highest + 1, next - Int64(Self.capacity))..<next { set(number, false) }
+        set(next, !isResent)
+        highest = next
+        count = min(count + lost + 1, Self.capacity)
+    }
+
+    /// A packet that was overtaken by others.
+    mutating func came(behindHighest distance: Int, isResent: Bool) {
+        guard !isResent, distance < count else { return }
+        set(highest - Int64(distance), true)
+    }
+
+    mutating func reset() { self = LossPattern() }
+
+    /// What came of the last `limit` packets.
+    func summary(ofLast limit: Int) -> LossSummary {
+        var summary = LossSummary()
+        var wasLost = false
+        forEach(ofLast: limit) { came in
+            summary.packetCount += 1
+            if !came { summary.lossCount += 1 }
+            if !came && !wasLost { summary.burstCount += 1 }
+            wasLost = !came
+        }
+        return summary
+    }
+
+    /// Bursts and gaps as RFC 3611 tells them apart.
+    func bursts(ofLast limit: Int) -> BurstMetrics {
+        var bursts = BurstMetrics()
+        forEach(ofLast: limit) { bursts.count(isLost: !$0) }
+        return bursts
+    }
+
+    func report(on source: SSRC, ofLast limit: Int) -> LossRLE {
+        let length = min(limit, count)
+        let first = highest - Int64(length) + 1
+        return LossRLE(
+            source: source, first: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: first)), count: length
+        ) { self[first + Int64($0)] }
+    }
+
+    private func forEach(ofLast limit: Int, _ body: (_ came: Bool) -> Void) {
+        let length = Int64(min(limit, count))
+        for number in (highest - length + 1)..<(highest + 1) { body(self[number]) }
+    }
+
+    private subscript(number: Int64) -> Bool {
+        let place = Int(truncatingIfNeeded: number) & (Self.capacity - 1)
+        return bits[place / 64] >> UInt64(place % 64) & 1 != 0
+    }
+
+    private mutating func set(_ number: Int64, _ came: Bool) {
+        let place = Int(truncatingIfNeeded: number) & (Self.capacity - 1)
+        let bit: UInt64 = 1 << UInt64(place % 64)
+        if came { bits[place / 64] |= bit } else { bits[place / 64] &= ~bit }
+    }
+}

@@ -1,0 +1,44 @@
+internal import TenfourPackets
+
+/// What waits to be taken out of a station: one packet of media for each remote, packets sent again, and reports.
+struct Outbox: Sendable {
+    /// What was put last, whether or not it was taken.
+    private(set) var media: [UInt8] = []
+    private var remotes: ArraySlice<Endpoint> = []
+    private var others: [(datagram: [UInt8], destination: RTPSession.Destination)] = []
+
+    /// Reports and answers nobody took are worth nothing later.
+    private static let maximumCount = 128
+
+    /// Replaces what was not taken of the packet before. Keeps its memory from packet to packet.
+    mutating func putMedia(capacity: Int, to remotes: [Endpoint], _ write: (inout OutputSpan<UInt8>) -> Void) {
+        media.removeAll(keepingCapacity: true)
+        media.append(addingCapacity: capacity) { write(&$0) }
+        self.remotes = remotes[...]
+    }
+
+    mutating func putControl(_ datagram: [UInt8], to endpoint: Endpoint) {
+        put(datagram, RTPSession.Destination(endpoint: endpoint, isControl: true))
+    }
+
+    /// Media that was sent before.
+    mutating func putResent(_ datagram: [UInt8], to endpoint: Endpoint) {
+        put(datagram, RTPSession.Destination(endpoint: endpoint, isControl: false))
+    }
+
+    private mutating func put(_ datagram: [UInt8], _ destination: RTPSession.Destination) {
+        guard others.count < Self.maximumCount else { return }
+        others.append((datagram, destination))
+    }
+
+    mutating func next(into buffer: inout OutputSpan<UInt8>) -> RTPSession.Destination? {
+        if let remote = remotes.popFirst() {
+            for byte in media { buffer.append(byte) }
+            return RTPSession.Destination(endpoint: remote, isControl: false)
+        }
+        guard !others.isEmpty else { return nil }
+        let (datagram, destination) = others.removeFirst()
+        for byte in datagram { buffer.append(byte) }
+        return destination
+    }
+}

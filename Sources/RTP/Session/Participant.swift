@@ -1,0 +1,141 @@
+public import TenfourAudioCore
+public import TenfourPackets
+
+/// One who is there: it sends sound, or it only reports, as a partner does whose microphone is closed.
+public struct Participant: Hashable, Sendable {
+    public let ssrc: SSRC
+    /// The name that it gave, without control characters; nil where it gave none.
+    public var name: String?
+    public var endpoint: Endpoint
+    /// When we heard of it first.
+    public var since: Instant
+    /// Whether packets of sound come.
+    public var isSending: Bool
+    /// When they began to come, or stopped.
+    public var sendingChanged: Instant
+
+    /// Whose sound has not come for so long has closed its microphone.
+    static let pause = Duration.seconds(1)
+}
+
+extension RTPSession {
+    /// Lists who is there at `now`: senders first, then the others, each in the order in which they came.
+    public func participants(at now: Instant) -> [Participant] {
+        sources.filter { $0.goodbye == nil }.map { $0.participant(at: now) } + reporters.all
+    }
+}
+
+/// Keeps the participants that report and send no sound. One comes with its first report, and goes with a good-bye or after a
+/// time-out.
+struct Reporters: Sendable {
+    private(set) var all: [Participant] = []
+    /// When each reported last, in the same order.
+    private var lastReports: [Instant] = []
+    private var newCount = 0
+    /// Who has said good-bye, and when, the latest last: a report that it has overtaken says nothing.
+    private var departed: [(ssrc: SSRC, at: Instant)] = []
+
+    private static let maximumDepartedCount = 8
+    /// How long a good-bye may have overtaken reports.
+    private static let grace = Duration.seconds(5)
+    /// More are not told apart from one another by people.
+    private static let maximumCount = 32
+    /// The rest is for those at addresses that a person typed.
+    static let maximumStrangerCount = 24
+
+    mutating func heard(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        if let index = index(of: ssrc) {
+            guard all[index].endpoint.address == sender.address else { return }
+            lastReports[index] = now
+            return
+        }
+        guard all.count < Self.maximumCount, !departed.contains(where: { $0.ssrc == ssrc && now - $0.at < Self.grace })
+        else { return }
+        all.append(
+            Participant(
+                ssrc: ssrc, name: nil, endpoint: sender, since: now, isSending: false, sendingChanged: now))
+        lastReports.append(now)
+        newCount += 1
+    }
+
+    mutating func saidGoodbye(_ ssrc: SSRC, at now: Instant) {
+        if departed.count == Self.maximumDepartedCount { departed.removeFirst() }
+        departed.append((ssrc, now))
+    }
+
+    /// Returns whether that is a new name of one who is known to be there for longer than this report.
+    mutating func named(_ ssrc: SSRC, _ name: String, at sender: Endpoint) -> Bool {
+        guard let index = index(of: ssrc), all[index].endpoint.address == sender.address, all[index].name != name
+        else { return false }
+        all[index].name = name
+        return index < all.count - newCount
+    }
+
+    /// Returns the participants that came with the report that was read.
+    mutating func takeNew() -> ArraySlice<Participant> {
+        defer { newCount = 0 }
+        return all.suffix(newCount)
+    }
+
+    /// Returns who it was; nil where it was nobody who reports from there.
+    mutating func remove(_ ssrc: SSRC, at address: IPAddress) -> Participant? {
+        guard let index = index(of: ssrc), all[index].endpoint.address == address else { return nil }
+        lastReports.remove(at: index)
+        if index >= all.count - newCount { newCount -= 1 }
+        return all.remove(at: index)
+    }
+
+    /// Returns who was silent since `limit`.
+    mutating func removeSilent(since limit: Instant) -> [Participant] {
+        let gone = all.indices.filter { lastReports[$0] <= limit }.map { all[$0] }
+        for participant in gone { _ = remove(participant.ssrc, at: participant.endpoint.address) }
+        return gone
+    }
+
+    func knows(_ ssrc: SSRC) -> Bool { index(of: ssrc) != nil }
+
+    /// Whether it came with the report that is being read.
+    func isNew(_ ssrc: SSRC) -> Bool { all.suffix(newCount).contains { $0.ssrc == ssrc } }
+
+    /// Who is silent longest.
+    var earliestReport: Instant? { lastReports.min() }
+
+    private func index(of ssrc: SSRC) -> Int? { all.firstIndex { $0.ssrc == ssrc } }
+}
+
+extension RTPSession {
+    /// A report of one who sends no sound. Behind a relay nobody has a place, and the relay tells who is there.
+    mutating func reporterHeard(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        guard !sender.address.isUnspecified else { return }
+        // Anybody can make up as many as there are numbers.
+        let hasPlace =
+            reporters.knows(ssrc) || isReceiver(sender)
+            || reporters.all.count { !isReceiver($0.endpoint) } < Reporters.maximumStrangerCount
+                && strangerAllowance.spend(1, at: now)
+        guard hasPlace else { return }
+        reporters.heard(ssrc, at: sender, now)
+        let expiry = now + memberTimeout
+        sourceDeadline = sourceDeadline.map { min($0, expiry) } ?? expiry
+    }
+
+    /// When all is read that a datagram says of them.
+    mutating func tellNewReporters() {
+        for participant in reporters.takeNew() {
+            events.post(.reporterAppeared(participant.ssrc, participant.name, from: participant.endpoint))
+        }
+    }
+
+    mutating func reporterLeft(_ ssrc: SSRC, at sender: Endpoint, reason: String, _ now: Instant) {
+        let isNew = reporters.isNew(ssrc)
+        let isThere = reporters.remove(ssrc, at: sender.address) != nil
+        // A stranger's good-bye is nobody's.
+        if isThere || index(of: ssrc, at: sender) != nil { reporters.saidGoodbye(ssrc, at: now) }
+        if isThere, !isNew { events.post(.reporterLeft(ssrc, reason: reason)) }
+    }
+
+    mutating func removeSilentReporters(at now: Instant) {
+        for participant in reporters.removeSilent(since: now - memberTimeout) {
+            events.post(.reporterLeft(participant.ssrc, reason: nil))
+        }
+    }
+}

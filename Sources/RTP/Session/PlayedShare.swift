@@ -1,0 +1,34 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// The share of a source's sound that the card did not play in the last five seconds, from counts that come at
+/// irregular times.
+struct PlayedShare: Sendable {
+    private struct Count: Sendable {
+        var missing: FrameCount
+        var due: FrameCount
+        var at: Instant
+    }
+
+    /// Oldest first, half a second or more apart; only the last may be closer to the one before it.
+    private var counts: [Count] = []
+
+    private static let memory = Duration.seconds(5)
+    private static let step = Duration.milliseconds(500)
+
+    /// Takes counts since the source was first heard. Counts below the last ones begin a new measurement.
+    mutating func take(missing: FrameCount, due: FrameCount, at now: Instant) {
+        if let last = counts.last, due < last.due || missing < last.missing { counts.removeAll() }
+        if counts.count > 1, now - counts[counts.count - 2].at < Self.step { counts.removeLast() }
+        counts.append(Count(missing: missing, due: due, at: now))
+        while counts.count > 2, now - counts[1].at >= Self.memory { counts.removeFirst() }
+    }
+
+    /// 0…1; zero where nothing was due.
+    func missingShare(at now: Instant) -> Double {
+        guard let first = counts.first, let last = counts.last, now - last.at < Self.memory, last.due > first.due else {
+            return 0
+        }
+        return min(Double((last.missing - first.missing).rawValue) / Double((last.due - first.due).rawValue), 1)
+    }
+}

@@ -1,0 +1,50 @@
+/// What a station is told before it starts.
+public struct RTPSessionConfiguration: Hashable, Sendable {
+    /// Where our stream and our reports go, as a person typed it; empty for one who only listens.
+    public var remotes: [Endpoint]
+    /// Whose datagrams are heard.
+    public var accepted: Accepted
+    /// The dynamic payload type of Opus, 96…127: what we send, and with `acceptedPayloadTypes` what we take.
+    public var payloadType: UInt8
+    public var acceptedPayloadTypes: Set<UInt8>
+    public var controlPort: ControlPort
+    /// For people, where the user gives one.
+    public var name: String?
+    /// What may be done against loss.
+    public var defence: LossProtectionConfiguration
+    /// Whether we listen to a multicast group: then nobody is asked for anything.
+    public var hearsGroup: Bool
+
+    public enum Accepted: Hashable, Sendable {
+        case anyone
+        case only(Set<IPAddress>)
+    }
+
+    /// Where RTCP goes.
+    public enum ControlPort: Hashable, Sendable {
+        /// On the media's port (RFC 5761).
+        case multiplexed
+        /// On the port above it (RFC 3550 section 11).
+        case next
+        /// Nowhere: nothing is reported.
+        case none
+    }
+
+    public init(
+        remotes: [Endpoint] = [], accepted: Accepted = .anyone, payloadType: UInt8 = 111,
+        acceptedPayloadTypes: Set<UInt8>? = nil, controlPort: ControlPort = .multiplexed,
+        name: String? = nil, defence: LossProtectionConfiguration = .init(), hearsGroup: Bool = false
+    ) {
+        self.remotes = remotes
+        self.accepted = accepted
+        self.payloadType = payloadType
+        self.acceptedPayloadTypes = acceptedPayloadTypes ?? [payloadType]
+        self.controlPort = controlPort
+        self.name = name
+        self.defence = defence
+        self.hearsGroup = hearsGroup
+    }
+
+    /// Whether others hear what we hear, or hear us, by the same datagrams.
+    var isGroup: Bool { hearsGroup || remotes.contains { $0.address.isMulticast } }
+}

@@ -1,0 +1,27 @@
+internal import TenfourAudioCore
+
+/// The least of a number over the last five to ten seconds, or from one to two times as long as was said.
+struct RecentMinimum: Hashable, Sendable {
+    private var current: Int64?
+    private var before: Int64?
+    private var began = Instant.start
+
+    private let window: Duration
+
+    init(window: Duration = .seconds(5)) { self.window = window }
+
+    /// Nil before the first.
+    var least: Int64? {
+        guard let current else { return before }
+        return before.map { min($0, current) } ?? current
+    }
+
+    mutating func insert(_ number: Int64, at now: Instant) {
+        if current == nil || now - began >= window || now < began {
+            before = now - began >= window * 2 ? nil : current
+            current = number
+            began = now
+        }
+        current = current.map { min($0, number) }
+    }
+}

@@ -1,0 +1,42 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// The payloads that were sent last, to go out again as copies in later packets. Allocates at `init` only.
+struct RecentPayloads: Sendable {
+    private var bytes = [UInt8](repeating: 0, count: count * RedundantPayload.maximumByteCount)
+    private var entries = InlineArray<4, Entry?>(repeating: nil)
+    private var next = 0
+
+    struct Entry: BitwiseCopyable, Sendable {
+        var position: FrameCount
+        var byteCount: Int
+        fileprivate var start: Int
+    }
+
+    /// The farthest distance of a copy, and one more.
+    private static let count = 4
+
+    /// A payload too long for a copy is left out.
+    mutating func insert(_ payload: Span<UInt8>, at position: FrameCount) {
+        defer { next = (next + 1) % Self.count }
+        guard payload.count <= RedundantPayload.maximumByteCount else {
+            entries[next] = nil
+            return
+        }
+        let start = next * RedundantPayload.maximumByteCount
+        for index in payload.indices { bytes[start + index] = payload[index] }
+        entries[next] = Entry(position: position, byteCount: payload.count, start: start)
+    }
+
+    /// What began at `position`.
+    func entry(at position: FrameCount) -> Entry? {
+        for index in entries.indices {
+            if let entry = entries[index], entry.position == position { return entry }
+        }
+        return nil
+    }
+
+    func append(_ entry: Entry, to datagram: inout OutputSpan<UInt8>) {
+        for index in entry.start..<entry.start + entry.byteCount { datagram.append(bytes[index]) }
+    }
+}

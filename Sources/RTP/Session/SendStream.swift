@@ -1,0 +1,56 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// Our own stream: its running numbers, and how much of it has gone out.
+public struct SendStream: Hashable, Sendable {
+    public private(set) var packetCount = 0
+    /// Payload only.
+    public private(set) var byteCount = 0
+    /// How the stream looked to whoever reported last.
+    public internal(set) var lastView: ReceiverView?
+    /// What was sent again. It does not count above.
+    public internal(set) var resending = ResendCounts()
+    private(set) var nextSequenceNumber: SequenceNumber
+    let firstTimestamp: RTPTimestamp
+    private var lastTimestamp: RTPTimestamp
+    private(set) var lastSent: Instant?
+    /// Whether others can know of us, by a packet or a report.
+    var hasSpoken = false
+    /// What had gone out when the SSRC changed: sender reports count from there (RFC 3550 section 6.4.1).
+    private var packetCountBefore = 0
+    private var byteCountBefore = 0
+
+    init(_ identity: Identity) {
+        nextSequenceNumber = identity.firstSequenceNumber
+        firstTimestamp = identity.firstTimestamp
+        lastTimestamp = identity.firstTimestamp
+    }
+
+    mutating func packetSent(_ header: RTPHeader, payloadByteCount: Int, at now: Instant) {
+        nextSequenceNumber = header.sequenceNumber.advanced(by: 1)
+        lastTimestamp = header.timestamp
+        lastSent = now
+        hasSpoken = true
+        packetCount += 1
+        byteCount += payloadByteCount
+    }
+
+    /// The SSRC is another one from now on.
+    mutating func beginAnew() {
+        packetCountBefore = packetCount
+        byteCountBefore = byteCount
+    }
+
+    /// The stream's own clock at `now` (RFC 3550 section 6.4.1).
+    func timestamp(at now: Instant) -> RTPTimestamp {
+        guard let lastSent else { return lastTimestamp }
+        return lastTimestamp.advanced(by: FrameCount(now - lastSent))
+    }
+
+    func report(from ssrc: SSRC, at now: Instant, wallClock: NTPTime, _ blocks: [ReportBlock]) -> SenderReport {
+        SenderReport(
+            ssrc: ssrc, time: wallClock, timestamp: timestamp(at: now),
+            packetCount: UInt32(truncatingIfNeeded: packetCount - packetCountBefore),
+            octetCount: UInt32(truncatingIfNeeded: byteCount - byteCountBefore), blocks: blocks)
+    }
+}

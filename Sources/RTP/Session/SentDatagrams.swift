@@ -1,0 +1,72 @@
+package import TenfourAudioCore
+package import TenfourPackets
+
+/// The datagrams of our own media of the last second and a half, as they were or as they were sealed, to be sent again. Allocates once, with the first.
+package struct SentDatagrams: Sendable {
+    private var bytes: [UInt8] = []
+    private var entries: [Entry?] = []
+    /// Where the next goes, counted on and on; `bytes` is walked round and round.
+    private var position = 0
+
+    package struct Entry: Sendable {
+        var sequenceNumber: SequenceNumber
+        var position: Int
+        package var byteCount: Int
+        var sentAt: Instant
+        var resentCount = 0
+        var lastResent: Instant?
+        /// To which remote.
+        var lastRemote = 0
+    }
+
+    /// Powers of two: one and a half seconds of the shortest packets, and of the highest bit rate.
+    private static let count = 1_024
+    private static let byteCount = 131_072
+    /// Older than this nobody waits for.
+    package static let memory = Duration.milliseconds(1_500)
+
+    package init() {}
+
+    package mutating func keep(_ sequenceNumber: SequenceNumber, _ datagram: Span<UInt8>, at now: Instant) {
+        if bytes.isEmpty {
+            bytes = [UInt8](repeating: 0, count: Self.byteCount)
+            entries = [Entry?](repeating: nil, count: Self.count)
+        }
+        let room = Self.byteCount - position % Self.byteCount
+        if room < datagram.count { position += room }
+        let start = position % Self.byteCount
+        for index in datagram.indices { bytes[start + index] = datagram[index] }
+        entries[place(of: sequenceNumber)] = Entry(
+            sequenceNumber: sequenceNumber, position: position, byteCount: datagram.count, sentAt: now)
+        position += datagram.count
+    }
+
+    /// What is known of the packet of that number; nil where it was never sent, or is forgotten.
+    package func entry(_ sequenceNumber: SequenceNumber, at now: Instant) -> Entry? {
+        guard !entries.isEmpty, let entry = entries[place(of: sequenceNumber)], entry.sequenceNumber == sequenceNumber,
+            position - entry.position <= Self.byteCount, now - entry.sentAt <= Self.memory
+        else { return nil }
+        return entry
+    }
+
+    func datagram(_ entry: Entry) -> [UInt8] { [UInt8](capacity: entry.byteCount) { write(entry, into: &$0) } }
+
+    /// Appends the datagram.
+    package func write(_ entry: Entry, into datagram: inout OutputSpan<UInt8>) {
+        let start = entry.position % Self.byteCount
+        for index in start..<start + entry.byteCount { datagram.append(bytes[index]) }
+    }
+
+    mutating func resent(_ sequenceNumber: SequenceNumber, to remote: Int, at now: Instant) {
+        let place = place(of: sequenceNumber)
+        entries[place]?.resentCount += 1
+        entries[place]?.lastResent = now
+        entries[place]?.lastRemote = remote
+    }
+
+    package mutating func removeAll() {
+        for index in entries.indices { entries[index] = nil }
+    }
+
+    private func place(of sequenceNumber: SequenceNumber) -> Int { Int(sequenceNumber.rawValue) % Self.count }
+}

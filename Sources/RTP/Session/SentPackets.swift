@@ -1,0 +1,23 @@
+internal import TenfourPackets
+
+/// The numbers of what we sent last, to know our own packets again when they come back. Allocates at `init` only.
+struct SentPackets: Sendable {
+    private var packets = [Packet?](repeating: nil, count: count)
+
+    private struct Packet: Equatable {
+        var sequenceNumber: SequenceNumber
+        var timestamp: RTPTimestamp
+
+        init(_ header: RTPHeader) { (sequenceNumber, timestamp) = (header.sequenceNumber, header.timestamp) }
+    }
+
+    /// A power of two: more than a second of the shortest packets.
+    private static let count = 512
+
+    mutating func insert(_ header: RTPHeader) { packets[place(of: header)] = Packet(header) }
+
+    /// Whether it bears the numbers of one of ours.
+    func contains(_ header: RTPHeader) -> Bool { packets[place(of: header)] == Packet(header) }
+
+    private func place(of header: RTPHeader) -> Int { Int(header.sequenceNumber.rawValue) % Self.count }
+}

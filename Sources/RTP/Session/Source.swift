@@ -1,0 +1,147 @@
+public import TenfourAudioCore
+public import TenfourPackets
+
+/// One who sends to us: what arrived, from where, and what it calls itself.
+public struct Source: Sendable {
+    public let ssrc: SSRC
+    /// Where its media came from last.
+    public internal(set) var endpoint: Endpoint
+    public internal(set) var reception: ReceptionStatistics
+    /// What it says it is called, fit to be shown.
+    public internal(set) var name: String?
+    /// What it says it can do against loss; nil where it does not say.
+    public internal(set) var abilities: Capabilities?
+    /// What has been done against its losses.
+    public internal(set) var mending = RecoveryCounts()
+    /// Its last packet or report.
+    public internal(set) var lastHeard: Instant
+    let firstPacket: Instant
+    private(set) var lastPacket: Instant
+    /// When we heard of it first, by a packet or a report.
+    var since: Instant
+    /// When its packets began to come, after the last pause in which it had closed its microphone.
+    private var sendingSince: Instant
+    var goodbye: (reason: String, at: Instant)?
+    private var hasReported = false
+    /// Whether it has had a first report of ours, or will.
+    var isGreeted = false
+    /// Bytes that came from `endpoint`, less those that went there: as no more than these are sent to an address that
+    /// nobody typed, a forged one gains the forger nothing.
+    private var credit = 0
+
+    var trace = ArrivalTrace()
+    var plausibility = EncryptedPayloadDetector()
+    var played = PlayedShare()
+
+    /// Longer than Opus is silent within a talkspurt, which is 400 ms.
+    static let longestPause = Duration.milliseconds(500)
+    /// Without packets or reports. Those who report are given time for five of them (RFC 3550 section 6.3.5).
+    private static let timeout = Duration.seconds(10)
+    /// How long a good-bye may have overtaken packets.
+    private static let grace = Duration.milliseconds(200)
+    private static let maximumCredit = 65_536
+
+    init(ssrc: SSRC, endpoint: Endpoint, at now: Instant) {
+        self.ssrc = ssrc
+        self.endpoint = endpoint
+        lastHeard = now
+        firstPacket = now
+        lastPacket = now
+        since = now
+        sendingSince = now
+        reception = ReceptionStatistics(ssrc: ssrc)
+    }
+
+    func participant(at now: Instant) -> Participant {
+        let isSending = now - lastPacket < Participant.pause
+        return Participant(
+            ssrc: ssrc, name: name, endpoint: endpoint, since: since, isSending: isSending,
+            sendingChanged: isSending ? sendingSince : lastPacket)
+    }
+
+    /// Whether a packet from `sender` is this source's. It may move, but not while the old address still sends: then another
+    /// has chosen the same number, and the first is kept (RFC 3550 section 8.2).
+    mutating func sends(from sender: Endpoint, at now: Instant) -> Bool {
+        guard sender != endpoint else { return true }
+        guard now - lastPacket > Self.longestPause else { return false }
+        endpoint = sender
+        credit = 0
+        return true
+    }
+
+    /// Returns whether it came by itself or because it was asked for. `frameCount` is the sound in it, nil where it is no Opus.
+    mutating func packetArrived(_ header: RTPHeader, _ frameCount: FrameCount?, byteCount: Int, at now: Instant)
+        -> PacketOrigin
+    {
+        lastHeard = now
+        if now - lastPacket >= Participant.pause { sendingSince = now }
+        lastPacket = now
+        credit = min(credit + byteCount, Self.maximumCredit)
+        let isResent = trace.isAnswer(header, at: now)
+        let reception = reception.packetArrived(
+            header.sequenceNumber, timestamp: header.timestamp, isResent: isResent, at: now)
+        trace.packetArrived(header, frameCount, reception, isResent: isResent, at: now)
+        // The second answer to a question that was asked twice says nothing of how long packets take.
+        return isResent || reception == .duplicate ? .resent : .original
+    }
+
+    mutating func noteAnswers() {
+        mending.askedCount = trace.missing.askedCount
+        mending.answeredCount = trace.missing.answeredCount
+    }
+
+    mutating func reportArrived(at now: Instant) {
+        lastHeard = now
+        hasReported = true
+    }
+
+    func mayReceive(_ byteCount: Int) -> Bool { byteCount <= credit }
+
+    /// Whether so much may be sent to `endpoint`; then it counts as sent.
+    mutating func spend(_ byteCount: Int) -> Bool {
+        guard mayReceive(byteCount) else { return false }
+        credit -= byteCount
+        return true
+    }
+
+    /// When it is to be forgotten, if nothing comes until then.
+    func expiry(memberTimeout: Duration) -> Instant {
+        if let goodbye { return goodbye.at + Self.grace }
+        return lastHeard + (hasReported ? memberTimeout : Self.timeout)
+    }
+}
+
+extension Source {
+    /// The last few seconds of its packets, as the network brought them.
+    public var recentLoss: LossSummary { trace.recentLoss }
+    /// There and back; nil where it is not known.
+    public var roundTrip: Duration? { trace.roundTrip.value }
+    /// What its playout must leave room for.
+    public var repair: RecoveryDelay { trace.repair }
+    /// Whether its packets change their coding as only encrypted ones do. From then on nearly none is played.
+    public var looksEncrypted: Bool { plausibility.hasBeenDoubted }
+}
+
+/// What has been done against the losses of one source. Counts since the beginning.
+public struct RecoveryCounts: Hashable, Sendable {
+    /// Packets asked for, and datagrams that asked.
+    public var askedCount = 0
+    public var questionCount = 0
+    /// Packets that came because they were asked for.
+    public var answeredCount = 0
+    /// Copies handed on in the place of packets that had not come.
+    public var copyCount = 0
+    /// Copies of no packet that could have been: their time does not fit.
+    public var strayCopyCount = 0
+
+    public init() {}
+
+    /// Adds what was done at another time.
+    public mutating func add(_ other: Self) {
+        askedCount += other.askedCount
+        questionCount += other.questionCount
+        answeredCount += other.answeredCount
+        copyCount += other.copyCount
+        strayCopyCount += other.strayCopyCount
+    }
+}

@@ -1,0 +1,79 @@
+internal import TenfourCallQuality
+internal import TenfourJitterBuffer
+internal import TenfourPackets
+internal import TenfourSession
+
+extension LinkTestResult {
+    /// What to change, the most important first; nothing where all is well.
+    public var advice: [String] {
+        [missingAdvice, lossAdvice, jitterAdvice, delayAdvice, driftAdvice].compactMap { $0 }
+    }
+
+    /// Advice where the reports of the other end say that its card skips.
+    private var missingAdvice: String? {
+        guard let share = view?.discardShare ?? quality?.whole.missingShare, share >= 0.005 else { return nil }
+        return
+            "the other end's sound card skips \(JSON.decimal(share * 100, places: 1).line) % of what arrives: try longer periods (-F 20ms) or "
+            + "real-time priority there, or end other programs on that machine"
+    }
+
+    private var lossAdvice: String? {
+        guard let lossShare, lossShare >= 0.005 else { return nil }
+        let percent = JSON.decimal(lossShare * 100, places: 1).line
+        if lossShare > 0.5 {
+            return
+                "\(percent) % of the packets are lost: no setting helps such a link; check the cable, the signal or a firewall's limits"
+        }
+        let awaySlow = roundTrip.flatMap { times in
+            times.quantile(0.5).flatMap { median in times.quantile(0).map { median - $0 } }
+        }
+        if lossShare >= 0.02, let awaySlow, awaySlow > .milliseconds(150) {
+            return "\(percent) % are lost while packets wait \(whole(awaySlow)) ms in a queue: the link is full; "
+                + "take a lower bit rate (-b \(bitRate > 16_000 ? "16k" : "8k")) or stop what else uses it"
+        }
+        let remedy =
+            defence.isNone
+            ? "let --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up))) send more than once"
+            : "the defence (\(defence)) recovers \(mendsMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
+        if let burstLength, burstLength >= 2 {
+            let inARow = JSON.decimal(burstLength, places: 1).line
+            let patience =
+                wantsMoreDelay ? "allow more delay (--max-latency 200ms) so that they can be asked for again; " : ""
+            return "\(percent) % of the packets are lost, \(inARow) in a row: \(patience)\(remedy)"
+        }
+        return "\(percent) % of the packets are lost, one by one: \(remedy)"
+    }
+
+    /// For bursts to be asked for again.
+    private var wantsMoreDelay: Bool { burstLength.map { $0 >= 2 } ?? false && maximumDepth < .milliseconds(200) }
+
+    /// By how unevenly packets were away, not by the delay of playout, which may be spent on asking for lost ones.
+    private var jitterAdvice: String? {
+        guard let roundTrip, let least = roundTrip.quantile(0), let slow = roundTrip.quantile(0.9),
+            slow - least > .milliseconds(30), let delay = quality?.whole.delays.mean
+        else { return nil }
+        let cut = wantsMoreDelay ? "" : ", or --max-latency to cut it at the price of drop-outs"
+        return
+            "packets come unevenly, one in ten more than \(whole(slow - least)) ms late, and playout waits \(whole(delay)) ms for "
+            + "them: a cable instead of wireless, or power saving off (iw dev wlan0 set power_save off)\(cut)"
+    }
+
+    private var delayAdvice: String? {
+        guard let least = roundTrip?.quantile(0) ?? view?.roundTrip, least > .milliseconds(200) else { return nil }
+        return
+            "packets are \(whole(least)) ms away at least: conversation is difficult with that; use a shorter path (no VPN, no satellite)"
+    }
+
+    private var driftAdvice: String? {
+        guard let playout = quality?.whole.playout, abs(playout.driftPartsPerMillion) > 200 else { return nil }
+        return
+            "the clocks differ by \(Int(playout.driftPartsPerMillion)) ppm, which is corrected, but suggests a faulty clock"
+    }
+
+    private var mendsMost: Bool {
+        guard let whole = quality?.whole else { return false }
+        return (whole.recoveredShare ?? 0) > (whole.concealedShare ?? 1)
+    }
+
+    private func whole(_ duration: Duration) -> String { JSON.decimal(duration / .milliseconds(1), places: 0).line }
+}

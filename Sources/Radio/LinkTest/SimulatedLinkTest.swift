@@ -1,0 +1,108 @@
+public import TenfourAudioCore
+public import TenfourNetworkEmulator
+internal import TenfourPackets
+public import TenfourRadio
+internal import TenfourSession
+public import TenfourSimulation
+
+/// A radio check over a network by seed, on a clock that runs as fast as it can be computed: the same each time.
+public struct SimulatedLinkTest: ~Copyable {
+    private var asker: LinkTestClient
+    private var answerer: LinkTestServer
+    private var there: EmulatedLink
+    private var back: EmulatedLink
+    private var flight = PacketsInFlight<Way>(capacity: 8_192)
+    private var now = Instant.start
+
+    /// When packets of speech were sent that did not come back.
+    public private(set) var losses: [Instant] = []
+    /// When the first packet of speech was sent.
+    public private(set) var firstSent: Instant?
+
+    private enum Way { case there, back }
+
+    private static let askerEndpoint = Endpoint(.v4(0xC000_0201), port: 40_000)
+    private static let answererEndpoint = Endpoint(.v4(0xC000_0202), port: 5_004)
+
+    /// The way there has the seed, the way back the next one, as badlink has it. The host of `configuration` is of no account.
+    public init(
+        _ configuration: LinkTestClient.Configuration, there: NetworkModel, back: NetworkModel, seed: UInt64,
+        hear: ((Span<Float>, SimulatedReceiver.Pull) -> Void)? = nil
+    ) throws(RadioError) {
+        var configuration = configuration
+        configuration.host = Self.answererEndpoint
+        var chance = SeededRandom(seed: seed)
+        let identity = Identity(
+            ssrc: SSRC(UInt32.random(in: 1...0x7FFF_FFFF, using: &chance)),
+            firstSequenceNumber: SequenceNumber(rawValue: .random(in: 0...32_767, using: &chance)),
+            firstTimestamp: RTPTimestamp(rawValue: .random(in: 0 ... .max, using: &chance)),
+            seed: .random(in: 0 ... .max, using: &chance))
+        let asker = try LinkTestClient(configuration, identity: identity, at: .start, hear: hear)
+        self.asker = asker
+        answerer = LinkTestServer(secret: .random(in: 0 ... .max, using: &chance))
+        self.there = EmulatedLink(there, seed: seed, beginning: .start)
+        self.back = EmulatedLink(back, seed: seed &+ 1, beginning: .start)
+    }
+
+    /// Runs to the end.
+    public mutating func run() -> LinkTestResult {
+        while let deadline = asker.nextDeadline {
+            now = max(now, min(deadline, flight.nextDelivery ?? deadline))
+            deliver()
+            if let deadline = asker.nextDeadline, deadline <= now { asker.timeElapsed(at: now) }
+            settle()
+        }
+        return asker.result
+    }
+
+    public var state: LinkTestClient.State { asker.state }
+
+    private mutating func deliver() {
+        while true {
+            var due: (address: Way, due: Instant)?
+            let datagram = [UInt8](capacity: 2_048) { due = flight.next(due: now, into: &$0) }
+            guard let due else { return }
+            switch due.address {
+            case .there:
+                var isAnswered = false
+                let answer = [UInt8](capacity: 2_048) {
+                    isAnswered = answerer.receive(datagram.span, from: Self.askerEndpoint, at: now, answer: &$0)
+                }
+                if isAnswered { send(answer, .back) }
+            case .back:
+                asker.receive(datagram.span, from: Self.answererEndpoint, at: now)
+                settle()
+            }
+        }
+    }
+
+    private mutating func settle() {
+        while true {
+            var isThere = false
+            let datagram = [UInt8](capacity: 2_048) { isThere = asker.nextDatagram(into: &$0) }
+            guard isThere else { return }
+            send(datagram, .there)
+        }
+    }
+
+    private mutating func send(_ datagram: [UInt8], _ way: Way) {
+        let fate =
+            way == .there ? there.fate(ofPacket: datagram.count, at: now) : back.fate(ofPacket: datagram.count, at: now)
+        let isSpeech = isSpeech(datagram.span)
+        if isSpeech, firstSent == nil { firstSent = now }
+        switch fate {
+        case .lost:
+            if isSpeech { losses.append(now) }
+        case .delivered(let time):
+            _ = flight.insert(datagram.span, for: way, due: time)
+        case .doubled(let first, let second):
+            _ = flight.insert(datagram.span, for: way, due: first)
+            _ = flight.insert(datagram.span, for: way, due: second)
+        }
+    }
+
+    private func isSpeech(_ datagram: Span<UInt8>) -> Bool {
+        datagram.count >= 2 && !RTCPCompound.isRTCP(secondByte: datagram[1])
+            && (try? RTPHeader(parsing: datagram)) != nil
+    }
+}

@@ -1,0 +1,123 @@
+internal import Glibc
+internal import Synchronization
+internal import TenfourAudioCore
+internal import TenfourAudioFile
+internal import TenfourRings
+internal import TenfourSoundCard
+internal import TenfourUV
+
+/// The capture thread: reads sound as it comes, and hands each packet that it completes to the network thread.
+struct CaptureLoop: ~Copyable, Sendable {
+    private let controls: Controls
+    private let wakeup: Wakeup
+    private var input: CaptureInput
+    private var talker: EncoderPipeline
+    private let packets: RingBufferProducer<OutgoingPacket>
+    private var reports: LatestWriter<CaptureReport>
+    private var report = CaptureReport()
+    private let failed: @Sendable (RadioError) -> Void
+
+    init(
+        _ input: consuming CaptureInput, _ talker: consuming EncoderPipeline, _ controls: Controls, _ wakeup: Wakeup,
+        packets: consuming RingBufferProducer<OutgoingPacket>, reports: consuming LatestWriter<CaptureReport>,
+        failed: @escaping @Sendable (RadioError) -> Void
+    ) {
+        self.controls = controls
+        self.wakeup = wakeup
+        self.input = input
+        self.talker = talker
+        self.packets = packets
+        self.reports = reports
+        self.failed = failed
+        report.trail = LevelTrail(rate: self.input.format.rate)
+        report.rate = self.input.format.rate
+    }
+
+    /// Whether `run` may not end for as long as a pipe gives nothing.
+    var mayHang: Bool { input.mayHang }
+
+    consuming func run(priority: RealTime) {
+        report.priority = priority
+        input.fit(priority)
+        waitForConnection()
+        reading: while !controls.stops {
+            switch input.next() {
+            case .captured(let frames, let missed):
+                talker.obey(controls.encoderDemand.load(ordering: .relaxed))
+                let isOpen = controls.isMicrophoneOpen.load(ordering: .relaxed)
+                if take(frames, after: missed, isOpen: isOpen) { wakeup.signal() }
+                report.priority = priority.renewed()
+                reports.publish(report)
+            case .interrupted(let interruption):
+                if note(interruption) { wakeup.signal() }
+                reports.publish(report)
+            case .ended:
+                _ = talker.finish(into: packets)
+                break reading
+            case .failed(let error):
+                failed(error)
+                break reading
+            }
+        }
+        report.meanSquare = 0
+        reports.publish(report)
+        controls.hasInputEnded.store(true, ordering: .releasing)
+        wakeup.signal()
+    }
+
+    /// A card's sound is of its moment; a file's beginning is not to be lost.
+    private func waitForConnection() {
+        guard input.granted == nil else { return }
+        while !controls.stops, !controls.isConnected.load(ordering: .acquiring) { usleep(5_000) }
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func take(_ frames: FrameCount, after missed: FrameCount, isOpen: Bool) -> Bool {
+        var hasPushed = talker.skip(missed, into: packets)
+        if talker.take(input.sound, frameCount: frames, isOpen: isOpen, into: packets) { hasPushed = true }
+        report.meanSquare = talker.meanSquare
+        Self.follow(input.sound, frames.rawValue, channelCount: input.format.channelCount, with: &report.trail)
+        report.overruns = talker.overrunCount
+        report.silentChannel = input.silentChannel
+        return hasPushed
+    }
+
+    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    @_semantics("no_performance_analysis")
+    private static func follow(
+        _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int, with trail: inout LevelTrail
+    ) {
+        guard frameCount > 0 else { return }
+        trail.append(sound.span(in: 0..<frameCount * channelCount), frameCount: frameCount)
+    }
+
+    /// The stream's time goes on while the card misses sound, so that nothing shifts for those who listen.
+    @_noAllocation @_noLocks
+    private mutating func note(_ interruption: Interruption) -> Bool {
+        report.missed += interruption.missed
+        switch interruption.cause {
+        case .xrun: report.xruns += 1
+        case .suspended, .backlog, .resumed: break
+        case .lost: report.isCardLost = true
+        case .reopened: report.isCardLost = false
+        }
+        return talker.skip(interruption.missed, into: packets)
+    }
+}
+
+/// How capture goes, as its thread last left it.
+struct CaptureReport: BitwiseCopyable, Sendable {
+    var meanSquare: Float = 0
+    var xruns = 0
+    /// Frames at `rate` that were not captured, or were dropped because too many waited.
+    var missed = FrameCount(0)
+    var rate = SampleRate.opus
+    /// Packets that the network thread was too slow to take.
+    var overruns = 0
+    var isCardLost = false
+    var priority = RealTime.notAsked
+    /// Of a card's two, the one that is digital silence while the other is not.
+    var silentChannel: CaptureChannel?
+    /// How loud it is, whether the microphone is open or not.
+    var trail = LevelTrail()
+}

@@ -1,0 +1,29 @@
+internal import TenfourOpusCodec
+internal import TenfourSession
+
+/// What the network thread asks of the encoder, small enough for an `Atomic`.
+struct EncoderDemand: BitwiseCopyable, Sendable {
+    /// Never zero.
+    let rawValue: UInt64
+
+    /// Nil where nothing is asked.
+    @_noAllocation @_noLocks
+    init?(rawValue: UInt64) {
+        guard rawValue != 0 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// What `defence` needs, beside what was set for good in `coding`.
+    init(_ defence: LossProtection, _ coding: CodingSettings) {
+        let isAlwaysOn = coding.fec == .on
+        let loss = defence.inBandFEC ? defence.expectedLoss : isAlwaysOn ? coding.expectedLoss : 0
+        rawValue = UInt64(max(defence.bitRate, 1)) << 16 | UInt64(loss) << 8 | (defence.inBandFEC || isAlwaysOn ? 1 : 0)
+    }
+
+    @_noAllocation @_noLocks
+    func apply(to settings: inout OpusEncoderSettings) {
+        settings.bitRate = Int(truncatingIfNeeded: rawValue >> 16)
+        settings.expectedLoss = Int(truncatingIfNeeded: rawValue >> 8 & 0xFF)
+        settings.inBandFEC = rawValue & 1 != 0
+    }
+}

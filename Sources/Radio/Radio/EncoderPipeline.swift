@@ -1,0 +1,218 @@
+internal import TenfourAudioCore
+internal import TenfourOpusCodec
+internal import TenfourResampling
+internal import TenfourRings
+
+/// The way from captured sound to packets: resample, gate, frame, encode.
+///
+/// The gate opens and closes between two frames of Opus, over 5 ms so that nothing clicks. The frame in which it closes is
+/// sent too: it fades away, so that what the other end makes up after it is silence.
+///
+/// Capture thread. Nothing is allocated after `init`.
+struct EncoderPipeline: ~Copyable, Sendable {
+    /// The mean square of the frame coded last, for the level.
+    private(set) var meanSquare: Float = 0
+    /// Packets that the network thread was too slow to take.
+    private(set) var overrunCount = 0
+
+    private let format: LPCMFormat
+    private let frameCount: Int
+    private var encoder: OpusEncoder
+    private var settings: OpusEncoderSettings
+    private var obeyed: UInt64 = 0
+    private var converter: RateConverter?
+    private var frame: FixedBuffer<Float>
+    private var filled = 0
+    /// The remainder of converting missed frames to 48 000 Hz, in units of 1 / (48 000 · source rate) s.
+    private var remainder = 0
+    /// Where the frame begins, counted from the start of the stream, silence and missed sound included.
+    private var position = FrameCount.zero
+    private var wasOpen = false
+    private var packet = FixedBuffer<UInt8>(repeating: 0, count: PacketSlot.capacity)
+
+    /// 5 ms.
+    private static var rampLength: Int { 240 }
+
+    /// `format` is the source's, `frameCount` the length of an Opus frame at 48 000 Hz.
+    init(
+        format: LPCMFormat, frameCount: FrameCount, application: OpusEncoder.Application, settings: OpusEncoderSettings
+    ) throws(RadioError) {
+        let opus = LPCMFormat(channelCount: format.channelCount)
+        let encoder = try Self.encoder(opus, application, settings)
+        let converter = try Self.converter(from: format)
+        self.encoder = encoder
+        self.settings = settings
+        self.converter = converter
+        self.frameCount = frameCount.rawValue
+        self.format = format
+        frame = FixedBuffer(repeating: 0, count: frameCount.rawValue * format.channelCount)
+    }
+
+    /// Codes as the network asks, an `EncoderDemand`, from the next frame on; zero asks nothing.
+    @_noAllocation @_noLocks
+    mutating func obey(_ demand: UInt64) {
+        guard demand != obeyed, let wanted = EncoderDemand(rawValue: demand) else { return }
+        obeyed = demand
+        wanted.apply(to: &settings)
+        Self.apply(settings, to: &encoder)
+    }
+
+    /// Takes in sound as it was captured, and pushes each packet that it completes while the gate `isOpen`. Returns
+    /// whether there was one.
+    @_noAllocation @_noLocks
+    mutating func take(
+        _ sound: borrowing FixedBuffer<Float>, frameCount captured: FrameCount, isOpen: Bool,
+        into packets: borrowing RingBufferProducer<OutgoingPacket>
+    ) -> Bool {
+        var used = 0
+        var hasPushed = false
+        while used < captured.rawValue {
+            used += fill(sound, from: used, to: captured.rawValue)
+            guard filled == frameCount else { continue }
+            if complete(isOpen: isOpen, into: packets) { hasPushed = true }
+        }
+        return hasPushed
+    }
+
+    /// At the end of the sound: pads the frame begun with silence and pushes it.
+    @_noAllocation @_noLocks
+    mutating func finish(into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
+        filled > 0 && pad(to: frameCount) && complete(isOpen: wasOpen, into: packets)
+    }
+
+    /// The source has missed so much sound, at its own rate: the time of the stream goes on without it, and what follows
+    /// begins a talkspurt. Returns whether a packet was pushed.
+    @_noAllocation @_noLocks
+    mutating func skip(_ missed: FrameCount, into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
+        let scaled = missed.rawValue * SampleRate.opus.hertz + remainder
+        remainder = scaled % format.rate.hertz
+        var rest = scaled / format.rate.hertz
+        guard rest > 0 else { return false }
+        var hasPushed = false
+        if filled > 0 {
+            let begun = filled
+            let isComplete = pad(to: min(frameCount, filled + rest))
+            rest -= filled - begun
+            guard isComplete else { return false }
+            hasPushed = complete(isOpen: wasOpen, into: packets)
+        }
+        position += FrameCount(rest)
+        wasOpen = false
+        return hasPushed
+    }
+
+    /// Makes the frame so long with silence. Returns whether it is full.
+    @_noAllocation @_noLocks
+    private mutating func pad(to length: Int) -> Bool {
+        for index in filled * format.channelCount..<length * format.channelCount { frame[index] = 0 }
+        filled = length
+        return filled == frameCount
+    }
+
+    /// Moves captured sound into the frame until one of them is used up or full. Returns the frames used.
+    @_noAllocation @_noLocks
+    private mutating func fill(_ sound: borrowing FixedBuffer<Float>, from start: Int, to end: Int) -> Int {
+        if let frames = Self.convert(
+            sound, start * format.channelCount..<end * format.channelCount, with: &converter, into: &frame,
+            behind: filled * format.channelCount)
+        {
+            filled += frames.produced.rawValue
+            return frames.consumed.rawValue
+        }
+        let count = min(end - start, frameCount - filled)
+        for index in 0..<count * format.channelCount {
+            frame[filled * format.channelCount + index] = sound[start * format.channelCount + index]
+        }
+        filled += count
+        return count
+    }
+
+    @_noAllocation @_noLocks
+    private mutating func complete(isOpen: Bool, into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
+        meanSquare = Self.meanSquare(of: frame)
+        let (start, startsTalkspurt) = (position, !wasOpen)
+        let isSent = isOpen || wasOpen
+        if isOpen != wasOpen { fade(in: isOpen) }
+        position += FrameCount(frameCount)
+        filled = 0
+        wasOpen = isOpen
+        guard isSent else { return false }
+        let byteCount = Self.encode(frame, with: &encoder, into: &packet)
+        guard byteCount > 0 else { return false }
+        let isTaken = Self.push(
+            packet, byteCount: byteCount, at: start, startsTalkspurt: startsTalkspurt, into: packets)
+        if !isTaken { overrunCount += 1 }
+        return isTaken
+    }
+
+    /// Lets the frame come out of silence, or go into it.
+    @_noAllocation @_noLocks
+    private mutating func fade(in comes: Bool) {
+        let length = min(Self.rampLength, frameCount)
+        for index in 0..<(comes ? length : frameCount) * format.channelCount {
+            let share = min(Float(index / format.channelCount) / Float(length), 1)
+            frame[index] *= comes ? share : 1 - share
+        }
+    }
+
+    // Vetted: nothing is freed in these five, though the compiler takes the end of a Span's life for that.
+
+    @_semantics("no_performance_analysis")
+    private static func meanSquare(of frame: borrowing FixedBuffer<Float>) -> Float {
+        TenfourAudioCore.meanSquare(of: frame.span)
+    }
+
+    @_semantics("no_performance_analysis")
+    private static func push(
+        _ packet: borrowing FixedBuffer<UInt8>, byteCount: Int, at position: FrameCount, startsTalkspurt: Bool,
+        into packets: borrowing RingBufferProducer<OutgoingPacket>
+    ) -> Bool {
+        packets.push { slot in
+            slot.position = position
+            slot.startsTalkspurt = startsTalkspurt
+            slot.packet.fill(packet.span(in: 0..<byteCount))
+        }
+    }
+
+    @_semantics("no_performance_analysis")
+    private static func convert(
+        _ sound: borrowing FixedBuffer<Float>, _ range: Range<Int>, with converter: inout RateConverter?,
+        into frame: inout FixedBuffer<Float>, behind filled: Int
+    ) -> (consumed: FrameCount, produced: FrameCount)? {
+        var room = frame.mutableSpan(in: filled..<frame.count)
+        return converter?.process(sound.span(in: range), into: &room)
+    }
+
+    @_semantics("no_performance_analysis")
+    private static func encode(
+        _ frame: borrowing FixedBuffer<Float>, with encoder: inout OpusEncoder, into packet: inout FixedBuffer<UInt8>
+    ) -> Int {
+        var room = packet.mutableSpan
+        do { return try encoder.encode(frame.span, into: &room) } catch { return 0 }
+    }
+
+    /// What libopus refuses it leaves as it was.
+    @_semantics("no_performance_analysis")
+    private static func apply(_ settings: OpusEncoderSettings, to encoder: inout OpusEncoder) {
+        try? encoder.apply(settings)
+    }
+
+    private static func encoder(
+        _ format: LPCMFormat, _ application: OpusEncoder.Application, _ settings: OpusEncoderSettings
+    ) throws(RadioError) -> OpusEncoder {
+        do {
+            return try OpusEncoder(format: format, application: application, settings: settings)
+        } catch {
+            throw RadioError(error)
+        }
+    }
+
+    private static func converter(from format: LPCMFormat) throws(RadioError) -> RateConverter? {
+        guard format.rate != .opus else { return nil }
+        do {
+            return try RateConverter(from: format.rate, to: .opus, channelCount: format.channelCount)
+        } catch {
+            throw RadioError(error)
+        }
+    }
+}

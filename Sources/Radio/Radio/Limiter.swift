@@ -1,0 +1,96 @@
+internal import TenfourAudioCore
+
+/// Keeps a mix of several talkers within full scale. It sees each sample `lookAhead` before it is heard, so that the gain is
+/// down when the peak comes, over a ramp that does not click.
+///
+/// Everything that is heard is delayed by the same time, whether one talks or several: nothing shifts when a second talker
+/// begins. What does not exceed full scale passes unchanged, sample for sample, and so does one talker alone, who is clipped as
+/// a card would do it.
+///
+/// Playback thread. Nothing is allocated after `init`.
+struct Limiter: ~Copyable, Sendable {
+    /// How much later sound leaves, in frames of its own rate.
+    let delay: Int
+
+    private let channelCount: Int
+    /// The last `delay` frames, a ring.
+    private var waiting: FixedBuffer<Float>
+    /// The oldest of them, and the oldest of `gains`.
+    private var place = 0
+    private var gainPlace = 0
+    /// The gain that the loudest of the last frames needs.
+    private var needed: SlidingMinimum
+    /// `needed`, but rising slowly.
+    private var gain: Float = 1
+    /// The last `delay` + 1 gains, of which the mean is applied: a ramp. In fixed point, so that their sum stays exact.
+    private var gains: FixedBuffer<Int64>
+    private var sum: Int64
+    /// For how many frames `gain` has been 1.
+    private var restingCount: Int
+    private let rise: Float
+
+    static let lookAhead = Duration.microseconds(500)
+    /// The gain stays down so long after a peak, so that it does not follow each wave of a low voice.
+    private static let hold = Duration.milliseconds(10)
+    /// Then it rises to 63 % of the way back in this time.
+    private static let release = Duration.milliseconds(100)
+    /// 1 in the fixed point of `gains`.
+    private static var one: Int64 { 1 << 32 }
+
+    init(format: LPCMFormat) {
+        delay = FrameCount(Self.lookAhead, at: format.rate).rawValue
+        channelCount = format.channelCount
+        waiting = FixedBuffer(repeating: 0, count: delay * format.channelCount)
+        needed = SlidingMinimum(length: delay + 1 + FrameCount(Self.hold, at: format.rate).rawValue)
+        gains = FixedBuffer(repeating: Self.one, count: delay + 1)
+        sum = Self.one * Int64(delay + 1)
+        restingCount = delay + 1
+        rise = 1 / Float(FrameCount(Self.release, at: format.rate).rawValue)
+    }
+
+    /// Takes `sound` (interleaved) in and puts what came `delay` frames earlier in its place. `isMix` says whether more than one
+    /// talker sounds in it.
+    @_noAllocation @_noLocks
+    mutating func process(_ sound: inout MutableSpan<Float>, isMix: Bool) {
+        let frameCount = sound.count / channelCount
+        for frame in 0..<frameCount {
+            let peak = take(frame, of: &sound)
+            // The usual case: there is nothing to do.
+            if isAtRest, peak <= 1 || !isMix { continue }
+            let gain = nextGain(isMix && peak > 1 ? 1 / peak : 1)
+            for channel in 0..<channelCount { sound[frame * channelCount + channel] *= gain }
+        }
+        for index in sound.indices { sound[index] = min(max(sound[index], -1), 1) }
+    }
+
+    /// Whether the gain has been 1 for all frames that are still in the path.
+    private var isAtRest: Bool { restingCount > delay && needed.isEmpty }
+
+    /// Exchanges a frame for the one that waited longest. Returns the peak of the one taken in.
+    @_noAllocation @_noLocks
+    private mutating func take(_ frame: Int, of sound: inout MutableSpan<Float>) -> Float {
+        var peak: Float = 0
+        for channel in 0..<channelCount {
+            let sample = sound[frame * channelCount + channel]
+            peak = max(peak, abs(sample))
+            sound[frame * channelCount + channel] = waiting[place * channelCount + channel]
+            waiting[place * channelCount + channel] = sample
+        }
+        place = place + 1 == delay ? 0 : place + 1
+        return peak
+    }
+
+    /// The gain for the frame that leaves now, where the one that has come needs `wanted`.
+    @_noAllocation @_noLocks
+    private mutating func nextGain(_ wanted: Float) -> Float {
+        gain = min(needed.next(wanted), gain + (1 - gain) * rise)
+        // A gain within four thousandths of a decibel of 1 is set to 1. Closer to it a Float would stop rising.
+        if gain > 0.999_5 { gain = 1 }
+        restingCount = gain < 1 ? 0 : min(restingCount + 1, delay + 1)
+        let fixed = Int64(Double(gain) * Double(Self.one))
+        sum += fixed - gains[gainPlace]
+        gains[gainPlace] = fixed
+        gainPlace = gainPlace == delay ? 0 : gainPlace + 1
+        return Float(Double(sum) / Double(Self.one * Int64(delay + 1)))
+    }
+}

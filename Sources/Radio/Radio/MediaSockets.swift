@@ -1,0 +1,45 @@
+internal import TenfourSession
+internal import TenfourUV
+
+/// The UDP ports of a session.
+extension NetworkLoop {
+    /// The socket of the media, and one for reports on the port above where there is one.
+    static func open(
+        _ configuration: RadioConfiguration, on loop: EventLoop
+    ) throws(NetworkError) -> (UDPSocket, UDPSocket?) {
+        var options = SocketOptions()
+        if let multicast = configuration.multicast {
+            options.reusesAddress = multicast.group != nil
+            options.multicastInterface = multicast.interface
+            options.multicastTimeToLive = multicast.timeToLive
+        }
+        options.takesYieldedPort = true
+        let media = try UDPSocket(on: loop, bindingTo: configuration.local, options: options)
+        let control = try openControl(configuration, on: loop, above: media.localEndpoint, options)
+        if let multicast = configuration.multicast, let group = multicast.group {
+            try media.join(group: group, interface: multicast.interface)
+            try control?.join(group: group, interface: multicast.interface)
+        }
+        return (media, control)
+    }
+
+    /// The socket for reports on the port above the media's.
+    ///
+    /// Other programs send theirs there even to a station that takes them on the media's port. Where nobody asked for that socket
+    /// it is opened if it can be, and another station of this machine that wants the port for its media gets it.
+    private static func openControl(
+        _ configuration: RadioConfiguration, on loop: EventLoop, above media: Endpoint, _ options: SocketOptions
+    ) throws(NetworkError) -> UDPSocket? {
+        var above = media
+        above.port &+= 1
+        if configuration.station.controlPort == .next {
+            return try UDPSocket(on: loop, bindingTo: above, options: options)
+        }
+        let isPartners = configuration.station.remotes.contains { $0.port == above.port && $0.address.isLocal }
+        guard configuration.output != nil, media.port.isMultiple(of: 2), !isPartners else { return nil }
+        var options = options
+        options.takesYieldedPort = false
+        options.yieldsPort = true
+        return try? UDPSocket(on: loop, bindingTo: above, options: options)
+    }
+}

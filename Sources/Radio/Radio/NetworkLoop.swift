@@ -1,0 +1,369 @@
+internal import Synchronization
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourChannelMember
+internal import TenfourJitterBuffer
+internal import TenfourPackets
+internal import TenfourRings
+internal import TenfourSession
+internal import TenfourUV
+
+/// The network thread: drives the station with what the socket, the clock and the capture thread bring, and carries out
+/// what it says.
+///
+/// Made on one thread and run on another; never on two at once.
+@safe final class NetworkLoop: @unchecked Sendable {
+    let wakeup: Wakeup
+    let localEndpoint: Endpoint
+
+    private let loop: EventLoop
+    private let media: UDPSocket
+    private let control: UDPSocket?
+    private var station: RTPSession
+    private let protection: Protection
+    private let coding: CodingSettings
+    /// What shares the media's port comes from there, too: who stands between us knows of no other.
+    private let sendsControlApart: Bool
+    /// The defence that the encoder was last told of.
+    private var demanded: LossProtection
+    private let controls: Controls
+    private let state: RadioState
+    private let incoming: RingBufferProducer<IncomingPacket>?
+    private let outgoing: RingBufferConsumer<OutgoingPacket>
+    /// Whether there is sound to be sent.
+    private let sends: Bool
+    private var captured: LatestReader<CaptureReport>?
+    private var played: LatestReader<PlaybackReport>?
+    private let limits: Limits
+
+    private var stationTimer: LoopTimer?
+    private var lookTimer: LoopTimer?
+    private var lastLook = Instant.start
+    private var lastLookAbove: Instant?
+    private var start = Instant.start
+    private let datagram: UnsafeMutableBufferPointer<UInt8>
+    private var unopenedCount = 0
+    private var hasJoined = false
+    /// Why the session is not in its channel now; nil where it is, and without one.
+    private var absence: RadioError?
+    /// Whether the last who was heard fell silent without a good-bye.
+    private var wasLeftInSilence = false
+    private var droppedCount = 0
+    private var heardAnyone = false
+    /// Follows the partner of a call, where that was named; nil elsewhere.
+    private let partner: PartnerTracker?
+    /// Tells whether all datagrams were refused, in a session that only sends; nil elsewhere.
+    private var refusals: RefusalDetector?
+    /// What was told last of those who have a voice: it is told after they have left, too.
+    private var voices: [RadioSnapshot.VoiceSnapshot] = []
+
+    /// When the session ends by itself. It also ends when something fails.
+    struct Limits {
+        var duration: Duration?
+        var endsWithLastSource: Bool
+        var endsWithInput: Bool
+    }
+
+    /// How often we look up from the packets. While some come they bring the moment with them; a timer that wakes us for
+    /// it alone comes later, and only when none do.
+    private static let lookInterval = Duration.milliseconds(100)
+    private static let longestInterval = Duration.milliseconds(150)
+    /// How often strangers can make us look who has the port above, and for how long we keep the media of one who took it.
+    private static let aboveInterval = Duration.milliseconds(500)
+    /// Of a datagram, with whatever protects it.
+    private static let room = 2_048
+
+    init(
+        _ configuration: RadioConfiguration, _ controls: Controls, _ state: RadioState, limits: Limits,
+        incoming: consuming RingBufferProducer<IncomingPacket>?, outgoing: consuming RingBufferConsumer<OutgoingPacket>,
+        captured: consuming LatestReader<CaptureReport>?, played: consuming LatestReader<PlaybackReport>?
+    ) throws(RadioError) {
+        let woken = Woken()
+        do throws(NetworkError) {
+            loop = try EventLoop()
+            (media, control) = try Self.open(configuration, on: loop)
+            wakeup = try loop.makeWakeup { woken.loop?.woken() }
+        } catch {
+            throw RadioError(error)
+        }
+        localEndpoint = media.localEndpoint
+        var generator = SystemRandomNumberGenerator()
+        let (seconds, nanoseconds) = RealTimeClock.sinceEpoch
+        let wallClock = NTPTime(secondsSince1970: seconds, nanoseconds: nanoseconds).advanced(by: .start - loop.now)
+        let identity = Identity.random(wallClock: wallClock, using: &generator)
+        let configured = configuration.stationAsCoded
+        station = RTPSession(identity: identity, configuration: configured, at: loop.now)
+        protection = try Self.protection(configuration, ssrc: identity.ssrc, local: localEndpoint, at: loop.now)
+        if case .channel = configuration.protection { absence = .nobodyAnswers }
+        coding = configuration.coding
+        let now = loop.now
+        partner = configuration.partner.map { partner in
+            PartnerTracker(
+                partner.address.host, port: partner.address.port, every: partner.interval, resolve: partner.resolve,
+                at: now)
+        }
+        if configuration.input != nil, configuration.output == nil, configuration.recording == nil, absence == nil {
+            refusals = RefusalDetector()
+        }
+        sendsControlApart = configured.controlPort == .next
+        demanded = LossProtection(bitRate: configuration.coding.bitRate)
+        self.controls = controls
+        self.state = state
+        self.limits = limits
+        self.incoming = incoming
+        self.outgoing = outgoing
+        sends = configuration.input != nil
+        self.captured = captured
+        self.played = played
+        // Behind all that throws: `deinit` is not called for half a loop.
+        unsafe datagram = .allocate(capacity: Self.room)
+        woken.loop = self
+    }
+
+    deinit { unsafe datagram.deallocate() }
+
+    /// Network thread. Returns when the session is over.
+    func run() {
+        start = loop.now
+        media.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }
+        control?.receive { [unowned self] datagram, sender, now in receiveAbove(datagram, from: sender, at: now) }
+        do throws(NetworkError) {
+            stationTimer = try loop.makeTimer { [unowned self] in
+                let now = loop.now
+                station.timeElapsed(at: now)
+                protection.channel?.timeElapsed(at: now)
+                settle()
+            }
+            lookTimer = try loop.makeTimer { [unowned self] in look(at: loop.now) }
+        } catch {
+            return state.fail(RadioError(error))
+        }
+        look(at: start)
+        settle()
+        loop.run()
+        publish()
+        stationTimer?.close()
+        lookTimer?.close()
+        media.close()
+        control?.close()
+        loop.close(wakeup)
+    }
+
+    /// A datagram has come.
+    private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+        let isForUs = protection.receive(
+            datagram, from: sender, at: now, hand: { take($0, from: $1, at: now) }, send: { send($0, to: $1) })
+        if !isForUs { unopenedCount += 1 }
+        settle()
+        if now - lastLook >= Self.lookInterval { look(at: now) }
+    }
+
+    /// A datagram has come to the port above.
+    private func receiveAbove(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+        let isControl = datagram.count > 1 && RTCPCompound.isRTCP(secondByte: datagram[1])
+        if isControl || sendsControlApart { receive(datagram, from: sender, at: now) } else { lookAbove(at: now) }
+    }
+
+    /// What is no report has come to the port above: gives the port up where another station of this machine has taken it for its
+    /// media. The kernel prefers the socket whose address is the more exact, and ours may be. A stray datagram changes nothing.
+    private func lookAbove(at now: Instant) {
+        guard let control, lastLookAbove.map({ now - $0 >= Self.aboveInterval }) ?? true else { return }
+        lastLookAbove = now
+        if control.isPortShared { control.close() }
+    }
+
+    /// A datagram of the plain kind.
+    private func take(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+        let reception = station.receive(datagram, from: sender, at: now)
+        if let partner, !reception.isDiscarded { partner.heard(at: now) }
+        if case .media(let packet) = reception {
+            heardAnyone = true
+            for index in 0..<packet.copyCount { pass { $0.set(packet.copy(index), of: datagram, arrivedAt: now) } }
+            pass { $0.set(packet, of: datagram, arrivedAt: now) }
+        }
+    }
+
+    /// The capture thread has something, or somebody wants an end.
+    private func woken() {
+        let now = loop.now
+        drain(at: now)
+        if controls.stops || now - lastLook >= Self.lookInterval { look(at: now) }
+    }
+
+    private func drain(at now: Instant) {
+        while outgoing.pop({ packet in
+            station.send(
+                packet.packet.payload, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
+        }) { settle() }
+    }
+
+    private func pass(_ fill: (inout IncomingPacket) -> Void) {
+        if let isTaken = incoming?.push(fill), !isTaken { droppedCount += 1 }
+    }
+
+    /// After each input: send what the station and the channel have to say, pass their events on, arm the timer.
+    private func settle() {
+        let now = loop.now
+        sendDatagrams(at: now)
+        if let channel = protection.channel { settle(channel, at: now) }
+        while let event = station.nextEvent() {
+            if case .sourceLeft(let ssrc, let reason) = event {
+                wasLeftInSilence = reason == nil
+                pass { $0.set(.goodbye, of: ssrc) }
+            }
+            if case .identityChanged(let ssrc) = event { protection.channel?.ssrcIs(ssrc) }
+            state.post(event)
+        }
+        if station.defence != demanded { demand(station.defence) }
+        let deadline = [station.nextDeadline, protection.channel?.nextDeadline].compactMap { $0 }.min()
+        if let deadline { stationTimer?.arm(at: deadline) }
+    }
+
+    private func sendDatagrams(at now: Instant) {
+        while true {
+            var output = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
+            let destination = station.nextDatagram(into: &output)
+            if let destination { protection.send(&output, to: destination, at: now) { send($0, to: $1) } }
+            _ = unsafe output.finalize(for: datagram)
+            if destination == nil { return }
+        }
+    }
+
+    private func send(_ datagram: Span<UInt8>, to destination: RTPSession.Destination) {
+        let socket = destination.isControl && sendsControlApart ? control ?? media : media
+        socket.send(datagram, to: destination.endpoint)
+    }
+
+    /// What the channel brings may make the station say something, and the other way round.
+    private func settle(_ channel: ChannelLine, at now: Instant) {
+        var hasHanded = true
+        while hasHanded {
+            hasHanded = false
+            channel.settle(
+                at: now,
+                hand: {
+                    hasHanded = true
+                    take($0, from: $1, at: now)
+                }, send: { send($0, to: $1) })
+            while let event = channel.nextEvent() { tell(event, at: now) }
+            sendDatagrams(at: now)
+        }
+    }
+
+    /// A relay that does not let us in from the start will not: later it may have been restarted, and is asked again. One that
+    /// has taken our channel away, or its keys, does not bring them back.
+    private func tell(_ event: ChannelEvent, at now: Instant) {
+        switch event {
+        case .joined:
+            hasJoined = true
+            absence = nil
+            controls.isConnected.store(true, ordering: .releasing)
+        case .ssrcIsTaken: station.takeAnotherSSRC(at: now)
+        case .lost: absence = .nobodyAnswers
+        case .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: break
+        case .refused(let reason), .closed(let reason):
+            let trouble =
+                if case .closed = event { RadioError(closedFor: reason) } else { RadioError(refusedFor: reason) }
+            guard !reason.isFinal, hasJoined || reason.mayPass else { return state.fail(trouble) }
+            absence = trouble
+        }
+        state.post(event)
+    }
+
+    /// The encoder is left as it was set until there is loss to do something about.
+    private func demand(_ defence: LossProtection) {
+        demanded = defence
+        controls.encoderDemand.store(EncoderDemand(defence, coding).rawValue, ordering: .relaxed)
+    }
+
+    /// Tell how it goes, and see whether it is over.
+    private func look(at now: Instant) {
+        lastLook = now
+        lookTimer?.arm(at: now + Self.longestInterval)
+        if let channel = protection.channel {
+            channel.microphone(isOpen: sends && controls.isMicrophoneOpen.load(ordering: .relaxed), at: now)
+            let page = controls.listenerPage.exchange(-1, ordering: .relaxed)
+            if page >= 0 { channel.requestListeners(from: page, at: now) }
+            channel.look(at: now)
+            settle()
+        }
+        if let found = partner?.look(at: now) { partnerIs(at: found, now) }
+        publish()
+        refusals?.look(media.statistics, at: now)
+        let sources = station.sources
+        for index in sources.indices { tell(sources[index].repair, of: sources[index].ssrc) }
+        let isLeft = limits.endsWithLastSource && heardAnyone && station.sources.isEmpty && state.isSilent
+        let isDone =
+            limits.duration.map { now - start >= $0 } ?? false
+            || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
+        guard controls.stops || state.failure != nil || isDone || isLeft else { return }
+        // Who ends by itself and is not in its channel has not done what it was to do.
+        if !controls.stops, isDone || wasLeftInSilence, let absence { state.fail(absence) }
+        if let failure = refusals?.failure(media.statistics) { state.fail(failure) }
+        drain(at: now)
+        station.leave(at: now)
+        sendDatagrams(at: now)
+        protection.channel?.leave(at: now)
+        settle()
+        loop.stop()
+    }
+
+    /// Takes the addresses of the partner's name. The present one is kept as long as it is among them.
+    private func partnerIs(at endpoints: [Endpoint], _ now: Instant) {
+        let addresses = Set(endpoints.map(\.address))
+        let remote = station.configuration.remotes.first
+        guard let first = endpoints.first, station.configuration.accepted != .only(addresses) else { return }
+        let isKept = remote.map { addresses.contains($0.address) } ?? false
+        station.partnerMoved(to: isKept ? remote ?? first : first, accepting: addresses, at: now)
+        if !isKept { state.post(.partnerMoved(to: first)) }
+        settle()
+    }
+
+    /// Said again and again, as the playback thread may give the talker another voice.
+    private func tell(_ repair: RecoveryDelay, of ssrc: SSRC) {
+        pass { $0.set(.repair(RecoveryDemand(repair)), of: ssrc) }
+    }
+
+    private func publish() {
+        var snapshot = RadioSnapshot(station: station, elapsed: loop.now - start)
+        snapshot.add(captured?.read())
+        if let report = played?.read() {
+            for index in report.listener.voices.indices where report.listener.voices[index].isHeard {
+                let voice = report.listener.voices[index]
+                station.playoutDelay(of: voice.ssrc, is: voice.playout.delay.duration())
+                station.playout(
+                    of: voice.ssrc, due: voice.playout.due, missing: voice.playout.missing, at: loop.now)
+            }
+            // As soon as the decoder has become too slow for its models.
+            station.setConcealment(report.listener.decoder.concealsByModel ? .deep : .plain)
+            snapshot.add(report, present: station.sources, before: voices)
+            voices = snapshot.voices
+        }
+        snapshot.addPeople(station.participants(at: loop.now), protection.channel?.members, at: loop.now)
+        snapshot.network = media.statistics
+        snapshot.unopenedCount = unopenedCount
+        snapshot.handoffDropCount = droppedCount
+        state.publish(snapshot)
+    }
+
+    private static func protection(
+        _ configuration: RadioConfiguration, ssrc: SSRC, local: Endpoint, at now: Instant
+    ) throws(RadioError) -> Protection {
+        switch configuration.protection {
+        case .none: return .plain
+        case .srtp(let key):
+            do throws(SRTPError) { return .srtp(try SRTPLine(key)) } catch {
+                throw RadioError(.failure, error.description)
+            }
+        case .channel(let settings):
+            return .channel(
+                ChannelLine(
+                    settings, configuration.coding, ssrc: ssrc, local: local, at: now))
+        }
+    }
+}
+
+/// Lets the wakeup's closure find the loop that owns the wakeup.
+private final class Woken {
+    weak var loop: NetworkLoop?
+}

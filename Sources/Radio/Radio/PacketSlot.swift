@@ -1,0 +1,87 @@
+package import TenfourAudioCore
+package import TenfourJitterBuffer
+internal import TenfourOpusCodec
+package import TenfourPackets
+package import TenfourSession
+
+/// An Opus packet on its way between two threads.
+package struct PacketSlot: BitwiseCopyable, Sendable {
+    /// In bytes; a longer packet is none of ours.
+    static let capacity = 1_440
+
+    var byteCount = 0
+    var bytes = InlineArray<1_440, UInt8>(repeating: 0)
+
+    var payload: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { bytes.span.extracting(first: byteCount) }
+    }
+
+    /// Leaves out what does not fit.
+    package mutating func fill(_ payload: Span<UInt8>) {
+        byteCount = min(payload.count, bytes.count)
+        for index in 0..<byteCount { bytes[index] = payload[index] }
+    }
+}
+
+/// From the capture thread to the network thread.
+struct OutgoingPacket: BitwiseCopyable, Sendable {
+    /// Where its sound begins, counted from the start of the stream.
+    var position = FrameCount.zero
+    var startsTalkspurt = false
+    var packet = PacketSlot()
+}
+
+/// From the network thread to the playback thread: a packet, or news of its source.
+package struct IncomingPacket: BitwiseCopyable, Sendable {
+    package var ssrc = SSRC(0)
+    package var sequenceNumber = SequenceNumber(rawValue: 0)
+    package var timestamp = RTPTimestamp(rawValue: 0)
+    package var frameCount = FrameCount.zero
+    package var carriesFEC = false
+    package var origin = PacketOrigin.original
+    package var arrival = Instant.start
+    /// What it is when it is no packet.
+    var news: News?
+    package var packet = PacketSlot()
+
+    package enum News: BitwiseCopyable, Sendable {
+        /// The source has left.
+        case goodbye
+        /// What copies and resends of the source need from now on. It is for the voice that the source has then, and lost
+        /// with it: whoever says it says it again from time to time.
+        case repair(RecoveryDemand)
+    }
+
+    package init() {}
+
+    /// The slot may hold an older packet.
+    package mutating func set(_ news: News, of ssrc: SSRC) {
+        self.ssrc = ssrc
+        self.news = news
+        packet.byteCount = 0
+    }
+
+    package mutating func set(
+        _ media: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: Instant
+    ) {
+        ssrc = media.ssrc
+        sequenceNumber = media.sequenceNumber
+        timestamp = media.timestamp
+        frameCount = media.description.frameCount
+        origin = media.origin
+        self.arrival = arrival
+        news = nil
+        let end = media.description.offset + media.description.byteCount
+        let payload = datagram.extracting(media.description.offset..<end)
+        carriesFEC = OpusDecoder.hasInBandFEC(payload)
+        packet.fill(payload)
+    }
+}
+
+extension RecoveryDemand {
+    /// What the station advises, as playout is told it.
+    package init(_ repair: RecoveryDelay) {
+        self.init(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit)
+    }
+}

@@ -1,0 +1,48 @@
+/// Settings that belong together, for a kind of network and use. What a person sets apart from it comes on top.
+public enum Profile: String, CaseIterable, Sendable {
+    case lan, wifi, internet, quality, music, lowest
+
+    /// What it sets, in a line.
+    public var summary: String {
+        switch self {
+        case .lan: "speech, 20 ms frames, 32 kbit/s, depth as the network asks (the default)"
+        case .wifi: "speech, 20 ms frames, 32 kbit/s, FEC for 2 % loss, depth at least 20 ms"
+        case .internet: "speech, 20 ms frames, 32 kbit/s, FEC for 5 % loss, depth at least 40 ms"
+        case .quality:
+            "speech, 20 ms frames, 32 kbit/s, waits for lost packets, from the start: 4 round trips and 40 ms, 200 ms at most"
+        case .music: "music, 20 ms frames, 128 kbit/s, stereo, depth at least 60 ms"
+        case .lowest: "least delay: periods of 2.5 ms and no reserve in the card's queue; frames as given"
+        }
+    }
+
+    /// Sets what `summary` says and leaves the rest.
+    public func apply(to configuration: inout RadioConfiguration) {
+        apply(to: &configuration.coding, &configuration.playout)
+    }
+
+    /// Sets what `summary` says and leaves the rest.
+    public func apply(to coding: inout CodingSettings, _ playout: inout PlayoutSettings) {
+        switch self {
+        case .lan:
+            break
+        case .wifi:
+            coding.expectedLoss = 2
+            playout.minimumDepth = .milliseconds(20)
+        case .internet:
+            coding.expectedLoss = 5
+            playout.minimumDepth = .milliseconds(40)
+        case .quality:
+            playout.maximumRepairDepth = .milliseconds(200)
+            playout.followsRoundTrip = true
+        case .music:
+            coding.content = .music
+            coding.bitRate = 128_000
+            coding.channelCount = 2
+            playout.channelCount = 2
+            playout.minimumDepth = .milliseconds(60)
+        case .lowest:
+            playout.period = .microseconds(2_500)
+            playout.queuedPeriods = 2
+        }
+    }
+}

@@ -1,0 +1,26 @@
+public import TenfourChannelKeys
+
+/// Whom a person names to talk with, to hear, or to send to.
+public enum RadioAddress: Equatable, Sendable {
+    /// `rtp://HOST:PORT`, or without a scheme: standard RTP, which everybody on the way can hear.
+    case rtp(StreamAddress)
+    /// `srtp://HOST:PORT`: standard SRTP, under a key that is given beside it.
+    case srtp(StreamAddress)
+    /// `tenfour://HOST:PORT/NAME#SECRET`: a channel.
+    case channel(ChannelLink)
+
+    /// Reads what was typed. Throws `.usage` with what to write instead, and never repeats a secret.
+    public init(parsing text: String) throws(RadioError) {
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        switch scheme {
+        case "tenfour" where text.dropFirst(scheme.count).hasPrefix("://"):
+            do throws(ChannelLinkError) { self = .channel(try ChannelLink(text)) } catch {
+                throw RadioError(.usage, "this is no channel's link: \(error.description)")
+            }
+        case "srtp" where text.dropFirst(scheme.count).hasPrefix("://"):
+            self = .srtp(try StreamAddress(parsing: text, scheme: scheme))
+        default:
+            self = .rtp(try StreamAddress(parsing: text))
+        }
+    }
+}

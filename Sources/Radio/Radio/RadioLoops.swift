@@ -1,0 +1,271 @@
+package import TenfourAudioCore
+internal import TenfourAudioFile
+package import TenfourJitterBuffer
+package import TenfourOpusCodec
+internal import TenfourPackets
+internal import TenfourRings
+package import TenfourSession
+internal import TenfourSoundCard
+internal import TenfourTimePitch
+internal import TenfourUV
+
+/// The loops of a session, opened and wired to each other, before each is given to its thread.
+struct RadioLoops: ~Copyable, Sendable {
+    var capture: CaptureLoop?
+    var playback: PlaybackLoop?
+    /// Between playback, which then keeps the pace of the stream, and what the card plays.
+    var bending: TimePitchLoop?
+    var card: TimePitchPlaybackLoop?
+    var recorder: Recorder?
+    /// How deep playback uses its stack: the decoder, behind what the loop and its voices take.
+    var playbackStackByteCount = 0
+
+    struct Opened: ~Copyable {
+        var loops: RadioLoops
+        let network: NetworkLoop
+        let openings: [String]
+        let cardChanges: [CardChanges]
+    }
+
+    /// Between the capture thread and the network thread, in packets: more than a second of the shortest.
+    private static let outgoingCapacity = 512
+    /// It was seen to take 80 KiB.
+    private static let stackByteCountOfLoop = 1 << 17
+    /// Between the network thread and the playback thread.
+    private static let incomingCapacity = 512
+
+    static func open(
+        _ configuration: RadioConfiguration, _ controls: Controls, _ state: RadioState
+    ) throws(RadioError) -> Opened {
+        let outgoing = RingBuffer(capacity: outgoingCapacity, filler: OutgoingPacket())
+        let incoming = RingBuffer(capacity: incomingCapacity, filler: IncomingPacket())
+        let captured = LatestValue(CaptureReport())
+        var openings: [String] = []
+        var cardChanges: [CardChanges] = []
+
+        let hears = configuration.output != nil || configuration.recording != nil
+        // Before a card asks for sound.
+        let trial = try hears ? DecoderTrial(of: configuration.playout.decoder) : .none
+        let output = try openOutput(configuration, &openings, &cardChanges)
+        let input = try openInput(configuration, &openings, &cardChanges)
+        let decoding = Self.decoding(configuration.playout, trial, for: output)
+        // What senders are told is read from here, before the first pull, too.
+        var noReport = PlaybackReport()
+        noReport.listener.decoder = DecoderBudget(decoding)
+        let played = LatestValue(noReport)
+        if hears { openings.append(decoding.summary(configuration.playout.decoder, trial)) }
+        let network = try openNetwork(
+            configuration, decoding.concealment, controls, state, incoming: incoming.producer,
+            outgoing: outgoing.consumer,
+            captured: captured.reader, played: played.reader)
+
+        var loops = RadioLoops()
+        if let input {
+            let talker = try EncoderPipeline(
+                format: input.format, frameCount: FrameCount(configuration.coding.frame),
+                application: configuration.coding.application, settings: configuration.coding.settings)
+            loops.capture = CaptureLoop(
+                input, talker, controls, network.wakeup, packets: outgoing.producer, reports: captured.writer,
+                failed: state.fail)
+        }
+        if let output {
+            let pieces = try openRecorder(configuration, format: output.format, state, &loops)
+            loops.playbackStackByteCount = trial.stackByteCount + stackByteCountOfLoop
+            let listener = try Mixer(
+                format: output.format,
+                configuration: configuration.playout.lane(
+                    period: output.period, output.format.rate, configuration.stationAsCoded.defence),
+                decoding: decoding, longestPull: output.period)
+            if let timePitch = configuration.playout.timePitch {
+                loops.bend(
+                    output, listener, timePitch, controls, packets: incoming.consumer, reports: played.writer,
+                    tap: pieces)
+            } else {
+                loops.playback = PlaybackLoop(
+                    output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
+            }
+        }
+        return Opened(loops: loops, network: network, openings: openings, cardChanges: cardChanges)
+    }
+
+    /// Has playback keep the pace of the stream by the clock, and puts a worker between it and the card.
+    private mutating func bend(
+        _ output: consuming PlaybackOutput, _ listener: consuming Mixer, _ timePitch: LiveTimePitchSettings,
+        _ controls: Controls, packets: consuming RingBufferConsumer<IncomingPacket>,
+        reports: consuming LatestWriter<PlaybackReport>, tap: consuming RingBufferProducer<RecordedAudio>?
+    ) {
+        let (format, period) = (output.format, output.period)
+        let capacity = Recorder.capacity(period: period.duration(at: format.rate), format: format)
+        let heard = RingBuffer(capacity: capacity, filler: RecordedAudio())
+        let news = TimePitchSharedState()
+        let live = LiveTimePitch(format: format, longestLag: timePitch.longestLag)
+        let clock = PlaybackOutput(clock: format, period: period)
+        if output.granted == nil {
+            bending = TimePitchLoop(live, period: period, controls, news, from: heard.consumer, to: nil, tap: tap)
+            playback = PlaybackLoop(
+                clock, listener, controls, packets: packets, reports: reports, tap: heard.producer)
+        } else {
+            let bent = RingBuffer(capacity: capacity, filler: RecordedAudio())
+            bending = TimePitchLoop(
+                live, period: period, controls, news, from: heard.consumer, to: bent.producer, tap: tap)
+            card = TimePitchPlaybackLoop(output, controls, news, pieces: bent.consumer)
+            playback = PlaybackLoop(
+                clock, listener, controls, packets: packets, reports: reports, tap: heard.producer, card: news)
+        }
+    }
+
+    private static func openOutput(
+        _ configuration: RadioConfiguration, _ openings: inout [String], _ cardChanges: inout [CardChanges]
+    ) throws(RadioError) -> PlaybackOutput? {
+        let playout = configuration.playout
+        switch configuration.output {
+        case .none:
+            return configuration.recording == nil
+                ? nil : PlaybackOutput(clockWithChannelCount: playout.channelCount, period: playout.period)
+        case .clock:
+            return PlaybackOutput(clockWithChannelCount: playout.channelCount, period: playout.period)
+        case .card(let name):
+            let output = try card(name, playout)
+            if let granted = output.granted { openings.append("plays on \(granted.summary)") }
+            if let changes = output.changes { cardChanges.append(changes) }
+            return output
+        }
+    }
+
+    private static func decoding(
+        _ playout: PlayoutSettings, _ trial: DecoderTrial, for output: borrowing PlaybackOutput?
+    ) -> DecoderConfiguration {
+        switch output {
+        case .none: DecoderConfiguration(.plain)
+        case .some(let output): DecoderConfiguration(playout.decoder, trial, slack: playout.slack(of: output))
+        }
+    }
+
+    private static func card(_ name: String, _ playout: PlayoutSettings) throws(RadioError) -> PlaybackOutput {
+        do throws(SoundCardError) {
+            return try PlaybackOutput(
+                card: name, channelCount: playout.channelCount, period: playout.period,
+                queuedPeriods: playout.queuedPeriods)
+        } catch {
+            throw RadioError(.unavailable, error.description)
+        }
+    }
+
+    private static func openInput(
+        _ configuration: RadioConfiguration, _ openings: inout [String], _ cardChanges: inout [CardChanges]
+    ) throws(RadioError) -> CaptureInput? {
+        let coding = configuration.coding
+        switch configuration.input {
+        case .none:
+            return nil
+        case .file(let path, let raw):
+            let input = try CaptureInput(
+                file: path, raw: raw, channelCount: coding.channelCount, of: coding.captureChannel, frame: coding.frame)
+            openings.append("sends \(path == "-" ? "standard input" : path), \(input.format.summary)")
+            return input
+        case .sound(let sound):
+            let input = CaptureInput(
+                sound, channelCount: coding.channelCount, of: coding.captureChannel, frame: coding.frame)
+            openings.append("sends what it is given, \(input.format.summary)")
+            return input
+        case .card(let name):
+            let input = try CaptureInput(
+                card: name, channelCount: coding.channelCount, of: coding.captureChannel, frame: coding.frame)
+            if let granted = input.granted { openings.append("captures from \(granted.summary)") }
+            if let changes = input.changes { cardChanges.append(changes) }
+            return input
+        }
+    }
+
+    private static func openRecorder(
+        _ configuration: RadioConfiguration, format: LPCMFormat, _ state: RadioState, _ loops: inout RadioLoops
+    ) throws(RadioError) -> RingBufferProducer<RecordedAudio>? {
+        guard let recording = configuration.recording else { return nil }
+        let pieces = RingBuffer(
+            capacity: Recorder.capacity(period: configuration.playout.period, format: format), filler: RecordedAudio())
+        switch recording {
+        case .closure(let closure):
+            loops.recorder = Recorder(
+                file: nil, closure: closure, format: format, pieces.consumer, failed: state.fail)
+        case .file(let path):
+            loops.recorder = Recorder(
+                file: try writer(path, format), closure: nil, format: format, pieces.consumer, failed: state.fail)
+        }
+        return pieces.producer
+    }
+
+    private static func writer(_ path: String, _ format: LPCMFormat) throws(RadioError) -> AudioFileWriter {
+        do { return try AudioFileWriter(path: path, format: format, beginsWithSound: true) } catch {
+            throw RadioError(.unavailable, error.description)
+        }
+    }
+
+    private static func openNetwork(
+        _ configuration: RadioConfiguration, _ concealment: PacketLossConcealment, _ controls: Controls,
+        _ state: RadioState, incoming: consuming RingBufferProducer<IncomingPacket>,
+        outgoing: consuming RingBufferConsumer<OutgoingPacket>,
+        captured: consuming LatestReader<CaptureReport>, played: consuming LatestReader<PlaybackReport>
+    ) throws(RadioError) -> NetworkLoop {
+        var configuration = configuration
+        configuration.station.defence.concealment = concealment
+        let hears = configuration.output != nil || configuration.recording != nil
+        let limits = NetworkLoop.Limits(
+            duration: configuration.duration, endsWithLastSource: configuration.endsWithLastSource,
+            endsWithInput: configuration.input != nil && !hears)
+        return try NetworkLoop(
+            configuration, controls, state, limits: limits, incoming: incoming, outgoing: outgoing,
+            captured: configuration.input == nil ? nil : consume captured, played: hears ? consume played : nil)
+    }
+}
+
+extension CodingSettings {
+    /// Below 10 ms there is nothing for the speech codec to do, and without it Opus looks 4 ms less ahead.
+    package var application: OpusEncoder.Application {
+        if frame < .milliseconds(10) { return .lowDelay }
+        return content == .speech ? .voip : .audio
+    }
+
+    package var settings: OpusEncoderSettings {
+        var settings = OpusEncoderSettings()
+        settings.bitRate = bitRate
+        settings.complexity = complexity
+        settings.expectedLoss = expectedLoss
+        settings.inBandFEC = fec == .on || fec == .automatic && expectedLoss > 0
+        settings.signal = content == .speech ? .speech : .music
+        return settings
+    }
+}
+
+extension PlayoutSettings {
+    /// What is asked of a lane whose card wants `period` frames at a time. A packet is needed when the pull that holds
+    /// its first frame begins, and a thread wakes up to a millisecond and a half late even where it has priority.
+    package func lane(period: FrameCount, _ rate: SampleRate, _ defence: LossProtectionConfiguration) -> PlayoutConfiguration {
+        let pull = period.duration(at: rate)
+        let limit = FrameCount(defence.maximumDepth)
+        return PlayoutConfiguration(
+            depth: fixedDepth.map { .fixed(FrameCount($0)) } ?? .adaptive,
+            margin: FrameCount(pull + .microseconds(1_500)),
+            minimum: FrameCount(minimumDepth),
+            maximum: FrameCount(maximumDepth),
+            repair: RecoveryDemand(lookAhead: .zero, resendTime: defence.expectsLoss ? limit : .zero, limit: limit))
+    }
+}
+
+extension PlayoutSettings {
+    /// By how much a pull may be late before the card runs dry.
+    fileprivate func slack(of output: borrowing PlaybackOutput) -> Duration {
+        let period = output.period.duration(at: output.format.rate)
+        return output.granted == nil ? period : period * max(queuedPeriods - 1, 0.5)
+    }
+}
+
+extension NegotiatedFormat {
+    /// `labcard:mic (S16_LE, 48000 Hz, periods of 960, buffer of 3840)`.
+    var summary: String {
+        "\(device) (\(sampleFormat), \(format.summary), periods of \(period.rawValue) frames, buffer of \(buffer.rawValue))"
+    }
+}
+
+extension LPCMFormat {
+    var summary: String { "\(rate.hertz) Hz, \(channelCount == 1 ? "mono" : "\(channelCount) channels")" }
+}

@@ -1,0 +1,60 @@
+internal import TenfourAudioCore
+internal import TenfourChannelMember
+internal import TenfourRings
+internal import TenfourSession
+
+/// What a session's threads tell to whoever holds it.
+final class RadioState: Sendable {
+    private struct Contents {
+        var snapshot: RadioSnapshot?
+        var events: [Event] = []
+        var channelEvents: [ChannelEvent] = []
+        var failure: RadioError?
+    }
+
+    private let contents = Locked(Contents())
+
+    /// Who does not ask for a while is told only the last of them.
+    private static let maximumEventCount = 1_024
+
+    func publish(_ snapshot: RadioSnapshot) { contents.withLock { $0.snapshot = snapshot } }
+
+    func post(_ event: Event) {
+        contents.withLock { contents in
+            if contents.events.count == Self.maximumEventCount { contents.events.removeFirst() }
+            contents.events.append(event)
+        }
+    }
+
+    func post(_ event: ChannelEvent) {
+        contents.withLock { contents in
+            if contents.channelEvents.count == Self.maximumEventCount { contents.channelEvents.removeFirst() }
+            contents.channelEvents.append(event)
+        }
+    }
+
+    /// The first failure is the one that is told.
+    func fail(_ error: RadioError) { contents.withLock { $0.failure = $0.failure ?? error } }
+
+    var snapshot: RadioSnapshot? { contents.withLock { $0.snapshot } }
+    var failure: RadioError? { contents.withLock { $0.failure } }
+
+    func takeEvents() -> [Event] {
+        contents.withLock { contents in
+            defer { contents.events.removeAll() }
+            return contents.events
+        }
+    }
+
+    func takeChannelEvents() -> [ChannelEvent] {
+        contents.withLock { contents in
+            defer { contents.channelEvents.removeAll() }
+            return contents.channelEvents
+        }
+    }
+
+    /// Whether nobody is heard any more.
+    var isSilent: Bool {
+        contents.withLock { $0.snapshot?.voices.allSatisfy { !$0.isHeard } ?? true }
+    }
+}

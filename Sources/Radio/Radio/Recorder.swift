@@ -1,0 +1,93 @@
+internal import Glibc
+internal import TenfourAudioCore
+internal import TenfourAudioFile
+internal import TenfourRings
+
+/// A piece of what was heard, on its way to a file.
+struct RecordedAudio: BitwiseCopyable, Sendable {
+    var count = 0
+    /// So many frames from its beginning on, and right before it, were made up.
+    var concealedAhead = 0
+    var concealedBehind = 0
+    var samples = InlineArray<480, Float>(repeating: 0)
+}
+
+/// Writes what was heard, on a thread that may wait for a disk, a pipe or a closure.
+struct Recorder: ~Copyable, Sendable {
+    /// How many pieces lie between the playback thread and this one: two seconds and more. A piece is a period of the card, or
+    /// as much of it as a piece holds.
+    static func capacity(period: Duration, format: LPCMFormat) -> Int {
+        let full = Double(RecordedAudio().samples.count) / Double(format.rate.hertz * format.channelCount)
+        return Int(2.5 / min(period / .seconds(1), full))
+    }
+
+    private var file: AudioFileWriter?
+    private let closure: (@Sendable ([Float], LPCMFormat) -> Void)?
+    private let format: LPCMFormat
+    private let pieces: RingBufferConsumer<RecordedAudio>
+    private var piece = RecordedAudio()
+    private var position = FrameCount.zero
+    private let failed: @Sendable (RadioError) -> Void
+
+    private static let interval: UInt32 = 20_000
+
+    /// To a file or to a closure, in `format`.
+    init(
+        file: consuming AudioFileWriter?, closure: (@Sendable ([Float], LPCMFormat) -> Void)?, format: LPCMFormat,
+        _ pieces: consuming RingBufferConsumer<RecordedAudio>, failed: @escaping @Sendable (RadioError) -> Void
+    ) {
+        self.file = file
+        self.closure = closure
+        self.format = format
+        self.pieces = pieces
+        self.failed = failed
+    }
+
+    /// Runs until the playback thread has ended and all it left is written, or is not taken any more.
+    consuming func run(until isOver: () -> Bool) {
+        blockBrokenPipes()
+        do throws(AudioFileError) {
+            var isLast = false
+            while !isLast {
+                isLast = isOver()
+                try write(gather(), unless: isOver)
+                if !isLast { usleep(Self.interval) }
+            }
+            try file?.close()
+        } catch {
+            failed(RadioError(.failure, error.description))
+        }
+    }
+
+    /// All that has come since the last time.
+    private mutating func gather() -> [Float] {
+        var samples: [Float] = []
+        while pieces.pop(into: &piece) {
+            mark()
+            for index in 0..<piece.count { samples.append(piece.samples[index]) }
+        }
+        return samples
+    }
+
+    /// In the file, what was lost of the sound.
+    private mutating func mark() {
+        let (before, behind) = (FrameCount(piece.concealedBehind), FrameCount(piece.concealedAhead))
+        if before > .zero { file?.marks.add(max(position - before, .zero)..<position) }
+        if behind > .zero { file?.marks.add(position..<position + behind) }
+        position += FrameCount(piece.count / format.channelCount)
+    }
+
+    private mutating func write(_ samples: [Float], unless isOver: () -> Bool) throws(AudioFileError) {
+        guard !samples.isEmpty else { return }
+        closure?(samples, format)
+        try file?.write(samples.span, unless: isOver)
+    }
+
+    /// A pipe whose reader has gone is then an error of `write` on this thread, and not the end of the process.
+    private func blockBrokenPipes() {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGPIPE)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}

@@ -1,0 +1,228 @@
+internal import TenfourAudioCore
+public import TenfourChannelKeys
+internal import TenfourChannelMember
+internal import TenfourOpusCodec
+public import TenfourPackets
+public import TenfourSession
+internal import TenfourUV
+
+/// Configurations for what people want to do, from what they type. Looks names up, which may wait for a name server.
+///
+/// All throw `.usage` for what cannot be meant, and `.unavailable` for a host that is not found.
+extension RadioConfiguration {
+    /// Sends to `address`.
+    public static func sending(
+        to address: StreamAddress, station: RTPSessionConfiguration = .init(), localPort: UInt16 = 0,
+        multicastInterface: String? = nil, timeToLive: UInt8 = 1
+    ) throws(RadioError) -> Self {
+        guard !address.host.isEmpty else {
+            throw RadioError(.usage, "there is nobody to send to: write rtp://HOST:PORT, such as rtp://10.0.0.7:5004")
+        }
+        let remote = try endpoint(of: address)
+        var station = station
+        station.remotes = [remote]
+        station.accepted = remote.address.isMulticast ? .anyone : .only([remote.address])
+        var configuration = Self(
+            local: Endpoint(remote.address.unspecified, port: localPort), station: station)
+        if remote.address.isMulticast {
+            configuration.multicast = Multicast(group: nil, interface: multicastInterface, timeToLive: timeToLive)
+        }
+        return configuration
+    }
+
+    /// Receives on `address`: one of this machine's own, a multicast group to join, or any (`rtp://:5004`).
+    public static func receiving(
+        on address: StreamAddress, station: RTPSessionConfiguration = .init(), multicastInterface: String? = nil
+    ) throws(RadioError) -> Self {
+        let local =
+            address.host.isEmpty ? Endpoint(.anyV6, port: address.port) : try endpoint(of: address)
+        var configuration = Self(local: local, station: station)
+        if local.address.isMulticast {
+            configuration.station.hearsGroup = true
+            configuration.multicast = Multicast(group: local.address, interface: multicastInterface)
+        }
+        return configuration
+    }
+
+    /// Talks with whoever is at `address`, and hears nobody else.
+    public static func talking(
+        with address: StreamAddress, station: RTPSessionConfiguration = .init(), localPort: UInt16
+    ) throws(RadioError) -> Self {
+        guard !address.host.isEmpty else {
+            throw RadioError(.usage, "there is nobody to talk to: write a host, such as bob.local or 10.0.0.7:5004")
+        }
+        let endpoints = try endpoints(of: address)
+        guard let remote = endpoints.first, !remote.address.isMulticast else {
+            throw RadioError(.usage, "talk has one partner: use send and recv for a multicast group")
+        }
+        var station = station
+        station.remotes = [remote]
+        station.accepted = .only(Set(endpoints.map(\.address)))
+        var configuration = Self(local: Endpoint(.anyV6, port: localPort), station: station)
+        configuration.partner = Partner(address: address)
+        return configuration
+    }
+
+    /// In the channel that `link` opens, as one who talks and listens or as one who only listens. With a link without a host it
+    /// answers the channel's members itself, on the link's port, or joins another station of this machine that has the port.
+    public static func joining(
+        _ link: ChannelLink, as role: Role, station: RTPSessionConfiguration = .init(), localPort: UInt16? = nil
+    ) throws(RadioError) -> Self {
+        let keys: ChannelKeys
+        do throws(PassphraseError) { keys = try ChannelKeys(link) } catch {
+            throw RadioError(.usage, error.description)
+        }
+        guard keys.joinKey(for: role) != nil else {
+            throw RadioError(.usage, "this link is for listening: ask for the channel's talk link")
+        }
+        let neighbour = link.host == nil ? Self.station(onPort: link.port) : nil
+        guard link.host != nil || neighbour != nil || keys.talkJoin != nil else {
+            throw RadioError(
+                .usage,
+                "this link does not say where the channel is: write its station's name in, tenfour://HOST/\(link.name)#…"
+            )
+        }
+        var relay = neighbour
+        if let host = link.host, let id = link.relay {
+            relay = .init(
+                id: id, host: host, endpoints: try endpoints(of: StreamAddress(host: host, port: link.port)))
+        }
+        var station = station
+        let name = station.name
+        // The relay reads RTCP, and names are not for it.
+        station.name = nil
+        station.remotes = [Channel.stationEndpoint]
+        station.accepted = .anyone
+        station.controlPort = .multiplexed
+        station.defence.sourcesAnswer = true
+        let port = localPort ?? (relay == nil ? link.port : 0)
+        var configuration = Self(local: Endpoint(.anyV6, port: port), station: station)
+        var settings = ChannelSettings(keys: keys, role: role, relay: relay)
+        settings.name = name
+        configuration.protection = .channel(settings)
+        return configuration
+    }
+
+    /// The station of this machine that has the port of a link without a host.
+    private static func station(onPort port: UInt16) -> ChannelSettings.Relay? {
+        guard let holder = PortHolder(of: port), holder.program == "tenfour", !holder.isThisProcess else { return nil }
+        return .init(id: RelayID(host: "localhost", port: port), endpoints: [Endpoint(.loopbackV4, port: port)])
+    }
+
+    /// Receives what an SDP file describes.
+    public static func receiving(
+        _ description: SessionDescription, station: RTPSessionConfiguration = .init(), multicastInterface: String? = nil
+    ) throws(RadioError) -> Self {
+        let opus = try opusFormat(of: description)
+        var station = station
+        station.payloadType = opus.payloadType
+        station.acceptedPayloadTypes = [opus.payloadType]
+        station.controlPort = description.multiplexesRTCP ? .multiplexed : .next
+        station.defence.sourcesAnswer = description.answersNACK
+        if let red = description.redundantOpus { station.defence.redPayloadType = red.payloadType }
+        let isMulticast = description.connection.isMulticast
+        let address = StreamAddress(host: isMulticast ? description.connection.address : "", port: description.port)
+        var configuration = try receiving(on: address, station: station, multicastInterface: multicastInterface)
+        configuration.protection = Protection(srtp: try srtpKey(of: description))
+        return configuration
+    }
+
+    /// Sends to one whose SDP file says where it listens, and what it takes.
+    public static func sending(
+        to description: SessionDescription, station: RTPSessionConfiguration = .init(), localPort: UInt16 = 0,
+        multicastInterface: String? = nil, timeToLive: UInt8 = 1
+    ) throws(RadioError) -> Self {
+        let opus = try opusFormat(of: description)
+        var station = station
+        station.payloadType = opus.payloadType
+        station.acceptedPayloadTypes = [opus.payloadType]
+        station.controlPort = description.multiplexesRTCP ? .multiplexed : .next
+        station.defence.remoteAbilities = Capabilities(of: description)
+        if let red = description.redundantOpus { station.defence.redPayloadType = red.payloadType }
+        var configuration = try sending(
+            to: StreamAddress(host: description.connection.address, port: description.port), station: station,
+            localPort: localPort, multicastInterface: multicastInterface,
+            timeToLive: description.connection.timeToLive ?? timeToLive)
+        configuration.protection = Protection(srtp: try srtpKey(of: description))
+        return configuration
+    }
+
+    /// The first key that we can use; nil where the stream is plain. Programs write keys beside the plain profile, too.
+    private static func srtpKey(of description: SessionDescription) throws(RadioError) -> SRTPMasterKey? {
+        for crypto in description.cryptos {
+            guard let suite = SRTPSuite(name: crypto.suite) else { continue }
+            if let key = SRTPMasterKey(suite, base64: crypto.key) { return key }
+        }
+        guard description.cryptos.isEmpty, description.profile == .avp || description.profile == .avpf else {
+            let suites = SRTPSuite.allCases.map(\.name).joined(separator: " nor ")
+            throw RadioError(
+                .unavailable, "this SDP is for SRTP, and holds a key neither of \(suites) (a=crypto) that can be used")
+        }
+        return nil
+    }
+
+    private static func opusFormat(of description: SessionDescription) throws(RadioError) -> SessionDescription.Format {
+        guard let opus = description.opus else {
+            throw RadioError(.unavailable, "this SDP offers no Opus, and nothing else is played here")
+        }
+        return opus
+    }
+
+    private static func endpoint(of address: StreamAddress) throws(RadioError) -> Endpoint {
+        try endpoints(of: address)[0]
+    }
+
+    private static func endpoints(of address: StreamAddress) throws(RadioError) -> [Endpoint] {
+        do { return try Resolver.resolve(address.host, port: address.port) } catch { throw RadioError(error) }
+    }
+}
+
+extension SessionDescription {
+    /// Where it says that packets go, if no interface of this machine has that address and it is no group; nil too for a name
+    /// that cannot be looked up, which may wait for a name server.
+    public var addressElsewhere: IPAddress? {
+        guard !connection.isMulticast, let endpoints = try? Resolver.resolve(connection.address, port: port),
+            !endpoints.contains(where: \.address.isLocal)
+        else { return nil }
+        return endpoints.first?.address
+    }
+
+    /// What others need to know to hear the stream that `configuration` sends.
+    public init(of configuration: RadioConfiguration, name: String) {
+        let remote = configuration.station.remotes.first ?? configuration.local
+        let address = Connection("\(remote.address)")
+        var connection = address
+        if address.isMulticast, case .v4 = remote.address {
+            connection.timeToLive = configuration.multicast?.timeToLive ?? 1
+        }
+        var parameters = OpusParameters()
+        parameters.usesInBandFEC =
+            configuration.coding.settings.inBandFEC
+            || configuration.station.defence.mode == .auto && configuration.stationAsCoded.defence.hasInBandFEC
+        parameters.sendsStereo = configuration.coding.channelCount > 1
+        let defence = configuration.station.defence
+        let mayCopy = !address.isMulticast && (defence.mode == .auto || defence.mode == .copy)
+        let mayAnswer = !address.isMulticast && (defence.mode == .auto || defence.mode == .nack)
+        let opus = configuration.station.payloadType
+        var formats = [Format.opus(payloadType: opus, parameters)]
+        if mayCopy { formats.append(.redundant(payloadType: defence.redPayloadType, opus: opus)) }
+        let key = configuration.protection.srtpKey
+        self.init(
+            origin: Origin(sessionID: .random(in: 1...UInt64(UInt32.max)), address: address), name: name,
+            connection: connection, port: remote.port, profile: key == nil ? .avp : .savp,
+            formats: formats, packetTime: configuration.coding.frame,
+            multiplexesRTCP: configuration.station.controlPort == .multiplexed, direction: .receiveOnly,
+            feedback: mayAnswer ? [.nack] : [],
+            cryptos: key.map { [Crypto(suite: $0.suite.name, key: $0.base64Text)] } ?? [])
+    }
+}
+
+extension IPAddress {
+    /// Any of this machine's own, of the same family.
+    fileprivate var unspecified: Self {
+        switch self {
+        case .v4: .anyV4
+        case .v6: .anyV6
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import TenfourAudioCore
+
+/// The least of the last `length` values, each at most 1. Values of 1 are not stored.
+///
+/// Playback thread. Nothing is allocated after `init`.
+struct SlidingMinimum: ~Copyable, Sendable {
+    /// A ring, in the order in which they came: each is more than the one before, so the first is the least.
+    private var values: FixedBuffer<Float>
+    /// When each of them came.
+    private var moments: FixedBuffer<Int>
+    private var first = 0
+    private var count = 0
+    private var now = 0
+
+    init(length: Int) {
+        values = FixedBuffer(repeating: 1, count: length)
+        moments = FixedBuffer(repeating: 0, count: length)
+    }
+
+    /// Whether all of them were 1.
+    var isEmpty: Bool { @_noAllocation @_noLocks get { count == 0 } }
+
+    /// Takes a value in.
+    @_noAllocation @_noLocks
+    mutating func next(_ value: Float) -> Float {
+        now += 1
+        if count > 0, now - moments[first] >= values.count {
+            first = (first + 1) % values.count
+            count -= 1
+        }
+        if value < 1 {
+            while count > 0, values[(first + count - 1) % values.count] >= value { count -= 1 }
+            let place = (first + count) % values.count
+            values[place] = value
+            moments[place] = now
+            count += 1
+        }
+        return count > 0 ? values[first] : 1
+    }
+}

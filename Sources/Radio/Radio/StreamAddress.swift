@@ -1,0 +1,89 @@
+internal import TenfourPackets
+
+/// Where a stream goes to or comes from, as a person types it.
+///
+///     rtp://10.0.0.7:5004    rtp://[2001:db8::7]    rtp://@239.0.1.10:5004    rtp://:5004    bob.local    bob.local:6000
+///
+/// The scheme may be left out, and so may the port. A `@` before a multicast address is a habit of players and means
+/// nothing here: multicast is seen by the address.
+public struct StreamAddress: Hashable, Sendable {
+    /// A name or an address; empty for any of this machine's own.
+    public var host: String
+    /// Nil where none was typed.
+    public var typedPort: UInt16?
+    /// What was typed, else RTP's own: 5004.
+    public var port: UInt16 { typedPort ?? RTPDefaults.port }
+
+    public init(host: String, port: UInt16? = nil) {
+        self.host = host
+        typedPort = port
+    }
+
+    /// Reads what was typed. Throws `.usage` with what to write instead.
+    public init(parsing text: String) throws(RadioError) { try self.init(parsing: text, scheme: "rtp") }
+
+    init(parsing text: String, scheme spoken: String) throws(RadioError) {
+        var rest = Substring(text)
+        // Nothing behind a # is repeated: it may be a channel's secret.
+        let text = text.contains("#") ? "\(text.prefix { $0 != "#" })#…" : text
+        if let separator = rest.range(of: "://") {
+            let scheme = rest[..<separator.lowerBound].lowercased()
+            guard scheme == spoken else {
+                throw RadioError(
+                    .usage,
+                    "'\(text)' begins with '\(scheme)://', which is not spoken here: write \(spoken)://HOST:PORT, or a channel's link, tenfour://HOST/NAME#…"
+                )
+            }
+            rest = rest[separator.upperBound...]
+        }
+        if rest.first == "@" { rest.removeFirst() }
+        if rest.last == "/" { rest.removeLast() }
+        guard !rest.contains(where: { $0 == "/" || $0 == "?" || $0 == "#" || $0.isWhitespace }) else {
+            throw RadioError(.usage, "'\(text)' is not an address: write rtp://HOST:PORT, such as rtp://10.0.0.7:5004")
+        }
+        (host, typedPort) = try Self.split(rest, of: text)
+    }
+
+    private static func split(_ rest: Substring, of text: String) throws(RadioError) -> (String, UInt16?) {
+        if rest.first == "[" {
+            guard let end = rest.firstIndex(of: "]") else {
+                throw RadioError(
+                    .usage, "'\(text)' opens a bracket and never closes it: write rtp://[2001:db8::7]:5004")
+            }
+            let after = rest[rest.index(after: end)...]
+            let host = String(rest[rest.index(after: rest.startIndex)..<end])
+            guard !host.isEmpty else {
+                throw RadioError(.usage, "'\(text)' has nothing between the brackets: write rtp://[2001:db8::7]:5004")
+            }
+            guard let first = after.first else { return (host, nil) }
+            guard first == ":" else {
+                throw RadioError(.usage, "'\(text)' has something behind the bracket: write rtp://[2001:db8::7]:5004")
+            }
+            return (host, try port(after.dropFirst(), of: text))
+        }
+        let colons = rest.indices.filter { rest[$0] == ":" }
+        guard let colon = colons.first else { return (String(rest), nil) }
+        // An IPv6 address without brackets.
+        guard colons.count == 1 else { return (String(rest), nil) }
+        return (String(rest[..<colon]), try port(rest[rest.index(after: colon)...], of: text))
+    }
+
+    private static func port(_ digits: Substring, of text: String) throws(RadioError) -> UInt16 {
+        guard let port = UInt16(digits), port > 0, digits.allSatisfy(\.isNumber) else {
+            throw RadioError(.usage, "'\(digits)' in '\(text)' is not a port: write a number from 1 to 65535")
+        }
+        return port
+    }
+}
+
+extension Substring {
+    /// Where `text` first stands.
+    fileprivate func range(of text: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            formIndex(after: &start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,67 @@
+internal import Synchronization
+internal import TenfourAudioCore
+internal import TenfourRings
+internal import TenfourSoundCard
+
+/// The card's thread where what is heard is bent before: on each demand of the card it takes what the worker has left for it.
+struct TimePitchPlaybackLoop: ~Copyable, Sendable {
+    private let controls: Controls
+    private let news: TimePitchSharedState
+    private var output: PlaybackOutput
+    private var source: TimePitchSource
+    private var sound: FixedBuffer<Float>
+
+    init(
+        _ output: consuming PlaybackOutput, _ controls: Controls, _ news: TimePitchSharedState,
+        pieces: consuming RingBufferConsumer<RecordedAudio>
+    ) {
+        sound = FixedBuffer(repeating: 0, count: output.period.rawValue * output.format.channelCount)
+        source = TimePitchSource(pieces)
+        self.output = output
+        self.controls = controls
+        self.news = news
+    }
+
+    consuming func run(priority: RealTime) {
+        output.fit(priority)
+        while !controls.stops {
+            switch output.wait() {
+            case .interrupted(let interruption): news.note(interruption)
+            case .demand:
+                news.taken.add(source.fill(&sound), ordering: .releasing)
+                if controls.isSpeakerMuted.load(ordering: .relaxed) {
+                    for index in 0..<sound.count { sound[index] = 0 }
+                }
+                output.write(sound)
+                news.demanded(output.period)
+            }
+        }
+        output.finish()
+    }
+}
+
+/// Pieces as a run of samples.
+struct TimePitchSource: ~Copyable, Sendable {
+    private let pieces: RingBufferConsumer<RecordedAudio>
+    private var piece = RecordedAudio()
+    private var used = 0
+
+    init(_ pieces: consuming RingBufferConsumer<RecordedAudio>) { self.pieces = pieces }
+
+    /// Silence where there is none. Returns how many samples were there.
+    @_noAllocation @_noLocks
+    mutating func fill(_ sound: inout FixedBuffer<Float>) -> Int {
+        var filled = 0
+        while filled < sound.count {
+            if used == piece.count {
+                guard pieces.pop(into: &piece) else { break }
+                used = 0
+            }
+            sound[filled] = piece.samples[used]
+            used += 1
+            filled += 1
+        }
+        for index in filled..<sound.count { sound[index] = 0 }
+        return filled
+    }
+}

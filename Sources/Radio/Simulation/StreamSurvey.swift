@@ -1,0 +1,100 @@
+internal import TenfourAudioCore
+public import TenfourPackets
+public import TenfourSession
+
+/// A stream of RTP: who sends it, and to whom.
+public struct RTPStream: Hashable, Sendable {
+    public var ssrc: SSRC
+    public var destination: Endpoint
+    /// That of most of its packets, or of what they hold.
+    public var payloadType: UInt8
+    /// That of packets with copies of earlier ones in them (RED, RFC 2198); nil where there are none.
+    public var redPayloadType: UInt8?
+    public var packetCount: Int
+    /// Of those, packets of `payloadType` whose payload reads as Opus.
+    public var opusCount: Int
+    /// Packets that follow another at once, and those of them whose timestamp lies as far on as the other's sound is long.
+    var followers: Int
+    var consistentFollowers: Int
+
+    /// Whether it is Opus as RFC 7587 has it, as far as bytes can tell: nearly any bytes read as some packet of Opus, but
+    /// only in Opus do timestamps go on by what each packet says it holds.
+    public var isOpus: Bool {
+        payloadType >= 96 && opusCount * 10 >= packetCount * 9 && consistentFollowers * 2 >= followers
+    }
+}
+
+/// The streams of RTP among datagrams, those with most packets first.
+public struct StreamSurvey: Sendable {
+    public let streams: [RTPStream]
+
+    public init(_ log: DatagramLog) {
+        var found: [Key: Sighting] = [:]
+        var order: [Key] = []
+        for entry in log.entries {
+            let datagram = log.datagram(entry)
+            guard datagram.count >= 2, !RTCPCompound.isRTCP(secondByte: datagram[1]),
+                let header = try? RTPHeader(parsing: datagram)
+            else { continue }
+            let key = Key(ssrc: header.ssrc, destination: entry.destination)
+            if found[key] == nil { order.append(key) }
+            found[key, default: Sighting()].see(header, datagram.extracting(header.payload))
+        }
+        streams = order.compactMap { key in found[key].map { $0.stream(key) } }
+            .sorted { $0.packetCount > $1.packetCount }
+    }
+
+    private struct Key: Hashable {
+        var ssrc: SSRC
+        var destination: Endpoint
+    }
+
+    /// What was seen of a stream so far.
+    private struct Sighting {
+        private var packetCounts: [UInt8: Int] = [:]
+        private var opusCounts: [UInt8: Int] = [:]
+        private var redPayloadType: UInt8?
+        private var followers = 0
+        private var consistentFollowers = 0
+        private var last: (header: RTPHeader, frameCount: FrameCount)?
+
+        mutating func see(_ header: RTPHeader, _ payload: Span<UInt8>) {
+            var type = header.payloadType
+            var primary = 0..<payload.count
+            if let redundant = Self.redundant(payload, header) {
+                redPayloadType = type
+                type = redundant.primary.payloadType
+                primary = redundant.primary.offset..<payload.count
+            }
+            packetCounts[type, default: 0] += 1
+            guard let frameCount = (try? OpusPacket(parsing: payload.extracting(primary)))?.frameCount else { return }
+            opusCounts[type, default: 0] += 1
+            defer { last = (header, frameCount) }
+            // A marker begins a talkspurt: how far on that is, nobody can say.
+            guard let last, !header.marker, header.sequenceNumber.distance(after: last.header.sequenceNumber) == 1
+            else { return }
+            followers += 1
+            if header.timestamp.distance(after: last.header.timestamp) == last.frameCount { consistentFollowers += 1 }
+        }
+
+        /// Nearly any bytes read as a redundant payload of one block: it takes copies, of the same type, to be seen as one.
+        private static func redundant(_ payload: Span<UInt8>, _ header: RTPHeader) -> RedundantPayload? {
+            guard let redundant = try? RedundantPayload(parsing: payload), redundant.count > 1,
+                redundant.primary.payloadType != header.payloadType, redundant.primary.payloadType >= 96,
+                (0..<redundant.count - 1).allSatisfy({
+                    redundant[$0].payloadType == redundant.primary.payloadType && redundant[$0].age.rawValue % 120 == 0
+                })
+            else { return nil }
+            return redundant
+        }
+
+        func stream(_ key: Key) -> RTPStream {
+            let packetCount = packetCounts.values.reduce(0, +)
+            let type = packetCounts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? 0
+            return RTPStream(
+                ssrc: key.ssrc, destination: key.destination, payloadType: type, redPayloadType: redPayloadType,
+                packetCount: packetCount, opusCount: opusCounts[type] ?? 0, followers: followers,
+                consistentFollowers: consistentFollowers)
+        }
+    }
+}

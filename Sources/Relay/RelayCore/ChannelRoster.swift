@@ -1,0 +1,85 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+
+/// Who is in one channel, as its members are told: which talkers are listed, and what has changed since the last telling.
+struct ChannelRoster: Sendable {
+    /// Numbers of members, in the order in which they came.
+    private(set) var listed: [Int] = []
+    /// Those whose entries have changed or gone since they were told last, longest ago first.
+    private var changed: [Int] = []
+    private(set) var revision: UInt32 = 0
+    /// When members are to be told; nil while there is nothing new.
+    private(set) var due: Instant?
+    /// When they may be told again.
+    private var nextTelling: Instant?
+
+    /// Members are told at most once in this time, so that a crowd that comes in at once makes few datagrams.
+    static let interval = Duration.seconds(1)
+    /// The same for each member: a channel of thousands is told less often, a thousand records a second in all.
+    static let intervalOfEach = Duration.milliseconds(1)
+    /// What happens within this time of the first change is told with it.
+    private static let delay = Duration.milliseconds(50)
+
+    var hasRoom: Bool { listed.count < Roster.maximumListedCount }
+
+    mutating func list(_ member: Int, at now: Instant) {
+        listed.append(member)
+        entryChanged(of: member, at: now)
+    }
+
+    mutating func remove(_ member: Int, at now: Instant) {
+        listed.removeAll { $0 == member }
+        entryChanged(of: member, at: now)
+    }
+
+    mutating func entryChanged(of member: Int, at now: Instant) {
+        changed.removeAll { $0 == member }
+        changed.append(member)
+        countChanged(at: now)
+    }
+
+    mutating func countChanged(at now: Instant) {
+        if due == nil { due = max(now + Self.delay, nextTelling ?? now) }
+    }
+
+    /// Nobody is there to be told.
+    mutating func forgetChanges() {
+        changed = []
+        due = nil
+    }
+
+    /// The members whose entries are to be told now to `count` members, as many as a record holds; the others are told later.
+    mutating func takeChanges(for count: Int, at now: Instant) -> [Int] {
+        let members = Array(changed.prefix(Roster.maximumEntryCount))
+        changed.removeFirst(members.count)
+        revision &+= 1
+        nextTelling = now + max(Self.interval, Self.intervalOfEach * count)
+        due = nil
+        if !changed.isEmpty { countChanged(at: now) }
+        return members
+    }
+}
+
+/// What members tell about themselves, sealed: 112 bytes for each who tells something.
+struct InfoTable: Sendable {
+    private var infos: [SealedMemberInfo] = []
+    private var free: [Int32] = []
+
+    subscript(_ place: Int32) -> SealedMemberInfo? { place >= 0 ? infos[Int(place)] : nil }
+
+    /// Keeps `info` in the place of what is at `place`, which may be none. Returns where it is now.
+    mutating func put(_ info: SealedMemberInfo, at place: Int32) -> Int32 {
+        if place >= 0 {
+            infos[Int(place)] = info
+            return place
+        }
+        if let place = free.popLast() {
+            infos[Int(place)] = info
+            return place
+        }
+        infos.append(info)
+        return Int32(infos.count - 1)
+    }
+
+    mutating func remove(_ place: Int32) { if place >= 0 { free.append(place) } }
+}

@@ -1,0 +1,149 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourPackets
+internal import TenfourSession
+
+/// What talkers send to all: SRTP and announcements, with hop tags.
+extension Relay {
+    /// The longest datagram of media that is forwarded, in bytes without its hop tag: what fits into an Ethernet frame.
+    public static let maximumMediaByteCount = 1_500
+    private static let announcementPrice = CellRateLimit.Price(perSecond: 1, most: 8)
+
+    mutating func media(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        guard datagram.count > RTPHeader.byteCount + HopTag.byteCount,
+            datagram.count <= Self.maximumMediaByteCount + HopTag.byteCount,
+            !RTCPCompound.isRTCP(secondByte: datagram[1])
+        else { return .discarded(.malformedMedia) }
+        let ssrc = SSRC(datagram.uint32(at: 8))
+        let member: Int
+        let byteCount: Int
+        switch tagged(datagram, ssrc, from: sender) {
+        case .right(let talker, let count): (member, byteCount) = (talker, count)
+        case .wrong(let reason): return .discarded(reason)
+        }
+        let place = Int(sessions[member].talker)
+        if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
+        if let reason = excess(place, of: member, datagram.count, at: now) { return .discarded(reason) }
+        if let reason = boundVoice(place, of: member, ssrc, byteCount, at: now) { return .discarded(reason) }
+        guard let isNew = hear(place, member, ssrc, datagram.extracting(..<byteCount), at: now) else {
+            return .discarded(.unannounced)
+        }
+        return isNew ? forward(byteCount, of: member) : .handled
+    }
+
+    mutating func announcement(
+        _ announcement: Announcement, _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        let member: Int
+        let byteCount: Int
+        switch tagged(datagram, announcement.ssrc, from: sender) {
+        case .right(let talker, let count): (member, byteCount) = (talker, count)
+        case .wrong(let reason): return .discarded(reason)
+        }
+        let place = Int(sessions[member].talker)
+        if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
+        if let reason = excess(place, of: member, datagram.count, at: now) { return .discarded(reason) }
+        if talkers[place]?.claim != announcement.ssrc {
+            if let reason = claim(announcement.ssrc, place, member, at: now) { return .discarded(reason) }
+        }
+        let channel = Int(sessions[member].channel)
+        if let reason = boundBits(byteCount, in: channel, at: now) { return .discarded(reason) }
+        talkers[place]?.announced(datagram.extracting(..<byteCount), at: now)
+        return forward(byteCount, of: member)
+    }
+
+    private mutating func forward(_ byteCount: Int, of member: Int) -> Reception {
+        let channel = Int(sessions[member].channel)
+        channels[channel]?.status.forwardedCount += 1
+        return .forward(byteCount: byteCount, channel: channel, talker: member)
+    }
+
+    private enum Tagged {
+        case right(member: Int, byteCount: Int)
+        case wrong(RelayDiscard)
+    }
+
+    /// Whose hop tag it is. The trailer does not say: it is asked of those at its address, and then of those who have
+    /// announced its SSRC, who may have moved.
+    private mutating func tagged(_ datagram: Span<UInt8>, _ ssrc: SSRC, from sender: Endpoint) -> Tagged {
+        var failure = RelayDiscard.strangerMedia
+        var search = sessions.search(sender)
+        while let member = sessions.next(&search, at: sender) {
+            let result = check(datagram, of: member)
+            guard case .wrong(let reason) = result else { return result }
+            failure = reason
+        }
+        guard let claimants = claims[ssrc] else { return .wrong(failure) }
+        for member in claimants where sessions[member].endpoint != sender {
+            let result = check(datagram, of: member)
+            guard case .wrong(let reason) = result else { return result }
+            failure = reason
+        }
+        return .wrong(failure)
+    }
+
+    private mutating func check(_ datagram: Span<UInt8>, of member: Int) -> Tagged {
+        guard sessions[member].talker >= 0 else { return .wrong(.listenerMedia) }
+        guard sessions[member].state == .joined else { return .wrong(.earlyMedia) }
+        let place = Int(sessions[member].talker)
+        do {
+            guard let count = try talkers[place]?.checker.check(datagram) else { return .wrong(.strangerMedia) }
+            return .right(member: member, byteCount: count)
+        } catch {
+            switch error {
+            case .short: return .wrong(.malformedMedia)
+            case .replayed: return .wrong(.replayedMedia)
+            case .forged: return .wrong(.forgedMedia)
+            }
+        }
+    }
+
+    /// Whether it is more than a talker may send. What is dropped for that counts as lost in what the talker is told.
+    private mutating func excess(_ place: Int, of member: Int, _ byteCount: Int, at now: Instant) -> RelayDiscard? {
+        guard let reason = talkers[place]?.spend(byteCount, at: now) else { return nil }
+        tellLimits(to: place, at: now)
+        return reason
+    }
+
+    private static let noticePrice = CellRateLimit.Price(perSecond: 0.1, most: 1)
+
+    private mutating func tellLimits(to place: Int, at now: Instant) {
+        guard let limits = talkers[place]?.limits, let member = talkers[place]?.member,
+            talkers[place]?.notices.spend(Self.noticePrice, at: now) ?? false
+        else { return }
+        let notice = Record.limited(
+            packetsPerSecond: UInt32(clamping: limits.talkerPacketsPerSecond),
+            bitsPerSecond: UInt32(clamping: limits.talkerBitsPerSecond))
+        outbox.put(notice, for: member, of: &sessions)
+    }
+
+    /// Takes an SSRC for a session, in the place of what it had; nil where nothing is against it.
+    private mutating func claim(_ ssrc: SSRC, _ place: Int, _ member: Int, at now: Instant) -> RelayDiscard? {
+        let channel = sessions[member].channel
+        let isTaken = claims[ssrc]?.contains { sessions[$0].channel == channel } ?? false
+        guard !isTaken, ssrc != reporters.line, ssrc != reporters.listeners else {
+            outbox.put(.ssrcRefused(ssrc), for: member, of: &sessions)
+            return .takenSSRC
+        }
+        guard talkers[place]?.announcements.spend(Self.announcementPrice, at: now) ?? false else {
+            return .tooManyAnnouncements
+        }
+        guard makeRoomForSSRC(in: Int(channel), of: place, at: now) else { return .tooManyTalkers }
+        release(place, at: now)
+        talkers[place]?.claim = ssrc
+        talkers[place]?.claimedAt = now
+        claims[ssrc, default: []].append(member)
+        channels[Int(channel)]?.claimants.append(member)
+        return nil
+    }
+
+    /// To one who joins: who is talking, where that is not too long ago to be believed.
+    mutating func tellAnnouncements(to member: Int, at now: Instant) {
+        for talker in channels[Int(sessions[member].channel)]?.claimants ?? [] where talker != member {
+            guard let said = talkers[Int(sessions[talker].talker)], !said.announcement.isEmpty,
+                now - said.announcedAt < .milliseconds(Int(Announcement.maximumClockError))
+            else { continue }
+            if hasRoomForMembers { outbox.put(said.announcement.span, to: sessions[member].endpoint) }
+        }
+    }
+}

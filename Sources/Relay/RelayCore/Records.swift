@@ -1,0 +1,125 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourPackets
+internal import TenfourSession
+
+/// What members say once they have keys.
+extension Relay {
+    mutating func record(
+        _ datagram: Span<UInt8>, of session: UInt64, from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        guard let member = sessions.member(of: session) else {
+            return unknownSession(session, from: sender, at: now)
+        }
+        let record: Record
+        switch Self.open(datagram, from: member, &sessions.keys, within: &opened) {
+        case .success(let opened): record = opened
+        case .failure(.forged): return .discarded(.forgedRecord)
+        case .failure(.replayed): return .discarded(.replayedRecord)
+        case .failure(.malformed): return .discarded(.malformedRecord)
+        }
+        switch record {
+        case .leave:
+            end(member, at: now)
+            return .handled
+        case .pathAnswer(let answer):
+            return pathAnswer(answer, of: member, from: sender, at: now)
+        case .renewal, .report, .info, .rosterRequest: break
+        case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
+            return .discarded(.malformedRecord)
+        }
+        guard sessions[member].records.spend(Self.recordPrice, at: now) else { return .discarded(.tooManyRecords) }
+        guard begin(member, at: now) else { return .discarded(.full) }
+        if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
+        switch record {
+        case .renewal(let token, let receipt):
+            answerRenewal(token, receipt, of: session, member, from: sender, at: now)
+        case .report(let range): return report(range, from: member, at: now)
+        case .info(let info): take(info, from: member, at: now)
+        case .rosterRequest(let part, let position, let receipt):
+            return answerRosterRequest(part, from: position, receipt, of: session, member, from: sender, at: now)
+        default: break
+        }
+        return .handled
+    }
+
+    private mutating func unknownSession(_ session: UInt64, from sender: Endpoint, at now: Instant) -> Reception {
+        if hasRoomForStrangers, unknownSessions.spend(sender.address, at: now) {
+            outbox.put(capacity: 12, to: sender) { ControlPacket.writeUnknownSession(session, into: &$0) }
+        }
+        return .discarded(.unknownSession)
+    }
+
+    /// A datagram is lent, and cannot be opened where it is.
+    private static func open(
+        _ datagram: Span<UInt8>, from member: Int, _ keys: inout SessionKeyTable, within room: inout [UInt8]
+    ) -> Result<Record, RecordOpener.Failure> {
+        for index in datagram.indices { room[index] = datagram[index] }
+        var bytes = room.mutableSpan
+        var record = bytes._mutatingExtracting(first: datagram.count)
+        do {
+            return .success(try keys.open(&record, from: member))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Only who still receives where we send can say the receipt back: one who has gone, and goes on in the name of the
+    /// address where it was, keeps nothing flowing there.
+    private mutating func answerRenewal(
+        _ token: UInt64, _ receipt: UInt64, of session: UInt64, _ member: Int, from sender: Endpoint, at now: Instant
+    ) {
+        let endpoint = sessions[member].endpoint
+        let address = PeerAddress(endpoint)
+        let isThere = sender == endpoint && cookies.accepts(receipt: receipt, for: session, at: address, now)
+        if isThere { renew(member, at: now) }
+        let next = cookies.receipt(for: session, at: address, now)
+        outbox.put(.renewed(token: token, receipt: next, terms(for: sender, at: now)), for: member, of: &sessions)
+        if isThere { rosterRenewed(member, at: now) }
+    }
+
+    /// The lease begins anew.
+    mutating func renew(_ member: Int, at now: Instant) {
+        sessions.renew(member, until: now + .seconds(Int(Self.lease)))
+    }
+
+    /// A record came: with the first the member is in, as it has received WELCOME. False where there is no room for it:
+    /// others may have come meanwhile, or whose place it was let in for has moved away.
+    private mutating func begin(_ member: Int, at now: Instant) -> Bool {
+        guard sessions[member].state == .waiting else { return true }
+        let endpoint = sessions[member].endpoint
+        let channel = Int(sessions[member].channel)
+        // Any number of listeners may live behind one address, and come back together.
+        strangers.giveBack(endpoint.address)
+        takePlace(of: endpoint, in: channel, by: member, at: now)
+        guard makeRoom(for: member, at: now) else {
+            outbox.put(.goodbye(.full), for: member, of: &sessions)
+            end(member, at: now)
+            return false
+        }
+        renew(member, at: now)
+        welcomes[member] = nil
+        countPlace(member)
+        rosterJoined(member, at: now)
+        post(.joined(member: member, channel: channel, endpoint))
+        if isTalking(member) { post(.talking(member: member, endpoint)) }
+        tellAnnouncements(to: member, at: now)
+        return true
+    }
+
+    /// Forgets a session, and says so to those who hear it.
+    mutating func end(_ member: Int, at now: Instant) {
+        let session = sessions[member]
+        let channel = Int(session.channel)
+        if session.talker >= 0 { removeTalker(Int(session.talker), at: now) }
+        forgetViews(of: member, in: channel)
+        welcomes[member] = nil
+        paths[member] = nil
+        forgetInfo(of: member)
+        sessions.remove(member)
+        guard session.state == .joined else { return }
+        uncountPlace(session)
+        rosterLeft(member, session, at: now)
+        post(.left(member: member, channel: channel))
+    }
+}

@@ -1,0 +1,176 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourPackets
+internal import TenfourSession
+
+/// RTCP of members ends here: what they say of a talker is added up for it, what they miss is sent again, and their clocks
+/// are answered.
+extension Relay {
+    /// In bytes of the record that was opened.
+    mutating func report(_ range: Range<Int>, from member: Int, at now: Instant) -> Reception {
+        guard allowsNACKs(in: range, from: member, at: now) else { return .discarded(.tooManyNACKs) }
+        var packets: [RTCPPacket] = []
+        var isWhole = true
+        guard var compound = try? RTCPCompound(parsing: opened.span.extracting(range), allowsReducedSize: true) else {
+            return .discarded(.malformedRecord)
+        }
+        while true {
+            do {
+                guard let packet = try compound.next() else { break }
+                packets.append(packet)
+            } catch {
+                isWhole = false
+            }
+        }
+        let abilities = packets.lazy.compactMap(\.abilities).first
+        for packet in packets { take(packet, abilities, from: member, at: now) }
+        answerClock(packets, of: member, at: now)
+        return isWhole ? .handled : .discarded(.malformedRecord)
+    }
+
+    /// The price of a NACK word, which names up to 17 missing packets, for one host.
+    static let hostNACKPrice = CellRateLimit.Price(perSecond: 5_000, most: 10_000)
+    /// The same for one network, whatever all others ask for.
+    static let networkNACKPrice = CellRateLimit.Price(perSecond: 200, most: 400)
+    /// The same for all together: about a tenth of the time.
+    private static let allNACKPrice = CellRateLimit.Price(perSecond: 200_000, most: 20_000)
+
+    /// Whether the packets that a report asks for are within what its host, its network and all may ask for.
+    private mutating func allowsNACKs(in range: Range<Int>, from member: Int, at now: Instant) -> Bool {
+        let count = GenericNACK.wordCount(in: opened.span.extracting(range))
+        if count == 0 { return true }
+        let address = sessions[member].endpoint.address
+        guard hostNACKs.spend(address, count: count, at: now) else { return false }
+        return networkNACKs.spend(address, count: count, at: now)
+            || allNACKs.spend(Self.allNACKPrice, count: count, at: now)
+    }
+
+    private mutating func take(_ packet: RTCPPacket, _ abilities: Capabilities?, from member: Int, at now: Instant) {
+        switch packet {
+        case .senderReport(let report):
+            if let place = ownVoice(of: member, report.ssrc) {
+                talkers[place]?.voice?.tally.reception.senderReportArrived(report, at: now)
+            }
+            view(report.blocks, abilities, from: member, at: now)
+        case .receiverReport(let report): view(report.blocks, abilities, from: member, at: now)
+        case .sourceDescription(let description):
+            for chunk in description.chunks {
+                guard let place = ownVoice(of: member, chunk.ssrc), let name = chunk[.name]?.text else { continue }
+                talkers[place]?.name = name
+            }
+        case .goodbye(let goodbye):
+            let place = Int(sessions[member].talker)
+            guard place >= 0, let claim = talkers[place]?.claim, goodbye.sources.contains(claim) else { return }
+            release(place, at: now)
+        case .genericNACK(let nack): answer(nack, of: member, at: now)
+        case .extendedReport, .unknown: break
+        }
+    }
+
+    private func ownVoice(of member: Int, _ ssrc: SSRC) -> Int? {
+        let place = Int(sessions[member].talker)
+        return place >= 0 && talkers[place]?.voice?.ssrc == ssrc ? place : nil
+    }
+
+    /// The place of who talks under that SSRC in the channel of a member, and is another.
+    private func voice(of ssrc: SSRC, heardBy member: Int) -> Int? {
+        let channel = sessions[member].channel
+        guard let talker = claims[ssrc]?.first(where: { sessions[$0].channel == channel }), talker != member else {
+            return nil
+        }
+        let place = Int(sessions[talker].talker)
+        return talkers[place]?.voice == nil ? nil : place
+    }
+
+    private mutating func view(_ blocks: [ReportBlock], _ abilities: Capabilities?, from member: Int, at now: Instant) {
+        for block in blocks {
+            guard let place = voice(of: block.ssrc, heardBy: member) else { continue }
+            talkers[place]?.voice?.views[Int32(member)] = ListenerView(block.fractionLost, abilities, at: now)
+        }
+    }
+
+    /// Sends again what a member has missed, to that member and to no other: at most half as many packets as its channel
+    /// forwards, and not more at once than anybody can have missed who is still there.
+    private mutating func answer(_ nack: GenericNACK, of member: Int, at now: Instant) {
+        guard let place = voice(of: nack.media, heardBy: member), let ring = talkers[place]?.voice?.ring else { return }
+        let channel = Int(sessions[member].channel)
+        let forwarded = Int64(channels[channel]?.status.forwardedCount ?? 0)
+        repairs.forget(before: now - PacketRing.memory)
+        for number in nack.sequenceNumbers {
+            guard let packet = ring.packet(number, at: now) else { continue }
+            guard repairs.hasRoom else { return }
+            guard sessions[member].resends.spend(Self.resendCost, most: Self.mostResendCost, at: forwarded) else {
+                return
+            }
+            let endpoint = sessions[member].endpoint
+            ring.withBytes(packet) { repairs.put($0, to: endpoint, at: packet.arrival) }
+            channels[channel]?.status.resentCount += 1
+        }
+    }
+
+    /// In packets forwarded.
+    private static let resendCost: Int64 = 2
+    private static let mostResendCost: Int64 = 2 * 50
+
+    private static let echoPrice = CellRateLimit.Price(perSecond: 4, most: 8)
+
+    /// One clock a report, and a few a second: an answer is many times as long as the question.
+    private mutating func answerClock(_ packets: [RTCPPacket], of member: Int, at now: Instant) {
+        for case .extendedReport(let report) in packets {
+            for case .referenceTime(let time) in report.blocks {
+                guard sessions[member].echoes.spend(Self.echoPrice, at: now) else { return }
+                return echo(time, of: report.sender, to: member)
+            }
+        }
+    }
+
+    /// Sends a member's clock back, as if from those whom it hears: so it knows how long what it asks for will take. With it
+    /// goes what they are called, and that what is lost of them can be asked for.
+    private mutating func echo(_ time: NTPTime, of teller: SSRC, to member: Int) {
+        var report: [UInt8] = []
+        var count = 0
+        for place in talking where count < Self.mostEchoes {
+            guard let talker = talkers[place], let ssrc = talker.voice?.ssrc, talker.member != member,
+                sessions[talker.member].channel == sessions[member].channel
+            else { continue }
+            var items = [Capabilities(answersNACK: true).item].compactMap { $0 }
+            if let name = talker.name { items.append(SourceDescription.Item(.name, name)) }
+            let description = SourceDescription(chunks: [SourceDescription.Chunk(ssrc: ssrc, items: items)])
+            let echo = ExtendedReport(
+                sender: ssrc, blocks: [.echoes([TimeEcho(teller: teller, time: time.short, delay: .zero)])])
+            let receiverReport = ReceiverReport(ssrc: ssrc)
+            let byteCount = receiverReport.byteCount + description.byteCount + echo.byteCount
+            guard report.count + byteCount <= Record.maximumReportByteCount else { break }
+            report.append(addingCapacity: byteCount) {
+                receiverReport.write(into: &$0)
+                description.write(into: &$0)
+                echo.write(into: &$0)
+            }
+            count += 1
+        }
+        if !report.isEmpty { outbox.put(report: report.span, for: member, of: &sessions) }
+    }
+
+    private static let mostEchoes = 4
+}
+
+extension RTCPPacket {
+    /// What who sends it can do.
+    fileprivate var abilities: Capabilities? {
+        guard case .sourceDescription(let description) = self else { return nil }
+        return description.chunks.lazy.compactMap { Capabilities($0) }.first
+    }
+}
+
+extension GenericNACK {
+    /// How many words of missing packets a compound packet holds, by its headers alone.
+    static func wordCount(in compound: Span<UInt8>) -> Int {
+        var (start, count) = (0, 0)
+        while start + 4 <= compound.count {
+            let words = Int(compound.uint16(at: start + 2)) + 1
+            if compound[start + 1] == 205, compound[start] & 31 == 1 { count += max(words - 3, 0) }
+            start += words * 4
+        }
+        return count
+    }
+}

@@ -1,0 +1,175 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourSession
+
+/// Who is there: talkers are listed, the others counted, and what they tell about themselves is passed on unread.
+extension Relay {
+    /// A request for a page costs as many records of its member.
+    private static let requestCost = 25
+    /// Pages in all channels together.
+    private static let pagePrice = CellRateLimit.Price(perSecond: 200, most: 400)
+
+    // MARK: - Changes
+
+    /// A member's first record has come, and it is counted.
+    mutating func rosterJoined(_ member: Int, at now: Instant) {
+        let channel = Int(sessions[member].channel)
+        if !list(member, at: now) { channels[channel]?.roster.countChanged(at: now) }
+        attendRoster(of: channel)
+    }
+
+    /// A member is counted no longer. `session` is what it was.
+    mutating func rosterLeft(_ member: Int, _ session: MemberSession, at now: Instant) {
+        let channel = Int(session.channel)
+        if session.isListed {
+            channels[channel]?.roster.remove(member, at: now)
+        } else {
+            channels[channel]?.roster.countChanged(at: now)
+        }
+        if channels[channel]?.status.memberCount == 0 { channels[channel]?.roster.forgetChanges() }
+        rosterAttention = channels.compactMap { $0?.roster.due }.min()
+    }
+
+    /// Lists a member that may talk, where there is room. False where it is counted instead.
+    private mutating func list(_ member: Int, at now: Instant) -> Bool {
+        let channel = Int(sessions[member].channel)
+        guard sessions[member].role == .talk, channels[channel]?.roster.hasRoom ?? false else { return false }
+        sessions[member].isListed = true
+        channels[channel]?.roster.list(member, at: now)
+        return true
+    }
+
+    /// A member wants to be told who is there, and tells `info` about itself.
+    mutating func take(_ info: SealedMemberInfo?, from member: Int, at now: Instant) {
+        let channel = Int(sessions[member].channel)
+        sessions[member].wantsRoster = true
+        if infos[sessions[member].info] != info {
+            if let info {
+                sessions[member].info = infos.put(info, at: sessions[member].info)
+            } else {
+                forgetInfo(of: member)
+            }
+            if sessions[member].isListed { channels[channel]?.roster.entryChanged(of: member, at: now) }
+        }
+        relist(member, at: now)
+        tellRosterHead(to: member)
+        attendRoster(of: channel)
+    }
+
+    /// One for whom there was no room before may be listed now.
+    private mutating func relist(_ member: Int, at now: Instant) {
+        if !sessions[member].isListed { _ = list(member, at: now) }
+    }
+
+    mutating func forgetInfo(of member: Int) {
+        infos.remove(sessions[member].info)
+        sessions[member].info = -1
+    }
+
+    /// A member that joins anew from where it was is who it was.
+    mutating func handInfoOver(from old: Int, to member: Int) {
+        guard sessions[member].info < 0 else { return }
+        sessions[member].info = sessions[old].info
+        sessions[old].info = -1
+    }
+
+    // MARK: - Telling
+
+    /// A member stays: it learns whether it has missed something.
+    mutating func rosterRenewed(_ member: Int, at now: Instant) {
+        guard sessions[member].wantsRoster else { return }
+        relist(member, at: now)
+        tellRosterHead(to: member)
+        attendRoster(of: Int(sessions[member].channel))
+    }
+
+    private mutating func tellRosterHead(to member: Int) {
+        let revision = channels[Int(sessions[member].channel)]?.roster.revision ?? 0
+        outbox.put(.roster(rosterHead(for: member, since: revision), []), for: member, of: &sessions)
+    }
+
+    private func rosterHead(for member: Int, since previous: UInt32) -> Roster.Head {
+        let channel = channels[Int(sessions[member].channel)]
+        let others = (channel?.status.memberCount ?? 0) - (channel?.roster.listed.count ?? 0)
+        return Roster.Head(
+            revision: channel?.roster.revision ?? 0, previous: previous, otherCount: UInt32(clamping: others),
+            counter: infos[sessions[member].info]?.counter ?? 0)
+    }
+
+    /// When members of some channel are to be told what has changed.
+    private mutating func attendRoster(of channel: Int) {
+        guard let due = channels[channel]?.roster.due else { return }
+        rosterAttention = rosterAttention.map { min($0, due) } ?? due
+    }
+
+    mutating func tellRosters(at now: Instant) {
+        guard let attention = rosterAttention, attention <= now else { return }
+        for channel in channels.indices {
+            if let due = channels[channel]?.roster.due, due <= now { tellRoster(of: channel, at: now) }
+        }
+        rosterAttention = channels.compactMap { $0?.roster.due }.min()
+    }
+
+    /// To those who want to know: one record each.
+    private mutating func tellRoster(of channel: Int, at now: Instant) {
+        guard let previous = channels[channel]?.roster.revision,
+            let memberCount = channels[channel]?.status.memberCount,
+            let changed = channels[channel]?.roster.takeChanges(for: memberCount, at: now)
+        else { return }
+        let listed = channels[channel]?.roster.listed ?? []
+        let entries = changed.map { listed.contains($0) ? entry(of: $0) : Roster.Entry(number: UInt32($0), .gone) }
+        var next = sessions.first(in: channel)
+        while let member = next {
+            next = sessions.next(behind: member)
+            guard sessions[member].wantsRoster else { continue }
+            outbox.put(.roster(rosterHead(for: member, since: previous), entries), for: member, of: &sessions)
+        }
+    }
+
+    private func entry(of member: Int) -> Roster.Entry {
+        Roster.Entry(number: UInt32(member), .here(infos[sessions[member].info]))
+    }
+
+    // MARK: - Pages
+
+    /// Only who still receives where we send can say the receipt: an answer is many times as long as the request.
+    mutating func answerRosterRequest(
+        _ part: Roster.Part, from position: UInt32, _ receipt: UInt64, of session: UInt64, _ member: Int,
+        from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        let endpoint = sessions[member].endpoint
+        guard sender == endpoint, cookies.accepts(receipt: receipt, for: session, at: PeerAddress(endpoint), now)
+        else { return .discarded(.staleReceipt) }
+        guard sessions[member].records.spend(Self.recordPrice, count: Self.requestCost, at: now),
+            rosterPages.spend(Self.pagePrice, at: now)
+        else { return .discarded(.tooManyRecords) }
+        let channel = Int(sessions[member].channel)
+        let members = part == .listed ? channels[channel]?.roster.listed ?? [] : othersWhoTell(in: channel)
+        let start = min(Int(position), members.count)
+        let page = members[start...].prefix(Roster.pageLength)
+        var head = Roster.PageHead(
+            part: part, revision: channels[channel]?.roster.revision ?? 0, position: UInt32(start),
+            total: UInt32(members.count))
+        for piece in stride(
+            from: page.startIndex, to: max(page.endIndex, page.startIndex + 1), by: Roster.maximumEntryCount)
+        {
+            head.position = UInt32(piece)
+            let entries = page[piece...].prefix(Roster.maximumEntryCount).map { entry(of: $0) }
+            outbox.put(.rosterPage(head, entries), for: member, of: &sessions)
+        }
+        return .handled
+    }
+
+    /// Members that are counted, and tell something about themselves.
+    private func othersWhoTell(in channel: Int) -> [Int] {
+        var members: [Int] = []
+        var next = sessions.first(in: channel)
+        while let member = next {
+            next = sessions.next(behind: member)
+            let isTelling =
+                sessions[member].state == .joined && !sessions[member].isListed && sessions[member].info >= 0
+            if isTelling { members.append(member) }
+        }
+        return members
+    }
+}

@@ -1,0 +1,21 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+
+/// Cookies that have made a session, until none of them can be alive: those of this minute and of the one before.
+struct SpentCookies: Sendable {
+    private var latest: Set<UInt64> = []
+    private var earlier: Set<UInt64> = []
+    private var generation: Int64 = 0
+
+    func contains(_ cookie: Cookie) -> Bool { latest.contains(cookie.mark) || earlier.contains(cookie.mark) }
+
+    mutating func insert(_ cookie: Cookie) { latest.insert(cookie.mark) }
+
+    mutating func turn(to now: Instant) {
+        let generation = now.nanoseconds / Instant.nanoseconds(in: Cookies.generationLength)
+        guard generation != self.generation else { return }
+        earlier = generation == self.generation + 1 ? latest : []
+        latest = []
+        self.generation = generation
+    }
+}

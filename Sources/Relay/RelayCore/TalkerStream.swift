@@ -1,0 +1,80 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// What is counted of a talker's stream from its beginning on, over all pauses.
+struct TalkerCounts: Sendable {
+    var reception: ReceptionStatistics
+    /// Packets that listeners miss, added up from the shares that they told.
+    private var unmended = 0.0
+    /// The highest number when that was done last.
+    private var highest: UInt32?
+
+    init(_ ssrc: SSRC) { reception = ReceptionStatistics(ssrc: ssrc) }
+
+    /// The share of what came since this was told last, up to packet `highest`, that listeners miss, in 1/256. Returns how
+    /// many they miss in all.
+    mutating func listenersMiss(_ share: UInt8, upTo highest: UInt32) -> Int {
+        let count = Int32(bitPattern: highest &- (self.highest ?? highest))
+        unmended += Double(max(count, 0)) * Double(share) / 256
+        self.highest = highest
+        return Int(unmended.rounded())
+    }
+}
+
+/// What a talker sends, as it arrives: kept for those who miss some of it, and reported on to the talker.
+struct TalkerStream: Sendable {
+    let ssrc: SSRC
+    var tally: TalkerCounts
+    private(set) var ring: PacketRing
+    var gaps = MissingRanges()
+    private(set) var lastPacket: Instant
+    var nextReport: Instant
+    /// What its listeners say of it.
+    var views: [Int32: ListenerView] = [:]
+
+    /// Time for the talker's own first report, which this one answers.
+    static let firstReport = Duration.milliseconds(200)
+
+    /// `tally` is that of the same SSRC before a pause, where there was one.
+    init(_ ssrc: SSRC, _ limits: RelayLimits, _ tally: TalkerCounts?, at now: Instant) {
+        self.ssrc = ssrc
+        self.tally = tally ?? TalkerCounts(ssrc)
+        ring = PacketRing(limits)
+        lastPacket = now
+        nextReport = now + Self.firstReport
+    }
+
+    struct Arrival {
+        var reception: ReceptionStatistics.Reception
+        /// When what has not come is to be asked for.
+        var missesDue: Instant?
+    }
+
+    /// SRTP, of at least twelve bytes. Nil where it is not of this voice.
+    mutating func packetArrived(_ datagram: Span<UInt8>, of ssrc: SSRC, at now: Instant) -> Arrival? {
+        guard ssrc == self.ssrc else { return nil }
+        let number = SequenceNumber(rawValue: datagram.uint16(at: 2))
+        let reception = tally.reception.packetArrived(
+            number, timestamp: RTPTimestamp(rawValue: datagram.uint32(at: 4)), isResent: gaps.isAsked(number), at: now)
+        switch reception {
+        case .ahead(let lost): gaps.skipped(lost, before: number, at: now)
+        case .reordered, .duplicate: gaps.came(number)
+        case .restarted: gaps.removeAll()
+        case .stray: break
+        }
+        ring.insert(datagram, number, at: now)
+        lastPacket = now
+        return Arrival(reception: reception, missesDue: gaps.nextDeadline)
+    }
+
+    /// A talker is taken for one who does not talk after this.
+    private static let pause = Duration.seconds(10)
+
+    func isOver(at now: Instant) -> Bool { now - lastPacket >= Self.pause }
+
+    /// When it is to be looked at, unless something comes before.
+    var nextDeadline: Instant {
+        let next = min(nextReport, lastPacket + Self.pause)
+        return gaps.nextDeadline.map { min($0, next) } ?? next
+    }
+}

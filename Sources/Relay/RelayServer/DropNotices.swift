@@ -1,0 +1,43 @@
+internal import TenfourAudioCore
+internal import TenfourRelayCore
+internal import TenfourUV
+
+/// Tells what was dropped, by reason and at most once in ten seconds.
+struct DropNotices {
+    private var told: [RelayNotice.Reason: Int] = [:]
+    private var last: Instant?
+
+    private static let interval = Duration.seconds(10)
+
+    /// What is news, if it is time for it.
+    mutating func news(in status: RelayServerStatus, at now: Instant) -> RelayNotice? {
+        if let last, now - last < Self.interval { return nil }
+        let counts = Self.counts(of: status)
+        // A channel that ended takes its counts with it, and a new one begins with none.
+        let drops = counts.compactMap { reason, count in
+            let before = told[reason] ?? 0
+            let fresh = count < before ? count : count - before
+            return fresh > 0 ? RelayNotice.Drop(reason: reason, count: fresh) : nil
+        }
+        told = counts
+        if drops.isEmpty { return nil }
+        last = now
+        return .dropped(drops.sorted { ($1.count, "\($0.reason)") < ($0.count, "\($1.reason)") })
+    }
+
+    private static func counts(of status: RelayServerStatus) -> [RelayNotice.Reason: Int] {
+        var counts: [RelayNotice.Reason: Int] = [:]
+        for reason in RelayDiscard.allCases { counts[.relay(reason)] = status.relay.discards[reason] }
+        for (channel, fanOut) in zip(status.relay.channels, status.fanOuts) {
+            counts[.congestion(channel: channel.name)] = fanOut.dropped
+        }
+        for channel in status.plain {
+            for (reason, count) in channel.discards { counts[.plain(reason, channel: channel.name)] = count }
+            counts[.congestion(channel: channel.name)] = channel.fanOut.dropped
+        }
+        counts[.tooLong] = status.socket.truncated
+        counts[.queue] = status.socket.dropped
+        for (code, count) in status.socket.failures { counts[.network(code)] = count }
+        return counts
+    }
+}

@@ -1,0 +1,47 @@
+internal import TenfourSession
+internal import TenfourUV
+
+/// Sends the packets of all channels to those of their members that fell to one thread.
+struct FanOutShard {
+    private let backlog: Backlog
+    private var fanOuts: [Int: FanOut] = [:]
+
+    init(sending socket: UDPSocket, on loop: EventLoop) throws(NetworkError) {
+        backlog = try Backlog(of: socket, on: loop)
+    }
+
+    mutating func apply(_ change: MemberChange) {
+        switch change {
+        case .add(let member, let channel, let endpoint): fanOut(channel).add(member, at: endpoint)
+        case .move(let member, let channel, let endpoint): fanOuts[channel]?.move(member, to: endpoint)
+        case .remove(let member, let channel): fanOuts[channel]?.remove(member)
+        case .end(let channel): fanOuts.removeValue(forKey: channel)?.removeAll()
+        }
+    }
+
+    private mutating func fanOut(_ channel: Int) -> FanOut {
+        if let fanOut = fanOuts[channel] { return fanOut }
+        let fanOut = FanOut(sharing: backlog)
+        fanOuts[channel] = fanOut
+        return fanOut
+    }
+
+    func send(_ datagram: Span<UInt8>, channel: Int, stream: Int, except: Int?) {
+        fanOuts[channel]?.send(datagram, stream: stream, except: except)
+    }
+
+    func statistics(of channel: Int) -> FanOutStatistics { fanOuts[channel]?.statistics ?? FanOutStatistics() }
+
+    var statistics: [Int: FanOutStatistics] { fanOuts.mapValues(\.statistics) }
+
+    func close() { backlog.close() }
+}
+
+/// Who gets what from now on.
+enum MemberChange: Sendable {
+    case add(member: Int, channel: Int, Endpoint)
+    case move(member: Int, channel: Int, Endpoint)
+    case remove(member: Int, channel: Int)
+    /// The channel is no more.
+    case end(channel: Int)
+}

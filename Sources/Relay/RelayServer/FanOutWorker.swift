@@ -1,0 +1,153 @@
+internal import Glibc
+internal import Synchronization
+internal import TenfourAudioCore
+internal import TenfourRings
+internal import TenfourSession
+internal import TenfourUV
+
+/// A further thread that sends: it has a share of every channel's members, a loop and a socket with the relay's port.
+///
+/// Its functions are for the relay's thread.
+final class FanOutWorker {
+    private let duty: FanOutThreadBody
+    private let parcels: RingBufferProducer<QueuedPacket>
+    private var thread: pthread_t?
+
+    /// How many packets may be on their way to it: more than come in 20 ms.
+    private static let parcelCapacity = 256
+
+    /// Opens what it needs; the thread begins with `start`.
+    init(joining endpoint: Endpoint, options: SocketOptions) throws(NetworkError) {
+        let handoff = RingBuffer(capacity: Self.parcelCapacity, filler: QueuedPacket())
+        duty = try FanOutThreadBody(endpoint, options, handoff.consumer)
+        parcels = handoff.producer
+    }
+
+    func start() throws(NetworkError) {
+        var thread = pthread_t()
+        let argument = unsafe Unmanaged.passRetained(duty)
+        let code = unsafe pthread_create(&thread, nil, runDuty, argument.toOpaque())
+        if code != 0 {
+            unsafe argument.release()
+            throw NetworkError(.refused, function: "pthread_create", code: code)
+        }
+        self.thread = thread
+    }
+
+    /// Sends nothing more, and returns when its thread is done.
+    func stop() {
+        duty.isStopping.store(true, ordering: .relaxed)
+        duty.wakeup.signal()
+        if let thread { pthread_join(thread, nil) }
+        thread = nil
+    }
+
+    func apply(_ change: MemberChange) {
+        duty.changes.withLock { $0.append(change) }
+        duty.wakeup.signal()
+    }
+
+    /// False when too many packets are on their way.
+    func send(_ datagram: Span<UInt8>, channel: Int, stream: Int, except: Int?) -> Bool {
+        let isTaken = parcels.push { $0.fill(datagram, channel: channel, stream: stream, except: except) }
+        duty.wakeup.signal()
+        return isTaken
+    }
+
+    /// Not older than a second.
+    func statistics(of channel: Int) -> FanOutStatistics {
+        duty.statistics.withLock { $0[channel] } ?? FanOutStatistics()
+    }
+
+    /// By `errno`. Not older than a second.
+    var failures: [Int32: Int] { duty.failures.withLock { $0 } }
+}
+
+/// A packet on its way to a worker.
+private struct QueuedPacket: BitwiseCopyable, Sendable {
+    private var byteCount = 0
+    private var channel = 0
+    private var stream = 0
+    private var except = -1
+    private var bytes = InlineArray<1_500, UInt8>(repeating: 0)
+
+    mutating func fill(_ datagram: Span<UInt8>, channel: Int, stream: Int, except: Int?) {
+        byteCount = min(datagram.count, bytes.count)
+        (self.channel, self.stream, self.except) = (channel, stream, except ?? -1)
+        for index in 0..<byteCount { bytes[index] = datagram[index] }
+    }
+
+    func send(from shard: FanOutShard) {
+        shard.send(
+            bytes.span.extracting(..<byteCount), channel: channel, stream: stream, except: except < 0 ? nil : except)
+    }
+}
+
+/// What a worker's thread does. Made on the relay's thread and run on its own; only what is said to be shared is used by both.
+@safe private final class FanOutThreadBody: @unchecked Sendable {
+    /// Shared.
+    let wakeup: Wakeup
+    let isStopping = Atomic(false)
+    let changes = Locked<[MemberChange]>([])
+    let statistics = Locked<[Int: FanOutStatistics]>([:])
+    let failures = Locked<[Int32: Int]>([:])
+
+    private let loop: EventLoop
+    private let socket: UDPSocket
+    private var shard: FanOutShard
+    private let parcels: RingBufferConsumer<QueuedPacket>
+    private var timer: LoopTimer?
+
+    init(
+        _ endpoint: Endpoint, _ options: SocketOptions, _ parcels: consuming RingBufferConsumer<QueuedPacket>
+    ) throws(NetworkError) {
+        let loop = try EventLoop()
+        self.loop = loop
+        socket = try UDPSocket(on: loop, bindingTo: endpoint, options: options)
+        shard = try FanOutShard(sending: socket, on: loop)
+        let woken = Woken()
+        wakeup = try loop.makeWakeup { woken.duty?.woken() }
+        self.parcels = parcels
+        timer = try loop.makeTimer { woken.duty?.publish() }
+        woken.duty = self
+    }
+
+    func run() {
+        // Nothing comes but reports of what could not be delivered.
+        socket.receive { _, _, _ in }
+        publish()
+        loop.run()
+        publish()
+        shard.close()
+        loop.closeAll()
+    }
+
+    fileprivate func woken() {
+        let due = changes.withLock { changes in
+            let due = changes
+            changes.removeAll(keepingCapacity: due.count < 64)
+            return due
+        }
+        for change in due { shard.apply(change) }
+        while parcels.pop({ $0.send(from: shard) }) {}
+        if isStopping.load(ordering: .relaxed) { loop.stop() }
+    }
+
+    fileprivate func publish() {
+        let current = shard.statistics
+        statistics.withLock { $0 = current }
+        let refused = socket.statistics.failures
+        failures.withLock { $0 = refused }
+        timer?.arm(at: loop.now + .seconds(1))
+    }
+}
+
+/// Callbacks are made before the one they call.
+private final class Woken {
+    weak var duty: FanOutThreadBody?
+}
+
+@c private func runDuty(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let argument = unsafe argument { unsafe Unmanaged<FanOutThreadBody>.fromOpaque(argument).takeRetainedValue().run() }
+    return nil
+}

@@ -1,0 +1,86 @@
+internal import TenfourSession
+internal import TenfourUV
+
+/// The channels without encryption: their inputs, and what came in.
+final class PlainChannels {
+    private(set) var channels: [PlainChannel] = []
+
+    private let loop: EventLoop
+    /// Numbers in the spread; those of other channels are none of ours.
+    private var numbers: [Int] = []
+    /// In the order of the configuration; nil where one could not be opened.
+    private var inputs: [[PlainInput?]] = []
+    private var nextNumber = -1
+    /// Of inputs that are closed.
+    private var closed = SocketStatistics()
+
+    init(on loop: EventLoop) { self.loop = loop }
+
+    /// What is new or different takes the place of what was; unchanged channels notice nothing, but that what could
+    /// not be opened is tried again. `forward` is given a packet,
+    /// and the stream and channel it belongs to. Returns which inputs were opened, and which could not be.
+    func set(
+        _ wanted: [PlainChannel], spread: inout ShardedFanOut,
+        forward: @escaping (Span<UInt8>, _ stream: Int, _ channel: Int) -> Void
+    ) -> [RelayNotice] {
+        var notices: [RelayNotice] = []
+        let wantedByName = Dictionary(wanted.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var kept: [String: (number: Int, inputs: [PlainInput?])] = [:]
+        for index in channels.indices {
+            if wantedByName[channels[index].name] == channels[index] {
+                kept[channels[index].name] = (numbers[index], inputs[index])
+            } else {
+                for case let input? in inputs[index] {
+                    closed.merge(input.statistics)
+                    input.close()
+                }
+                spread.end(numbers[index])
+            }
+        }
+        (channels, numbers, inputs) = ([], [], [])
+        for channel in wanted {
+            channels.append(channel)
+            if let old = kept.removeValue(forKey: channel.name) {
+                numbers.append(old.number)
+                inputs.append(old.inputs)
+            } else {
+                numbers.append(nextNumber)
+                inputs.append(channel.inputs.map { _ in nil })
+                for (member, target) in channel.targets.enumerated() { spread.add(member, to: nextNumber, at: target) }
+                nextNumber -= 1
+            }
+            let (index, number) = (numbers.count - 1, numbers[numbers.count - 1])
+            for (stream, input) in channel.inputs.enumerated() where inputs[index][stream] == nil {
+                do throws(NetworkError) {
+                    let opened = try PlainInput(input, channel.limits, on: loop) { forward($0, stream, number) }
+                    inputs[index][stream] = opened
+                    notices.append(.receiving(channel: channel.name, opened.localEndpoint))
+                } catch {
+                    notices.append(.inputRefused(channel: channel.name, input.bind, error))
+                }
+            }
+        }
+        return notices
+    }
+
+    func status(_ spread: borrowing ShardedFanOut) -> [RelayServerStatus.Plain] {
+        channels.indices.map { index in
+            var status = RelayServerStatus.Plain(name: channels[index].name, targetCount: channels[index].targets.count)
+            for case let input? in inputs[index] {
+                status.received += input.received
+                status.discards.merge(input.discards, uniquingKeysWith: +)
+            }
+            status.fanOut = spread.statistics(of: numbers[index])
+            return status
+        }
+    }
+
+    /// What their sockets could not do.
+    var statistics: SocketStatistics {
+        inputs.joined().reduce(into: closed) { sum, input in if let input { sum.merge(input.statistics) } }
+    }
+
+    func close() {
+        for input in inputs.joined() { input?.close() }
+    }
+}

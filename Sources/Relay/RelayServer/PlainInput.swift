@@ -1,0 +1,63 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourPackets
+internal import TenfourRelayCore
+internal import TenfourSession
+internal import TenfourUV
+
+/// A port at which RTP comes in for a plain channel.
+final class PlainInput {
+    let localEndpoint: Endpoint
+    private(set) var received = 0
+    private(set) var discards: [PlainDiscard: Int] = [:]
+    var statistics: SocketStatistics { socket.statistics }
+
+    private let socket: UDPSocket
+    private let from: IPAddress?
+    private var packets: TokenBucket
+    private var bits: TokenBucket
+
+    /// Hands what may pass to `forward`. Throws when the port cannot be had.
+    init(
+        _ input: PlainChannel.Input, _ limits: PlainChannel.Limits, on loop: EventLoop,
+        forward: @escaping (Span<UInt8>) -> Void
+    ) throws(NetworkError) {
+        var options = SocketOptions()
+        options.receiveBufferSize = relayBufferByteCount
+        options.longestDatagram = Relay.maximumMediaByteCount
+        options.sendQueueCapacity = 1
+        socket =
+            input.bind.address.isMulticast
+            ? try UDPSocket(on: loop, joining: input.bind, interface: nil, options: options)
+            : try UDPSocket(on: loop, bindingTo: input.bind, options: options)
+        localEndpoint = socket.localEndpoint
+        from = input.from
+        // A sender may be held up for a while and then catch up.
+        packets = TokenBucket(perSecond: Double(limits.packetsPerSecond), most: Double(limits.packetsPerSecond) / 2)
+        bits = TokenBucket(perSecond: Double(limits.bitsPerSecond), most: Double(limits.bitsPerSecond) / 2)
+        socket.receive { [unowned self] datagram, sender, now in
+            if let reason = reasonToDiscard(datagram, from: sender, at: now) {
+                discards[reason, default: 0] += 1
+            } else {
+                received += 1
+                forward(datagram)
+            }
+        }
+    }
+
+    func close() { socket.close() }
+
+    private func reasonToDiscard(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> PlainDiscard? {
+        if let from, sender.address != from { return .stranger }
+        if datagram.count > 1, datagram[0] >> 6 == 2, RTCPCompound.isRTCP(secondByte: datagram[1]) { return .control }
+        guard (try? RTPHeader(parsing: datagram)) != nil else { return .malformed }
+        guard packets.spend(1, at: now), bits.spend(Double(datagram.count * 8), at: now) else { return .tooMuch }
+        return nil
+    }
+}
+
+/// What the relay's sockets ask the kernel to hold for them. It grants what `net.core.rmem_max` and `wmem_max` allow.
+let relayBufferByteCount = 4 << 20
+
+/// What fits an Ethernet frame, and what a talker puts behind it for the relay alone.
+let longestDatagram = Relay.maximumMediaByteCount + HopTag.byteCount

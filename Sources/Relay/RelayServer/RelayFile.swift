@@ -1,0 +1,195 @@
+internal import TenfourChannelKeys
+internal import TenfourPackets
+internal import TenfourRelayCore
+internal import TenfourSession
+
+/// A relay's configuration as its operator writes it: one line a thing, `#` begins a comment.
+///
+/// `RelayFile.example` says what there is. Total: any bytes give a configuration, or the lines and the reasons; no reason
+/// repeats what could be a key. Opens no file: `read` is asked for those that a line names.
+public struct RelayFile: Sendable, Equatable {
+    public internal(set) var configuration = RelayServerConfiguration()
+    /// Where status is to be had; nil leaves it to whoever runs the relay.
+    public private(set) var statusSocket: String?
+
+    var plain: [String: Lines] = [:]
+    /// Channels by the ids that follow from their keys.
+    var knownKeys: [UInt128: String] = [:]
+    var knownChannels: Set<String> = []
+    /// Where RTP comes in, where a port is named.
+    var knownInputs: Set<Endpoint> = []
+    var targetCount = 0
+    private(set) var errors = RelayFileErrors()
+    private var plainLimits = PlainChannel.Limits()
+    private var hasBind = false
+
+    /// What a plain channel's lines say, and the first of them.
+    struct Lines: Sendable, Equatable {
+        var place: RelayFileError.Place
+        var inputs: [PlainChannel.Input] = []
+        var targets: [Endpoint] = []
+        /// Where each target stands.
+        var targetPlaces: [RelayFileError.Place] = []
+        var knownTargets: Set<Endpoint> = []
+    }
+
+    /// More is refused unread.
+    public static let maximumByteCount = 8 << 20
+    public static let maximumChannelCount = 10_000
+    public static let maximumTargetCount = 100_000
+    /// Behind so many nothing is read any more.
+    public static let maximumErrorCount = 1_000
+
+    /// Of limits that all channels have, and each may have of its own.
+    enum Ranges {
+        static let members = 1...1_000_000
+        static let channelTalkers = 1...10_000
+        static let channelBits = 1_000...10_000_000_000
+        static let talkerPackets = 1...100_000
+        static let talkerBits = 1_000...1_000_000_000
+    }
+
+    public init() {}
+
+    /// Takes in a whole text, which `source` names for people. `read` gives what another file holds, nil where that cannot
+    /// be. What is wrong is passed over, and told by `finished`.
+    public mutating func add(
+        _ text: Span<UInt8>, of source: String, read: (String) -> [UInt8]? = { _ in nil }
+    ) {
+        addLines(of: text, source) { (file, words, place) throws(RelayFileError) in
+            try file.add(words, at: place, read)
+        }
+    }
+
+    /// One thing from the command line: `rtp-in` and what would stand behind it in a line, said to come from `--rtp-in`.
+    public mutating func add(_ keyword: String, _ value: String, read: (String) -> [UInt8]? = { _ in nil }) {
+        do throws(RelayFileError) { try add([keyword, value], at: .option("--\(keyword)"), read) } catch { note(error) }
+    }
+
+    /// What the lines come to, once all are there; or everything that is wrong with them.
+    public func finished() throws(RelayFileErrors) -> RelayServerConfiguration {
+        var finished = configuration
+        var errors = errors
+        noteCircles(in: &errors)
+        for (name, lines) in plain.sorted(by: { $0.key < $1.key }) {
+            if knownChannels.contains(name) {
+                errors.note(RelayFileError(lines.place, .plainAndEncrypted(name)))
+            }
+            // What is missing may stand in a line that is wrong.
+            if lines.targets.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noTarget(name))) }
+            if lines.inputs.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noInput(name))) }
+            finished.plain.append(
+                PlainChannel(name: name, inputs: lines.inputs, targets: lines.targets, limits: plainLimits))
+        }
+        if finished.plain.isEmpty, finished.relay.channels.isEmpty, self.errors.isEmpty {
+            errors.note(RelayFileError(.whole, .noChannel))
+        }
+        guard errors.isEmpty else { throw errors }
+        return finished
+    }
+}
+
+// MARK: Lines
+
+extension RelayFile {
+    mutating func note(_ error: RelayFileError) { errors.note(error) }
+
+    /// Gives `add` the words of each line that has some.
+    mutating func addLines(
+        of text: Span<UInt8>, _ source: String,
+        _ add: (inout RelayFile, [String], RelayFileError.Place) throws(RelayFileError) -> Void
+    ) {
+        guard text.count <= Self.maximumByteCount else { return note(RelayFileError(.file(source), .tooLarge)) }
+        var (start, number) = (0, 1)
+        while start < text.count, errors.count < Self.maximumErrorCount {
+            var end = start
+            while end < text.count, text[end] != UInt8(ascii: "\n") { end += 1 }
+            let place = RelayFileError.Place.line(number, of: source)
+            do throws(RelayFileError) {
+                let words = try Self.words(of: text.extracting(start..<end), place)
+                if !words.isEmpty { try add(&self, words, place) }
+            } catch {
+                note(error)
+            }
+            (start, number) = (end + 1, number + 1)
+        }
+    }
+
+    private static func words(
+        of line: Span<UInt8>, _ place: RelayFileError.Place
+    ) throws(RelayFileError) -> [String] {
+        var words: [[UInt8]] = [[]]
+        for index in line.indices {
+            if line[index] == UInt8(ascii: "#") { break }
+            switch line[index] {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): words.append([])
+            default: words[words.count - 1].append(line[index])
+            }
+        }
+        var texts: [String] = []
+        for word in words where !word.isEmpty {
+            guard let text = String(validating: word, as: UTF8.self) else { throw RelayFileError(place, .notUTF8) }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// `20` or `20k`, within a range; nil for what is none.
+    static func number(_ text: some StringProtocol, in range: ClosedRange<Int>) -> Int? {
+        let isThousands = text.hasSuffix("k")
+        guard let number = Int(isThousands ? String(text.dropLast()) : String(text)), number >= 0,
+            number <= Int.max / 1_000, range ~= (isThousands ? number * 1_000 : number)
+        else { return nil }
+        return isThousands ? number * 1_000 : number
+    }
+
+    private mutating func add(
+        _ words: [String], at place: RelayFileError.Place, _ read: (String) -> [UInt8]?
+    ) throws(RelayFileError) {
+        func value(_ what: RelayFileError.Value) throws(RelayFileError) -> String {
+            guard words.count == 2 else { throw RelayFileError(place, .value(words[0], what)) }
+            return words[1]
+        }
+        func number(_ range: ClosedRange<Int>) throws(RelayFileError) -> Int {
+            guard let number = Self.number(try value(.number(range)), in: range) else {
+                throw RelayFileError(place, .value(words[0], .number(range)))
+            }
+            return number
+        }
+        switch words[0] {
+        case "bind":
+            guard let endpoint = Endpoint(try value(.address)), !endpoint.address.isMulticast else {
+                throw RelayFileError(place, .value("bind", .address))
+            }
+            guard !hasBind else { throw RelayFileError(place, .again("bind")) }
+            hasBind = true
+            configuration.bind = endpoint
+        case "workers": configuration.workers = try number(1...64)
+        case "status-socket":
+            let path = try value(.path)
+            guard path.utf8.count <= 107 else { throw RelayFileError(place, .value("status-socket", .path)) }
+            statusSocket = path
+        case "name":
+            let text = try value(.host)
+            do throws(ChannelLinkError) {
+                let (host, port) = try ChannelLink.hostAndPort(text)
+                configuration.relay.names.append(RelayID(host: host, port: port))
+            } catch {
+                throw RelayFileError(place, .value("name", .host))
+            }
+        case "channel": try addChannel(words, place)
+        case "members": configuration.relay.limits.members = try number(Ranges.members)
+        case "channel-members": configuration.relay.limits.channelMembers = try number(Ranges.members)
+        case "channel-talkers": configuration.relay.limits.channelTalkers = try number(Ranges.channelTalkers)
+        case "channel-voices": configuration.relay.limits.channelVoices = try number(Ranges.channelTalkers)
+        case "channel-bits": configuration.relay.limits.channelBitsPerSecond = try number(Ranges.channelBits)
+        case "talker-packets": configuration.relay.limits.talkerPacketsPerSecond = try number(Ranges.talkerPackets)
+        case "talker-bits": configuration.relay.limits.talkerBitsPerSecond = try number(Ranges.talkerBits)
+        case "plain-packets": plainLimits.packetsPerSecond = try number(1...1_000_000)
+        case "plain-bits": plainLimits.bitsPerSecond = try number(1_000...10_000_000_000)
+        case "rtp-in": try addInput(try value(.input), place)
+        case "rtp-out": try addTargets(try value(.output), place, read)
+        default: throw RelayFileError(place, .unknown(RelayFileError.shown(words[0])))
+        }
+    }
+}

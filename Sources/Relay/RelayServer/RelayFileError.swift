@@ -1,0 +1,164 @@
+internal import TenfourAudioCore
+public import TenfourSession
+
+/// What is wrong with a relay's configuration, where, and what to write instead. Holds nothing of a key.
+public struct RelayFileError: Error, Hashable, Sendable {
+    public var place: Place
+    public var reason: Reason
+
+    init(_ place: Place, _ reason: Reason) {
+        self.place = place
+        self.reason = reason
+    }
+
+    /// For whoever reads the file itself.
+    public init(unreadable path: String) { self.init(.whole, .unreadable(path)) }
+
+    /// For whoever reads the file itself: others may read the keys in it, or change them. `remedy` says how, and what to do.
+    public init(open path: String, _ remedy: String) { self.init(.file(path), .open(remedy)) }
+
+    fileprivate var isMissingFile: Bool {
+        switch reason {
+        case .unreadable, .open: true
+        default: false
+        }
+    }
+
+    public enum Place: Hashable, Sendable {
+        /// Counted from 1.
+        case line(Int, of: String)
+        case file(String)
+        /// Of the command line.
+        case option(String)
+        case whole
+    }
+
+    public enum Reason: Hashable, Sendable {
+        case tooLarge
+        case notUTF8
+        case unknown(String)
+        /// What a word wants behind it.
+        case value(String, Value)
+        case again(String)
+        case channelForm
+        case name
+        /// `talk` or `listen`.
+        case key(String)
+        /// The channel that has the key already.
+        case keyAgain(String)
+        case target
+        case unreadable(String)
+        /// Others may read or change it; the remedy.
+        case open(String)
+        case tooMany(String)
+        case plainAndEncrypted(String)
+        case circle(String, Endpoint)
+        case noInput(String)
+        case noTarget(String)
+        case noChannel
+    }
+
+    public enum Value: Hashable, Sendable {
+        case address, host, path, input, output
+        case number(ClosedRange<Int>)
+    }
+
+    /// A word that may be repeated: not one so long that it could be a key, and nothing behind an equal sign.
+    static func shown(_ word: String) -> String {
+        let word = word.prefix { $0 != "=" }
+        return word.utf8.count <= 20 ? String(fromPeer: String(word)) : "a long word"
+    }
+}
+
+/// All that is wrong with a relay's configuration: the first that were found, and how many there are.
+public struct RelayFileErrors: Error, Hashable, Sendable {
+    public private(set) var first: [RelayFileError] = []
+    public private(set) var count = 0
+
+    /// A file that is no configuration at all has an error in every line.
+    public static let maximumCount = 20
+
+    /// None yet.
+    init() {}
+
+    /// For whoever reads the file itself.
+    public init(_ error: RelayFileError) { note(error) }
+
+    public var isEmpty: Bool { count == 0 }
+
+    /// Nothing is wrong with what was read, but something could not be.
+    public var isMissingFile: Bool { first.allSatisfy(\.isMissingFile) }
+
+    mutating func note(_ error: RelayFileError) {
+        count += 1
+        if first.count < Self.maximumCount { first.append(error) }
+    }
+}
+
+extension RelayFileErrors: CustomStringConvertible {
+    /// A line each, the further ones behind two spaces.
+    public var description: String {
+        let more = count > first.count ? ["and \(count - first.count) more"] : []
+        return (first.map(\.description) + more).joined(separator: "\n  ")
+    }
+}
+
+extension RelayFileError: CustomStringConvertible {
+    public var description: String { "\(place): \(reason)" }
+}
+
+extension RelayFileError.Place: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .line(let number, let source): "\(String(fromPeer: source)), line \(number)"
+        case .file(let source): String(fromPeer: source)
+        case .option(let option): option
+        case .whole: "the configuration"
+        }
+    }
+}
+
+extension RelayFileError.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .tooLarge: "this is larger than \(RelayFile.maximumByteCount >> 20) MiB, and no relay's configuration"
+        case .notUTF8: "this is not UTF-8"
+        case .unknown(let word): "'\(word)' means nothing here; tenfour relay --example shows what does"
+        case .value(let word, let value): "\(word) wants \(value)"
+        case .again(let what): "\(what) stands here a second time; keep one"
+        case .channelForm:
+            """
+            write: channel NAME talk=KEY listen=KEY, as tenfour channel new and tenfour channel keys print it, and behind that \
+            members=NUMBER, talkers=NUMBER, voices=NUMBER, bits=NUMBER, talker-packets=NUMBER, talker-bits=NUMBER where the channel has its own
+            """
+        case .name: "a channel's name is 1 to 32 of a-z, 0-9, '-', '.' and '_', of which the first is a letter or digit"
+        case .key(let role): "what follows \(role)= is no join key: those have 52 letters and digits"
+        case .keyAgain(let name): "channel \(name) has this key already; each channel has two keys of its own"
+        case .target: "write one ADDRESS:PORT in numbers, such as 10.0.0.7:5004 or [2001:db8::7]:5004"
+        case .unreadable(let path): "\(String(fromPeer: path)) cannot be read; name a file that is there"
+        case .open(let remedy): remedy
+        case .tooMany(let what): "there are too many \(what)"
+        case .plainAndEncrypted(let name):
+            "\(name) is an encrypted channel, and a plain one cannot have its name; give one of them another"
+        case .circle(let name, let target):
+            "\(name) goes to \(target), where this relay itself takes RTP, and would go round for ever; name another place"
+        case .noInput(let name): "nothing comes into \(name): add rtp-in \(name)=BIND:PORT"
+        case .noTarget(let name): "\(name) goes nowhere: add rtp-out \(name)=ADDRESS:PORT"
+        case .noChannel: "there is no channel in it; tenfour channel new makes one"
+        }
+    }
+}
+
+extension RelayFileError.Value: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .address: "ADDRESS:PORT of this machine in numbers, such as 0.0.0.0:5004 or [::]:5004"
+        case .host: "HOST or HOST:PORT, as in members' links"
+        case .path: "a path of up to 107 bytes"
+        case .input:
+            "CHANNEL=BIND:PORT or CHANNEL=BIND:PORT,from=ADDRESS in numbers, such as studio=0.0.0.0:6000,from=10.0.0.7"
+        case .output: "CHANNEL=ADDRESS:PORT in numbers or CHANNEL=@FILE, such as studio=239.0.1.10:5004"
+        case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
+        }
+    }
+}

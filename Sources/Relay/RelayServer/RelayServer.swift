@@ -1,0 +1,331 @@
+internal import Glibc
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourRelayCore
+internal import TenfourRings
+public import TenfourSession
+public import TenfourUV
+
+/// A relay at work: members come to one port, packets go out from it, and plain RTP goes from where the operator said to
+/// where the operator said.
+///
+/// Made on one thread and run on the same or another; `stop`, `reload` and `status` are for any.
+@safe public final class RelayServer: @unchecked Sendable {
+    /// Where members come, also when the port was left to the system by asking for 0.
+    public let localEndpoint: Endpoint
+
+    private let loop: EventLoop
+    private let socket: UDPSocket
+    private let talkerSockets: TalkerSockets
+    private let plain: PlainChannels
+    private var spread: ShardedFanOut
+    private var relay: Relay
+    /// What a change of waits until the relay is started anew.
+    private let fixed: (bind: Endpoint, workers: Int)
+    private let notices: (RelayNotice) -> Void
+    private let openings: [RelayNotice]
+    private var drops = DropNotices()
+    private let start: Instant
+    private var announcements = WaitingAnnouncements()
+    private var relayTimer: LoopTimer?
+    private var announcementTimer: LoopTimer?
+    private var lookTimer: LoopTimer?
+    private var endTimer: LoopTimer?
+    private var isEnding = false
+    private let datagram: UnsafeMutableBufferPointer<UInt8>
+    private let wakeup: Wakeup
+    private let shared: Locked<Shared>
+
+    /// What other threads have to say, and want to know.
+    private struct Shared {
+        var stops = false
+        var reload: RelayServerConfiguration?
+        /// A thread is reading one, and what it is to ask next.
+        var isReading = false
+        var nextReading: Reading?
+        var status: RelayServerStatus
+        /// While it runs.
+        var thread: pthread_t?
+    }
+
+    /// Opens everything that the configuration names, so that it fails here or not at all. `notices` is called on the thread
+    /// that runs it.
+    public init(
+        _ configuration: RelayServerConfiguration, notices: @escaping (RelayNotice) -> Void = { _ in }
+    ) throws(NetworkError) {
+        precondition(1...64 ~= configuration.workers, "a relay sends from 1 to 64 threads")
+        let loop = try EventLoop()
+        let woken = Woken()
+        self.loop = loop
+        fixed = (configuration.bind, configuration.workers)
+        self.notices = notices
+        start = loop.now
+        var options = Self.options
+        options.portSharing = .offered
+        socket = try UDPSocket(on: loop, bindingTo: configuration.bind, options: options)
+        localEndpoint = socket.localEndpoint
+        options.portSharing = .joined
+        options.sendQueueCapacity = 1
+        var workers: [FanOutWorker] = []
+        for _ in 1..<configuration.workers { workers.append(try FanOutWorker(joining: localEndpoint, options: options)) }
+        var spread = ShardedFanOut(try FanOutShard(sending: socket, on: loop), workers)
+        talkerSockets = try TalkerSockets(joining: localEndpoint, on: loop) {
+            woken.server?.receive($0, from: $1, at: $2)
+        }
+        plain = PlainChannels(on: loop)
+        openings = plain.set(configuration.plain, spread: &spread) { packet, stream, channel in
+            woken.server?.spread.send(packet, channel: channel, stream: stream, except: nil)
+        }
+        for case .inputRefused(_, _, let error) in openings { throw error }
+        self.spread = spread
+        var generator = CSPRNG()
+        relay = Relay(
+            configuration.relay, address: PeerAddress(localEndpoint), at: start, clock: Self.clock,
+            using: &generator)
+        relay.failedProofs(take: JoinProofCost.measured(by: relay))
+        wakeup = try loop.makeWakeup { woken.server?.woken() }
+        relayTimer = try loop.makeTimer { woken.server?.timeElapsed() }
+        announcementTimer = try loop.makeTimer { woken.server?.sendAnnouncements() }
+        lookTimer = try loop.makeTimer { woken.server?.look() }
+        endTimer = try loop.makeTimer { woken.server?.loop.stop() }
+        shared = Locked(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
+        // Behind all that throws: `deinit` is not called for half a relay.
+        unsafe datagram = .allocate(capacity: longestDatagram)
+        woken.server = self
+    }
+
+    deinit { unsafe datagram.deallocate() }
+
+    private static var options: SocketOptions {
+        var options = SocketOptions()
+        options.neverFragments = true
+        options.receiveBufferSize = relayBufferByteCount
+        options.sendBufferSize = relayBufferByteCount
+        options.longestDatagram = longestDatagram
+        options.sendQueueCapacity = 64
+        return options
+    }
+
+    /// Relays until it is stopped; then all members have been told. Once.
+    ///
+    /// `started` is called before the first packet, and may add to the loop what shall run beside: signals, a status socket.
+    public func run(started: (EventLoop) throws(NetworkError) -> Void = { _ in }) throws(NetworkError) {
+        shared.withLock { $0.thread = pthread_self() }
+        defer { shared.withLock { $0.thread = nil } }
+        defer { close() }
+        try spread.start()
+        socket.receive { [unowned self] in receive($0, from: $1, at: $2) }
+        socket.whenDrained { [unowned self] in drained() }
+        socket.whenEmptied { [unowned self] in talkerSockets.sharedSocketIsEmpty() }
+        try started(loop)
+        // Signals are caught by now, so a program that reads this notice may send one.
+        for opening in [.listening(localEndpoint)] + openings { notices(opening) }
+        look()
+        settle(at: loop.now)
+        loop.run()
+    }
+
+    /// Ends `run` soon, at once when it has not begun.
+    public func stop() {
+        shared.withLock { $0.stops = true }
+        wakeup.signal()
+    }
+
+    /// Changes to `configuration` soon. Channels that stay as they are keep everybody; members of others are told why theirs
+    /// ends. Where it listens and the number of threads stay as they are.
+    public func reload(_ configuration: RelayServerConfiguration) {
+        shared.withLock { $0.reload = configuration }
+        wakeup.signal()
+    }
+
+    /// Gives a configuration, or nil where that cannot be. Called on a thread of its own.
+    public typealias Reading = @Sendable () -> RelayServerConfiguration?
+
+    /// Changes to what `read` gives, and to nothing where it gives nil. Does not wait for it: a file may be long, and its disk
+    /// slow. One is read at a time; of those that come meanwhile, the last.
+    public func reload(reading read: @escaping Reading) {
+        let isReading = shared.withLock { shared in
+            if shared.isReading { shared.nextReading = read } else { shared.isReading = true }
+            return shared.nextReading != nil
+        }
+        guard !isReading else { return }
+        do throws(NetworkError) {
+            try DetachedThread.run { [self] in readAll(from: read) }
+        } catch {
+            // Where there is no thread to be had, it is done here.
+            readAll(from: read)
+        }
+    }
+
+    private func readAll(from first: @escaping Reading) {
+        var next: Reading? = first
+        while let read = next {
+            if let configuration = read() { reload(configuration) }
+            next = shared.withLock { shared in
+                defer { shared.nextReading = nil }
+                shared.isReading = shared.nextReading != nil
+                return shared.nextReading
+            }
+        }
+    }
+
+    /// As of now when asked on the thread of the loop, and not older than a second elsewhere.
+    public var status: RelayServerStatus {
+        let (isOwnThread, last) = shared.withLock { shared in
+            (shared.thread == pthread_self(), shared.status)
+        }
+        return isOwnThread ? currentStatus : last
+    }
+
+    private static var clock: WallClock { WallClock(milliseconds: RealTimeClock.milliseconds) }
+}
+
+// MARK: On the thread of the loop
+
+extension RelayServer {
+    private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+        if case .forward(let byteCount, let channel, let talker) = relay.receive(datagram, from: sender, at: now) {
+            forward(datagram.extracting(..<byteCount), channel: channel, talker: talker, at: now)
+        }
+        settle(at: now)
+    }
+
+    private func forward(_ datagram: Span<UInt8>, channel: Int, talker: Int, at now: Instant) {
+        guard datagram[0] == ControlPacket.firstByte else {
+            return spread.send(datagram, channel: channel, stream: talker * 2, except: talker)
+        }
+        let isFirst = announcements.isEmpty
+        if !announcements.take(datagram, channel: channel, talker: talker) {
+            announce(datagram, channel: channel, talker: talker)
+        } else if isFirst {
+            announcementTimer?.arm(at: now + WaitingAnnouncements.wait)
+        }
+    }
+
+    /// An announcement must not be pushed aside by the packet that it announces.
+    private func announce(_ announcement: Span<UInt8>, channel: Int, talker: Int) {
+        spread.send(announcement, channel: channel, stream: talker * 2 + 1, except: talker)
+    }
+
+    private func sendAnnouncements() {
+        announcements.takeAll { announce($0, channel: $1, talker: $2) }
+    }
+
+    private func timeElapsed() {
+        let now = loop.now
+        relay.timeElapsed(at: now)
+        settle(at: now)
+    }
+
+    /// The network takes more: what the relay has kept meanwhile goes now.
+    private func drained() {
+        while sendNext() {}
+        if isEnding, !socket.isQueueing { loop.stop() }
+    }
+
+    /// Does what the relay says.
+    private func settle(at now: Instant) {
+        while sendNext() {}
+        while let event = relay.nextEvent() {
+            switch event {
+            case .joined(let member, let channel, let endpoint): spread.add(member, to: channel, at: endpoint)
+            case .left(let member, let channel):
+                announcements.forget(member)
+                spread.remove(member, from: channel)
+            case .moved(let member, let channel, let endpoint): spread.move(member, in: channel, to: endpoint)
+            case .talking(let member, let endpoint): talkerSockets.open(for: member, at: endpoint)
+            case .quiet(let member): talkerSockets.close(for: member)
+            }
+        }
+        if let deadline = relay.nextDeadline { relayTimer?.arm(at: deadline) } else { relayTimer?.disarm() }
+    }
+
+    /// What the network does not take yet stays with the relay, which has room for good-byes to thousands.
+    private func sendNext() -> Bool {
+        if socket.isQueueing { return false }
+        var buffer = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
+        let destination = relay.nextDatagram(into: &buffer)
+        if let destination { socket.send(buffer.span, to: destination) }
+        _ = unsafe buffer.finalize(for: datagram)
+        return destination != nil
+    }
+
+    private func woken() {
+        let (stops, reload) = shared.withLock { shared in
+            defer { shared.reload = nil }
+            return (shared.stops, shared.reload)
+        }
+        if let reload { change(to: reload) }
+        if stops { loop.stop() }
+    }
+
+    private func change(to new: RelayServerConfiguration) {
+        let now = loop.now
+        if (new.bind, new.workers) != fixed { notices(.waitsForRestart) }
+        let before = relay.status.channels
+        relay.reload(new.relay, at: now)
+        settle(at: now)
+        let after = Dictionary(uniqueKeysWithValues: relay.status.channels.map { ($0.number, $0.name) })
+        for old in before where after[old.number] != old.name { spread.end(old.number) }
+        let openings = plain.set(new.plain, spread: &spread) { [unowned self] packet, stream, channel in
+            spread.send(packet, channel: channel, stream: stream, except: nil)
+        }
+        publish()
+        for opening in openings { notices(opening) }
+    }
+
+    /// Each second.
+    private func look() {
+        let now = loop.now
+        relay.clockIs(Self.clock, at: now)
+        let status = publish()
+        if let news = drops.news(in: status, at: now) { notices(news) }
+        lookTimer?.arm(at: now + .seconds(1))
+    }
+
+    @discardableResult
+    private func publish() -> RelayServerStatus {
+        let status = currentStatus
+        shared.withLock { $0.status = status }
+        return status
+    }
+
+    private var currentStatus: RelayServerStatus {
+        var status = RelayServerStatus(listening: localEndpoint)
+        status.uptime = loop.now - start
+        status.workers = spread.threadCount
+        status.talkerSockets = talkerSockets.count
+        status.relay = relay.status
+        status.fanOuts = status.relay.channels.map { spread.statistics(of: $0.number) }
+        status.plain = plain.status(spread)
+        status.socket = socket.statistics
+        status.socket.failures.merge(spread.failures, uniquingKeysWith: +)
+        status.socket.merge(talkerSockets.statistics)
+        status.socket.merge(plain.statistics)
+        return status
+    }
+
+    /// To all, within a second.
+    private func sayGoodbyes() {
+        relay.stop(at: loop.now)
+        settle(at: loop.now)
+        if !socket.isQueueing { return }
+        isEnding = true
+        endTimer?.arm(at: loop.now + .seconds(1))
+        loop.run()
+    }
+
+    private func close() {
+        sayGoodbyes()
+        spread.close()
+        publish()
+        talkerSockets.closeAll()
+        plain.close()
+        loop.closeAll()
+    }
+}
+
+/// Callbacks are made before the one they call.
+private final class Woken {
+    weak var server: RelayServer?
+}

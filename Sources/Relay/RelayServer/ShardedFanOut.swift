@@ -1,0 +1,88 @@
+internal import TenfourSession
+internal import TenfourUV
+
+/// Who gets what in all channels, spread over the threads that send. The relay's thread has a share, too.
+struct ShardedFanOut: ~Copyable {
+    private var own: FanOutShard
+    private let workers: [FanOutWorker]
+    /// By channel, where there are workers.
+    private var shares: [Int: Shares] = [:]
+
+    private struct Shares {
+        /// Members of each thread, the relay's own first.
+        var counts: [Int]
+        var threads: [Int: Int] = [:]
+        /// What a worker was too far behind for.
+        var overrun = FanOutStatistics()
+    }
+
+    init(_ own: consuming FanOutShard, _ workers: [FanOutWorker]) {
+        self.own = own
+        self.workers = workers
+    }
+
+    var threadCount: Int { workers.count + 1 }
+
+    func start() throws(NetworkError) {
+        for worker in workers { try worker.start() }
+    }
+
+    mutating func add(_ member: Int, to channel: Int, at endpoint: Endpoint) {
+        let change = MemberChange.add(member: member, channel: channel, endpoint)
+        if workers.isEmpty { return own.apply(change) }
+        var shares = shares[channel] ?? Shares(counts: [Int](repeating: 0, count: workers.count + 1))
+        let thread = shares.counts.indices.min { shares.counts[$0] < shares.counts[$1] } ?? 0
+        shares.counts[thread] += 1
+        shares.threads[member] = thread
+        self.shares[channel] = shares
+        apply(change, on: thread)
+    }
+
+    mutating func move(_ member: Int, in channel: Int, to endpoint: Endpoint) {
+        apply(.move(member: member, channel: channel, endpoint), on: shares[channel]?.threads[member] ?? 0)
+    }
+
+    mutating func remove(_ member: Int, from channel: Int) {
+        let thread = shares[channel]?.threads.removeValue(forKey: member)
+        if let thread { shares[channel]?.counts[thread] -= 1 }
+        apply(.remove(member: member, channel: channel), on: thread ?? 0)
+    }
+
+    /// Forgets the channel, and what was counted for it.
+    mutating func end(_ channel: Int) {
+        shares[channel] = nil
+        for thread in 0...workers.count { apply(.end(channel: channel), on: thread) }
+    }
+
+    private mutating func apply(_ change: MemberChange, on thread: Int) {
+        if thread == 0 { own.apply(change) } else { workers[thread - 1].apply(change) }
+    }
+
+    /// The others begin with their shares before we begin with ours.
+    mutating func send(_ datagram: Span<UInt8>, channel: Int, stream: Int, except: Int?) {
+        for (index, worker) in workers.enumerated() {
+            guard let shares = shares[channel], shares.counts[index + 1] > 0 else { continue }
+            if worker.send(datagram, channel: channel, stream: stream, except: except) { continue }
+            let isExcepted = except.map { shares.threads[$0] == index + 1 } ?? false
+            let lost = shares.counts[index + 1] - (isExcepted ? 1 : 0)
+            self.shares[channel]?.overrun.offered += lost
+            self.shares[channel]?.overrun.dropped += lost
+        }
+        own.send(datagram, channel: channel, stream: stream, except: except)
+    }
+
+    /// With those of workers a second ago.
+    func statistics(of channel: Int) -> FanOutStatistics {
+        var sum = own.statistics(of: channel) + (shares[channel]?.overrun ?? FanOutStatistics())
+        for worker in workers { sum = sum + worker.statistics(of: channel) }
+        return sum
+    }
+
+    /// What the network refused of the other threads, by `errno`.
+    var failures: [Int32: Int] { workers.reduce(into: [:]) { $0.merge($1.failures, uniquingKeysWith: +) } }
+
+    func close() {
+        for worker in workers { worker.stop() }
+        own.close()
+    }
+}

@@ -1,2 +1,0 @@
-// The sound cards of this machine, through ALSA: what is there, playing with little queued, capturing with nothing stale.
-// This room never decides what is heard: it neither resamples nor mixes, and it knows no packets, peers or addresses.

@@ -1,2 +1,0 @@
-// Sound in files and pipes: what libsndfile reads, WAV and raw LPCM on the way out and through pipes.
-// This room never converts rates or channels, and never knows where the sound goes.

@@ -1,0 +1,55 @@
+import Glibc
+import TenfourAudioCore
+import TenfourTimePitch
+import Testing
+
+/// Sound that says where it is: each 10 ms is a tone of its own place, 400 Hz at the beginning and 10 Hz more each time.
+private func coded(_ seconds: Double) -> [Float] {
+    var phase = 0.0
+    return (0..<Int(seconds * 48_000)).map { index in
+        phase += 2 * Double.pi * (400 + Double(index) / 48) / 48_000
+        return Float(0.3 * sin(phase))
+    }
+}
+
+/// Where the sound around `place` comes from, by its frequency, in frames.
+private func origin(of output: [Float], at place: Int) -> Double {
+    // Between two zeros, over about 10 ms.
+    let piece = output[place - 480..<place + 480]
+    let crossings = piece.indices.dropFirst().filter { output[$0 - 1] < 0 && output[$0] >= 0 }.map { index in
+        Double(index) - Double(output[index] / (output[index] - output[index - 1]))
+    }
+    let hertz = Double(crossings.count - 1) * 48_000 / (crossings.last! - crossings.first!)
+    return (hertz - 400) * 48
+}
+
+@Test func thePositionIsRightThroughChangesOfRate() {
+    let input = coded(3)
+    let rates = [1, 1.5, 0.8, 2, 1, 0.6, 3, 1.2, 0.5, 1, 4, 0.9]
+    var bending = Bending()
+    for (index, rate) in rates.enumerated() {
+        bending.timePitch.rate = rate
+        bending.bend(Array(input[index * 12_000..<(index + 1) * 12_000]))
+    }
+    var worst = 0.0
+    for (frame, position) in bending.positions where frame > 480 && frame < bending.output.count - 480 {
+        worst = max(worst, abs(origin(of: bending.output, at: frame) - position))
+    }
+    // Within 20 ms, as precisely as a frequency that slides is to be measured where two places fade into each other.
+    #expect(worst < 960)
+    let count = bending.positions.count
+    #expect(count > 250)
+}
+
+@Test func latencyIsWhatWasTakenAndIsNotYetGiven() {
+    var bending = Bending(rate: 1.5)
+    bending.bend(tone(440, seconds: 1))
+    let sum = bending.timePitch.position + bending.timePitch.latency
+    #expect(abs(sum - 48_000) < 1e-6)
+    let latency = bending.timePitch.latency
+    #expect(latency < 0.08 * 48_000)
+    bending.timePitch.rate = 1
+    bending.bend(tone(440, seconds: 1))
+    let rest = bending.timePitch.latency
+    #expect(rest == 0)
+}

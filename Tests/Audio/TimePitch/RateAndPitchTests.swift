@@ -1,0 +1,79 @@
+import Foundation
+import TenfourAudioCore
+import TenfourTimePitch
+import Testing
+
+private let rates = [0.25, 0.5, 0.75, 0.9, 1.1, 1.5, 2, 3, 4]
+
+/// Telephone sound, as what is asked of the figures holds at any sample rate and this is the quickest.
+private let format = LPCMFormat(rate: SampleRate(hertz: 8_000))
+
+@Test(arguments: rates)
+func aToneAtAnotherRateIsAsMuchShorterAndAsHighAsBefore(rate: Double) {
+    let input = tone(441, seconds: 12 * min(rate, 1), rate: 8_000)
+    var bending = Bending(format, rate: rate)
+    bending.bend(input)
+    bending.finish()
+    // Sound is never further than 18 ms (at rate 4: 40 ms) from where it should be, and at its end twice that.
+    let error = Double(bending.output.count) * rate - Double(input.count)
+    #expect(abs(error) < 8 * (rate > 2 ? 80 : 25))
+    let heard = frequency(of: bending.output[800..<min(bending.output.count - 800, 32_000)], near: 441, rate: 8_000)
+    #expect(abs(cents(heard, over: 441)) < 5)
+}
+
+private let isLong = ProcessInfo.processInfo.environment["TENFOUR_LONG"] != nil
+private let pitches =
+    isLong ? Array(stride(from: -2_400.0, through: 2_400, by: 300)) : [-2_400, -1_200, -100, 3, 700, 2_400]
+
+/// Over all of it: at its end the sound may be off by 100 ms of its own up to tempo 4, by four times that at tempo 16, however
+/// long it is.
+@Test(arguments: [0.25, 0.5, 0.75, 1.5, 2, 4], pitches)
+func tempoIsRightWithinHalfAPercentAndPitchWithinFiveCents(rate: Double, pitch: Double) {
+    var bending = Bending(format, rate: rate, pitch: pitch)
+    bending.bend(tone(441, seconds: (isLong ? 30 : 2) * rate + 0.5, rate: 8_000))
+    let tempo = slope(bending.positions.map { (Double($0.frame), $0.position) })
+    #expect(abs(tempo / rate - 1) < 0.005, "\(tempo)")
+    let wanted = 441 * exp2(pitch / 1_200)
+    let heard = frequency(of: bending.output[1_600..<14_400], near: wanted, rate: 8_000)
+    #expect(abs(cents(heard, over: wanted)) < 5, "\(heard) Hz")
+}
+
+@Test(arguments: [(0.25, 2_400.0), (4, -2_400), (0.25, -2_400), (4, 2_400)])
+func theEndsOfBothRangesGoTogether(rate: Double, pitch: Double) {
+    let input = tone(300, seconds: rate < 1 ? 1 : 16, rate: 8_000)
+    var bending = Bending(format, rate: rate, pitch: pitch)
+    bending.bend(input)
+    bending.finish()
+    let error = Double(bending.output.count) * rate - Double(input.count)
+    #expect(abs(error) < 8 * 400)
+}
+
+@Test(arguments: [(8_000, 1), (16_000, 2), (44_100, 2), (96_000, 1)])
+func otherFormatsAreBentAsWell(hertz: Int, channels: Int) {
+    let format = LPCMFormat(rate: SampleRate(hertz: hertz), channelCount: channels)
+    let mono = tone(300, seconds: 2, rate: Double(hertz))
+    let input = mono.flatMap { sample in (0..<channels).map { $0 == 0 ? sample : -sample } }
+    var bending = Bending(format, rate: 1.5, pitch: 300)
+    bending.bend(input)
+    bending.finish()
+    let error = Double(bending.output.count) * 1.5 / Double(input.count) - 1
+    #expect(abs(error) < 0.02)
+    let left = stride(from: 0, to: bending.output.count, by: channels).map { bending.output[$0] }
+    let wanted = 300 * exp2(0.25)
+    let heard = frequency(of: left[1_000..<left.count - 1_000], near: wanted, rate: Double(hertz))
+    #expect(abs(cents(heard, over: wanted)) < 5)
+    if channels == 2 {
+        let right = stride(from: 1, to: bending.output.count, by: 2).map { bending.output[$0] }
+        #expect(zip(left, right).allSatisfy { abs($0 + $1) < 1e-6 })
+    }
+}
+
+@Test(arguments: [(Double.nan, Double.nan), (-1, -1e9), (0, .infinity), (1e300, 9_999), (.infinity, -.infinity)])
+func whatIsNoRateOrPitchIsBroughtToTheNext(rate: Double, pitch: Double) {
+    var timePitch = TimePitch(format: .mono)
+    timePitch.rate = rate
+    timePitch.pitch = pitch
+    let (kept, keptPitch) = (timePitch.rate, timePitch.pitch)
+    #expect(TimePitch.rates.contains(kept))
+    #expect(TimePitch.pitches.contains(keptPitch))
+}

@@ -1,0 +1,118 @@
+import Foundation
+import TenfourChannelKeys
+import TestSupport
+import Testing
+
+/// Protocol/vectors/keys: bytes beside what they mean, made by another implementation.
+struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
+    enum Kind: String, Decodable { case link, session, control, srtp, inputs }
+
+    var kind: Kind
+    /// The name of the reason, where the bytes have no meaning.
+    var refused: String?
+    // A link.
+    var host: String?
+    var port: UInt16?
+    var name: String?
+    var text: String?
+    var talkJoin: String?
+    var listenJoin: String?
+    var talkChannelID: String?
+    var listenChannelID: String?
+    var listenText: String?
+    var listenWords: String?
+    // SRTP.
+    var suite: UInt8?
+    var master: String?
+    var rolloverCounter: UInt32?
+    var plain: String?
+    var fromSession: Bool?
+
+    private(set) var file = URL(filePath: "/")
+    private enum CodingKeys: CodingKey {
+        case kind, refused, host, port, name, text, talkJoin, listenJoin, talkChannelID, listenChannelID, listenText
+        case listenWords, suite, master, rolloverCounter, plain, fromSession
+    }
+
+    var testDescription: String { file.deletingPathExtension().lastPathComponent }
+
+    func bytes() throws -> [UInt8] { try Self.bytes(testDescription) }
+
+    static func bytes(_ name: String) throws -> [UInt8] {
+        let url = folder.appending(path: "\(name).bin")
+        return Array(try FileHandle(forReadingFrom: url).readToEnd() ?? Data())
+    }
+
+    static let folder = URL(filePath: Repository.path("Protocol/vectors/keys"))
+
+    static func all(_ kind: Kind) -> [Self] { all.filter { $0.kind == kind } }
+
+    private static let all: [Self] = {
+        do {
+            return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+                .filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }.map { file in
+                    var vector = try JSONDecoder().decode(Self.self, from: Data(contentsOf: file))
+                    vector.file = file
+                    return vector
+                }
+        } catch {
+            fatalError("Protocol/vectors/keys cannot be read: \(error)")
+        }
+    }()
+}
+
+/// What session.json says the packets are made of.
+struct SessionInputs: Decodable {
+    var link, nonce, cookieSecret, memberShareSecret, relayShareSecret, session, token, receipt, challenge,
+        report: String
+    var epoch, memberID, memberName: String
+    var microphone: UInt8
+    var infoCounter: UInt64
+    var joined, microphoneChanged, rosterRevision, rosterPrevious, otherCount, memberNumber, goneNumber, untoldNumber,
+        position, total: UInt32
+    var generation: Int
+    var milliseconds: UInt64
+    var lease, sequenceNumber: UInt16
+    var ssrc, rolloverCounter, packetsPerSecond, bitsPerSecond: UInt32
+
+    static let written: Self = {
+        do {
+            return try JSONDecoder().decode(
+                Self.self, from: Data(contentsOf: KeysVector.folder.appending(path: "session.json")))
+        } catch {
+            fatalError("session.json cannot be read: \(error)")
+        }
+    }()
+}
+
+/// The bytes that hexadecimal digits say.
+func hex(_ text: String) -> [UInt8] {
+    let digits = text.compactMap(\.hexDigitValue)
+    return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+}
+
+func number(_ text: String) -> UInt128 { UInt128(text, radix: 16)! }
+
+/// Chance as it was written down: the numbers of `draws`, and then no more.
+struct WrittenDown: RandomNumberGenerator {
+    var draws: [UInt64]
+
+    /// As many bytes, drawn one by one.
+    init(bytes: [UInt8]) { draws = bytes.map(UInt64.init) }
+
+    /// A number of 128 bits, and then bytes.
+    init(_ number: UInt128, bytes: [UInt8]) {
+        draws = [UInt64(truncatingIfNeeded: number), UInt64(truncatingIfNeeded: number >> 64)] + bytes.map(UInt64.init)
+    }
+
+    mutating func next() -> UInt64 { draws.removeFirst() }
+}
+
+extension SecretBytes {
+    var array: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
+}
+
+extension Error {
+    /// `length` of `.length(3)`.
+    var caseName: String { String("\(self as Any)".prefix { $0 != "(" }) }
+}

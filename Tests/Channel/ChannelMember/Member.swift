@@ -1,0 +1,178 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourChannelMember
+import TenfourNetworkEmulator
+import TenfourPackets
+import TenfourSession
+import TestSupport
+
+/// A station in a channel, and what has come of it.
+final class Member {
+    var station: RTPSession
+    var channel: Channel
+    var endpoint: Endpoint
+    var speech: Speech?
+    /// But those of other members.
+    var events: [(at: Instant, event: ChannelEvent)] = []
+    /// Who came, went and did what.
+    private(set) var memberEvents: [ChannelEvent] = []
+    var stationEvents: [Event] = []
+    var heard: [HeardPacket] = []
+    /// Everything that was opened.
+    private(set) var openedCount = 0
+    private(set) var receptions: [Channel.Reception: Int] = [:]
+    private var output: [([UInt8], Endpoint)] = []
+    /// For how long its machine has slept: CLOCK_MONOTONIC stood still.
+    private var slept = Duration.zero
+    private var sleepBegan: Instant?
+
+    /// The member `number`, who is at `Airwaves.endpoint(number)`.
+    init(
+        _ number: Int, _ configuration: ChannelConfiguration, ssrc: UInt32, firstSequenceNumber: UInt16 = 0,
+        speech: Speech? = nil, at now: Instant = .start, clock: WallClock? = nil, seed: UInt64? = nil,
+        defence: LossProtectionConfiguration = LossProtectionConfiguration(), endpoint: Endpoint? = nil
+    ) {
+        var dice = SeededRandom(seed: seed ?? UInt64(ssrc))
+        self.endpoint = endpoint ?? Airwaves.endpoint(number)
+        let identity = Identity(
+            ssrc: SSRC(ssrc), firstSequenceNumber: SequenceNumber(rawValue: firstSequenceNumber), seed: UInt64(ssrc))
+        station = RTPSession(
+            identity: identity,
+            configuration: RTPSessionConfiguration(remotes: [Channel.stationEndpoint], defence: defence), at: now)
+        channel = Channel(
+            configuration, ssrc: SSRC(ssrc), at: now, clock: clock ?? Airwaves.clock(at: now), using: &dice)
+        self.speech = speech
+    }
+
+    /// Its machine stands still until `wake`.
+    func sleep(at now: Instant) { sleepBegan = now }
+
+    func wake(at now: Instant) {
+        if let sleepBegan { slept += now - sleepBegan }
+        sleepBegan = nil
+        channel.suspended = slept
+    }
+
+    var nextDeadline: Instant? {
+        if sleepBegan != nil { return nil }
+        return [station.nextDeadline, channel.nextDeadline].compactMap { $0 }.min().map { $0 + slept }
+    }
+
+    func timeElapsed(at now: Instant) {
+        let now = now - slept
+        station.timeElapsed(at: now)
+        channel.timeElapsed(at: now)
+    }
+
+    /// Returns whether it said something.
+    func speak(at now: Instant) -> Bool {
+        var isSpeaking = false
+        if let speech, speech.followsDefence {
+            self.speech?.byteCount = max(station.defence.bitRate * speech.frameCount.rawValue / 48_000 / 8, 5)
+        }
+        while let packet = speech?.next(at: now) {
+            station.send(
+                packet.payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now - slept)
+            isSpeaking = true
+            settle(at: now)
+        }
+        return isSpeaking
+    }
+
+    @discardableResult
+    func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) -> Channel.Reception {
+        let reception = channel.receive(datagram.span, from: sender, at: now - slept)
+        receptions[reception, default: 0] += 1
+        return reception
+    }
+
+    func leave(at now: Instant) {
+        station.leave(at: now - slept)
+        settle(at: now)
+        channel.leave(at: now - slept)
+    }
+
+    /// What stands between a station and its channel.
+    func settle(at moment: Instant) {
+        let now = moment - slept
+        while true {
+            var kind: Channel.Opened?
+            let packet = [UInt8](capacity: Channel.maximumDatagramByteCount) { kind = channel.nextOpened(into: &$0) }
+            guard kind != nil else { break }
+            openedCount += 1
+            if case .media(let media) = station.receive(packet.span, from: Channel.stationEndpoint, at: now) {
+                heard.append(HeardPacket(media, in: packet.span, at: moment))
+            }
+        }
+        while let event = channel.nextEvent() {
+            if event.isOfMembers {
+                memberEvents.append(event)
+                continue
+            }
+            events.append((moment, event))
+            if event == .ssrcIsTaken {
+                station.takeAnotherSSRC(at: now)
+                channel.ssrc = station.ssrc
+            }
+        }
+        while true {
+            var destination: RTPSession.Destination?
+            let datagram = [UInt8](capacity: RTPSession.maximumDatagramByteCount) {
+                destination = station.nextDatagram(into: &$0)
+            }
+            guard let destination else { break }
+            channel.send(datagram.span, isControl: destination.isControl, at: now)
+        }
+        while let event = station.nextEvent() { stationEvents.append(event) }
+        while true {
+            var to: Endpoint?
+            let datagram = [UInt8](capacity: Channel.maximumDatagramByteCount) { to = channel.nextDatagram(into: &$0) }
+            guard let to else { break }
+            output.append((datagram, to))
+        }
+    }
+
+    func takeOutput() -> [([UInt8], Endpoint)] {
+        defer { output.removeAll() }
+        return output
+    }
+
+    var isJoined: Bool { channel.isJoined }
+    var discards: ChannelDiscardCounts { channel.discards }
+    var eventsOnly: [ChannelEvent] { events.map(\.event) }
+
+    func heard(from ssrc: UInt32) -> [HeardPacket] { heard.filter { $0.packet.ssrc == SSRC(ssrc) } }
+}
+
+extension ChannelEvent {
+    fileprivate var isOfMembers: Bool {
+        switch self {
+        case .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: true
+        case .joined, .lost, .refused, .closed, .ssrcIsTaken, .limited: false
+        }
+    }
+}
+
+/// The same secret in every run.
+enum Family {
+    static let talk: ChannelKeys = {
+        var dice = SeededRandom(seed: 42)
+        return ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
+    }()
+    static let listen = ChannelKeys(name: "family", secret: talk.listenSecret)
+    static let stranger: ChannelKeys = {
+        var dice = SeededRandom(seed: 43)
+        return ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
+    }()
+
+    static func configuration(
+        _ role: Role, keys: ChannelKeys? = nil, endpoints: [Endpoint] = [Airwaves.relay],
+        suite: SRTPSuite = .aesCounterMode,
+        isSynchronised: Bool = true
+    ) -> ChannelConfiguration {
+        ChannelConfiguration(
+            keys: keys ?? (role == .talk ? talk : listen), role: role,
+            relay: RelayID(host: "radio.example.org", port: 5_004), endpoints: endpoints, suite: suite,
+            isSynchronised: isSynchronised)
+    }
+}

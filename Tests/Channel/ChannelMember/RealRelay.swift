@@ -1,0 +1,88 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourChannelMember
+import TenfourNetworkEmulator
+import TenfourPackets
+import TenfourRelayCore
+import TenfourSession
+
+/// Whom members may have to do with.
+enum RelayKind: CaseIterable {
+    case tiny, real
+
+    func relay() -> any RelayEnd {
+        switch self {
+        case .tiny: TinyRelay(Family.talk)
+        case .real: RealRelay()
+        }
+    }
+}
+
+/// The relay that decides, on the simulated network: what it forwards goes to the members that it has told of.
+final class RealRelay: RelayEnd {
+    let endpoint: Endpoint
+    private var relay: Relay
+    private var audience = RelayMembers()
+    private var output: [(bytes: [UInt8], to: Endpoint)] = []
+    private var takenCount = 0
+
+    init(
+        at endpoint: Endpoint = Airwaves.relay, now: Instant = .start, limits: RelayLimits = RelayLimits(),
+        seed: UInt64 = 1
+    ) {
+        var dice = SeededRandom(seed: seed)
+        self.endpoint = endpoint
+        guard let talkJoin = Family.talk.talkJoin else { preconditionFailure("a talk secret gives both keys") }
+        let channel = RelayConfiguration.Channel(
+            name: "family", talkJoin: talkJoin, listenJoin: Family.talk.listenJoin)
+        relay = Relay(
+            RelayConfiguration(channels: [channel], limits: limits), address: PeerAddress(endpoint), at: now,
+            clock: Airwaves.clock(at: now), using: &dice)
+    }
+
+    var status: RelayStatus { relay.status }
+
+    /// When somebody said HELLO.
+    private(set) var hellos: [Instant] = []
+
+    func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {
+        if datagram.starts(with: [99, 1, 1]) { hellos.append(now) }
+        if case .forward(let byteCount, let channel, let talker) = relay.receive(datagram.span, from: sender, at: now) {
+            let bytes = Array(datagram[..<byteCount])
+            for endpoint in audience.endpoints(in: channel, but: talker) { output.append((bytes, endpoint)) }
+        }
+        settle()
+    }
+
+    func nextDatagram() -> (bytes: [UInt8], to: Endpoint)? {
+        guard takenCount < output.count else {
+            output.removeAll(keepingCapacity: true)
+            takenCount = 0
+            return nil
+        }
+        takenCount += 1
+        return output[takenCount - 1]
+    }
+
+    var nextDeadline: Instant? { relay.nextDeadline }
+
+    func timeElapsed(at now: Instant) {
+        relay.timeElapsed(at: now)
+        settle()
+    }
+
+    func stop(at now: Instant) {
+        relay.stop(at: now)
+        settle()
+    }
+
+    private func settle() {
+        while true {
+            var to: Endpoint?
+            let datagram = [UInt8](capacity: 1_600) { to = relay.nextDatagram(into: &$0) }
+            guard let to else { break }
+            output.append((datagram, to))
+        }
+        while let event = relay.nextEvent() { audience.take(event) }
+    }
+}

@@ -1,0 +1,124 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourChannelMember
+import TenfourNetworkEmulator
+import TenfourPackets
+import TenfourRelayCore
+import TenfourSession
+import TestSupport
+import Testing
+
+/// What a listener said, said again by others, and what goes where it was when it is silent: no sound.
+struct ReflectorTests {
+    private let tap = Tap(RealRelay())
+    private let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
+    private let listener = Member(1, Family.configuration(.listen), ssrc: 5)
+    private let air: Airwaves
+    private let elsewhere = Endpoint(.v4(0xC000_0301), port: 9)
+
+    init() { air = Airwaves([talker, listener], tap) }
+
+    /// All that `datagrams` bring, said from elsewhere and from where the listener is.
+    private func sayAgain(_ datagrams: [[UInt8]], fromElsewhereOnly: Bool = false) {
+        for datagram in datagrams {
+            tap.repeated(datagram, from: elsewhere, at: air.now)
+            if !fromElsewhereOnly { tap.repeated(datagram, from: listener.endpoint, at: air.now) }
+        }
+        air.settleRelay()
+    }
+
+    @Test func whatWasRecordedOfAListenerBringsNoSound() {
+        air.run(seconds: 25)
+        let session = tap.said(by: listener.endpoint)
+        // HELLO, JOIN, and renewals enough.
+        #expect(session.count { $0.starts(with: [99, 1, 6]) } > 3)
+        #expect(session[0].starts(with: [99, 1, 1]) && session.contains { $0.starts(with: [99, 1, 3]) })
+
+        // While it is here, it hears nothing twice, and nobody else hears it.
+        var before = tap.mediaCount(to: listener.endpoint)
+        sayAgain(session)
+        air.run(seconds: 5)
+        #expect((249...251).contains(tap.mediaCount(to: listener.endpoint) - before))
+        #expect(tap.mediaCount(to: elsewhere) == 0)
+
+        // When it is gone.
+        listener.leave(at: air.now)
+        air.settle(1)
+        air.run(seconds: 0.1)
+        before = tap.mediaCount(to: listener.endpoint)
+        let all = tap.said(by: listener.endpoint)
+        #expect(all.count > session.count)
+        for pause in [0, 0.5, 1, 31, 60, 90] {
+            air.run(seconds: pause)
+            sayAgain(all)
+        }
+        air.run(seconds: 5)
+        // At the relay started anew, where the talker is again.
+        air.replace(relay: tap)
+        tap.relay = RealRelay(now: air.now, seed: 2)
+        air.run(seconds: 2)
+        sayAgain(all)
+        air.run(seconds: 2)
+        #expect(talker.isJoined)
+        #expect(tap.mediaCount(to: listener.endpoint) == before && tap.mediaCount(to: elsewhere) == 0)
+    }
+
+    /// Though all that it said is said again from where it was.
+    @Test func aListenerThatFallsSilentHearsNothingAfterItsLease() throws {
+        air.run(seconds: 25)
+        let session = tap.said(by: listener.endpoint)
+        let last = try #require(tap.lastSaid[listener.endpoint])
+        air.change(1, out: NetworkModel(loss: .random(1)))
+        for _ in 0..<20 {
+            air.run(seconds: 5)
+            sayAgain(session)
+        }
+        let heard = try #require(tap.lastMedia[listener.endpoint])
+        #expect(heard - last <= .seconds(30) && heard - last > .seconds(15), "\(heard - last)")
+        #expect(talker.isJoined && tap.mediaCount(to: elsewhere) == 0)
+    }
+}
+
+/// A relay, and what went in and out.
+private final class Tap: RelayEnd {
+    var relay: RealRelay
+    private var words: [Endpoint: [[UInt8]]] = [:]
+    private var mediaCounts: [Endpoint: Int] = [:]
+    private(set) var lastSaid: [Endpoint: Instant] = [:]
+    private(set) var lastMedia: [Endpoint: Instant] = [:]
+    private var now = Instant.start
+
+    init(_ relay: RealRelay) { self.relay = relay }
+
+    func said(by endpoint: Endpoint) -> [[UInt8]] { words[endpoint] ?? [] }
+    func mediaCount(to endpoint: Endpoint) -> Int { mediaCounts[endpoint] ?? 0 }
+
+    /// By somebody else.
+    func repeated(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {
+        self.now = now
+        relay.receive(datagram, from: sender, at: now)
+    }
+
+    var endpoint: Endpoint { relay.endpoint }
+    var nextDeadline: Instant? { relay.nextDeadline }
+
+    func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {
+        words[sender, default: []].append(datagram)
+        lastSaid[sender] = now
+        repeated(datagram, from: sender, at: now)
+    }
+
+    func timeElapsed(at now: Instant) {
+        self.now = now
+        relay.timeElapsed(at: now)
+    }
+
+    func nextDatagram() -> (bytes: [UInt8], to: Endpoint)? {
+        guard let next = relay.nextDatagram() else { return nil }
+        if (128...191).contains(next.bytes[0]) {
+            mediaCounts[next.to, default: 0] += 1
+            lastMedia[next.to] = now
+        }
+        return next
+    }
+}

@@ -1,0 +1,38 @@
+import TestSupport
+import Testing
+
+/// A microphone at one input of two, by the real command: labcard is the card, `aplay` its microphone.
+@Suite(.onItsOwnThread, .enabled(if: hasLabcard)) struct CaptureChannelCommandTests {
+    private let folder = Folder()
+
+    /// What `send` says within `time`, where the left channel of the card sounds and the right one is digital silence.
+    private func send(_ wire: String, _ options: [String], for time: Duration = .seconds(25)) throws -> String {
+        let tone = Tone.samples(seconds: 30)
+        folder.write(Recording(channels: [tone, tone.map { _ in 0 }]).wav(), to: "left.wav")
+        let voice = try Program("aplay", ["-q", "-D", "labcard:\(wire)", "left.wav"], in: folder)
+        defer { voice.send(9) }
+        let arguments = ["-D", "labcard:\(wire)", "rtp://127.0.0.1:\(UDPPort.free())"] + options
+        let program = try Program("tenfour", ["send"] + arguments, in: folder)
+        program.wait(time) { program.errors.contains("digital silence") }
+        program.send(2)
+        program.wait()
+        return program.errors
+    }
+
+    @Test func aSilentChannelIsToldOnceWithTheRemedy() throws {
+        let said = try send("side", [])
+        let sentence = "the right channel of the microphone is digital silence and halves the level of the mix: "
+        #expect(said.contains(sentence + "--capture-channel left sends only the other channel\n"), "\(said)")
+        #expect(said.split(separator: "digital silence").count == 2, "\(said)")
+    }
+
+    @Test func theChannelThatIsSilentIsNotChosenUnawares() throws {
+        let said = try send("otherside", ["--capture-channel", "right"])
+        #expect(said.contains("so nobody hears you: --capture-channel left sends the other channel\n"), "\(said)")
+    }
+
+    @Test func nothingIsSaidWhereTheOtherChannelIsSent() throws {
+        let said = try send("thisside", ["--capture-channel", "left"], for: .seconds(4))
+        #expect(!said.contains("digital silence"), "\(said)")
+    }
+}

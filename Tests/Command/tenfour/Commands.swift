@@ -1,0 +1,45 @@
+import TestSupport
+import Testing
+
+/// Whether the tests run inside `Tools/labcard run`, which `Tools/test` sees to.
+let hasLabcard = Program.isSet("TENFOUR_LABCARD")
+
+/// A tone of a minute, for those who end it themselves, on a slow day too.
+let longTone = Recording(channels: [Tone.samples(seconds: 60)]).wav()
+
+/// What `tenfour` does from beginning to end.
+func tenfour(
+    _ arguments: [String], in folder: Folder? = nil, environment: [String: String] = [:]
+) throws -> (end: Program.End, output: String, errors: String) {
+    try Program.run("tenfour", arguments, in: folder, environment: environment)
+}
+
+/// Somebody who receives into `heard.wav` until the one who was heard has left.
+struct Receiver {
+    let folder = Folder()
+    let port = UDPPort.free()
+    private let program: Program
+
+    init(_ options: [String] = ["--jitter", "300ms"]) throws {
+        let arguments = ["recv", "-p", "\(port)", "-o", "heard.wav", "--oneshot"] + options
+        program = try Program("tenfour", arguments, in: folder)
+        try #require(program.takes(port: port), "\(program.errors)")
+    }
+
+    var uri: String { "rtp://127.0.0.1:\(port)" }
+
+    /// Waits for the end, and takes the tone that was heard out of what was written.
+    func tone(near frequency: Double = Tone.telling, _ location: SourceLocation = #_sourceLocation) throws -> Tone {
+        #expect(program.wait() == .code(0), "\(program.errors)", sourceLocation: location)
+        let recording = try Recording(wav: folder("heard.wav"))
+        let tone = Tone(near: frequency, in: recording.channels[0], rate: recording.rate)
+        return try #require(tone, "no tone in \(recording.seconds) s; \(program.errors)", sourceLocation: location)
+    }
+}
+
+/// Expects that a tone came through whole: its pitch, its length, and nothing missing.
+func expectWhole(_ tone: Tone, seconds: Double, _ location: SourceLocation = #_sourceLocation) {
+    #expect(abs(tone.frequency - Tone.telling) < 1, "\(tone)", sourceLocation: location)
+    #expect(abs(tone.duration - seconds) < 0.1, "\(tone)", sourceLocation: location)
+    #expect(tone.holes == [] && tone.seams == [], "\(tone)", sourceLocation: location)
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import TestSupport
+import Testing
+
+@testable import tenfour
+
+/// Options from the environment.
+struct EnvironmentTests {
+    /// Secrets, which have rules of their own, and what is of one run only.
+    private static let onlyTyped: [String: Set<String>] = [
+        "talk": ["link-file", "srtp-key", "srtp-key-file"],
+        "listen": ["link-file"],
+        "send": ["link-file", "srtp-key", "srtp-key-file", "header"],
+        // Their `--rate` is a speed; that of the others is a sample rate.
+        "recv": ["srtp-key", "srtp-key-file", "rate", "pitch"],
+        "play": ["header", "start", "seek"],
+        "plot": ["header", "output", "json", "bars", "average", "peak", "position"],
+        "relay": ["check", "example"],
+        // TENFOUR_STATUS_SOCKET stands for it.
+        "relay status": ["socket"],
+    ]
+
+    private static var commands: [String: any ParsableCommand.Type] {
+        [
+            "talk": Talk.self, "listen": Listen.self, "send": Send.self, "recv": Recv.self, "play": Play.self,
+            "plot": PlotCommand.self, "relay": RelayCommand.self, "relay status": RelayStatusCommand.self,
+        ]
+    }
+
+    /// A long option has its variable, or is listed above.
+    @Test(arguments: commands.keys.sorted()) func eachLongOptionHasItsVariable(command: String) throws {
+        let help = try #require(Self.commands[command]).helpMessage(columns: 200)
+        let options = Set(
+            help.split(separator: "\n").flatMap { line -> [String] in
+                guard line.hasPrefix("  -") else { return [] }
+                return line.drop { $0 == " " }.split(separator: "  ")[0].matches(of: /--([a-z][-a-z]*)/).map {
+                    String($0.output.1)
+                }
+            }
+        ).subtracting(["help", "version"])
+        let known = try #require(Environment.options[command])
+        let typed = try #require(Self.onlyTyped[command])
+        let forgotten = options.subtracting(known).subtracting(typed)
+        #expect(options.count > 1 && forgotten.isEmpty, "no variable for \(forgotten.sorted())")
+        #expect(typed.isSubset(of: options) && typed.isDisjoint(with: known), "\(typed)")
+    }
+
+    @Test func ofANameAndNoneTheTypedOneCounts() throws {
+        let arguments = ["talk", "127.0.0.1:9", "--input", "no.wav"]
+        for (typed, variable) in [("--anonymous", "TENFOUR_NAME"), ("--name=Anna", "TENFOUR_ANONYMOUS")] {
+            let result = try tenfour(arguments + [typed], environment: [variable: "1"])
+            #expect(result.end == .code(69) && result.errors.contains("no.wav"), "\(result.errors)")
+        }
+        let both = try tenfour(arguments, environment: ["TENFOUR_NAME": "Anna", "TENFOUR_ANONYMOUS": "1"])
+        #expect(both.end == .code(2) && both.errors.contains("TENFOUR_ANONYMOUS=1"), "\(both.errors)")
+    }
+}

@@ -1,0 +1,100 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Two stations on one machine, on the ports that a person tries first: an even one and the next.
+@Suite(.onItsOwnThread, .inRealTime) struct NeighbourTests {
+    private let folder = Folder()
+    private let port = UDPPort.free()
+
+    init() { folder.write(longTone, to: "long.wav") }
+
+    /// One of two stations that talk with each other by the name of their machine.
+    private func talker(_ name: String, on port: UInt16, with other: UInt16) throws -> Program {
+        try Program(
+            "tenfour",
+            ["talk", "localhost:\(other)", "-p", "\(port)", "--name", name, "--open", "--input", "long.wav"]
+                + ["-o", "\(name).wav"],
+            in: folder)
+    }
+
+    enum Order: CaseIterable { case lowerFirst, upperFirst, together }
+
+    @Test(arguments: Order.allCases) func stationsOnNeighbouringPortsHearEachOther(order: Order) throws {
+        let lower = { try talker("Low", on: port, with: port + 1) }
+        let upper = { try talker("Up", on: port + 1, with: port) }
+        var stations: [Program]
+        switch order {
+        case .together: stations = [try lower(), try upper()]
+        case .lowerFirst, .upperFirst:
+            let isLower = order == .lowerFirst
+            stations = [try isLower ? lower() : upper()]
+            try #require(stations[0].takes(port: isLower ? port : port + 1), "\(stations[0].errors)")
+            stations.append(try isLower ? upper() : lower())
+        }
+        for (station, other) in zip(stations, order == .upperFirst ? ["Low", "Up"] : ["Up", "Low"]) {
+            #expect(station.says("is \(other)"), "\(station.errors)")
+            #expect(!station.errors.contains("yourself"))
+        }
+        stations[0].wait(.seconds(2)) { false }
+        for station in stations { station.send(SIGINT) }
+        for station in stations {
+            #expect(station.wait() == .code(0), "\(station.errors)")
+            #expect(!station.errors.contains("come back"), "\(station.errors)")
+        }
+        for name in ["Low", "Up"] {
+            let tone = try #require(Tone(in: try Recording(wav: folder("\(name).wav")).channels[0]))
+            #expect(abs(tone.frequency - Tone.telling) < 1 && tone.duration > 1, "\(tone)")
+        }
+    }
+
+    /// Two receivers that are independent: each has a sender of its own, on all addresses or on one of them.
+    @Test(arguments: ["", "127.0.0.1"], ["", "127.0.0.1"])
+    func receiversOnNeighbouringPortsHearTheirOwn(lowerHost: String, upperHost: String) throws {
+        let ports = [port, port + 1]
+        let receivers = try zip(ports, [lowerHost, upperHost]).map { port, host in
+            let receiver = try Program("tenfour", ["recv", "rtp://\(host):\(port)", "-o", "\(port).wav"], in: folder)
+            try #require(receiver.says("receiving"), "\(receiver.errors)")
+            return receiver
+        }
+        let senders = try ports.map { port in
+            try Program(
+                "tenfour",
+                ["send", "--input", "long.wav", "rtp://127.0.0.1:\(port)", "--name", "for \(port)"], in: folder)
+        }
+        for (receiver, port) in zip(receivers, ports) {
+            #expect(receiver.says("is for \(port)"), "\(receiver.errors)")
+        }
+        for program in senders + receivers {
+            program.send(SIGINT)
+            #expect(program.wait() == .code(0), "\(program.errors)")
+        }
+        for (receiver, other) in zip(receivers, ports.reversed()) {
+            #expect(!receiver.errors.contains("for \(other)"), "\(receiver.errors)")
+        }
+    }
+
+    @Test func aStationOnItsPartnersPortIsToldThatItTalksToItself() throws {
+        for host in ["localhost", "127.0.0.1"] {
+            let result = try tenfour(
+                ["talk", "\(host):\(port)", "-p", "\(port)", "--input", "long.wav", "-o", "self.wav", "-d", "0.5"],
+                in: folder)
+            #expect(result.end == .code(0))
+            #expect(result.errors.contains("you are talking to yourself"), "\(result.errors)")
+            #expect(result.errors.contains(":\(port + 2)"), "\(result.errors)")
+        }
+    }
+
+    @Test func aPortThatIsTakenIsSaidToBeWhose() throws {
+        let first = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "first.wav"], in: folder)
+        try #require(first.says("receiving"), "\(first.errors)")
+        for arguments in [["recv", "-p", "\(port)"], ["talk", "localhost", "-p", "\(port)", "--input", "long.wav"]] {
+            let second = try tenfour(arguments + ["-o", "second.wav"], in: folder)
+            #expect(second.end == .code(69))
+            #expect(
+                second.errors.wholeMatch(
+                    of: /tenfour: UDP port \d+ is in use by tenfour \(process \d+\); choose another, .*\n/) != nil,
+                "\(second.errors)")
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import Glibc
+import TenfourChannelKeys
+import TenfourChannelMember
+import TenfourPackets
+import TenfourRadio
+import TenfourSession
+import TestSupport
+import Testing
+
+@testable import tenfour
+
+/// Who is here, in words.
+struct PeopleWordsTests {
+    private func talker(_ id: UInt64, _ name: String, _ microphone: MemberInfo.Microphone = .closed) -> ChannelMember {
+        ChannelMember(
+            id: id,
+            info: MemberInfo(
+                name: name, microphone: microphone, ssrc: SSRC(UInt32(id)), joined: UInt32(time(nil)),
+                microphoneChanged: UInt32(time(nil))),
+            isListed: true)
+    }
+
+    private func people(_ talkers: [ChannelMember], untold: Int = 0, listeners: Int = 0) -> People {
+        var members = ChannelMembers()
+        (members.talkers, members.untoldCount, members.listenerCount) = (talkers, untold, listeners)
+        return People(members)
+    }
+
+    @Test func theShortForm() {
+        #expect(people([]).summary == "nobody else is here")
+        #expect(people([talker(1, "Ben"), talker(2, "Anna", .open)]).summary == "2 here: Anna (open), Ben")
+        #expect(people([talker(1, "Ben")], untold: 1, listeners: 1).summary == "3 here: Ben, 1 more, 1 listener")
+        #expect(people([], untold: 2, listeners: 3).summary == "5 here: 2 can talk, 3 listeners")
+        let crowd = (1...9).map { talker($0, "T\($0)") }
+        #expect(people(crowd, listeners: 200).summary == "209 here: T1, T2, T3, 6 more, 200 listeners")
+        #expect(people([talker(1, "")]).summary == "1 here: somebody")
+        #expect(people([], listeners: 2).summary == "2 listeners here")
+        #expect(people([], listeners: 1).lines == ["1 listener here"])
+    }
+
+    /// One who hides the name is called the same in the list, in events and beside the sound.
+    @Test func whoHidesTheNameHasOneNameEverywhere() {
+        let hidden = talker(7, "")
+        var names = Names()
+        names.take(.memberJoined(hidden))
+        #expect(names[SSRC(7)] == "somebody" && People.name(of: hidden) == "somebody")
+        names.take(.memberChanged(talker(7, "Anna")))
+        #expect(names[SSRC(7)] == "Anna")
+    }
+
+    @Test func theListFitsInEightyColumns() {
+        let lines = people(
+            [talker(1, String(repeating: "W", count: 64), .open), talker(2, "Ben")], untold: 2, listeners: 900
+        ).lines
+        #expect(lines.count == 5)
+        #expect(lines.allSatisfy { "tenfour: \($0)".count <= 80 }, "\(lines)")
+        #expect(lines[2].hasPrefix("  Ben "))
+        #expect(lines[1].contains("here since ") && lines[1].contains("mic open"))
+    }
+
+    @Test func microphonesAreToldWhereMoreIsAskedFor() {
+        var standing = ChannelStanding(
+            RadioConfiguration(local: Endpoint(.anyV4, port: 0), station: RTPSessionConfiguration()))
+        let (closed, open) = (talker(1, "Anna"), talker(1, "Anna", .open))
+        #expect(standing.memberNews(of: .memberJoined(closed), verbose: false) == "Anna is here")
+        standing.take(.memberJoined(closed))
+        #expect(standing.memberNews(of: .memberChanged(open), verbose: false) == nil)
+        #expect(standing.memberNews(of: .memberChanged(open), verbose: true) == "Anna opens the microphone")
+        standing.take(.memberChanged(open))
+        #expect(standing.memberNews(of: .memberChanged(open), verbose: true) == nil, "another SSRC")
+        #expect(standing.memberNews(of: .memberChanged(closed), verbose: true) == "Anna closes the microphone")
+        #expect(standing.memberNews(of: .memberLeft(open), verbose: false) == "Anna has left")
+        standing.take(.memberLeft(open))
+        #expect(standing.tells(of: SSRC(1)), "the end of the sound is no news either")
+    }
+
+    @Test func aMomentIsToldByTheClockOrByTheDay() {
+        let now = 1_700_000_000
+        #expect(People.clock(now - 60, now: now).wholeMatch(of: /\d\d:\d\d/) != nil)
+        #expect(People.clock(now - 3 * 86_400, now: now).wholeMatch(of: /[A-Z][a-z]{2} [ \d]\d/) != nil)
+        // Of a peer whose clock is anywhere.
+        for seconds in [0, Int(UInt32.max)] { #expect(!People.clock(seconds, now: now).isEmpty) }
+    }
+
+    @Test func fiftyNamesFitOnATerminal() {
+        let members = (1...50).map { talker($0, String(repeating: "x", count: 10) + "\($0)") }
+        var who = WhoIsHere(isChannel: true, isAsked: true)
+        let lines = who.lines(of: .listeners(ListenerPage(members: members, position: 0, total: 120)))
+        #expect(lines.count <= 22 && lines.allSatisfy { "tenfour: \($0)".count <= 80 }, "\(lines)")
+        #expect(lines.last == "  w shows the others of 120, from number 51 on")
+        #expect(who.lines(of: .listeners(ListenerPage(members: members, position: 0, total: 120))).isEmpty)
+        var later = WhoIsHere(isChannel: true, isAsked: true)
+        let end = later.lines(of: .listeners(ListenerPage(members: [], position: 120, total: 120)))
+        #expect(end == ["there are no more who listen"])
+    }
+}
+
+/// Who is here, as people see it.
+@Suite(.onItsOwnThread, .inRealTime) struct PeopleTests {
+    private let folder = Folder()
+    private let port = UDPPort.free()
+    private let terminal = Terminal()
+
+    init() { folder.write(longTone, to: "long.wav") }
+
+    private func shows(_ program: Program, _ isAsItShouldBe: (String) -> Bool) -> Bool {
+        program.wait(.seconds(30)) { isAsItShouldBe(terminal.statuses.last ?? "") || !program.isRunning }
+            && isAsItShouldBe(terminal.statuses.last ?? "")
+    }
+
+    /// Its microphone is closed.
+    private func talker(_ name: String, on port: UInt16, with other: UInt16) throws -> Program {
+        try Program(
+            "tenfour",
+            [
+                "talk", "127.0.0.1:\(other)", "-p", "\(port)", "--name", name, "--input", "long.wav", "-o",
+                "\(name).wav",
+            ],
+            in: folder)
+    }
+
+    @Test func aPartnerWithAClosedMicrophoneIsSeen() throws {
+        let receiver = try Program(
+            "tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav"], in: folder, terminal: terminal)
+        #expect(shows(receiver) { $0 == "nobody is heard yet" }, "\(terminal.shown)")
+        let bob = try talker("Bob", on: port + 2, with: port)
+        #expect(shows(receiver) { $0 == "1 here: Bob" }, "\(terminal.shown)")
+        #expect(terminal.shown.contains("127.0.0.1:\(port + 2) is Bob and sends no sound yet"), "\(terminal.shown)")
+        terminal.type("w")
+        #expect(receiver.says("Bob  here since "), "\(terminal.shown)")
+        #expect(terminal.shown.contains("mic closed since "), "\(terminal.shown)")
+        terminal.type("?")
+        #expect(receiver.says("w lists who is here"), "\(terminal.shown)")
+        bob.send(SIGINT)
+        #expect(receiver.says("Bob has left"), "\(terminal.shown)")
+        #expect(shows(receiver) { $0.hasPrefix("nobody is heard") }, "\(terminal.shown)")
+        terminal.type("q")
+        #expect(receiver.wait() == .code(0))
+    }
+
+    @Test func nobodyAnswersOrSomebodyDoes() throws {
+        let alice = try Program(
+            "tenfour",
+            [
+                "talk", "127.0.0.1:\(port + 2)", "-p", "\(port)", "--input", "long.wav", "-o", "alice.wav",
+                "--anonymous",
+            ],
+            in: folder, terminal: terminal)
+        #expect(shows(alice) { $0.hasSuffix("nobody answers") }, "\(terminal.shown)")
+        let bob = try talker("Bob", on: port + 2, with: port)
+        #expect(shows(alice) { $0.hasSuffix("1 here: Bob") }, "\(terminal.shown)")
+        #expect(bob.says("127.0.0.1:\(port) is here and sends no sound yet"), "\(bob.errors)")
+        for program in [alice, bob] {
+            program.send(SIGINT)
+            #expect(program.wait() == .code(0), "\(program.errors)")
+        }
+    }
+
+    @Test func theEndOfTheInputIsTold() throws {
+        folder.write(Recording(channels: [Tone.samples(seconds: 0.5)]).wav(), to: "short.wav")
+        let talker = try Program(
+            "tenfour",
+            ["talk", "127.0.0.1:\(port + 2)", "-p", "\(port)", "--open", "--input", "short.wav", "-o", "heard.wav"],
+            in: folder)
+        #expect(talker.says("short.wav has ended: nothing more is sent"), "\(talker.errors)")
+        talker.send(SIGINT)
+        #expect(talker.wait() == .code(0), "\(talker.errors)")
+        #expect(talker.errors.components(separatedBy: "has ended").count == 2, "\(talker.errors)")
+    }
+
+    @Test func aChannelTellsWhoIsInIt() throws {
+        let made = try tenfour(["channel", "new", "family", "--relay", "127.0.0.1:\(port)"]).output
+        let lines = made.split(separator: "\n").map(String.init)
+        try #require(lines.count == 3)
+        folder.write("bind 127.0.0.1:\(port)\n\(lines[2])", to: "relay.conf")
+        let relay = try Program("tenfour", ["relay", "--config", "relay.conf", "--status-socket", "s"], in: folder)
+        try #require(relay.says("relaying on"), "\(relay.errors)")
+        let listener = try Program(
+            "tenfour", ["listen", "-o", "heard.wav", "--name", "Cleo"], in: folder,
+            environment: ["TENFOUR_LINK": lines[1]],
+            terminal: terminal)
+        #expect(listener.says("nobody else is here"), "\(terminal.shown)")
+        let anna = try Program(
+            "tenfour", ["talk", "--name", "Anna", "--input", "long.wav", "-o", "anna.wav", "-v", "--open"], in: folder,
+            environment: ["TENFOUR_LINK": lines[0]])
+        #expect(listener.says("Anna is here"), "\(terminal.shown)")
+        #expect(anna.says("1 listener here"), "\(anna.errors)")
+        #expect(shows(listener) { $0.hasPrefix("1 here: Anna (open)") }, "\(terminal.shown)")
+        let second = try Program(
+            "tenfour", ["listen", "-o", "other.wav", "--anonymous"], in: folder, environment: ["TENFOUR_LINK": lines[1]]
+        )
+        #expect(shows(listener) { $0.hasPrefix("2 here: Anna (open), 1 listener") }, "\(terminal.shown)")
+        terminal.type("w")
+        #expect(listener.says("Anna  here since "), "\(terminal.shown)")
+        second.send(SIGINT)
+        anna.send(SIGINT)
+        #expect(listener.says("Anna has left"), "\(terminal.shown)")
+        #expect(!terminal.shown.contains("is not heard"), "\(terminal.shown)")
+        #expect(terminal.shown.components(separatedBy: "Anna has left").count == 2, "\(terminal.shown)")
+        terminal.type("q")
+        #expect(listener.wait() == .code(0))
+        for program in [anna, second] { program.wait() }
+    }
+
+    @Test func aNameIsGivenOrKeptBack() throws {
+        let both = try tenfour(["recv", "--name", "Anna", "--anonymous"])
+        #expect(both.end == .code(2) && both.errors.contains("--anonymous hides your name"), "\(both.errors)")
+    }
+}

@@ -1,0 +1,200 @@
+import Glibc
+import TenfourAudioCore
+import TenfourAudioFile
+import TestSupport
+import Testing
+
+/// The player as a person meets it: what it says, writes and answers to keys, on a card that hears nothing.
+@Suite(.onItsOwnThread, .inRealTime) struct PlayTests {
+    private let folder = Folder()
+
+    private func tone(_ name: String, seconds: Double) throws -> String {
+        var file = try AudioFileWriter(path: folder(name), format: .mono)
+        try file.write(Tone.samples(seconds: seconds).span)
+        try file.close()
+        return folder(name)
+    }
+
+    private var nullCard: [String: String] {
+        folder.write("pcm.!default { type null }", to: "asound.conf")
+        return ["ALSA_CONFIG_PATH": folder("asound.conf")]
+    }
+
+    @Test func aQueueIsWrittenToAFile() throws {
+        let names = try [tone("one.wav", seconds: 1), tone("two.wav", seconds: 0.5)]
+        let run = try Program.run("tenfour", ["play"] + names + ["-o", folder("both.wav"), "--channels", "1"])
+        #expect(run.end == .code(0))
+        #expect(run.errors.contains("1/2 \(names[0])") && run.errors.contains("2/2 \(names[1])"))
+        let file = try AudioFileReader(path: folder("both.wav"))
+        #expect(file.frameCount == FrameCount(72_000))
+    }
+
+    @Test func itStartsLaterSlowerAndLower() throws {
+        let name = try tone("tone.wav", seconds: 2)
+        let options = [
+            "--start", "0:01", "--rate", "0.5", "--pitch", "-300", "--volume", "50", "-o", folder("out.wav"),
+        ]
+        #expect(try Program.run("tenfour", ["play", name] + options).end == .code(0))
+        let frames = try #require(try AudioFileReader(path: folder("out.wav")).frameCount)
+        #expect(abs(frames.rawValue - 96_000) < 4_800)
+    }
+
+    @Test func aPlaylistIsPlayedFromItsFolder() throws {
+        _ = try tone("one.wav", seconds: 0.25)
+        folder.write("#EXTM3U\n#EXTINF:1,One\none.wav\nnone.wav\none.wav\n", to: "list.m3u")
+        let run = try Program.run("tenfour", ["play", folder("list.m3u"), "-o", folder("out.wav"), "--channels", "1"])
+        #expect(run.end == .code(0))
+        #expect(run.errors.contains("skipped \(folder("none.wav"))"))
+        #expect(try AudioFileReader(path: folder("out.wav")).frameCount == FrameCount(24_000))
+    }
+
+    @Test(arguments: [
+        "/nowhere/song.mp3", "/dev/null", "http://127.0.0.1:1/song.mp3", "gopher://example.org/song", "/etc/passwd",
+    ])
+    func whatCannotBePlayedEndsInASentence(address: String) throws {
+        let run = try Program.run("tenfour", ["play", address, "-o", folder("out.wav")])
+        #expect(run.end == .code(69))
+        #expect(run.errors.hasPrefix("tenfour: ") && run.errors.count { $0 == "\n" } == 1)
+    }
+
+    @Test(arguments: [
+        ["--rate", "0"], ["--rate", "99"], ["--pitch", "9999"], ["--volume", "101"], ["--start", "1:99"],
+        ["--buffer-size", "none"],
+        ["--start-after", "90"], ["--loop", "-o", "x.wav"], ["--channels", "3"], ["--header", "nocolon"],
+    ])
+    func whatNobodyCanMeanIsRefused(options: [String]) throws {
+        #expect(try Program.run("tenfour", ["play", "song.mp3"] + options, in: folder).end == .code(2))
+    }
+
+    @Test func aPipeIsWrittenToItsEnd() throws {
+        let name = try tone("tone.wav", seconds: 10)
+        let pipe = Pipe()
+        let writer = try Program("cat", [name], output: .descriptor(pipe.input))
+        let player = try Program(
+            "tenfour", ["play", "-", "-o", folder("out.wav"), "--channels", "1"], input: .descriptor(pipe.output))
+        pipe.closeInput()
+        #expect(player.wait(.seconds(60)) == .code(0))
+        writer.wait()
+        #expect(try AudioFileReader(path: folder("out.wav")).frameCount == FrameCount(480_000))
+    }
+
+    @Test func itEndsAfterSoMuchSoundInAFile() throws {
+        let name = try tone("tone.wav", seconds: 10)
+        let run = try Program.run(
+            "tenfour", ["play", name, "--duration", "2.5", "-o", folder("out.wav"), "--channels", "1"])
+        #expect(run.end == .code(0))
+        #expect(try AudioFileReader(path: folder("out.wav")).frameCount == FrameCount(120_000))
+    }
+
+    @Test func aStartBehindTheEndIsToldWithTheLength() throws {
+        let name = try tone("tone.wav", seconds: 10)
+        let run = try Program.run("tenfour", ["play", name, "--start", "1:39", "-o", folder("out.wav")])
+        #expect(run.end == .code(69))
+        #expect(
+            run.errors == "tenfour: \(name): there is no sound after 01:39, because it lasts 00:10; start earlier\n")
+    }
+
+    @Test func whatIsPlayedIsNotWrittenOver() throws {
+        let name = try tone("tone.wav", seconds: 1)
+        #expect(unsafe symlink(name, folder("link.wav")) == 0)
+        for output in [name, folder("link.wav")] {
+            #expect(try Program.run("tenfour", ["play", name, "-o", output]).end == .code(2))
+        }
+        #expect(try AudioFileReader(path: name).frameCount == FrameCount(48_000))
+    }
+
+    @Test func whatIsWrongIsSaidOfAName() throws {
+        folder.write("", to: "empty.mp3")
+        let run = try Program.run("tenfour", ["play", folder("empty.mp3"), "-o", folder("out.wav")])
+        #expect(run.end == .code(69))
+        #expect(run.errors.hasPrefix("tenfour: \(folder("empty.mp3")): "))
+    }
+
+    @Test func keysDoWhatTheyDoInMPV() throws {
+        let name = try tone("long.wav", seconds: 100)
+        let terminal = Terminal()
+        let player = try Program("tenfour", ["play", name], environment: nullCard, terminal: terminal)
+        #expect(player.says("▶ 00:00 / 01:40"))
+        terminal.type(" ")
+        #expect(player.says("⏸ 00:0"))
+        terminal.type("\u{1B}[A")
+        #expect(player.says("⏸ 01:0"))
+        terminal.type("])9m")
+        #expect(player.says("×1.10  +100 ct  muted"))
+        // Steps of a tenth stop at one and a half and at two, and double and halve from anywhere.
+        terminal.type("]]]]")
+        #expect(player.says("×1.50  +100 ct"))
+        terminal.type("]]]")
+        #expect(player.says("×2.00  +100 ct"))
+        terminal.type("}")
+        #expect(player.says("×4.00  +100 ct"))
+        terminal.type("{{{(")
+        #expect(player.says("×0.50  muted"))
+        terminal.type("?")
+        #expect(player.says("q fades out and quits"))
+        terminal.type(" ")
+        #expect(player.says("▶ 01:0"))
+        terminal.type("q")
+        #expect(player.wait(.seconds(20)) == .code(0))
+    }
+
+    /// A file gets the rate and channels of the first item, unless others are asked for.
+    @Test func aWrittenFileIsSampledLikeTheSound() throws {
+        let sound = [Float](repeating: 0.1, count: 22_050)
+        for channels in [1, 2] {
+            let recording = Recording(rate: 22_050, channels: Array(repeating: sound, count: channels))
+            folder.write(recording.wav(), to: "in.wav")
+            folder.write("in.wav\n", to: "list.m3u")
+            for name in ["in.wav", "list.m3u"] {
+                #expect(try Program.run("tenfour", ["play", folder(name), "-o", folder("out.wav")]).end == .code(0))
+                let written = try Recording(wav: folder("out.wav"))
+                #expect(written.rate == 22_050 && written.channels.count == channels && abs(written.seconds - 1) < 0.01)
+            }
+        }
+        let told = ["--sample-rate", "44100", "--channels", "1"]
+        #expect(try Program.run("tenfour", ["play", folder("in.wav"), "-o", folder("out.wav")] + told).end == .code(0))
+        let written = try Recording(wav: folder("out.wav"))
+        #expect(written.rate == 44_100 && written.channels.count == 1 && abs(written.seconds - 1) < 0.01)
+    }
+
+    /// The header of a file that is being written gives no length, or the length so far.
+    @Test(arguments: [0, 96_000]) func aFileThatGrowsIsPlayedToItsNewEnd(told: Int) throws {
+        let whole = Recording(channels: [Tone.samples(seconds: 4)]).wav()
+        var bytes = Array(whole.prefix(44 + 96_000))
+        func tell(_ count: Int) {
+            for index in 0..<4 { bytes[40 + index] = UInt8(truncatingIfNeeded: count >> (8 * index)) }
+        }
+        tell(told)
+        folder.write(bytes, to: "growing.wav")
+        let player = try Program("tenfour", ["play", folder("growing.wav")], environment: nullCard)
+        #expect(player.says("growing.wav"))
+        let file = unsafe open(folder("growing.wav"), O_WRONLY | O_CLOEXEC)
+        defer { close(file) }
+        let rest = Array(whole.dropFirst(bytes.count))
+        #expect(unsafe pwrite(file, rest, rest.count, off_t(bytes.count)) == rest.count)
+        if told > 0 {
+            tell(whole.count - 44)
+            #expect(unsafe pwrite(file, Array(bytes[40..<44]), 4, 40) == 4)
+        }
+        let begin = ContinuousClock.now
+        #expect(player.wait(.seconds(30)) == .code(0), "\(player.errors)")
+        #expect(ContinuousClock.now - begin > .seconds(2), "it ended where the file ended at first")
+    }
+
+    @Test func itsLevelScrollsByAboveTheStatusLine() throws {
+        let name = try tone("long.wav", seconds: 100)
+        let player = try Program("tenfour", ["play", "-V", name], environment: nullCard, terminal: Terminal())
+        #expect(player.says("0 dB"))
+        #expect(player.says("level"))
+        #expect(player.says("█"))
+        player.send(SIGINT)
+        #expect(player.wait(.seconds(20)) == .code(0))
+    }
+
+    @Test func aSignalEndsItInTime() throws {
+        let player = try Program("tenfour", ["play", tone("long.wav", seconds: 100)], environment: nullCard)
+        #expect(player.says("long.wav"))
+        player.send(SIGINT)
+        #expect(player.wait(.seconds(20)) == .code(0))
+    }
+}

@@ -1,0 +1,145 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// A channel that is kept under its name.
+@Suite(.onItsOwnThread, .inRealTime) struct SavedLinkTests {
+    private let folder = Folder()
+    private var home: [String: String] { ["XDG_CONFIG_HOME": folder("config")] }
+    private var file: String { folder("config") + "/tenfour/family.link" }
+
+    private func run(_ arguments: String, _ environment: [String: String]? = nil) throws
+        -> (end: Program.End, output: String, errors: String)
+    {
+        try tenfour(
+            arguments.split(separator: " ").map(String.init), in: folder, environment: environment ?? home)
+    }
+
+    /// Makes the channel; returns its talk link.
+    private func make(_ options: String = "") throws -> String {
+        let made = try run("channel new Family --save \(options)")
+        #expect(made.end == .code(0), "\(made.errors)")
+        #expect(made.errors.contains("the talk link is saved in \(file)"), "\(made.errors)")
+        return String(made.output.prefix { $0 != "\n" })
+    }
+
+    private func mode(_ path: String) -> mode_t {
+        var status = stat()
+        unsafe stat(path, &status)
+        return status.st_mode & 0o777
+    }
+
+    private func clean() {
+        unsafe unlink(file)
+        unsafe rmdir(folder("config") + "/tenfour")
+        unsafe rmdir(folder("config"))
+    }
+
+    @Test func theLinkIsKeptForItsOwnerAloneAndNeverWrittenOver() throws {
+        defer { clean() }
+        umask(0)
+        let link = try make()
+        #expect(Folder.text(of: file) == link + "\n")
+        #expect(mode(file) == 0o600 && mode(folder("config") + "/tenfour") == 0o700)
+        let again = try run("channel new family --save")
+        #expect(again.end == .code(69) && again.output == "", "no link is made that is lost")
+        #expect(again.errors.contains("\(file) already exists"), "\(again.errors)")
+        #expect(Folder.text(of: file) == link + "\n")
+        // A symbolic link at the place is not followed either.
+        unsafe unlink(file)
+        unsafe symlink(folder("elsewhere"), file)
+        #expect(try run("channel new family --save").end == .code(69))
+        #expect(unsafe access(folder("elsewhere"), F_OK) != 0)
+    }
+
+    @Test func aNameWithADotIsAHostsAndNotKept() throws {
+        let result = try run("channel new bob.local --save")
+        #expect(result.end == .code(2) && result.output == "")
+        #expect(result.errors.contains("without a dot"), "\(result.errors)")
+    }
+
+    @Test func withoutConfigurationHomeItLiesInTheHomesOwn() throws {
+        let home = ["HOME": folder("home"), "XDG_CONFIG_HOME": ""]
+        let path = folder("home") + "/.config/tenfour/family.link"
+        defer {
+            unsafe unlink(path)
+            for name in ["/.config/tenfour", "/.config", ""] { unsafe rmdir(folder("home") + name) }
+        }
+        #expect(try run("channel new family --save", home).errors.contains(path))
+        #expect(mode(path) == 0o600)
+        #expect(try run("channel keys family", home).end == .code(0))
+    }
+
+    /// Two stations and a listener find the channel by its name, and say so.
+    @Test func stationsFindTheChannelByItsName() throws {
+        defer { clean() }
+        folder.write(longTone, to: "long.wav")
+        // The link names this machine, so that the station that answers is another's.
+        let port = UDPPort.free()
+        let link = try make("--relay 127.0.0.1:\(port)")
+        let answering = "tenfour://:\(port)/family#" + link.split(separator: "#")[1]
+        let station = try Program(
+            "tenfour", ["listen", "--link-file", "answer", "-o", "heard.wav"], in: prepared(answering))
+        try #require(station.takes(port: port), "\(station.errors)")
+        let sender = try Program(
+            "tenfour", ["send", "long.wav", "Family"], in: folder, environment: home)
+        let says = "is the channel saved in \(file); write"
+        #expect(sender.says(says) && sender.says("in the channel"), "\(sender.errors)")
+        let listener = try Program(
+            "tenfour", ["listen", "family", "-o", "other.wav"], in: folder, environment: home)
+        #expect(listener.says(says) && listener.says("hearing"), "\(listener.errors)")
+        for program in [sender, listener, station] {
+            program.send(SIGINT)
+            #expect(program.wait() == .code(0), "\(program.errors)")
+        }
+    }
+
+    /// A second station of the machine does not answer the channel too: nobody would hear it.
+    @Test func withoutARelayASecondStationOfTheMachineJoinsTheFirst() throws {
+        folder.write(longTone, to: "long.wav")
+        let port = UDPPort.free()
+        let secret = try tenfour(["channel", "new", "family"]).output.split(separator: "\n")[0].split(separator: "#")[1]
+        let link = ["TENFOUR_LINK": "tenfour://:\(port)/family#\(secret)"]
+        let first = try Program(
+            "tenfour", ["talk", "--input", "long.wav", "-o", "first.wav", "--name", "Anna"], in: folder,
+            environment: link)
+        try #require(first.takes(port: port) && first.says("come to port \(port) of this machine"), "\(first.errors)")
+        for options in [[], ["-p", "\(UDPPort.free())"]] as [[String]] {
+            let second = try Program(
+                "tenfour", ["talk", "--open", "--input", "long.wav", "-o", "second.wav", "--name", "Ben"] + options,
+                in: folder, environment: link)
+            #expect(second.says("at the station on port \(port) of this machine"), "\(second.errors)")
+            #expect(second.says("1 here: Anna") && first.says("Ben is here"), "\(second.errors) \(first.errors)")
+            second.send(SIGINT)
+            #expect(second.wait() == .code(0), "\(second.errors)")
+            #expect(first.says("Ben has left"), "\(first.errors)")
+        }
+    }
+
+    @Test func aNameThatIsNearlyASavedChannelsGetsAHint() throws {
+        defer { clean() }
+        _ = try make()
+        for arguments in ["talk famly --input missing.wav -o x.wav", "listen famly", "send missing.wav famly"] {
+            let result = try run(arguments)
+            #expect(result.errors.contains("did you mean the saved channel family?"), "\(result.errors)")
+        }
+        #expect(!(try run("talk unlike -o x.wav")).errors.contains("did you mean"))
+    }
+
+    private func prepared(_ link: String) -> Folder {
+        folder.write(link + "\n", to: "answer")
+        return folder
+    }
+
+    /// With a port it is a host, whatever was saved; and a file that others may read is refused as any other.
+    @Test func aNameWithAPortIsAHost() throws {
+        defer { clean() }
+        _ = try make()
+        let host = try run("talk family:5004 --input missing.wav -o x.wav")
+        #expect(!host.errors.contains("is the channel saved in"), "\(host.errors)")
+        #expect(host.errors.contains("no host is called family"), "\(host.errors)")
+        unsafe chmod(file, 0o644)
+        let open = try run("listen family -o x.wav")
+        #expect(open.end == .code(69) && open.errors.contains("chmod 600 \(file)"), "\(open.errors)")
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// How `send` ends, and what it says of whether anybody heard it.
+@Suite(.onItsOwnThread) struct SendEndTests {
+    private let folder = Folder()
+
+    init() { folder.write(Recording(channels: [Tone.samples(seconds: 2)]).wav(), to: "in.wav") }
+
+    @Test func aPortWhereNobodyListensIsAFailure() throws {
+        let result = try tenfour(["send", "--input", "in.wav", "rtp://127.0.0.1:\(UDPPort.free())"], in: folder)
+        #expect(result.end == .code(69), "\(result.errors)")
+        #expect(result.errors.contains(/tenfour: every datagram was refused \(127\.0\.0\.1:\d+: connection refused\)/))
+        #expect(result.errors.contains("start the receiver first"), "\(result.errors)")
+        #expect(result.errors.contains(", no reports came"), "\(result.errors)")
+    }
+
+    @Test func oneWhoTakesAllAndSaysNothingIsNoFailureAndGivesNoScore() throws {
+        let socket = PlainSocket()
+        let result = try tenfour(
+            ["send", "--input", "in.wav", "rtp://127.0.0.1:\(socket.port)", "--report", "sent.json"], in: folder)
+        #expect(result.end == .code(0), "\(result.errors)")
+        #expect(
+            result.errors.contains(", no reports came") && !result.errors.contains("lost"), "\(result.errors)")
+        let json = try JSONSerialization.jsonObject(with: Data(Folder.bytes(of: folder("sent.json")))) as? [String: Any]
+        let whole = try #require(json?["whole"] as? [String: Any])
+        #expect(whole["score"] is NSNull && (whole["sent"] as? [String: Any])?["score"] is NSNull, "\(whole)")
+    }
+
+    @Test func oneWhoReportsIsQuoted() throws {
+        let receiver = try Receiver()
+        let result = try tenfour(["send", "--input", "in.wav", receiver.uri], in: folder)
+        #expect(result.end == .code(0), "\(result.errors)")
+        #expect(result.errors.contains(", 0 of them lost"), "\(result.errors)")
+        _ = try receiver.tone()
+    }
+}

@@ -1,0 +1,103 @@
+import TenfourAudioCore
+import TenfourCallQuality
+import TenfourChannelKeys
+import TenfourChannelMember
+import TenfourPackets
+import Testing
+
+@testable import TenfourRadio
+@testable import TenfourSession
+@testable import tenfour
+
+/// What is told of the loss of what was sent.
+struct SentMeterTests {
+    private struct Sender: ~Copyable {
+        var station: RTPSession
+        var meter: SentMeter
+        var count = 0
+
+        init(frame: Duration = .milliseconds(20)) {
+            meter = SentMeter(keepsSeconds: true, frame: frame)
+            var configuration = RTPSessionConfiguration()
+            configuration.remotes = [Endpoint(.loopbackV4, port: 6_000)]
+            station = RTPSession(identity: Identity(ssrc: SSRC(1)), configuration: configuration, at: .start)
+        }
+
+        mutating func send(packets: Int) {
+            let payload: [UInt8] = [0xF8, 1, 2]
+            for _ in 0..<packets {
+                station.send(
+                    payload.span, at: FrameCount(960 * count), startsTalkspurt: count == 0,
+                    now: .start + .milliseconds(20 * count))
+                count += 1
+            }
+            meter.look(at: RadioSnapshot(station: station, elapsed: .milliseconds(20 * count)))
+        }
+
+        mutating func hear(of lostCount: Int, from receiver: UInt32) {
+            meter.take(
+                ReceiverView(lossShare: 0, lostCount: lostCount, jitter: .zero, roundTrip: nil), of: SSRC(receiver))
+        }
+
+        var lostShare: String? {
+            meter.members.whole.first { $0.0 == "lost_share" }.map { $0.1.line }
+        }
+    }
+
+    private let joined = ChannelEvent.joined(.talk, seenAt: Endpoint(.loopbackV4, port: 6_000))
+
+    /// Another relay, or the same started anew, knows nothing of what was sent before it came.
+    /// The same loss costs more where packets are short, as the score of the report says.
+    @Test func shortPacketsScoreLess() throws {
+        let scores = try [Duration.microseconds(2_500), .milliseconds(20)].map { frame in
+            var sender = Sender(frame: frame)
+            sender.send(packets: 50)
+            sender.hear(of: 5, from: 2)
+            let score = sender.meter.members.whole.first { $0.0 == "score" }?.1.line
+            return try #require(score.flatMap { Double($0) })
+        }
+        #expect(scores[0] < scores[1] - 0.3, "\(scores)")
+    }
+
+    @Test func whatWasSentWhileTheRelayWasGoneIsLost() {
+        var sender = Sender()
+        sender.meter.take(joined)
+        sender.send(packets: 100)
+        sender.hear(of: 2, from: 8)
+        sender.send(packets: 25)
+        sender.meter.take(.lost)
+        sender.send(packets: 75)
+        #expect(sender.meter.lostCount == 102, "an outage that goes on")
+        sender.meter.take(joined)
+        sender.send(packets: 200)
+        sender.hear(of: 1, from: 9)
+        #expect(sender.meter.lostCount == 103)
+        #expect(sender.lostShare == "0.2575")
+        let seconds = sender.meter.members.seconds.compactMap { members in
+            members.first { $0.0 == "lost" }.flatMap { Int($0.1.line) }
+        }
+        #expect(seconds.reduce(0, +) == 103, "\(seconds)")
+    }
+
+    /// One that takes its leave has heard all until then.
+    @Test func aRelayThatStopsHasHeardAll() {
+        var sender = Sender()
+        sender.send(packets: 50)
+        sender.hear(of: 0, from: 8)
+        sender.send(packets: 50)
+        sender.meter.take(.closed(.stopping))
+        sender.send(packets: 10)
+        sender.meter.take(joined)
+        sender.send(packets: 10)
+        #expect(sender.meter.lostCount == 10)
+    }
+
+    @Test func beforeTheFirstReportNothingIsKnown() {
+        var sender = Sender()
+        sender.send(packets: 50)
+        sender.meter.take(.lost)
+        #expect(sender.meter.lostCount == nil)
+        sender.hear(of: 3, from: 8)
+        #expect(sender.meter.lostCount == 3)
+    }
+}

@@ -1,0 +1,63 @@
+import TestSupport
+import Testing
+
+/// Ours with ours, over roads that are not a plain IPv4 address.
+@Suite(.onItsOwnThread, .inRealTime) struct OursInOursTests {
+    private let folder = Folder()
+    private let port = UDPPort.free()
+    /// Until the one who was heard has said good-bye.
+    private static let once = ["--oneshot", "--jitter", "300ms"]
+
+    init() { folder.write(toneFile, to: "tone.wav") }
+
+    @Test func twoStationsHearOneMulticast() throws {
+        let uri = "rtp://@239.255.\(port >> 8).\(port & 255):\(port)"
+        let receivers = try ["one.wav", "two.wav"].map {
+            try Program("tenfour", ["recv", uri, "--interface", "lo", "-o", $0] + Self.once, in: folder)
+        }
+        for receiver in receivers { try #require(receiver.says("Ctrl-C ends it"), "\(receiver.errors)") }
+        try sendTone(to: uri, ["--interface", "lo"], in: folder)
+        for receiver in receivers { #expect(receiver.wait() == .code(0), "\(receiver.errors)") }
+        for name in ["one.wav", "two.wav"] { try expect(inFile: folder(name)) }
+    }
+
+    @Test func aMulticastIsFoundByItsSDP() throws {
+        let uri = "rtp://@239.255.\(port >> 8).\(port & 255):\(port)"
+        try describe(uri, ["--interface", "lo"], in: folder)
+        let receiver = try Program(
+            "tenfour", ["recv", "live.sdp", "--interface", "lo", "-o", "heard.wav"] + Self.once, in: folder)
+        try #require(receiver.says("Ctrl-C ends it"), "\(receiver.errors)")
+        try sendTone(to: uri, ["--interface", "lo"], in: folder)
+        #expect(receiver.wait() == .code(0), "\(receiver.errors)")
+        try expect(inFile: folder("heard.wav"))
+    }
+
+    @Test func soundGoesOverIPv6() throws {
+        let receiver = try Program(
+            "tenfour", ["recv", "rtp://[::1]:\(port)", "-o", "heard.wav"] + Self.once, in: folder)
+        try #require(receiver.takes(port: port), "\(receiver.errors)")
+        try sendTone(to: "rtp://[::1]:\(port)", [], in: folder)
+        #expect(receiver.wait() == .code(0), "\(receiver.errors)")
+        try expect(inFile: folder("heard.wav"))
+    }
+
+    /// One who listens on any address hears IPv4 and IPv6.
+    @Test func oneSocketHearsBothFamilies() throws {
+        for host in ["127.0.0.1", "[::1]"] {
+            let receiver = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav"] + Self.once, in: folder)
+            try #require(receiver.takes(port: port), "\(receiver.errors)")
+            try sendTone(to: "rtp://\(host):\(port)", [], in: folder)
+            #expect(receiver.wait() == .code(0), "\(receiver.errors)")
+            try expect(inFile: folder("heard.wav"))
+        }
+    }
+
+    @Test(arguments: ["2.5ms", "60ms"])
+    func theShortestAndTheLongestPacketsGoThrough(frame: String) throws {
+        let receiver = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav"] + Self.once, in: folder)
+        try #require(receiver.takes(port: port), "\(receiver.errors)")
+        try sendTone(to: "rtp://127.0.0.1:\(port)", ["--frame", frame], in: folder)
+        #expect(receiver.wait() == .code(0), "\(receiver.errors)")
+        try expect(inFile: folder("heard.wav"))
+    }
+}

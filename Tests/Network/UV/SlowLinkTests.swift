@@ -1,0 +1,129 @@
+import Glibc
+import TenfourAudioCore
+import TenfourSession
+import TestSupport
+import Testing
+
+@testable import TenfourUV
+
+/// Five hundred listeners behind a slow interface, in a network of the thread's own that ends with it.
+@Suite(.enabled(if: SlowLink.isPossible, "needs root, and ip and tc of iproute2"))
+struct SlowLinkTests {
+    /// The socket's buffer is the smaller one: it says EAGAIN.
+    @Test func whatTheSocketHasNoRoomForIsSentLater() throws {
+        let counts = try SlowLink.run(rate: "100mbit", limit: "20mb", sendBufferSize: 50_000)
+        #expect(counts.fanOut.offered == 500 * 100)
+        #expect(counts.fanOut.sent + counts.fanOut.dropped == counts.fanOut.offered && counts.fanOut.failed == 0)
+        #expect(counts.arrived == counts.fanOut.sent)
+        #expect(counts.fanOut.sent * 100 > counts.fanOut.offered * 99, "the link is fast enough for all")
+    }
+
+    /// The interface's queue is the smaller one: it says ENOBUFS.
+    @Test func whatTheQueueHasNoRoomForIsSentLater() throws {
+        let counts = try SlowLink.run(rate: "100mbit", limit: "30kb", sendBufferSize: 4 << 20)
+        #expect(counts.fanOut.sent + counts.fanOut.dropped == counts.fanOut.offered && counts.fanOut.failed == 0)
+        #expect(counts.arrived == counts.fanOut.sent)
+        #expect(counts.fanOut.sent * 10 > counts.fanOut.offered * 9, "the link is fast enough for nearly all")
+    }
+
+    @Test(arguments: [("30kb", 4 << 20), ("20mb", 50_000)])
+    func whatALinkCannotCarryIsCountedToThePacket(limit: String, sendBufferSize: Int) throws {
+        let counts = try SlowLink.run(rate: "10mbit", limit: limit, sendBufferSize: sendBufferSize)
+        #expect(counts.fanOut.sent + counts.fanOut.dropped == counts.fanOut.offered && counts.fanOut.failed == 0)
+        #expect(counts.arrived == counts.fanOut.sent)
+        #expect(counts.fanOut.dropped > counts.fanOut.offered / 2)
+    }
+}
+
+private struct SlowLink {
+    var fanOut: FanOutStatistics
+    /// At the other end of the link.
+    var arrived: Int
+
+    static let isPossible =
+        geteuid() == 0 && (try? Program.run("tc", ["-V"])) != nil && (try? Program.run("ip", ["-V"])) != nil
+
+    /// A hundred packets of 100 bytes, 20 ms apart, to 500 addresses behind a token bucket.
+    static func run(rate: String, limit: String, sendBufferSize: Int) throws -> SlowLink {
+        let box = Box()
+        TestThread { box.result = Result { try onThisThread(rate, limit, sendBufferSize) } }.join()
+        guard let result = box.result else { throw Failure(text: "the thread did nothing") }
+        return try result.get()
+    }
+
+    private final class Box: @unchecked Sendable {
+        var result: Result<SlowLink, any Error>?
+    }
+
+    private struct Failure: Error { var text: String }
+
+    private static func onThisThread(_ rate: String, _ limit: String, _ sendBufferSize: Int) throws -> SlowLink {
+        try leaveTheNetwork()
+        for line in [
+            "ip link set lo up", "ip link add near type veth peer name far",
+            "ip link set near arp off", "ip link set far arp off", "ip address add 10.9.0.1/16 dev near",
+            "ip link set near up", "ip link set far up",
+            "tc qdisc add dev near root tbf rate \(rate) burst 5kb limit \(limit)",
+        ] {
+            let words = line.split(separator: " ").map(String.init)
+            let (end, _, errors) = try Program.run(words[0], Array(words.dropFirst()))
+            if end != .code(0) { throw Failure(text: "\(line): \(errors)") }
+        }
+
+        let loop = try EventLoop()
+        var options = fanOutOptions
+        options.sendBufferSize = sendBufferSize
+        let socket = try UDPSocket(on: loop, bindingTo: Endpoint(.v4(0x0A09_0001), port: 0), options: options)
+        socket.receive { _, _, _ in }
+        let backlog = try Backlog(of: socket, on: loop)
+        let fanOut = FanOut(sharing: backlog)
+        for member in 0..<500 { fanOut.add(member, at: Endpoint(.v4(0x0A09_0100 + UInt32(member)), port: 5_004)) }
+
+        let before = try arrivals()
+        var packets = 0
+        var timer: LoopTimer?
+        timer = try loop.makeTimer { [unowned loop] in
+            if packets == 100 { return }
+            packets += 1
+            fanOut.send([UInt8](repeating: UInt8(packets), count: 100))
+            timer?.arm(at: loop.now + .milliseconds(20))
+        }
+        timer?.arm(at: loop.now)
+        try UVTests.run(loop) { packets == 100 && backlog.isEmpty }
+        timer = nil
+        // What the queue of the interface still holds goes at its rate.
+        var arrived = try arrivals() - before
+        for _ in 0..<1_000 where arrived < fanOut.statistics.sent {
+            usleep(10_000)
+            arrived = try arrivals() - before
+        }
+        usleep(100_000)
+        return SlowLink(fanOut: fanOut.statistics, arrived: try arrivals() - before)
+    }
+
+    /// The C function is `unshare`, which the C library declares for `_GNU_SOURCE` only.
+    private static func leaveTheNetwork() throws {
+        typealias Unshare = @convention(c) (Int32) -> Int32
+        guard let symbol = unsafe dlsym(nil, "unshare") else { throw Failure(text: "no unshare") }
+        let newNetwork: Int32 = 0x4000_0000
+        let code = unsafe unsafeBitCast(symbol, to: Unshare.self)(newNetwork)
+        if code != 0 { throw Failure(text: "unshare: \(NetworkError.text(for: errno))") }
+        for family in ["all", "default"] {
+            let path = "/proc/sys/net/ipv6/conf/\(family)/disable_ipv6"
+            let file = unsafe fopen(path, "w")
+            if let file = unsafe file {
+                unsafe fputs("1", file)
+                unsafe fclose(file)
+            }
+        }
+    }
+
+    /// Packets that the far end has received, by the kernel's count.
+    private static func arrivals() throws -> Int {
+        for line in Folder.text(of: "/proc/thread-self/net/dev").split(separator: "\n") {
+            let words = line.split { $0 == " " || $0 == ":" }
+            if words.first == "far", words.count > 2, let count = Int(words[2]) { return count }
+        }
+        throw Failure(text: "the link is gone")
+    }
+}

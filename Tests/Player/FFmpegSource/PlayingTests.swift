@@ -1,0 +1,142 @@
+#if FFmpeg
+    import TenfourFFmpegSource
+    import TenfourMediaSource
+    import TenfourAudioCore
+    import TestSupport
+    import Testing
+
+    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct PlayingTests {
+        private static let format = LPCMFormat(rate: SampleRate(hertz: CodedAudio.rate), channelCount: 2)
+
+        @Test(arguments: Making.allCases)
+        func everyFormatPlaysToItsLastSampleAsFFmpegPlaysIt(_ making: Making) throws {
+            let reader = try openFFmpegFeed(StoredBytes(making.bytes), format: Self.format)
+            let first = reader.parser.duration
+            let heard = try reader.readAll()
+            let expected = try Files.decoded(making.path, rate: CodedAudio.rate, channelCount: 2)
+            // What fills up the last packet of AAC in MP4 is cut off here; a resampler may round an end otherwise.
+            #expect(abs(heard.count - expected.count) / 2 <= 32)
+            var worst: Float = 0
+            for index in 0..<min(heard.count, expected.count) {
+                worst = max(worst, abs(heard[index] - expected[index]))
+            }
+            #expect(worst < 1e-4)
+
+            let duration = Double(heard.count / 2) / Double(CodedAudio.rate)
+            // An encoder's filling that nothing tells about: two frames of 26 ms at most, of 52 ms at half the rate.
+            #expect(abs(duration - 30) < 0.11)
+            #expect(reader.parser.duration?.isExact == true)
+            #expect(abs((reader.parser.duration?.value ?? .zero).inSeconds - duration) < 0.001)
+            #expect(abs(reader.position.value.inSeconds - duration) < 0.001)
+            // Before that it was right, or said to be a guess that is not far off.
+            #expect(abs((first?.value ?? .zero).inSeconds - duration) < (first?.isExact == true ? 0.001 : 4))
+            #expect((reader as? FFmpegReader)?.damagedPacketCount ?? 0 == 0)
+        }
+
+        @Test(arguments: [Making.mp3Variable, .m4aLast, .flac, .oggVorbis, .aiff])
+        func anotherRateAndOneChannelComeOutAsLong(_ making: Making) throws {
+            let format = LPCMFormat(rate: .opus, channelCount: 1)
+            let heard = try openFFmpegFeed(StoredBytes(making.bytes), format: format).readAll()
+            #expect(abs(heard.count - 30 * 48_000) <= 2)
+            #expect(heard.allSatisfy { abs($0) <= 1.01 })
+        }
+
+        @Test(arguments: [Making.mp3Variable, .aacADTS, .m4aLast, .flac, .oggVorbis])
+        func packetsTellWhereTheyLieAndHowLongTheyAre(_ making: Making) throws {
+            let reader = try openFFmpegFeed(StoredBytes(making.bytes), format: Self.format)
+            let byteCount = try making.bytes.count
+            var (end, frames, bytes) = (0, 0, 0)
+            while let packet = try reader.parser.nextPacket() {
+                #expect(packet.byteCount > 0 && packet.offset + packet.byteCount <= byteCount)
+                #expect(packet.offset >= end || making == .oggVorbis)
+                end = packet.offset + packet.byteCount
+                frames += packet.frameCount.rawValue
+                bytes += packet.byteCount
+            }
+            #expect(abs(Double(frames) / Double(CodedAudio.rate) - 30) < (making == .oggVorbis ? 0.5 : 0.2))
+            let rate = try #require(reader.parser.bitRate)
+            #expect(abs(Double(rate) - Double(bytes) * 8 / 30) < Double(rate) / 20)
+        }
+
+        /// A file may be longer than memory: what lies a minute ahead is not looked at.
+        @Test(arguments: Making.allCases.filter { $0 != .m4aLast })
+        func nothingFarAheadIsReadWhilePlaying(_ making: Making) throws {
+            let download = StoredBytes(try making.bytes, isHere: false)
+            let reader = try openFFmpegFeed(download, format: Self.format)
+            let share = try making.bytes.count / 30
+            for second in 1...8 {
+                _ = try reader.readSome(CodedAudio.rate)
+                #expect(download.readEnd < (second + 4) * 2 * share + 262_144)
+            }
+            #expect(download.jumpCount < 6)
+        }
+
+        @Test func threeMegabytesOfCoverAreSteppedOver() throws {
+            let folder = Folder()
+            try Files.run(
+                "ffmpeg",
+                [
+                    "-v", "error", "-y", "-f", "lavfi", "-i", "nullsrc=s=1024x1024,geq=random(1)*255:128:128",
+                    "-frames:v", "1",
+                    folder("cover.png"),
+                ])
+            #expect(Folder.bytes(of: folder("cover.png")).count > 1_000_000)
+            for (name, options) in [("a.mp3", ["-q:a", "4"]), ("a.m4a", ["-c:v", "copy"]), ("a.flac", [])] {
+                try Files.run(
+                    "ffmpeg",
+                    ["-v", "error", "-y", "-i", Files.shared.wav, "-i", folder("cover.png"), "-map", "0", "-map", "1"]
+                        + options + [
+                            "-c:v", "copy", "-disposition:v", "attached_pic", "-metadata", "title=A \u{1B}[31m song",
+                            "-metadata", "artist=Somebody", folder(name),
+                        ])
+                let download = StoredBytes(Folder.bytes(of: folder(name)), isHere: false)
+                let reader = try openFFmpegFeed(download, format: Self.format)
+                #expect(reader.parser.track.title == "A \u{FFFD}[31m song")
+                #expect(reader.parser.track.artist == "Somebody")
+                if name == "a.mp3" { #expect(download.readByteCount < 400_000) }
+                #expect(abs(try reader.readAll().count / 2 - 30 * CodedAudio.rate) < 32)
+            }
+        }
+
+        @Test(arguments: [Making.m4aFirst, .m4aLast], [true, false])
+        func anIndexAtEitherEndIsFoundWhereNothingComesTwice(_ making: Making, knowsLength: Bool) throws {
+            let download = StoredBytes(try making.bytes, knowsLength: knowsLength, isSeekable: false)
+            let reader = try openFFmpegFeed(download, format: Self.format)
+            #expect(abs(try reader.readAll().count / 2 - 30 * CodedAudio.rate) < 32)
+        }
+
+        /// What had to be kept to be played can be gone about in, too.
+        @Test func whatIsAllHeldCanBeSought() throws {
+            let reader = try openFFmpegFeed(
+                StoredBytes(try Making.m4aLast.bytes, isSeekable: false), format: Self.format)
+            _ = try reader.readSome(CodedAudio.rate)
+            _ = try reader.seek(to: .seconds(20))
+            #expect(abs(try reader.readAll().count / 2 - 10 * CodedAudio.rate) < 32)
+        }
+
+        /// As radio is: no length, no way back, and it begins somewhere in a frame.
+        @Test(arguments: [Making.mp3ConstantWithoutTag, .aacADTS, .oggVorbis, .flac])
+        func whatHasNoLengthAndNoWayBackPlays(_ making: Making) throws {
+            let torn = [Making.mp3ConstantWithoutTag, .aacADTS].contains(making) ? 1_000 : 0
+            let bytes = Array(try making.bytes.dropFirst(torn))
+            let reader = try openFFmpegFeed(
+                StoredBytes(bytes, knowsLength: false, isSeekable: false), format: Self.format)
+            #expect(reader.parser.duration?.isExact != true || making == .flac)
+            let heard = try reader.readAll()
+            #expect(abs(Double(heard.count / 2) / Double(CodedAudio.rate) - 30) < 0.2)
+            #expect(reader.parser.duration?.isExact == true)
+        }
+
+        @Test func interruptedAndResumedItGoesOn() throws {
+            let download = StoredBytes(try Making.m4aFirst.bytes)
+            let reader = try openFFmpegFeed(download, format: Self.format)
+            _ = try reader.readSome(44_100)
+            download.interrupt()
+            #expect(throws: ReaderError.parse(.download(.interrupted))) { try reader.readAll() }
+            #expect(throws: ReaderError.parse(.download(.interrupted))) { try reader.seek(to: .seconds(29)) }
+            download.resume()
+            _ = try reader.seek(to: .seconds(29))
+            #expect(abs(try reader.readAll().count / 2 - CodedAudio.rate) < 32)
+        }
+    }
+#endif

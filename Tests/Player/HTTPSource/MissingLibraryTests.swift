@@ -1,0 +1,29 @@
+import TenfourMediaSource
+import Testing
+
+@testable import TenfourHTTPSource
+
+@Suite struct MissingLibraryTests {
+    @Test(arguments: ["libcurl.so.0", "libc.so.6"])
+    func withoutLibcurlThereIsASentenceThatBringsIt(_ file: String) {
+        do throws(ByteSourceError) {
+            _ = try openCurl(file)
+            Issue.record("\(file) was taken for libcurl")
+        } catch {
+            guard case .failed(let sentence) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(sentence.contains("apt-get install libcurl4") && sentence.contains(file))
+        }
+    }
+
+    /// Debian 12 and Ubuntu 22.04 and 23.04; Ubuntu 24.04, Debian 13 and what may come.
+    @Test(arguments: [
+        ("glibc 2.36", "libcurl4"), ("glibc 2.35", "libcurl4"), ("glibc 2.37", "libcurl4"),
+        ("glibc 2.39", "libcurl4t64"), ("glibc 2.41", "libcurl4t64"), ("glibc 3.0", "libcurl4t64"),
+    ])
+    func thePackageIsThatOfTheRelease(libc: String, package: String) {
+        #expect(curlPackage(libc: libc) == package)
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import TenfourHTTPSource
+import TenfourMediaSource
+import TestSupport
+
+extension ByteSource {
+    /// So many bytes from `offset` on; fewer at the end.
+    func bytes(from offset: Int, _ count: Int = .max) throws(ByteSourceError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
+        defer { unsafe room.deallocate() }
+        while bytes.count < count {
+            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<min(room.count, count - bytes.count)])
+            let got = try unsafe read(at: offset + bytes.count, into: part)
+            if got == 0 { break }
+            unsafe bytes.append(contentsOf: part[..<got])
+        }
+        return bytes
+    }
+
+    /// All of it.
+    func all() throws(ByteSourceError) -> [UInt8] { try bytes(from: 0) }
+
+    /// Why there is nothing.
+    func refusal() -> String? {
+        do throws(ByteSourceError) {
+            _ = try bytes(from: 0, 1)
+            return nil
+        } catch {
+            guard case .failed(let sentence) = error else { return "\(error)" }
+            return sentence
+        }
+    }
+
+    func wait(_ time: Duration = .seconds(20), until isThere: (ByteSourceState) -> Bool) -> Bool {
+        let deadline = ContinuousClock.now + time
+        while !isThere(state) {
+            if ContinuousClock.now > deadline { return false }
+            usleep(2_000)
+        }
+        return true
+    }
+}
+
+extension SoundServer {
+    /// Of a folder in which there is `song`.
+    convenience init(_ folder: Folder, song: [UInt8]) throws {
+        folder.write(song, to: "song")
+        try self.init(folder)
+    }
+}
+
+/// Bytes that tell where they lie.
+func sound(_ byteCount: Int) -> [UInt8] {
+    (0..<byteCount).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 11) }
+}

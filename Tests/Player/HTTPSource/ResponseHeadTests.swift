@@ -1,0 +1,93 @@
+import Testing
+
+@testable import TenfourHTTPSource
+
+struct ResponseHeadTests {
+    private func head(_ lines: String...) -> ResponseHead {
+        var head = ResponseHead()
+        for line in lines { head.take(Array((line + "\r\n").utf8).span) }
+        return head
+    }
+
+    @Test func whatMattersIsFoundHoweverItIsWritten() {
+        let head = head(
+            "HTTP/1.1 206 Partial Content", "CONTENT-LENGTH:  500 ", "content-range: Bytes 500-999/1000", "ETag: \"x\"",
+            "Content-Type: audio/\u{1B}mpeg", "")
+        #expect(head.bodyByteCount == 500 && head.entityTag == "\"x\"")
+        #expect(head.contentRange == .init(first: 500, total: 1000))
+        #expect(head.contentType == "audio/\u{FFFD}mpeg")
+    }
+
+    @Test func theLastResponseCounts() {
+        #expect(head("HTTP/1.1 302 Found", "Content-Length: 5", "ETag: a", "", "HTTP/1.1 200 OK", "").entityTag == nil)
+    }
+
+    @Test(arguments: ["-1", "", "1e3", "99999999999999999999", "+5", "5 6", "0x10"])
+    func aLengthThatIsNoNumberIsNone(value: String) {
+        #expect(head("HTTP/1.1 200 OK", "Content-Length: \(value)").bodyByteCount == nil)
+    }
+
+    @Test func anOldStationIsOne() {
+        let head = head("ICY 200 OK", "icy-name: A", "icy-metaint:8192")
+        #expect(head.isStation && head.stationName == "A" && head.metadataInterval == 8192)
+    }
+
+    @Test func noiseTrapsNothing() {
+        var state: UInt64 = 9
+        for _ in 0..<20_000 {
+            var head = ResponseHead()
+            for start in ["content-range: bytes ", "icy-metaint:", "Content-Length:", "HTTP/"] {
+                let noise = (0..<12).map { _ in
+                    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                    return Array("0123456789-/* \u{0}\u{FF}:b".utf8)[Int(state >> 33) % 18]
+                }
+                head.take((Array(start.utf8) + noise).span)
+            }
+            for status in [200, 206, 416] {
+                _ = ResponseVerdict.on(
+                    status: status, head, from: 100, hasRange: true, known: Representation(head, isPart: true))
+            }
+        }
+    }
+}
+
+struct VerdictTests {
+    private let whole = Representation(
+        { () -> ResponseHead in
+            var head = ResponseHead()
+            head.contentRange = .init(first: 0, total: 1_000)
+            head.entityTag = "a"
+            return head
+        }(), isPart: true)
+
+    private func verdict(_ status: Int, from offset: Int, _ change: (inout ResponseHead) -> Void) -> ResponseVerdict {
+        var head = ResponseHead()
+        change(&head)
+        return ResponseVerdict.on(status: status, head, from: offset, hasRange: true, known: whole)
+    }
+
+    @Test func aPartIsTakenFromWhereItWasAsked() {
+        #expect(verdict(206, from: 500) { $0.contentRange = .init(first: 500, total: 1_000) } == .take(skipping: 0))
+        #expect(verdict(206, from: 500) { $0.contentRange = .init(first: 400, total: 1_000) } == .take(skipping: 100))
+        #expect(verdict(206, from: 500) { $0.contentRange = .init(first: 500, total: nil) } == .take(skipping: 0))
+    }
+
+    @Test func aPartThatWasNotAskedForIsNotTaken() {
+        #expect(
+            verdict(206, from: 500) { $0.contentRange = .init(first: 600, total: 1_000) } == .refused(isLasting: true))
+        #expect(verdict(206, from: 500) { _ in } == .refused(isLasting: true))
+    }
+
+    @Test func anotherLengthOrTagIsAnotherFile() {
+        #expect(verdict(206, from: 500) { $0.contentRange = .init(first: 500, total: 900) } == .changed)
+        #expect(verdict(200, from: 500) { $0.entityTag = "b" } == .changed)
+        #expect(verdict(200, from: 500) { $0.bodyByteCount = 1_000 } == .take(skipping: 500))
+    }
+
+    @Test func behindTheEndItIsEnded() {
+        #expect(verdict(416, from: 900) { $0.contentRange = .init(first: nil, total: 900) } == .ended)
+        #expect(verdict(416, from: 900) { $0.contentRange = .init(first: nil, total: 1_000) } == .ended)
+        #expect(verdict(416, from: 900) { $0.contentRange = .init(first: nil, total: 800) } == .changed)
+        #expect(verdict(416, from: 0) { _ in } == .askForWhole)
+    }
+}

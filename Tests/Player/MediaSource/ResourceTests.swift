@@ -1,0 +1,62 @@
+import TenfourMediaSource
+import Testing
+
+struct ResourceTests {
+    @Test(arguments: [
+        ("song.mp3", Resource.file(path: "song.mp3")), ("-", .standardInput), ("/a/b", .file(path: "/a/b")),
+        ("file:///a%20b", .file(path: "/a b")), ("file://localhost/a", .file(path: "/a")),
+        ("HTTP://host/a", .http(address: "http://host/a")), ("https://host", .http(address: "https://host")),
+        ("http://host/Bj\u{F6}rk 1#x", .http(address: "http://host/Bj%C3%B6rk%201")),
+        ("http://host/a%20b?c=d", .http(address: "http://host/a%20b?c=d")),
+        ("one: the other.mp3", .file(path: "one: the other.mp3")),
+    ])
+    func aPersonWrites(text: String, meaning: Resource) throws {
+        #expect(try Resource(text) == meaning)
+    }
+
+    @Test(arguments: [
+        "", "http://", "http:///path", "ftp://host/a", "http://host/\u{1B}[2J", "file:relative", "file:///a%0", "a\0b",
+    ])
+    func whatIsNothingIsRefused(text: String) {
+        #expect(throws: ResourceError.self) { try Resource(text) }
+    }
+
+    /// RFC 3986, section 5.4, as far as it goes for what is played.
+    @Test(arguments: [
+        ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
+        ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("g#s", "http://a/b/c/g"),
+        ("", "http://a/b/c/d;p?q"), (".", "http://a/b/c/"), ("..", "http://a/b/"), ("../g", "http://a/b/g"),
+        ("../../../g", "http://a/g"), ("g;x=1/../y", "http://a/b/c/y"), ("g?y/../x", "http://a/b/c/g?y/../x"),
+        ("https://b/c", "https://b/c"),
+    ])
+    func anAddressIsReadWhereItStands(reference: String, meaning: String) throws {
+        #expect(try Resource("http://a/b/c/d;p?q").resolving(reference) == .http(address: meaning))
+    }
+
+    @Test func anAddressWithoutAPathHasOne() throws {
+        #expect(try Resource("http://a").resolving("b") == .http(address: "http://a/b"))
+        #expect(try Resource("http://a?q").resolving("b") == .http(address: "http://a/b"))
+    }
+
+    @Test func whatComesFromTheNetworkNamesNoFileOfOurs() throws {
+        let list = try Resource("http://host/list.m3u")
+        #expect(throws: ResourceError.self) { try list.resolving("file:///etc/passwd") }
+        #expect(try list.resolving("/etc/passwd") == .http(address: "http://host/etc/passwd"))
+    }
+
+    @Test func filesAreReadBesideTheirList() throws {
+        let list = try Resource("/music/list.m3u")
+        #expect(try list.resolving("a.mp3") == .file(path: "/music/a.mp3"))
+        #expect(try list.resolving("B\\c.mp3") == .file(path: "/music/B/c.mp3"))
+        #expect(try list.resolving("/x.mp3") == .file(path: "/x.mp3"))
+        #expect(try list.resolving("http://h/x") == .http(address: "http://h/x"))
+        #expect(try Resource("list.m3u").resolving("a") == .file(path: "a"))
+        #expect(try Resource.standardInput.resolving("a") == .file(path: "a"))
+    }
+
+    @Test func passwordsAreNotShown() throws {
+        let resource = try Resource("https://joe:secret@host:8000/a?b")
+        #expect(resource.description == "https://host:8000/a?b")
+        #expect(resource.host == "host:8000")
+    }
+}

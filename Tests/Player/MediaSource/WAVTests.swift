@@ -1,0 +1,106 @@
+import TenfourAudioCore
+import TenfourMediaSource
+import TenfourNetworkEmulator
+import TestSupport
+import Testing
+
+@Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct WAVTests {
+    private static let sound = CodedAudio(seconds: 4)
+
+    private static func made(_ options: [String], _ name: String = "a.wav", toPipe: Bool = false) throws -> [UInt8] {
+        let folder = Folder()
+        folder.write(sound.wav, to: "sound.wav")
+        let arguments = ["-v", "error", "-y", "-i", folder("sound.wav")] + options
+        if toPipe {
+            let program = try Program("ffmpeg", arguments + ["-f", "wav", "-"])
+            #expect(program.wait() == .code(0))
+            return program.output
+        }
+        let result = try Program.run("ffmpeg", arguments + [folder(name)])
+        #expect(result.end == .code(0))
+        return Folder.bytes(of: folder(name))
+    }
+
+    @Test(arguments: ["pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le"])
+    func everyWidthGivesTheSameSound(_ coding: String) throws {
+        let format = LPCMFormat(rate: SampleRate(hertz: CodedAudio.rate), channelCount: 2)
+        let plain = try openFeed(StoredBytes(Self.sound.wav), format: format).readAll()
+        let reader = try openFeed(StoredBytes(try Self.made(["-c:a", coding])), format: format)
+        #expect(reader.parser.duration == Estimate(.seconds(4), isExact: true))
+        let heard = try reader.readAll()
+        #expect(heard.count == plain.count)
+        let worst = zip(heard, plain).reduce(Float(0)) { max($0, abs($1.0 - $1.1)) }
+        #expect(worst < (coding == "pcm_u8" ? 0.02 : 0.00001))
+        #expect(try reader.seek(to: .seconds(3)) == Estimate(.seconds(3), isExact: true))
+        #expect(try reader.readAll() == Array(heard[(2 * 3 * CodedAudio.rate)...]))
+    }
+
+    @Test func longFilesHaveALongHead() throws {
+        let bytes = try Self.made(["-rf64", "always"])
+        #expect(bytes.starts(with: Array("RF64".utf8)))
+        #expect(try openFeed(StoredBytes(bytes), format: .stereo).readAll().count == 2 * 4 * 48_000)
+    }
+
+    @Test func whatAPipeWroteHasNoLengthAndPlays() throws {
+        let bytes = try Self.made([], toPipe: true)
+        let reader = try openFeed(StoredBytes(bytes, knowsLength: false, isSeekable: false), format: .stereo)
+        #expect(reader.parser.duration == nil)
+        #expect(try reader.readAll().count == 2 * 4 * 48_000)
+        #expect(reader.parser.duration == Estimate(.seconds(4), isExact: true))
+        #expect(try openFeed(StoredBytes(bytes), format: .stereo).parser.duration?.value == .seconds(4))
+    }
+
+    @Test(arguments: [8_000, 22_050, 44_100, 48_000, 96_000])
+    func anyRateComesOutAsLongAndInPlace(_ rate: Int) throws {
+        let format = LPCMFormat(rate: SampleRate(hertz: rate), channelCount: 2)
+        let reader = try openFeed(StoredBytes(Self.sound.wav), format: format)
+        let heard = try reader.readAll()
+        #expect(heard.count == 2 * 4 * rate)
+        let piece = Array(heard[2 * rate..<2 * rate + rate / 2])
+        #expect(abs(try #require(CodedAudio.seconds(of: piece, channelCount: 2, rate: rate)) - 1) < 0.02)
+    }
+
+    @Test func oneChannelBecomesTwoAndTwoBecomeOne() throws {
+        let mono = try Self.made(["-ac", "1"])
+        let heard = try openFeed(StoredBytes(mono), format: .stereo).readSome(10_000)
+        #expect(stride(from: 0, to: heard.count, by: 2).allSatisfy { heard[$0] == heard[$0 + 1] })
+        let both = try openFeed(
+            StoredBytes(Self.sound.wav), format: LPCMFormat(rate: SampleRate(hertz: 44_100), channelCount: 2)
+        )
+        .readSome(1_000)
+        let one = try openFeed(
+            StoredBytes(Self.sound.wav), format: LPCMFormat(rate: SampleRate(hertz: 44_100), channelCount: 1)
+        )
+        .readSome(1_000)
+        for index in one.indices { #expect(abs(one[index] - (both[2 * index] + both[2 * index + 1]) / 2) < 1e-6) }
+    }
+
+    @Test func whatThisRoomDoesNotPlayIsASentence() throws {
+        #expect(throws: ReaderError.self) {
+            try openFeed(StoredBytes(try Self.made(["-c:a", "adpcm_ms"])), format: .stereo)
+        }
+        #expect(throws: ReaderError.self) {
+            try openFeed(StoredBytes(Array("ID3\u{4}\0\0\0\0\0\0".utf8)), format: .stereo)
+        }
+        #expect(throws: ReaderError.self) { try openFeed(StoredBytes([]), format: .stereo) }
+    }
+
+    @Test func damagedFilesNeitherTrapNorHang() {
+        let whole = Array(Self.sound.wav.prefix(50_000))
+        for round in 0..<200 {
+            var chance = SeededRandom(seed: UInt64(round))
+            var bytes = Array(whole.prefix(round % 3 == 0 ? chance.below(200) : 50_000))
+            if !bytes.isEmpty {
+                for _ in 0..<1 << chance.below(4) {
+                    bytes[chance.below(min(bytes.count, 60))] = UInt8(truncatingIfNeeded: chance.next())
+                }
+            }
+            do throws(ReaderError) {
+                let reader = try openFeed(StoredBytes(bytes), format: .mono)
+                _ = try reader.readAll(limit: 1_000_000)
+                _ = try reader.seek(to: .seconds(chance.below(1 << 40)))
+                _ = try reader.readSome(1_000)
+            } catch { #expect(!"\(error)".isEmpty) }
+        }
+    }
+}

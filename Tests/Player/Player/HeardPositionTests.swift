@@ -1,0 +1,218 @@
+import Foundation
+import Glibc
+import Synchronization
+import TenfourAudioCore
+import TenfourMediaSource
+import TenfourRings
+import TenfourSoundCard
+import TestSupport
+import Testing
+
+@testable import TenfourPlayer
+
+/// Whether the tests run inside `Tools/labcard run`, which `Tools/test` sees to.
+private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"] ?? "").isEmpty
+
+/// What is shown against what is heard, on a sound card with a clock: `TENFOUR_LABCARD=1 Tools/labcard run --private -- swift test`.
+@Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct HeardPositionTests {
+    @Test func thePositionIsThatOfWhatIsHeard() throws {
+        try retrying(priority: 50) {
+            let ear = try Ear("labcard:position")
+            let (streamer, watch) = try play("60", on: "labcard:position")
+            watch.look(for: 1)
+            streamer.pause()
+            watch.look(for: 0.4)
+            streamer.play()
+            watch.look(for: 0.6)
+            streamer.seek(to: .milliseconds(20_300))
+            watch.look(for: 0.6)
+            streamer.rate = 1.5
+            watch.look(for: 0.8)
+            streamer.seek(by: .seconds(-10))
+            watch.look(for: 0.6)
+            streamer.rate = 0.75
+            watch.look(for: 0.8)
+            streamer.pause()
+            streamer.seek(to: .milliseconds(5_500))
+            watch.look(for: 0.4)
+            streamer.play()
+            watch.look(for: 0.6)
+            streamer.close()
+            return watch.judgement(of: ear.finish(), within: 0.020)
+        }
+    }
+
+    @Test func aSeekIsHeardWithinAFifthOfASecondAndNothingStaleAfterIt() throws {
+        try retrying(priority: 50) {
+            let ear = try Ear("labcard:seek")
+            let (streamer, watch) = try play("60", on: "labcard:seek")
+            watch.look(for: 0.5)
+            var seeks: [Instant] = []
+            for number in 1...8 {
+                seeks.append(monotonicNow())
+                // Each lies in another quarter of its second than what would be heard there otherwise.
+                streamer.seek(to: .seconds(5 * number) + .milliseconds(number % 2 == 0 ? 100 : 600))
+                watch.look(for: 0.35)
+            }
+            streamer.close()
+            let heard = ear.finish()
+            for (number, moment) in seeks.enumerated() {
+                let target = (number + 1) % 2 == 0 ? 0.1 : 0.6
+                guard let after = heard.fraction(at: moment + .milliseconds(200)) else {
+                    return "silence after seek \(number)"
+                }
+                guard after >= target - 0.002, after < target + 0.2 else { return "heard \(after) for \(target)" }
+            }
+            return watch.judgement(of: heard, within: 0.020)
+        }
+    }
+
+    @Test func whatRunsOutGoesOnWithTheNextFrame() throws {
+        try retrying(priority: 50) {
+            let ear = try Ear("labcard:refill")
+            let opening = CodedOpening(.mono, held: 0.7)
+            let (streamer, watch) = try play("60", on: "labcard:refill", opening)
+            watch.look(for: 1.2)
+            opening.opened[0].holdBack(after: nil)
+            watch.look(for: 0.8)
+            streamer.close()
+            let heard = ear.finish()
+            // Every frame but those of two short fades is heard once, in order.
+            let fractions = heard.samples.compactMap { CodedFeed.fraction(of: $0) }
+            let steps = zip(fractions, fractions.dropFirst()).map { $1 - $0 }
+            if let back = steps.min(), back < -0.001, back > -0.9 { return "it went back by \(-back) s" }
+            if let jump = steps.max(), jump > 0.02 { return "it left \(jump) s out" }
+            return nil
+        }
+    }
+
+    @Test func whatPlaysWaitsForACardThatIsGone() throws {
+        let (streamer, _) = try play("60", on: "labcard:pulled")
+        #expect(waiting { streamer.progress.position.value > .milliseconds(300) })
+        let trouble = (ProcessInfo.processInfo.environment["LABCARD_DIR"] ?? "/dev/shm") + "/pulled.unplugged"
+        try #require(FileManager.default.createFile(atPath: trouble, contents: nil))
+        defer { try? FileManager.default.removeItem(atPath: trouble) }
+        #expect(waiting { streamer.isCardLost })
+        // What lay in the card's queue is over by then.
+        usleep(200_000)
+        let place = streamer.progress.position.value
+        usleep(300_000)
+        #expect(streamer.progress.position.value == place)
+        #expect(streamer.state == .playing)
+        let back = monotonicNow()
+        try FileManager.default.removeItem(atPath: trouble)
+        #expect(waiting { !streamer.isCardLost })
+        #expect(waiting { streamer.progress.position.value > place })
+        #expect(streamer.progress.position.value - place < monotonicNow() - back)
+        streamer.close()
+    }
+
+    private func play(
+        _ seconds: String, on card: String, _ opening: CodedOpening = CodedOpening(.mono)
+    ) throws -> (Streamer, Watch) {
+        var configuration = StreamerConfiguration()
+        configuration.output = .card(card)
+        configuration.channelCount = 1
+        configuration.resumeAfter = .milliseconds(300)
+        let streamer = try Streamer(configuration, opening: opening)
+        streamer.open(seconds)
+        streamer.play()
+        #expect(waiting { streamer.state == .playing })
+        return (streamer, Watch(streamer))
+    }
+}
+
+/// Notes what is shown.
+private final class Watch {
+    private let streamer: Streamer
+    private var notes: [(moment: Instant, position: Double)] = []
+
+    init(_ streamer: Streamer) { self.streamer = streamer }
+
+    func look(for seconds: Double) {
+        let end = monotonicNow() + .seconds(seconds)
+        while monotonicNow() < end {
+            let before = monotonicNow()
+            let position = streamer.progress.position.value / .seconds(1)
+            // A look that was held up says nothing.
+            if monotonicNow() - before < .milliseconds(2) { notes.append((before, position)) }
+            usleep(7_000)
+        }
+    }
+
+    /// What was wrong, if anything: where sound was heard, it was that of the position shown.
+    func judgement(of heard: Heard, within tolerance: Double) -> String? {
+        var compared = 0
+        var worst = 0.0
+        for note in notes {
+            guard let fraction = heard.fraction(at: note.moment) else { continue }
+            var difference = fraction - note.position.truncatingRemainder(dividingBy: 1)
+            difference -= difference.rounded()
+            compared += 1
+            worst = max(worst, abs(difference))
+        }
+        if compared < notes.count / 3 { return "only \(compared) of \(notes.count) looks fell on sound" }
+        return worst <= tolerance ? nil : "shown and heard were \(worst) s apart"
+    }
+}
+
+/// What came out of a card, and when.
+private struct Heard {
+    var samples: [Float] = []
+    /// Of the first.
+    var start: Instant?
+
+    /// Which fraction of a second is heard at `moment`; nil for silence, fades and seams.
+    func fraction(at moment: Instant) -> Double? {
+        guard let start else { return nil }
+        let index = FrameCount(moment - start).rawValue
+        guard index >= 100, index + 100 < samples.count, let fraction = CodedFeed.fraction(of: samples[index]) else {
+            return nil
+        }
+        // Frames that follow each other, as far as one can see.
+        for distance in [-96, -48, 48, 96] {
+            let expected = Double(distance) / 48_000
+            guard let other = CodedFeed.fraction(of: samples[index + distance]),
+                abs(other - fraction - expected) < 0.0002
+            else { return nil }
+        }
+        return fraction
+    }
+}
+
+/// Captures a wire until it is told to finish.
+private final class Ear {
+    private let isOver = Flag()
+    private let heard = Locked(Heard())
+    private var thread: AudioThread?
+
+    init(_ device: String) throws {
+        let card = try CaptureCard(device: device, period: FrameCount(480))
+        let (isOver, heard) = (isOver, heard)
+        thread = try AudioThread("ear", priority: 60, work: card) { card, _ in
+            var card = card
+            var samples = [Float](repeating: 0, count: card.frame.rawValue)
+            while !isOver.value.load(ordering: .acquiring) {
+                var span = samples.mutableSpan
+                guard case .captured(let at) = card.read(into: &span) else { continue }
+                heard.withLock { heard in
+                    heard.start = heard.start ?? at
+                    // What an overrun has cost.
+                    let due = FrameCount(at - (heard.start ?? at)).rawValue
+                    if due > heard.samples.count + 48 {
+                        heard.samples += [Float](repeating: 0, count: due - heard.samples.count)
+                    }
+                    heard.samples += samples
+                }
+            }
+        }
+    }
+
+    func finish() -> Heard {
+        isOver.value.store(true, ordering: .releasing)
+        thread.take()?.join()
+        return heard.withLock { $0 }
+    }
+
+    private final class Flag: Sendable { let value = Atomic(false) }
+}

@@ -1,0 +1,327 @@
+import Glibc
+import TenfourAudioCore
+import TenfourMediaSource
+import TestSupport
+import Testing
+
+@testable import TenfourPlayer
+
+/// A streamer by the clock, with sound that comes when the test lets it. Waits have an end only for what would never come.
+@Suite(.serialized, .onItsOwnThread, .inRealTime) struct StreamerTests {
+    @Test func itPlaysToTheEndAndTellsHowItGoes() async throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        let events = streamer.events
+        try streamer.playToEnd("0.6")
+        #expect(streamer.state == .ended(.finished))
+        #expect(streamer.progress.position.value == .milliseconds(600))
+        streamer.close()
+        var states: [StreamState] = []
+        var titles: [String] = []
+        var positions: [Duration] = []
+        for await event in events {
+            switch event {
+            // On a machine that is held up it may run dry and go on: each for the first time.
+            case .state(let state): if !states.contains(state) { states.append(state) }
+            case .title(let title): titles.append(title)
+            case .progress(let progress): positions.append(progress.position.value)
+            case .item(let number, let track): #expect(number == 0 && track.codec == "coded")
+            case .skipped, .seekRefused: Issue.record("nothing was skipped, nor sought")
+            }
+        }
+        #expect(states == [.idle, .paused, .buffering, .playing, .ended(.finished)])
+        #expect(titles == ["A title"])
+        #expect(positions.count > 2 && positions == positions.sorted())
+    }
+
+    @Test func itBuffersUntilEnoughIsThereAndWhenItRunsOut() throws {
+        let opening = CodedOpening(.mono, held: 0.3)
+        let streamer = try streamer(opening) {
+            $0.startAfter = .milliseconds(500)
+            $0.resumeAfter = .milliseconds(800)
+        }
+        streamer.open("30")
+        streamer.play()
+        #expect(waiting { opening.opened.count == 1 })
+        usleep(300_000)
+        #expect(streamer.state == .buffering && streamer.progress.position.value == .zero)
+        opening.opened[0].holdBack(after: 0.9)
+        #expect(waiting { streamer.state == .playing })
+        #expect(waiting { streamer.state == .buffering }, "it has run out")
+        // The last that was given out is still to be heard.
+        usleep(200_000)
+        let position = streamer.progress.position.value
+        #expect(position > .milliseconds(800) && position <= .milliseconds(900))
+        opening.opened[0].holdBack(after: 1.4)
+        usleep(300_000)
+        #expect(streamer.state == .buffering, "half a second is too little to go on with")
+        #expect(streamer.progress.position.value == position)
+        opening.opened[0].holdBack(after: 3)
+        #expect(waiting { streamer.state == .playing })
+        #expect(waiting { streamer.progress.position.value > position + .milliseconds(300) })
+        streamer.close()
+    }
+
+    @Test func aSeekComesBetweenWhileItWaitsForBytes() throws {
+        let opening = CodedOpening(.mono, held: 0.5)
+        let streamer = try streamer(opening)
+        streamer.open("30")
+        streamer.play()
+        #expect(waiting { streamer.state == .buffering && streamer.progress.position.value > .milliseconds(400) })
+        streamer.seek(to: .milliseconds(200))
+        #expect(waiting { streamer.state == .playing })
+        let position = streamer.progress.position.value
+        #expect(position >= .milliseconds(200) && position < .milliseconds(500))
+        streamer.close()
+        #expect(opening.opened[0].isStopped)
+    }
+
+    @Test func aPauseHoldsThePositionAndTheClockOfTheDownload() throws {
+        let opening = CodedOpening(.mono)
+        let streamer = try streamer(opening)
+        streamer.open("30")
+        streamer.play()
+        #expect(waiting { streamer.progress.position.value > .milliseconds(100) })
+        streamer.pause()
+        #expect(streamer.state == .paused)
+        #expect(opening.opened[0].isPaused)
+        usleep(100_000)
+        let position = streamer.progress.position.value
+        usleep(200_000)
+        #expect(streamer.progress.position.value == position)
+        streamer.play()
+        #expect(streamer.state == .playing)
+        #expect(!opening.opened[0].isPaused)
+        #expect(waiting { streamer.progress.position.value > position })
+        streamer.close()
+    }
+
+    @Test func seeksAddUpAndStayWithinTheSound() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.open("30")
+        #expect(waiting { streamer.progress.duration != nil })
+        for _ in 0..<5 { streamer.seek(by: .seconds(5)) }
+        #expect(waiting { streamer.progress.position.value == .seconds(25) })
+        streamer.seek(by: .seconds(60))
+        #expect(waiting { streamer.progress.position.value == .seconds(30) })
+        streamer.seek(by: .seconds(-100))
+        #expect(waiting { streamer.progress.position.value == .zero })
+        #expect(streamer.state == .paused)
+        streamer.close()
+    }
+
+    @Test func afterTheEndASeekIsAPauseThere() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        try streamer.playToEnd("0.3")
+        streamer.seek(to: .milliseconds(100))
+        #expect(streamer.state == .paused)
+        #expect(waiting { streamer.progress.position.value == .milliseconds(100) })
+        usleep(100_000)
+        #expect(streamer.state == .paused && streamer.progress.position.value == .milliseconds(100))
+        streamer.play()
+        try streamer.wait()
+        #expect(streamer.state == .ended(.finished))
+        #expect(streamer.progress.position.value == .milliseconds(300))
+        streamer.close()
+    }
+
+    @Test func aSeekWhileItIsStoppedIsToldAndIsWherePlayBegins() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.open("30")
+        streamer.play()
+        #expect(waiting { streamer.state == .playing })
+        streamer.stop()
+        streamer.seek(to: .seconds(29))
+        #expect(streamer.state == .ended(.stopped) && streamer.progress.position.value == .seconds(29))
+        streamer.play()
+        try streamer.wait()
+        #expect(streamer.state == .ended(.finished))
+        #expect(streamer.progress.played < .seconds(10), "not all of it was played again")
+        streamer.close()
+    }
+
+    @Test func theNextIsFetchedBeforeItsTurn() throws {
+        let opening = CodedOpening(.mono)
+        let streamer = try streamer(opening)
+        streamer.open(["10", "0.3"])
+        #expect(waiting { opening.opened.count == 2 })
+        #expect(streamer.progress.item == 0)
+        streamer.play()
+        streamer.next()
+        try streamer.wait()
+        #expect(streamer.progress.item == 1)
+        #expect(opening.opened.count == 2, "it was not fetched again")
+        streamer.close()
+    }
+
+    @Test func whatWasFetchedForAnotherQueueIsNotPlayedInThisOne() throws {
+        let opening = CodedOpening(.mono)
+        let streamer = try streamer(opening)
+        streamer.open(["10", "3"])
+        #expect(waiting { opening.opened.count == 2 })
+        streamer.open(["10", "5"])
+        #expect(waiting { opening.opened.count == 4 })
+        streamer.next()
+        #expect(waiting { streamer.progress.duration?.value == .seconds(5) })
+        #expect(opening.opened[1].isStopped)
+        streamer.close()
+    }
+
+    @Test func aSeekThatLeadsNowhereIsToldAndItPlaysOn() async throws {
+        let streamer = try streamer(CodedOpening(.mono, .straight))
+        let events = streamer.events
+        streamer.open("2")
+        streamer.play()
+        #expect(waiting { streamer.progress.position.value > .milliseconds(200) })
+        streamer.seek(to: .milliseconds(1_900))
+        streamer.seek(to: .zero)
+        #expect(waiting { streamer.state == .playing && streamer.progress.position.value > .milliseconds(600) })
+        #expect(streamer.progress.position.value < .milliseconds(1_900))
+        try streamer.wait()
+        #expect(streamer.state == .ended(.finished))
+        streamer.close()
+        var refusals: [StreamError] = []
+        for await case .seekRefused(let error) in events { refusals.append(error) }
+        #expect(refusals.last == .read(.parse(.malformed("no way"))))
+    }
+
+    @Test func whatIsGuessedBecomesExactWhileItPlays() throws {
+        let streamer = try streamer(CodedOpening(.mono, .guessing))
+        streamer.open("30")
+        #expect(waiting { streamer.progress.duration == Estimate(.seconds(30), isExact: true) })
+        streamer.close()
+    }
+
+    @Test func aSeekComesBetweenWhereTheNextDoesNotCome() throws {
+        let opening = CodedOpening(.mono, .lateAgain)
+        let streamer = try streamer(opening) { $0.loops = true }
+        streamer.open("0.5")
+        streamer.play()
+        #expect(
+            waiting { streamer.state == .buffering && streamer.progress.position.value > .milliseconds(400) },
+            "it has run out")
+        streamer.seek(by: .seconds(-5))
+        let early = Duration.milliseconds(100)..<Duration.milliseconds(400)
+        #expect(waiting { streamer.state == .playing && early.contains(streamer.progress.position.value) })
+        streamer.close()
+    }
+
+    @Test func afterAQueueThatEndsInWhatCannotBePlayedASeekPlaysWhatWasHeard() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.open(["0.3", "none"])
+        streamer.play()
+        try streamer.wait()
+        streamer.seek(to: .milliseconds(100))
+        #expect(waiting { streamer.state == .paused })
+        streamer.play()
+        try streamer.wait()
+        #expect(streamer.progress.item == 0 && streamer.progress.position.value == .milliseconds(300))
+        streamer.close()
+    }
+
+    @Test func whatIsOpenedInAPauseIsPaused() throws {
+        let opening = CodedOpening(.mono)
+        let streamer = try streamer(opening)
+        streamer.open(["10", "10"])
+        #expect(waiting { opening.opened.count == 2 && opening.opened.allSatisfy { $0.isPaused } })
+        streamer.play()
+        #expect(opening.opened.allSatisfy { !$0.isPaused })
+        streamer.close()
+    }
+
+    @Test func aQueueIsReplacedAtAnyTimeAndByNone() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        for _ in 0..<300 {
+            streamer.open(["9", "9", "9"])
+            streamer.next()
+            streamer.next()
+            streamer.open(["9"])
+        }
+        #expect(waiting { streamer.progress.duration != nil })
+        streamer.open([])
+        #expect(streamer.state == .ended(.stopped) && streamer.queue.isEmpty)
+        streamer.close()
+    }
+
+    @Test func whoeverListensLateIsToldTheStateAndTheEnd() async throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.open("none")
+        streamer.play()
+        #expect(waiting { streamer.state.isOver })
+        for await case .state(let state) in streamer.events {
+            #expect(state == .failed(.unusable("no number")))
+            break
+        }
+        streamer.close()
+        var events: [StreamEvent] = []
+        for await event in streamer.events { events.append(event) }
+        #expect(events == [.state(.failed(.unusable("no number")))])
+    }
+
+    @Test func aFadeEndsWithWhatIsPlayed() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.open("30")
+        streamer.play()
+        #expect(waiting { streamer.progress.level > -30 })
+        streamer.fadeOut(over: .milliseconds(50))
+        #expect(waiting { streamer.progress.level < -90 })
+        streamer.stop()
+        streamer.play()
+        #expect(waiting { streamer.progress.level > -30 })
+        streamer.close()
+    }
+
+    @Test func anEmptyTitleOfAStationIsNone() throws {
+        let streamer = try streamer(CodedOpening(.mono, .untitled))
+        streamer.open("30")
+        #expect(waiting { streamer.track != nil })
+        #expect(streamer.track?.title == "A title")
+        streamer.close()
+    }
+
+    @Test func itStopsAndBeginsAgain() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.open("30", at: .seconds(3))
+        streamer.play()
+        #expect(waiting { streamer.progress.position.value > .milliseconds(3_100) })
+        streamer.stop()
+        #expect(streamer.state == .ended(.stopped))
+        #expect(waiting { streamer.progress.position.value == .zero })
+        streamer.play()
+        #expect(waiting { streamer.state == .playing && streamer.progress.position.value > .milliseconds(50) })
+        #expect(streamer.progress.position.value < .seconds(3))
+        streamer.close()
+    }
+
+    @Test func settingsStayWithinTheirBounds() throws {
+        let streamer = try streamer(CodedOpening(.mono))
+        streamer.rate = 99
+        streamer.pitch = -9_999
+        streamer.volume = 3
+        #expect(streamer.rate == 32 && streamer.pitch == -2_400 && streamer.volume == 1)
+        streamer.rate = .nan
+        streamer.pitch = .infinity
+        streamer.volume = .nan
+        #expect(streamer.rate == 1 && streamer.pitch == 0 && streamer.volume == 1)
+        streamer.close()
+    }
+
+    private func streamer(
+        _ opening: CodedOpening, _ configure: (inout StreamerConfiguration) -> Void = { _ in }
+    ) throws -> Streamer {
+        var configuration = StreamerConfiguration()
+        configuration.output = .clock
+        configuration.channelCount = 1
+        configure(&configuration)
+        return try Streamer(configuration, opening: opening)
+    }
+}
+
+/// Waits until something is so. False when it has not come in `seconds`, which are many.
+func waiting(_ seconds: Double = 20, until isSo: () -> Bool) -> Bool {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while !isSo() {
+        guard ContinuousClock.now < end else { return false }
+        usleep(2_000)
+    }
+    return true
+}

@@ -1,0 +1,40 @@
+import TenfourAudioCore
+import TenfourJitterBuffer
+import Testing
+
+/// Feeds the estimate for so many seconds with packets of `length` frames; `delay` is each one's, by its end.
+private func estimate(seconds: Int, length: Int, delay: (Int) -> Int) -> (last: Double, most: Double) {
+    var drift = DriftEstimate()
+    var most = 0.0
+    for end in stride(from: length, to: seconds * 48_000, by: length) {
+        drift.insert(FrameCount(delay(end)), at: FrameCount(end + delay(end)))
+        most = max(most, abs(drift.partsPerMillion))
+    }
+    return (drift.partsPerMillion, most)
+}
+
+@Test(arguments: [-300.0, -20, 0, 300])
+func theDriftOfTwoClocksIsKnownAfterTwentySeconds(partsPerMillion: Double) {
+    let drift = estimate(seconds: 20, length: 960) { end in
+        Int(Double(end) * partsPerMillion * 1e-6) + end / 960 * 7 % 24
+    }
+    #expect(abs(drift.last - partsPerMillion) < 15)
+}
+
+/// As ffmpeg sends: it takes sound in pieces of 1024 frames, and a packet goes out when the piece that ends it is there.
+@Test(arguments: [960, 1_920, 2_880])
+func packetsInBurstsAreNotTakenForDrift(length: Int) {
+    let drift = estimate(seconds: 60, length: length) { end in (1_024 - end % 1_024) % 1_024 + end / length * 389 % 200
+    }
+    #expect(drift.most < 300)
+    #expect(abs(drift.last) < 30)
+}
+
+/// Of 10 and 30 ms, as many networks have it: the fastest packet of a second is then off by as much.
+@Test(arguments: 1...6, [480.0, 1_440])
+func jitterIsNotTakenForDrift(seed: Int, sigma: Double) {
+    var chance = Chance(state: UInt64(seed))
+    let drift = estimate(seconds: 120, length: 960) { _ in Int(min(max(chance.normal(), -3), 3) * sigma + 3 * sigma) }
+    #expect(drift.most < 250)
+    #expect(abs(drift.last) < 80)
+}

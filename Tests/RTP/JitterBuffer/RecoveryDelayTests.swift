@@ -1,0 +1,111 @@
+import TenfourAudioCore
+import TenfourJitterBuffer
+import TenfourPackets
+import Testing
+
+private func loses(_ number: Int) -> Bool { number % 20 == 10 }
+
+@Test func aCopyInTheNextPacketFillsThePlaceOfWhatIsLost() {
+    var talk = SimulatedTalk()
+    talk.lane.setRepair(RecoveryDemand(lookAhead: FrameCount(960), resendTime: .zero, limit: FrameCount(4_800)))
+    talk.delay = { loses($0) ? nil : FrameCount(48) }
+    talk.repair = { _ in (.copy, FrameCount(960 + 48)) }
+    talk.run(seconds: 10)
+    let statistics = talk.lane.statistics
+    #expect(statistics.recoveredByCopy == FrameCount(25 * 960))
+    #expect(statistics.concealed == .zero)
+    #expect(statistics.spareRepairs >= 470, "the others were not needed")
+    #expect(statistics.duplicates == 0 && statistics.late == 0 && statistics.lateRepairs == 0)
+    #expect(statistics.due == statistics.decoded + statistics.recoveredByCopy)
+}
+
+@Test(arguments: [1, 2, 3]) func theDepthLeavesRoomForCopiesAtADistance(distance: Int) {
+    var talk = SimulatedTalk()
+    talk.delay = { loses($0) ? nil : FrameCount(48) }
+    talk.repair = { _ in (.copy, FrameCount(distance * 960 + 48)) }
+    talk.run(seconds: 5)
+    talk.lane.setRepair(
+        RecoveryDemand(lookAhead: FrameCount(distance * 960), resendTime: .zero, limit: FrameCount(4_800)))
+    talk.run(seconds: 5)
+    let before = talk.lane.statistics
+    talk.run(seconds: 10)
+    #expect(talk.lane.statistics.concealed == before.concealed)
+    let delay = Double(talk.lane.statistics.delay.rawValue) / 48
+    #expect(delay > Double(20 * distance) && delay < Double(20 * distance) + 13, "\(delay) ms")
+}
+
+@Test func resendsDoNotDisturbTheDelayEstimate() {
+    var talk = SimulatedTalk()
+    talk.delay = { loses($0) ? nil : FrameCount(48) }
+    talk.repair = { loses($0) ? (.resent, FrameCount(4_800)) : nil }
+    talk.run(seconds: 20)
+    let statistics = talk.lane.statistics
+    #expect(statistics.lateRepairs >= 48, "100 ms after their time, and nobody had asked for such a depth")
+    #expect(statistics.late == 0 && statistics.recoveredByResend == .zero)
+    #expect(statistics.target < FrameCount(960 + 480), "the look-ahead of one packet, no more")
+}
+
+@Test func whatIsAskedForAgainIsWaitedForUpToTheLimit() {
+    for (limit, isHeard) in [(FrameCount(9_600), true), (FrameCount(2_400), false)] {
+        var talk = SimulatedTalk()
+        talk.delay = { loses($0) ? nil : FrameCount(48) }
+        talk.repair = { loses($0) ? (.resent, FrameCount(4_800)) : nil }
+        talk.lane.setRepair(RecoveryDemand(lookAhead: .zero, resendTime: FrameCount(4_800), limit: limit))
+        talk.run(seconds: 10)
+        let statistics = talk.lane.statistics
+        #expect((statistics.recoveredByResend >= FrameCount(24 * 960)) == isHeard)
+        #expect((statistics.concealed == .zero) == isHeard)
+        #expect(statistics.target <= limit)
+    }
+}
+
+@Test func theLookAheadStaysWhileCopiesMendEveryLoss() {
+    var talk = SimulatedTalk()
+    talk.delay = { loses($0) ? nil : FrameCount(48) }
+    talk.repair = { _ in (.copy, FrameCount(960 + 48)) }
+    talk.run(seconds: 20)
+    let before = talk.lane.statistics
+    talk.run(seconds: 20)
+    #expect(talk.lane.statistics.concealed == before.concealed, "loss that is mended is loss all the same")
+}
+
+@Test func anOriginalTakesThePlaceOfItsCopy() {
+    var queue = PacketQueue(capacity: 8)
+    let (copy, original): ([UInt8], [UInt8]) = ([1, 2], [3, 4, 5])
+    #expect(insert(copy, .copy) == .queued)
+    #expect(insert(original, .original) == .queued)
+    #expect(insert(copy, .resent) == .duplicate)
+    #expect(insert(original, .original) == .duplicate)
+    let (count, byteCount) = (queue.count, queue.head.map { queue.payload(of: $0).count })
+    #expect(count == 1 && byteCount == 3)
+
+    func insert(_ bytes: [UInt8], _ origin: PacketOrigin) -> PacketQueue.Insertion {
+        queue.insert(
+            bytes.span, sequence: 5, start: .zero, frameCount: FrameCount(960), carriesFEC: false, origin: origin)
+    }
+}
+
+@Test func aCopyOfWhatIsLongOverBeginsNoTalkspurt() {
+    var lane = PlayoutLane()
+    let payload: [UInt8] = [0xF8]
+    for number in 0..<50 {
+        insert(number, .original, at: number * 960)
+        _ = lane.next(at: FrameCount(number * 960 + 480), wanting: FrameCount(480))
+    }
+    var now = 50 * 960
+    while !lane.isIdle {
+        _ = lane.next(at: FrameCount(now), wanting: FrameCount(480))
+        now += 480
+    }
+    insert(50, .resent, at: now + 4_800)
+    let isIdle = lane.isIdle
+    #expect(isIdle)
+    #expect(lane.statistics.lateRepairs == 1)
+
+    func insert(_ number: Int, _ origin: PacketOrigin, at arrival: Int) {
+        _ = lane.insert(
+            payload.span, sequenceNumber: SequenceNumber(rawValue: UInt16(number)),
+            timestamp: RTPTimestamp(rawValue: UInt32(number * 960)), frameCount: FrameCount(960), carriesFEC: false,
+            origin: origin, arrivedAt: FrameCount(arrival))
+    }
+}

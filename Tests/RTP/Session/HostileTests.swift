@@ -1,0 +1,45 @@
+import TenfourAudioCore
+import TenfourNetworkEmulator
+import TenfourPackets
+import TestSupport
+import Testing
+
+@testable import TenfourSession
+
+/// Whatever comes, a station keeps no more than it said it would.
+struct HostileTests {
+    @Test(arguments: [false, true]) func aHundredThousandRandomDatagramsFillNothing(hearsGroup: Bool) {
+        var dice = SeededRandom(seed: 11)
+        var station = station(1, RTPSessionConfiguration(remotes: [bob], hearsGroup: hearsGroup))
+        var now = Instant.start
+        for number in 0..<100_000 {
+            now = now + .microseconds(Int.random(in: 0...1_000, using: &dice))
+            let sender = Endpoint(.v4(.random(in: 1...500, using: &dice)), port: .random(in: 0 ... .max, using: &dice))
+            _ = station.receive(datagram(number, &dice), from: sender, at: now)
+            station.timeElapsed(at: now)
+            if number % 1_000 == 0 { #expect(station.sources.count <= RTPSession.maximumSourceCount) }
+        }
+        #expect(station.sources.count == RTPSession.maximumSourceCount)
+        #expect(station.listeners.count == (hearsGroup ? Listeners.maximumCount : 0))
+        #expect(station.discards.total > 10_000)
+        #expect(
+            DiscardReason.allCases.filter { station.discards[$0] == 0 } == [
+                .oversizedPayload, .looksEncrypted, .stranger, .loop, .collision,
+            ])
+        #expect(station.takeEvents().count == EventQueue.maximumCount)
+        #expect(station.takeDatagrams().count <= 128)
+    }
+
+    private func datagram(_ number: Int, _ dice: inout SeededRandom) -> [UInt8] {
+        let noise = (0..<Int.random(in: 0...60, using: &dice)).map { _ in UInt8.random(in: 0...255, using: &dice) }
+        let ssrc = SSRC(.random(in: 0 ... .max, using: &dice))
+        switch number % 6 {
+        case 0: return noise
+        case 1: return media(ssrc, number, payload: noise)
+        case 2: return report(ssrc)
+        case 3: return goodbye(ssrc)
+        case 4: return [0x80 | .random(in: 0...63, using: &dice), 111] + noise
+        default: return [0x80 | .random(in: 0...31, using: &dice), .random(in: 200...207, using: &dice), 0, 3] + noise
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import TenfourAudioCore
+import TenfourLinkTest
+import TenfourSession
+import Testing
+
+/// An answerer, and the books that are kept on whom it sends how much.
+private struct RTPSession {
+    var answerer = LinkTestServer(secret: 7)
+    var now = Instant.start
+    private(set) var bytesIn: [Endpoint: Int] = [:]
+    private(set) var bytesOut: [Endpoint: Int] = [:]
+
+    mutating func send(_ datagram: [UInt8], from sender: Endpoint) -> [UInt8]? {
+        bytesIn[sender, default: 0] += datagram.count
+        var isAnswered = false
+        let answer = [UInt8](capacity: 2_000) {
+            isAnswered = answerer.receive(datagram.span, from: sender, at: now, answer: &$0)
+        }
+        #expect(isAnswered || answer.isEmpty)
+        bytesOut[sender, default: 0] += answer.count
+        #expect(bytesOut[sender, default: 0] <= bytesIn[sender, default: 0], "more went out than came in")
+        return isAnswered ? answer : nil
+    }
+
+    /// Greets as Protocol/radiocheck.md has it. Returns the kind of the last answer.
+    mutating func greet(from sender: Endpoint, question: UInt8 = 1) -> UInt8? {
+        guard let challenge = send(greeting(1, question), from: sender) else { return nil }
+        #expect(challenge.count == 32 && challenge[5] == 2 && challenge[15] == question)
+        return send(greeting(3, question, answer: Array(challenge[16..<24])), from: sender)?[5]
+    }
+}
+
+private func greeting(_ kind: UInt8, _ question: UInt8, answer: [UInt8] = [UInt8](repeating: 0, count: 8)) -> [UInt8] {
+    Array("tfrc".utf8) + [1, kind, 0, 0] + [UInt8](repeating: 0, count: 7) + [question] + answer
+        + [UInt8](repeating: 0, count: 8)
+}
+
+private let alice = Endpoint(.v4(0xC000_0201), port: 40_000)
+private let mallory = Endpoint(.v4(0xC000_0266), port: 40_000)
+private let speech: [UInt8] = [0x80, 111, 0, 1] + [UInt8](repeating: 9, count: 90)
+
+struct AnswererTests {
+    @Test func whoHasBeenSeenToReceiveGetsEverythingBackAsItCame() {
+        var station = RTPSession()
+        #expect(station.send(speech, from: alice) == nil, "not before a greeting")
+        #expect(station.greet(from: alice) == 4)
+        #expect(station.send(speech, from: alice) == speech)
+        #expect(station.send([0x80], from: alice) == [0x80])
+        #expect(station.answerer.returnedCount == 2)
+    }
+
+    /// A forged address cannot know what was sent to it.
+    @Test func aConfirmationThatDoesNotKnowTheAnswerIsNotAnswered() {
+        var station = RTPSession()
+        _ = station.send(greeting(1, 1), from: alice)
+        #expect(station.send(greeting(3, 1), from: alice) == nil)
+        #expect(station.send(speech, from: alice) == nil)
+        // Nor does the answer for one address, port or question hold for another.
+        let challenge = station.send(greeting(1, 1), from: mallory) ?? []
+        let answer = Array(challenge[16..<24])
+        #expect(station.send(greeting(3, 1, answer: answer), from: alice) == nil)
+        #expect(station.send(greeting(3, 2, answer: answer), from: mallory) == nil)
+        let other = Endpoint(mallory.address, port: mallory.port + 1)
+        #expect(station.send(greeting(3, 1, answer: answer), from: other) == nil)
+    }
+
+    @Test func oneAtATimeIsAnsweredUntilTheyLeaveOrFallSilent() {
+        var station = RTPSession()
+        #expect(station.greet(from: alice) == 4)
+        #expect(station.greet(from: mallory) == 5)
+        #expect(station.send(speech, from: mallory) == nil)
+        #expect(station.send(speech, from: alice) == speech, "the first goes on")
+        #expect(station.greet(from: alice) == 4, "and may begin anew")
+
+        let challenge = station.send(greeting(1, 1), from: alice) ?? []
+        #expect(station.send(greeting(6, 1), from: alice) == nil)
+        #expect(station.answerer.asker == alice, "a farewell needs the answer, too")
+        #expect(station.send(greeting(6, 1, answer: Array(challenge[16..<24])), from: alice) == nil)
+        #expect(station.answerer.asker == nil)
+
+        #expect(station.greet(from: mallory) == 4)
+        station.now = station.now + .milliseconds(3_001)
+        #expect(station.greet(from: alice) == 4, "who is silent for three seconds has gone")
+    }
+
+    /// Two answerers set upon each other fall silent at once.
+    @Test(arguments: [2, 4, 5, 0, 7, 255] as [UInt8]) func whatAnAnswererSaysIsNotAnswered(kind: UInt8) {
+        var station = RTPSession()
+        #expect(station.send(greeting(kind, 1), from: alice) == nil)
+    }
+
+    @Test func anyBytesFromAnywhereCostNoMoreThanTheyBring() {
+        var station = RTPSession()
+        var state: UInt64 = 1
+        func chance() -> UInt8 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: state >> 56)
+        }
+        for round in 0..<5_000 {
+            let sender = Endpoint(.v4(UInt32(chance() % 4)), port: 1)
+            var datagram = (0..<Int(chance() % 64)).map { _ in chance() }
+            if round % 3 == 0 { datagram = greeting(chance() % 8, chance() % 4) }
+            _ = station.send(datagram, from: sender)
+            station.now = station.now + .milliseconds(Int(chance()))
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import TenfourAudioCore
+import TenfourCallQuality
+import TenfourLinkTest
+import TenfourNetworkEmulator
+import TenfourPackets
+import TenfourRadio
+import TenfourSession
+import TenfourSimulation
+import Testing
+
+/// Something like speech: a voiced tone that comes and goes.
+private let speech: [Float] = (0..<48_000).map { index in
+    let time = Double(index) / 48_000
+    let envelope = 0.5 + 0.5 * sine(3 * time)
+    return Float(0.3 * envelope * (sine(140 * time) + 0.5 * sine(280 * time) + 0.3 * sine(420 * time)))
+}
+
+/// Of so many turns, by Bhaskara's formula, which is close enough to be heard as one.
+private func sine(_ turns: Double) -> Double {
+    let half = turns - turns.rounded(.down)
+    let x = (half < 0.5 ? half : half - 0.5) * 360
+    let value = 4 * x * (180 - x) / (40_500 - x * (180 - x))
+    return half < 0.5 ? value : -value
+}
+
+private func check(
+    _ network: String, seed: UInt64 = 1, seconds: Int = 5, _ mode: LossProtectionConfiguration.Mode = .auto
+) throws -> (result: LinkTestResult, state: LinkTestClient.State, samples: [Float]) {
+    let model = try NetworkModel(parsing: network)
+    var configuration = LinkTestClient.Configuration(host: Endpoint(.anyV4, port: 1), speech: speech)
+    configuration.duration = .seconds(seconds)
+    configuration.defence.mode = mode
+    let heard = Heard()
+    var check = try SimulatedLinkTest(configuration, there: model, back: model, seed: seed) { sound, _ in heard.add(sound)
+    }
+    let result = check.run()
+    return (result, check.state, heard.samples)
+}
+
+private final class Heard {
+    private(set) var samples: [Float] = []
+    func add(_ sound: Span<Float>) { for index in sound.indices { samples.append(sound[index]) } }
+}
+
+struct SimulatedCheckTests {
+    @Test func overAGoodNetworkAllComesBackAndThereIsNothingToChange() throws {
+        let (result, state, samples) = try check("lan")
+        #expect(state == .over(.heard))
+        let whole = try #require(result.quality?.whole)
+        #expect(result.sentCount == 250 && whole.expected == 250 && whole.lost == 0)
+        #expect(try #require(result.score) > 4.2)
+        #expect(result.advice == [] && result.defence.isNone)
+        let least = try #require(result.roundTrip?.quantile(0))
+        #expect((.microseconds(400) ... .microseconds(600)).contains(least), "\(least)")
+        #expect(samples.contains { abs($0) > 0.1 })
+    }
+
+    @Test func theSameSeedGivesTheSameResultAndTheSameSound() throws {
+        let first = try check("wifi-bad", seed: 7)
+        let second = try check("wifi-bad", seed: 7)
+        #expect(JSON.object(first.result.members).text == JSON.object(second.result.members).text)
+        #expect(first.samples == second.samples)
+        #expect(try check("wifi-bad", seed: 8).samples != first.samples)
+    }
+
+    /// Each way loses by itself.
+    @Test func lossIsThatOfBothWaysAndIsAdvisedUpon() throws {
+        let (result, _, _) = try check("b10 delay=5ms", seconds: 20, .off)
+        let lost = try #require(result.quality?.whole.lostShare)
+        #expect(abs(lost - 0.19) < 0.05, "\(lost)")
+        #expect(try #require(result.score) < 2)
+        #expect(result.advice.first?.contains("% of the packets are lost") == true, "\(result.advice)")
+        #expect(result.advice.first?.contains("--defence auto") == true)
+    }
+
+    @Test func theDefenceWorksOverTheWayThereAndBack() throws {
+        let off = try check("b5 delay=10ms", seconds: 20, .off).result
+        let on = try check("b5 delay=10ms", seconds: 20, .auto).result
+        let (bare, defended) = (try #require(off.quality?.whole), try #require(on.quality?.whole))
+        #expect(try #require(defended.concealedShare) < (try #require(bare.concealedShare)) / 2)
+        #expect(try #require(defended.recoveredShare) > 0.03)
+        #expect(try #require(on.score) > (try #require(off.score)) + 0.8)
+    }
+
+    /// Where the delays of the packets ask for more depth than loss does, all of it is there to ask in.
+    @Test func lossIsAskedForInAllTheDepthThereIs() throws {
+        let on = try (1...3).map { try check("wifi-lab-g5", seed: $0, seconds: 10, .nack).result.quality }
+        let recovered = on.compactMap { $0?.whole.recoveredShare }.reduce(0, +) / 3
+        #expect(recovered > 0.03, "\(recovered)")
+    }
+
+    /// What comes at once because it was asked for was lost all the same.
+    @Test(arguments: ["b10", "b10 delay=0.1ms"]) func lossIsCountedWhereNothingTakesTime(network: String) throws {
+        let off = try #require(try check(network, seed: 3, seconds: 20, .off).result.quality?.whole)
+        let on = try #require(try check(network, seed: 3, seconds: 20, .nack).result.quality?.whole)
+        let (bare, defended) = (try #require(off.lostShare), try #require(on.lostShare))
+        #expect(abs(bare - defended) < 0.06, "\(bare) \(defended)")
+    }
+
+    /// Both want another depth of the buffer, and only one can be had.
+    @Test func adviceForBurstsAndForJitterDoesNotContradictItself() throws {
+        let (result, _, _) = try check("g10 jitter=uniform:0ms-90ms", seconds: 20, .off)
+        #expect(
+            result.advice.contains { $0.contains("in a row") } && result.advice.contains { $0.contains("unevenly") })
+        #expect(result.advice.count { $0.contains("--max-latency") } == 1, "\(result.advice)")
+    }
+
+    @Test func theScoreIsThatOfTheWhole() throws {
+        let near = try check("delay=1ms").result
+        let far = try check("delay=300ms").result
+        for result in [near, far] {
+            #expect(result.score == result.quality?.whole.score)
+            #expect(result.quality?.talkers.first?.whole.score == result.score)
+        }
+        #expect(try #require(far.score) < (try #require(near.score)) - 0.3)
+    }
+
+    @Test func whoHearsNothingBackSaysSo() throws {
+        let (result, state, samples) = try check("loss=100%")
+        #expect(state == .over(.unanswered))
+        #expect(result.quality == nil && result.score == nil && samples == [])
+    }
+
+    /// A satellite is far, not bad.
+    @Test func aLongWayIsToldAsADelay() throws {
+        let (result, _, _) = try check("delay=300ms")
+        #expect(result.advice.count == 1 && result.advice[0].contains("600 ms"), "\(result.advice)")
+        #expect(try #require(result.roundTrip?.quantile(0)) == .milliseconds(600))
+    }
+}
+
+struct AskerTests {
+    private let host = Endpoint(.v4(0xC000_0207), port: 5_004)
+
+    private func asker(seconds: Int = 1) throws -> LinkTestClient {
+        var configuration = LinkTestClient.Configuration(host: host, speech: speech)
+        configuration.duration = .seconds(seconds)
+        return try LinkTestClient(configuration, identity: Identity(ssrc: SSRC(9), seed: 3), at: .start)
+    }
+
+    private func datagrams(_ asker: inout LinkTestClient) -> [[UInt8]] {
+        var datagrams: [[UInt8]] = []
+        while true {
+            var isThere = false
+            let datagram = [UInt8](capacity: 1_500) { isThere = asker.nextDatagram(into: &$0) }
+            guard isThere else { return datagrams }
+            datagrams.append(datagram)
+        }
+    }
+
+    /// `tenfour talk` knows no greeting: it hears and reports.
+    @Test func aStationThatKnowsNoGreetingIsSpokenToAndItsReportsAreTheResult() throws {
+        var asker = try asker()
+        var station = RTPSession(
+            identity: Identity(ssrc: SSRC(77), seed: 1),
+            configuration: RTPSessionConfiguration(
+                remotes: [Endpoint(.v4(1), port: 1)], accepted: .anyone), at: .start)
+        var now = Instant.start
+        var packetCount = 0
+        while let deadline = asker.nextDeadline {
+            now = max(now, min(deadline, station.nextDeadline ?? deadline))
+            if deadline <= now { asker.timeElapsed(at: now) }
+            station.timeElapsed(at: now)
+            for datagram in datagrams(&asker) {
+                let reception = station.receive(datagram.span, from: Endpoint(.v4(1), port: 1), at: now)
+                if case .media = reception { packetCount += 1 }
+            }
+            while true {
+                var isThere = false
+                let datagram = [UInt8](capacity: 1_500) { isThere = station.nextDatagram(into: &$0) != nil }
+                guard isThere else { break }
+                asker.receive(datagram.span, from: host, at: now)
+            }
+        }
+        #expect(packetCount == 50)
+        #expect(asker.state == .over(.reported) || asker.state == .over(.unanswered))
+        #expect(asker.result.quality == nil)
+    }
+
+    @Test func nobodyElseIsListenedTo() throws {
+        var asker = try asker()
+        asker.timeElapsed(at: .start)
+        let sent = datagrams(&asker)
+        #expect(sent.count == 1 && sent[0].count == 32)
+        let hello = sent[0]
+        var answerer = LinkTestServer(secret: 1)
+        let challenge = [UInt8](capacity: 1_500) {
+            _ = answerer.receive(hello.span, from: Endpoint(.v4(1), port: 1), at: .start, answer: &$0)
+        }
+        asker.receive(challenge.span, from: Endpoint(.v4(2), port: 5_004), at: .start)
+        #expect(datagrams(&asker) == [])
+        asker.receive(challenge.span, from: host, at: .start)
+        #expect(datagrams(&asker).first?[5] == 3)
+    }
+}

@@ -1,0 +1,154 @@
+import CAllocations
+import Foundation
+import TenfourAudioCore
+import TenfourJitterBuffer
+import TenfourNetworkEmulator
+import TenfourOpusCodec
+import TenfourPackets
+import Testing
+
+@testable import TenfourRadio
+
+/// A voice on a network that loses, delays, stalls and reorders, by a clock that only the test moves.
+@Suite struct BadNetworkTests {
+    @Test func nothingIsAllocatedThroughLossStretchResyncAndAnotherTalker() throws {
+        // The first time fills what the Swift runtime keeps of generic types.
+        var counts: [UInt] = []
+        for _ in 0..<2 {
+            var hearing = try Hearing()
+            hearing.hear(seconds: 24)
+            counts.append(hearing.allocationCount)
+            let statistics = hearing.voice.lane.statistics
+            #expect(statistics.concealed > .zero && statistics.stretched > .zero)
+            #expect(statistics.recovered > .zero && statistics.recoveredByCopy > .zero)
+            #expect(hearing.resyncCount > 0 && hearing.talkerCount == 2)
+        }
+        #expect(counts[1] == 0)
+    }
+
+    @Test func theTempoStaysWithinTenPercentInAnySecondOfSpeech() throws {
+        var hearing = try Hearing(losses: 0)
+        hearing.stall = 250..<300
+        hearing.hear(seconds: 24, upTo: 1_000)
+        // A tenth faster leaves out a tenth of a second in each.
+        let stretched = hearing.stretched
+        let most = stretched.indices.dropFirst(200).map { stretched[$0] - stretched[$0 - 200] }.max() ?? 0
+        #expect(most <= 4_800, "\(most) frames")
+        #expect(most > 3_600)
+        #expect(hearing.voice.lane.statistics.delay < FrameCount(1_920), "and the stall of a second is caught up")
+    }
+
+    @Test func aPauseIsWhereTheDepthIsWonBack() throws {
+        var steady = try Hearing(losses: 0)
+        var halting = try Hearing(losses: 0, pauses: true)
+        steady.stall = 100..<150
+        halting.stall = 100..<150
+        steady.hear(seconds: 8, upTo: 400)
+        halting.hear(seconds: 8, upTo: 400)
+        let (later, sooner) = (steady.voice.lane.statistics.delay, halting.voice.lane.statistics.delay)
+        #expect(sooner < later, "\(sooner) and \(later)")
+    }
+}
+
+/// One voice, and everything that may happen to it.
+private struct Hearing: ~Copyable {
+    var voice: Voice
+    /// Packets that are held back until the last of them is sent.
+    var stall = 0..<0
+    private(set) var allocationCount: UInt = 0
+    private(set) var resyncCount = 0
+    private(set) var talkerCount = 1
+    /// How much had been bent after each 5 ms.
+    private(set) var stretched: [Int] = []
+
+    private let losses: Double
+    private let packets: [[UInt8]]
+    private var arriving: [(at: Int, packet: IncomingPacket)] = []
+
+    private static let period = 240
+
+    init(losses: Double = 0.1, pauses: Bool = false) throws {
+        let spoken = try Self.speech(pauses: pauses)
+        voice = try Voice(format: .mono, configuration: PlayoutConfiguration())
+        self.losses = losses
+        packets = spoken
+    }
+
+    /// Vowels of changing pitch: what FEC is made for, and periods can be found in.
+    private static func speech(pauses: Bool) throws -> [[UInt8]] {
+        var settings = OpusEncoderSettings()
+        settings.inBandFEC = true
+        settings.expectedLoss = 20
+        settings.signal = .speech
+        var encoder = try OpusEncoder(settings: settings)
+        var phase = 0.0
+        return try (0..<1_200).map { number in
+            let frame = (0..<960).map { index -> Float in
+                let time = Double(number) * 0.02 + Double(index) / 48_000
+                phase += 2 * .pi * (140 + 40 * sin(time * 2)) / 48_000
+                let isPause = pauses && time.truncatingRemainder(dividingBy: 1) > 0.7
+                let loudness = isPause ? 0.0001 : 0.2 + 0.1 * sin(time * 19)
+                return Float(loudness * (sin(phase) + 0.5 * sin(2 * phase) + 0.3 * sin(5 * phase)))
+            }
+            var packet = [UInt8](repeating: 0, count: 1_276)
+            var bytes = packet.mutableSpan
+            let length = try encoder.encode(frame.span, into: &bytes)
+            packet.removeSubrange(length...)
+            return packet
+        }
+    }
+
+    /// With `upTo`, nothing but a stall happens, to so many packets; without it everything does.
+    mutating func hear(seconds: Int, upTo last: Int? = nil) {
+        send(everything: last == nil, count: last ?? packets.count)
+        var sound = [Float](repeating: 0, count: Self.period)
+        voice.begin(SSRC(1))
+        for position in stride(from: 0, to: seconds * 48_000, by: Self.period) {
+            while let next = arriving.last, next.at <= position {
+                arriving.removeLast()
+                let before = allocations_of_this_thread()
+                take(next.packet, arrivedAt: FrameCount(next.at))
+                allocationCount += allocations_of_this_thread() - before
+            }
+            let before = allocations_of_this_thread()
+            var room = sound.mutableSpan
+            _ = voice.pull(into: &room, at: FrameCount(position))
+            allocationCount += allocations_of_this_thread() - before
+            stretched.append(voice.lane.statistics.stretched.rawValue)
+        }
+    }
+
+    private mutating func take(_ packet: IncomingPacket, arrivedAt arrival: FrameCount) {
+        if packet.ssrc != voice.ssrc {
+            resyncCount = voice.lane.statistics.resyncs
+            voice.begin(packet.ssrc)
+            talkerCount += 1
+        }
+        voice.insert(packet, arrivedAt: arrival)
+    }
+
+    private mutating func send(everything: Bool, count: Int) {
+        var dice = SeededRandom(seed: 3)
+        for number in 0..<count {
+            var packet = IncomingPacket()
+            packet.ssrc = SSRC(everything && number >= 900 ? 2 : 1)
+            let jump = everything && number >= 600 ? 5_000 : 0
+            packet.sequenceNumber = SequenceNumber(rawValue: UInt16(truncatingIfNeeded: number + jump))
+            packet.timestamp = RTPTimestamp(rawValue: UInt32(number * 960 + jump * 960))
+            packet.frameCount = FrameCount(960)
+            let payload = packets[number]
+            packet.packet.fill(payload.span)
+            packet.carriesFEC = OpusDecoder.hasInBandFEC(payload.span)
+            var at = (number + 1) * 960 + (everything ? Int.random(in: 0...1_500, using: &dice) : 48)
+            if stall.contains(number) { at = (stall.upperBound + 1) * 960 }
+            if everything, number % 250 > 235 { at = (number / 250 + 1) * 250 * 960 + 960 }
+            if everything, number % 3 == 0 {
+                var copy = packet
+                copy.origin = .copy
+                arriving.append((at + 960, copy))
+            }
+            if !dice.happens(losses) { arriving.append((at, packet)) }
+        }
+        arriving.sort { ($0.at, $0.packet.timestamp.rawValue) > ($1.at, $1.packet.timestamp.rawValue) }
+    }
+}

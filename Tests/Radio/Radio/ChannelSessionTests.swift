@@ -1,0 +1,128 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourChannelMember
+import TenfourRadio
+import TenfourSession
+import TestSupport
+import Testing
+
+extension RealTimeTests {
+    /// In a channel, on this machine.
+    @Suite(.serialized) struct ChannelSessionTests {
+        private let secret: Secret
+        private let folder = Folder()
+
+        init() {
+            var dice = CSPRNG()
+            secret = Secret(.talk, using: &dice)
+        }
+
+        /// Of the station that answers itself where there is no host.
+        private func link(_ host: String?, port: UInt16, _ secret: Secret? = nil) throws -> ChannelLink {
+            try ChannelLink(host: host, port: port, name: "test", opening: .secret(secret ?? self.secret))
+        }
+
+        /// Answers the channel's members on `port`, and hears them.
+        private func answering(on port: UInt16, _ heard: Heard) throws -> RadioSession {
+            var configuration = try RadioConfiguration.joining(try link(nil, port: port), as: .talk)
+            configuration.recording = .closure { heard.take($0, $1) }
+            configuration.endsWithLastSource = true
+            return try RadioSession(configuration)
+        }
+
+        private func sending(_ link: ChannelLink) throws -> RadioSession {
+            var configuration = try RadioConfiguration.joining(link, as: .talk)
+            configuration.input = .file(try folder.sound("tone.wav", tone(440, seconds: 2)), raw: nil)
+            return try RadioSession(configuration)
+        }
+
+        @Test func aStationAnswersItsChannelsMembers() throws {
+            try retrying {
+                let port = UDPPort.free()
+                let heard = (own: Heard(), listener: Heard())
+                let answering = try answering(on: port, heard.own)
+                try answering.start()
+                let keys = try ChannelKeys(link("127.0.0.1", port: port))
+                var listener = try RadioConfiguration.joining(
+                    link("127.0.0.1", port: port, keys.listenSecret), as: .listen)
+                listener.recording = .closure { heard.listener.take($0, $1) }
+                listener.endsWithLastSource = true
+                let listening = try RadioSession(listener)
+                try listening.start()
+                #expect(waiting { !listening.takeChannelEvents().isEmpty })
+                let sending = try sending(link("127.0.0.1", port: port))
+                try sending.run()
+                try answering.wait()
+                try listening.wait()
+                #expect(sending.snapshot?.transmission.packetCount == 100, "a file waits until it can be heard")
+                for heard in [heard.own, heard.listener] {
+                    let sound = heard.samples
+                    #expect(sound.count >= 2 * 48_000)
+                    if longestGap(in: sound) > 480 { return "a gap of \(longestGap(in: sound))" }
+                    let loudness = amplitude(of: 440, in: sound[24_000..<84_000])
+                    if abs(loudness - 0.4) > 0.04 { return "a tone of \(loudness)" }
+                }
+                return nil
+            }
+        }
+
+        @Test func whoHasAnotherSecretIsToldAndHeardByNobody() throws {
+            let port = UDPPort.free()
+            let heard = Heard()
+            let answering = try answering(on: port, heard)
+            try answering.start()
+            var dice = CSPRNG()
+            let stranger = try sending(link("127.0.0.1", port: port, Secret(.talk, using: &dice)))
+            let error = #expect(throws: RadioError.self) { try stranger.run() }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.description.hasPrefix("the relay does not know this channel, or the secret differs") == true)
+            #expect(stranger.snapshot?.transmission.packetCount == 0)
+            answering.stop()
+            try answering.wait()
+            #expect(heard.samples.allSatisfy { $0 == 0 })
+        }
+
+        private func listening(_ link: ChannelLink, for duration: Duration) throws -> RadioSession {
+            var configuration = try RadioConfiguration.joining(link, as: .listen)
+            configuration.recording = .closure { _, _ in }
+            configuration.duration = duration
+            return try RadioSession(configuration)
+        }
+
+        @Test func whoEndsWithoutHavingFoundItsChannelSaysSo() throws {
+            let session = try listening(link("127.0.0.1", port: UDPPort.free()), for: .seconds(1))
+            let error = #expect(throws: RadioError.self) { try session.run() }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.description.hasPrefix("nobody answers at the link's address") == true)
+        }
+
+        @Test func whoEndsWhenItsChannelIsGoneSaysSo() throws {
+            let port = UDPPort.free()
+            let answering = try answering(on: port, Heard())
+            try answering.start()
+            let session = try listening(link("127.0.0.1", port: port), for: .seconds(4))
+            try session.start()
+            #expect(waiting { !session.takeChannelEvents().isEmpty })
+            answering.stop()
+            try answering.wait()
+            #expect(waiting { session.takeChannelEvents().contains(.closed(.left)) })
+            let error = #expect(throws: RadioError.self) { try session.wait() }
+            #expect(error?.kind == .unavailable)
+        }
+
+        @Test func whoIsStoppedHasDoneWhatItWasToDo() throws {
+            let session = try listening(link("127.0.0.1", port: UDPPort.free()), for: .seconds(60))
+            try session.start()
+            #expect(waiting { !session.takeChannelEvents().isEmpty })
+            session.stop()
+            try session.wait()
+        }
+
+        @Test func aListenLinkDoesNotTalk() throws {
+            let keys = try ChannelKeys(link("127.0.0.1", port: 5_004))
+            let listen = try link("127.0.0.1", port: 5_004, keys.listenSecret)
+            let error = #expect(throws: RadioError.self) { try RadioConfiguration.joining(listen, as: .talk) }
+            #expect(error == RadioError(.usage, "this link is for listening: ask for the channel's talk link"))
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import TenfourAudioCore
+import TenfourPackets
+import TenfourSession
+import Testing
+
+@testable import TenfourRadio
+
+@Suite struct SetupTests {
+    @Test func whoSendsHearsNobodyElse() throws {
+        let configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
+        #expect(configuration.station.remotes.map(\.description) == ["10.0.0.7:6000"])
+        #expect(configuration.station.accepted == .only([.v4(0x0A00_0007)]))
+        #expect(configuration.local == Endpoint(.anyV4, port: 0))
+        #expect(configuration.multicast == nil)
+    }
+
+    @Test func whoSendsToAGroupHearsItsReports() throws {
+        let configuration = try RadioConfiguration.sending(
+            to: StreamAddress(parsing: "rtp://@239.0.1.10"), multicastInterface: "eth7", timeToLive: 3)
+        #expect(configuration.station.remotes.map(\.description) == ["239.0.1.10:5004"])
+        #expect(configuration.station.accepted == .anyone)
+        #expect(configuration.multicast == .init(group: nil, interface: "eth7", timeToLive: 3))
+    }
+
+    @Test func whoReceivesDoesSoOnEveryAddressOrTheOneGiven() throws {
+        let any = try RadioConfiguration.receiving(on: StreamAddress(parsing: "rtp://:6000"))
+        #expect(any.local == Endpoint(.anyV6, port: 6000))
+        #expect(any.station.remotes.isEmpty && any.station.accepted == .anyone)
+        let one = try RadioConfiguration.receiving(on: StreamAddress(parsing: "rtp://127.0.0.1"))
+        #expect(one.local == Endpoint(.loopbackV4, port: 5004))
+        let group = try RadioConfiguration.receiving(on: StreamAddress(parsing: "rtp://@239.0.1.10"))
+        #expect(group.multicast == .init(group: .v4(0xEF00_010A)))
+    }
+
+    @Test func whoTalksHearsTheirPartner() throws {
+        let configuration = try RadioConfiguration.talking(
+            with: StreamAddress(parsing: "127.0.0.1:6000"), localPort: 7000)
+        #expect(configuration.local == Endpoint(.anyV6, port: 7000))
+        #expect(configuration.station.remotes == [Endpoint(.loopbackV4, port: 6000)])
+        #expect(configuration.station.accepted == .only([.loopbackV4]))
+    }
+
+    @Test(arguments: ["rtp://", "rtp://:5004"]) func somebodyMustBeNamed(text: String) throws {
+        let address = try StreamAddress(parsing: text)
+        let sending = #expect(throws: RadioError.self) { try RadioConfiguration.sending(to: address) }
+        let talking = #expect(throws: RadioError.self) { try RadioConfiguration.talking(with: address, localPort: 0) }
+        #expect(sending?.kind == .usage && talking?.kind == .usage)
+    }
+
+    @Test func aGroupIsNoPartner() throws {
+        let address = try StreamAddress(parsing: "239.0.1.10")
+        let error = #expect(throws: RadioError.self) { try RadioConfiguration.talking(with: address, localPort: 0) }
+        #expect(error?.kind == .usage && error?.description.contains("send and recv") == true)
+    }
+
+    @Test func anUnknownHostIsNotToBeHad() throws {
+        let address = try StreamAddress(parsing: "nobody.invalid")
+        let error = #expect(throws: RadioError.self) { try RadioConfiguration.sending(to: address) }
+        #expect(error?.kind == .unavailable && error?.description.contains("nobody.invalid") == true)
+    }
+
+    @Test func anSDPFileSaysWhereAndHow() throws {
+        let description = try SessionDescription(
+            parsing: """
+                v=0
+                o=- 1 1 IN IP4 10.0.0.7
+                s=Radio
+                c=IN IP4 239.0.1.10/3
+                t=0 0
+                m=audio 6000 RTP/AVP 0 97
+                a=rtpmap:97 opus/48000/2
+
+                """)
+        let configuration = try RadioConfiguration.receiving(description)
+        #expect(configuration.local.description == "239.0.1.10:6000")
+        #expect(configuration.multicast == .init(group: .v4(0xEF00_010A)))
+        #expect(configuration.station.acceptedPayloadTypes == [97])
+        #expect(configuration.station.controlPort == .next)
+    }
+
+    @Test func whoReceivesWhatWeSendKnowsOfCopiesAndAnswers() throws {
+        let configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
+        let text = SessionDescription(of: configuration, name: "Evening").text()
+        #expect(text.contains("m=audio 6000 RTP/AVP 111 63\r\n"))
+        #expect(text.contains("a=rtpmap:63 red/48000/2\r\na=fmtp:63 111/111\r\n"))
+        #expect(text.contains("a=rtcp-fb:* nack\r\n"))
+        let read = try SessionDescription(parsing: text)
+        #expect(read.opus?.payloadType == 111 && read.redundantOpus?.payloadType == 63 && read.answersNACK)
+        #expect(try RadioConfiguration.receiving(read).station.defence.sourcesAnswer)
+
+        let group = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://@239.0.1.10:6000"))
+        let plain = SessionDescription(of: group, name: "Evening")
+        #expect(plain.formats.count == 1 && plain.feedback.isEmpty)
+    }
+
+    @Test func aReceiversSDPFileSaysWhereToSendAndWhatItTakes() throws {
+        let description = try SessionDescription(
+            parsing: """
+                v=0
+                c=IN IP4 10.0.0.7
+                m=audio 6000 RTP/AVPF 97 98
+                a=rtpmap:97 opus/48000/2
+                a=rtpmap:98 red/48000/2
+                a=fmtp:98 97/97
+                a=rtcp-fb:97 nack
+                a=rtcp-mux
+
+                """)
+        let configuration = try RadioConfiguration.sending(to: description)
+        #expect(configuration.station.remotes.map(\.description) == ["10.0.0.7:6000"])
+        #expect(configuration.station.payloadType == 97)
+        #expect(configuration.station.defence.remoteAbilities == Capabilities(answersNACK: true, redPayloadType: 98))
+    }
+
+    @Test func depthForRepairIsWhatPlayoutAllows() throws {
+        var configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
+        #expect(configuration.stationAsCoded.defence.maximumDepth == .milliseconds(100))
+        Profile.quality.apply(to: &configuration)
+        #expect(configuration.stationAsCoded.defence.maximumDepth == .milliseconds(200))
+        #expect(configuration.stationAsCoded.defence.depth(roundTrip: .milliseconds(25)) == .milliseconds(140))
+        configuration.coding.frame = .milliseconds(5)
+        configuration.coding.bitRate = 64_000
+        let defence = configuration.stationAsCoded.defence
+        #expect(defence.frameCount == FrameCount(240) && defence.bitRate == 64_000 && !defence.hasInBandFEC)
+    }
+
+    @Test func anSDPFileWithoutOpusIsRefused() throws {
+        let description = try SessionDescription(
+            parsing: "v=0\no=- 1 1 IN IP4 10.0.0.7\ns=-\nc=IN IP4 10.0.0.7\nt=0 0\nm=audio 6000 RTP/AVP 0\n")
+        let error = #expect(throws: RadioError.self) { try RadioConfiguration.receiving(description) }
+        #expect(error?.kind == .unavailable)
+    }
+
+    @Test func whatIsSentIsDescribedForOthers() throws {
+        var configuration = try RadioConfiguration.sending(
+            to: StreamAddress(parsing: "rtp://@239.0.1.10:6000"), station: RTPSessionConfiguration(payloadType: 100),
+            timeToLive: 3)
+        Profile.music.apply(to: &configuration)
+        configuration.coding.fec = .on
+        configuration.coding.frame = .milliseconds(40)
+        let text = SessionDescription(of: configuration, name: "Evening").text()
+        let read = try SessionDescription(parsing: text)
+        #expect(read.name == "Evening")
+        #expect(read.port == 6000 && read.connection.address == "239.0.1.10" && read.connection.timeToLive == 3)
+        #expect(read.opus?.payloadType == 100)
+        #expect(read.packetTime == .milliseconds(40))
+        #expect(read.multiplexesRTCP)
+        let parameters = OpusParameters(parsing: read.opus?.parameters ?? "")
+        #expect(parameters.usesInBandFEC && parameters.sendsStereo)
+        // And whoever reads it receives it.
+        #expect(try RadioConfiguration.receiving(read).local.description == "239.0.1.10:6000")
+    }
+
+    @Test func profilesSetWhatTheirLineSays() {
+        for profile in Profile.allCases {
+            var configuration = RadioConfiguration(local: Endpoint(.anyV4, port: 0), station: RTPSessionConfiguration())
+            profile.apply(to: &configuration)
+            let (coding, playout) = (configuration.coding, configuration.playout)
+            #expect(profile.summary.contains("\(coding.bitRate / 1_000) kbit/s") || profile == .lowest)
+            #expect(profile.summary.contains("FEC for \(coding.expectedLoss) % loss") == (coding.expectedLoss > 0))
+            let depth = Int(playout.minimumDepth / .milliseconds(1))
+            #expect(profile.summary.contains("depth at least \(depth) ms") == (depth > 0))
+            #expect(profile.summary.contains("stereo") == (coding.channelCount == 2))
+            #expect(profile.summary.contains("periods of 2.5 ms") == (playout.period == .microseconds(2_500)))
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import TenfourAudioCore
+import TenfourJitterBuffer
+import TenfourOpusCodec
+import TenfourPackets
+import TenfourRings
+import TenfourSession
+
+@testable import TenfourRadio
+
+/// A talker without a thread: sound goes in, packets come out.
+final class SimulatedTalker {
+    let ssrc: SSRC
+    let format: LPCMFormat
+    let frameCount: FrameCount
+    var isOpen = true
+    var talker: EncoderPipeline
+    private let ring = RingBuffer<OutgoingPacket>(capacity: 1_024, filler: OutgoingPacket())
+    private var sequence: UInt16 = 65_530
+
+    init(
+        ssrc: UInt32 = 1, format: LPCMFormat = .mono, coding: CodingSettings = CodingSettings()
+    ) throws(RadioError) {
+        self.ssrc = SSRC(ssrc)
+        self.format = format
+        frameCount = FrameCount(coding.frame)
+        talker = try EncoderPipeline(
+            format: format, frameCount: frameCount, application: coding.application, settings: coding.settings)
+    }
+
+    /// Takes in `sound`, 20 ms at a time as a card would give it.
+    func say(_ sound: [Float]) -> [OutgoingPacket] {
+        let step = format.rate.hertz / 50 * format.channelCount
+        for start in stride(from: 0, to: sound.count, by: step) {
+            let piece = sound[start..<min(start + step, sound.count)]
+            var captured = FixedBuffer<Float>(repeating: 0, count: step)
+            for (index, sample) in piece.enumerated() { captured[index] = sample }
+            _ = talker.take(
+                captured, frameCount: FrameCount(piece.count / format.channelCount), isOpen: isOpen, into: ring.producer
+            )
+        }
+        return packets()
+    }
+
+    func skip(_ missed: Int) -> [OutgoingPacket] {
+        _ = talker.skip(FrameCount(missed), into: ring.producer)
+        return packets()
+    }
+
+    func finish() -> [OutgoingPacket] {
+        _ = talker.finish(into: ring.producer)
+        return packets()
+    }
+
+    /// As it arrives at the other end.
+    func sent(_ packet: OutgoingPacket, arrivingAt arrival: Instant) -> IncomingPacket {
+        sequence &+= 1
+        return IncomingPacket(
+            ssrc: ssrc, sequenceNumber: SequenceNumber(rawValue: sequence),
+            timestamp: RTPTimestamp(rawValue: 0xFFFF_0000).advanced(by: packet.position), frameCount: frameCount,
+            packet.packet, arrivedAt: arrival)
+    }
+
+    private func packets() -> [OutgoingPacket] {
+        var packets: [OutgoingPacket] = []
+        var packet = OutgoingPacket()
+        while ring.consumer.pop(into: &packet) { packets.append(packet) }
+        return packets
+    }
+}
+
+extension IncomingPacket {
+    init(
+        ssrc: SSRC, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, frameCount: FrameCount, _ slot: PacketSlot,
+        arrivedAt arrival: Instant
+    ) {
+        self.init()
+        self.ssrc = ssrc
+        self.sequenceNumber = sequenceNumber
+        self.timestamp = timestamp
+        self.frameCount = frameCount
+        self.arrival = arrival
+        carriesFEC = OpusDecoder.hasInBandFEC(slot.payload)
+        packet = slot
+    }
+}
+
+/// Talkers and one listener on a clock that only the test moves. The listener's card asks for 5 ms at a time.
+final class SimulatedRoom {
+    var talkers: [SimulatedTalker] = []
+    /// What each says: the next 20 ms of sound at a time.
+    var sounds: [SSRC: [Float]] = [:]
+    /// From a packet's last frame to its arrival; nil when it is lost. By its number.
+    var delay: (Int) -> Duration? = { _ in .milliseconds(1) }
+    var listener: Mixer
+    /// Everything that was played.
+    private(set) var heard: [Float] = []
+    private(set) var now = Instant.start + .seconds(1)
+    /// How much the card's clock runs fast, in parts per million.
+    var drift = 0.0
+
+    let format: LPCMFormat
+    private let period: Int
+    private let ring = RingBuffer<IncomingPacket>(capacity: 1_024, filler: IncomingPacket())
+    private var flying: [IncomingPacket] = []
+    private var spoken = 0
+    private var pulled = 0
+    private var packetCounts: [SSRC: Int] = [:]
+    private var offset = Duration.zero
+    private let start: Instant
+
+    init(format: LPCMFormat = .mono, settings: PlayoutSettings = PlayoutSettings()) throws(RadioError) {
+        self.format = format
+        period = format.rate.hertz / 200
+        var settings = settings
+        settings.channelCount = format.channelCount
+        listener = try Mixer(
+            format: format,
+            configuration: settings.lane(period: FrameCount(period), format.rate, LossProtectionConfiguration()),
+            longestPull: FrameCount(period))
+        start = now
+    }
+
+    /// Passes time. Talkers who have nothing left to say are silent, and send nothing.
+    func run(seconds: Double) {
+        let end = pulled + Int((seconds * Double(format.rate.hertz)).rounded())
+        while pulled < end {
+            now = start + offset + .seconds(Double(pulled) / Double(format.rate.hertz) / (1 + drift * 1e-6))
+            talk()
+            pull()
+        }
+    }
+
+    /// The card stands still for so long: nothing is asked for.
+    func stall(_ duration: Duration) { offset += duration }
+
+    func leave(_ ssrc: SSRC) { _ = ring.producer.push { $0.set(.goodbye, of: ssrc) } }
+
+    func arrive(_ packet: IncomingPacket) { flying.append(packet) }
+
+    /// The heard sound since `seconds` after the beginning.
+    func heard(from seconds: Double, to end: Double = .infinity) -> [Float] {
+        let frame = Double(format.rate.hertz * format.channelCount)
+        let last = min(Int(min(end, 1e6) * frame), heard.count)
+        return Array(heard[min(Int(seconds * frame), last)..<last])
+    }
+
+    /// What the listener says of one talker.
+    func report(of ssrc: UInt32) -> VoiceReport? {
+        for index in 0..<Mixer.voiceCount {
+            let voice = listener.report.voices[index]
+            if voice.isUsed && voice.ssrc == SSRC(ssrc) { return voice }
+        }
+        return nil
+    }
+
+    /// Every 20 ms of time each talker captures 20 ms.
+    private func talk() {
+        while start + .milliseconds(20 * (spoken + 1)) <= now {
+            spoken += 1
+            let moment = start + .milliseconds(20 * spoken)
+            for talker in talkers { say(with: talker, at: moment) }
+        }
+    }
+
+    private func say(with talker: SimulatedTalker, at moment: Instant) {
+        let step = talker.format.rate.hertz / 50 * talker.format.channelCount
+        guard let sound = sounds[talker.ssrc], !sound.isEmpty else { return }
+        sounds[talker.ssrc] = Array(sound.dropFirst(step))
+        for packet in talker.say(Array(sound.prefix(step))) {
+            let number = packetCounts[talker.ssrc, default: 0]
+            packetCounts[talker.ssrc] = number + 1
+            let sent = talker.sent(packet, arrivingAt: moment)
+            guard let delay = delay(number) else { continue }
+            var arriving = sent
+            arriving.arrival = moment + delay
+            flying.append(arriving)
+        }
+    }
+
+    private func pull() {
+        for packet in flying where packet.arrival <= now { _ = ring.producer.push(packet) }
+        flying.removeAll { $0.arrival <= now }
+        var sound = [Float](repeating: 9, count: period * format.channelCount)
+        var room = sound.mutableSpan
+        listener.pull(into: &room, at: now, from: ring.consumer)
+        heard += sound
+        pulled += period
+    }
+}
+
+extension Mixer {
+    /// How it goes.
+    var report: MixerReport {
+        mutating get {
+            var report = MixerReport()
+            tell(&report)
+            return report
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import TenfourAudioCore
+import TenfourJitterBuffer
+import TenfourPackets
+import TenfourSession
+import Testing
+
+@testable import TenfourRadio
+
+/// What is told of how a session goes.
+struct SnapshotTests {
+    /// The last voice may leave before anybody asks how it was.
+    @Test func whatWasKnownOfAVoiceIsToldAfterItHasLeft() throws {
+        let partner = Endpoint(.loopbackV4, port: 6_000)
+        let station = station(hearing: [0, 1, 3], from: partner)
+        var report = report()
+        var snapshot = RadioSnapshot(station: station, elapsed: .seconds(1))
+        snapshot.add(report, present: station.sources, before: [])
+        var voice = try #require(snapshot.voices.first)
+        #expect(voice.endpoint == partner && voice.receivedCount == 3 && voice.lostCount == 1 && voice.isHeard)
+
+        report.listener.voices[0].isHeard = false
+        report.listener.voices[0].playout.decoded = FrameCount(2_880)
+        var later = RadioSnapshot(station: station, elapsed: .seconds(2))
+        later.add(report, present: [], before: snapshot.voices)
+        voice = try #require(later.voices.first)
+        #expect(voice.endpoint == nil && !voice.isHeard, "it has left")
+        #expect(voice.receivedCount == 3 && voice.lostCount == 1, "and is not forgotten")
+        #expect(voice.playout.decoded == FrameCount(2_880), "what was still to be heard counts")
+    }
+
+    /// To the station it is somebody new; to people it is not. What was sent in between is lost, unless the numbers jump back.
+    @Test func whoComesBackIsCountedFromTheBeginning() throws {
+        let partner = Endpoint(.loopbackV4, port: 6_000)
+        let stays = [[0, 1, 3], [], [20], [20, 21, 22, 25], [], [40], [], [39]] as [[UInt16]]
+        var before: [RadioSnapshot.VoiceSnapshot] = []
+        var counts: [[Int]] = []
+        for stay in stays {
+            let station = station(hearing: stay, from: partner)
+            var snapshot = RadioSnapshot(station: station, elapsed: .seconds(1))
+            snapshot.add(report(), present: station.sources, before: before)
+            before = snapshot.voices
+            let voice = try #require(before.first)
+            counts.append([voice.receivedCount, voice.lostCount, voice.losses.packetCount])
+        }
+        #expect(counts.map { $0[0] } == [3, 3, 4, 7, 7, 8, 8, 9])
+        #expect(counts.map { $0[1] } == [1, 1, 17, 19, 19, 33, 33, 33])
+        #expect(zip(counts, counts.dropFirst()).allSatisfy { $0[2] <= $1[2] })
+    }
+
+    private func station(hearing numbers: [UInt16], from partner: Endpoint) -> RTPSession {
+        var station = RTPSession(
+            identity: Identity(ssrc: SSRC(1)), configuration: RTPSessionConfiguration(), at: .start)
+        for number in numbers {
+            let datagram = [UInt8](capacity: 100) { datagram in
+                RTPHeader(
+                    marker: number == 0, payloadType: 111, sequenceNumber: SequenceNumber(rawValue: number),
+                    timestamp: RTPTimestamp(rawValue: UInt32(number) * 960), ssrc: SSRC(9)
+                ).write(into: &datagram)
+                for byte in [0xF8, 1, 2] as [UInt8] { datagram.append(byte) }
+            }
+            _ = station.receive(datagram.span, from: partner, at: .start + .milliseconds(20 * Int(number)))
+        }
+        return station
+    }
+
+    private func report() -> PlaybackReport {
+        var report = PlaybackReport()
+        report.listener.voices[0].ssrc = SSRC(9)
+        report.listener.voices[0].isUsed = true
+        report.listener.voices[0].isHeard = true
+        return report
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import TenfourAudioCore
+
+/// A steady tone at `loudness` of full scale; each channel of several at its own pitch, a tenth higher than the one before.
+func tone(_ hertz: Double, seconds: Double, loudness: Double = 0.4, in format: LPCMFormat = .mono) -> [Float] {
+    (0..<Int(seconds * Double(format.rate.hertz)) * format.channelCount).map { index in
+        let pitch = hertz * (1 + 0.1 * Double(index % format.channelCount))
+        let frame = Double(index / format.channelCount)
+        return Float(loudness * sin(2 * .pi * pitch * frame / Double(format.rate.hertz)))
+    }
+}
+
+/// How loud `hertz` is in `samples`: the amplitude of that tone alone (Goertzel).
+func amplitude(of hertz: Double, in samples: some Collection<Float>, rate: Int = 48_000) -> Double {
+    let step = 2 * cos(2 * .pi * hertz / Double(rate))
+    var (last, before) = (0.0, 0.0)
+    for (index, sample) in samples.enumerated() {
+        // A Hann window, so that other tones do not leak in.
+        let window = 0.5 - 0.5 * cos(2 * .pi * Double(index) / Double(samples.count))
+        (last, before) = (Double(sample) * window + step * last - before, last)
+    }
+    let power = last * last + before * before - step * last * before
+    return 4 * max(power, 0).squareRoot() / Double(max(samples.count, 1))
+}
+
+/// The root mean square.
+func loudness(of samples: some Collection<Float>) -> Double {
+    (samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(samples.count, 1))).squareRoot()
+}
+
+/// One channel of interleaved sound.
+func channel(_ channel: Int, of samples: [Float], in format: LPCMFormat) -> [Float] {
+    stride(from: channel, to: samples.count, by: format.channelCount).map { samples[$0] }
+}
+
+/// The longest run of near silence between the first and the last sound, in frames.
+func longestGap(in samples: [Float], below floor: Float = 0.02) -> Int {
+    guard let first = samples.firstIndex(where: { abs($0) >= floor }),
+        let last = samples.lastIndex(where: { abs($0) >= floor })
+    else { return samples.count }
+    var (longest, run) = (0, 0)
+    for index in first...last {
+        run = abs(samples[index]) < floor ? run + 1 : 0
+        longest = max(longest, run)
+    }
+    return longest
+}

@@ -1,0 +1,85 @@
+import Glibc
+import Synchronization
+import TenfourAudioCore
+import TenfourRings
+import TenfourTimePitch
+import Testing
+
+@testable import TenfourRadio
+
+@Suite struct BendingLoopTests {
+    /// So many pieces of 5 ms of a tone through a bending loop that has nothing more to come.
+    private func bent(rate: Double, pitch: Double, pieces: Int = 400) -> [Float] {
+        let controls = Controls(isMicrophoneOpen: false, isConnected: true)
+        controls.rate.store(rate.bitPattern, ordering: .relaxed)
+        controls.pitch.store(pitch.bitPattern, ordering: .relaxed)
+        controls.isPlaybackOver.store(true, ordering: .relaxed)
+        let heard = RingBuffer<RecordedAudio>(capacity: 512, filler: RecordedAudio())
+        let tap = RingBuffer<RecordedAudio>(capacity: 1_024, filler: RecordedAudio())
+        let producer = heard.producer
+        let written = tap.consumer
+        for piece in 0..<pieces {
+            var sound = RecordedAudio()
+            sound.count = 240
+            for index in 0..<240 { sound.samples[index] = Float(0.3 * sin(0.05 * Double(piece * 240 + index))) }
+            _ = producer.push(sound)
+        }
+        TimePitchLoop(
+            LiveTimePitch(format: .mono), period: FrameCount(240), controls, TimePitchSharedState(), from: heard.consumer,
+            to: nil,
+            tap: tap.producer
+        ).run()
+        var samples: [Float] = []
+        var piece = RecordedAudio()
+        while written.pop(into: &piece) { for index in 0..<piece.count { samples.append(piece.samples[index]) } }
+        return samples
+    }
+
+    @Test func whatIsRecordedIsAsSlowAsWhatIsHeard() {
+        let sound = bent(rate: 0.5, pitch: 0)
+        #expect(abs(sound.count - 192_000) < 4_000)
+    }
+
+    @Test func atRateOneAndPitchZeroNothingIsChanged() {
+        // No more than always lies in it, so that there is nothing to catch up.
+        let sound = bent(rate: 1, pitch: 0, pieces: 30)
+        #expect(sound.prefix(4_000) == (0..<4_000).map { Float(0.3 * sin(0.05 * Double($0))) }[...])
+    }
+
+    @Test func whatARecordingHasNoRoomForIsCounted() {
+        let controls = Controls(isMicrophoneOpen: false, isConnected: true)
+        controls.isPlaybackOver.store(true, ordering: .relaxed)
+        let heard = RingBuffer<RecordedAudio>(capacity: 32, filler: RecordedAudio())
+        // Nobody takes anything out of it before all is over.
+        let tap = RingBuffer<RecordedAudio>(capacity: 8, filler: RecordedAudio())
+        let producer = heard.producer
+        let written = tap.consumer
+        var sound = RecordedAudio()
+        sound.count = 480
+        for _ in 0..<10 { _ = producer.push(sound) }
+        TimePitchLoop(
+            LiveTimePitch(format: .mono), period: FrameCount(480), controls, TimePitchSharedState(), from: heard.consumer,
+            to: nil, tap: tap.producer
+        ).run()
+        var (kept, piece) = (0, RecordedAudio())
+        while written.pop(into: &piece) { kept += piece.count }
+        let lost = controls.bentLoss.load(ordering: .relaxed)
+        // What is left at the end goes a little slower.
+        #expect(lost > 0 && kept + lost >= 4_800)
+    }
+
+    @Test func whatTheCardFindsMissingIsSilence() {
+        let ring = RingBuffer<RecordedAudio>(capacity: 8, filler: RecordedAudio())
+        let producer = ring.producer
+        var source = TimePitchSource(ring.consumer)
+        var piece = RecordedAudio()
+        piece.count = 3
+        for index in 0..<3 { piece.samples[index] = 1 }
+        _ = producer.push(piece)
+        var sound = FixedBuffer<Float>(repeating: 9, count: 5)
+        let count = source.fill(&sound)
+        #expect(count == 3)
+        let heard = (0..<5).map { sound[$0] }
+        #expect(heard == [1, 1, 1, 0, 0])
+    }
+}

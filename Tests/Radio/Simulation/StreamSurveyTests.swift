@@ -1,0 +1,75 @@
+import TenfourAudioCore
+import TenfourPackets
+import TenfourSession
+import TenfourSimulation
+import Testing
+
+/// Streams of RTP to port 5004 of one host.
+private struct Streams {
+    var log = DatagramLog()
+
+    static let source = Endpoint(.v4(1), port: 40_000)
+    static let destination = Endpoint(.v4(2), port: 5_004)
+    /// 20 ms of silence in CELT.
+    static let silence: [UInt8] = [0xF8, 0xFF, 0xFE]
+
+    mutating func append(
+        ssrc: UInt32, type: UInt8 = 111, count: Int = 50, step: Int = 960, payload: [UInt8] = silence,
+        destination: Endpoint = destination
+    ) {
+        for index in 0..<count {
+            let header = RTPHeader(
+                marker: index == 0, payloadType: type, sequenceNumber: SequenceNumber(rawValue: UInt16(index)),
+                timestamp: RTPTimestamp(rawValue: UInt32(index * step)), ssrc: SSRC(ssrc))
+            let datagram = [UInt8](capacity: 12 + payload.count) {
+                header.write(into: &$0)
+                for byte in payload { $0.append(byte) }
+            }
+            log.append(datagram.span, from: Self.source, to: destination, at: .start + .milliseconds(20 * index))
+        }
+    }
+}
+
+struct StreamSurveyTests {
+    @Test func streamsAreToldApartBySSRCAndDestinationTheLargestFirst() {
+        var streams = Streams()
+        streams.append(ssrc: 1, count: 10)
+        streams.append(ssrc: 2, count: 30)
+        streams.append(ssrc: 1, count: 20, destination: Endpoint(.v4(3), port: 6_000))
+        let found = StreamSurvey(streams.log).streams
+        #expect(found.map(\.ssrc.rawValue) == [2, 1, 1])
+        #expect(found.map(\.packetCount) == [30, 20, 10])
+        #expect(found.allSatisfy { $0.isOpus && $0.payloadType == 111 && $0.redPayloadType == nil })
+    }
+
+    /// Nearly any bytes read as some packet of Opus: the clock tells them apart.
+    @Test func whatIsNotOpusDoesNotLookLikeIt() {
+        var streams = Streams()
+        streams.append(ssrc: 1, type: 0, step: 160, payload: [UInt8](repeating: 0xD5, count: 160))
+        streams.append(ssrc: 2, type: 96, step: 3_000, payload: [UInt8](repeating: 0x7C, count: 900))
+        streams.append(ssrc: 3, type: 97, step: 480, payload: [UInt8](repeating: 0, count: 1_440))
+        #expect(StreamSurvey(streams.log).streams.map(\.isOpus) == [false, false, false])
+    }
+
+    @Test func reportsAreNoStream() {
+        var streams = Streams()
+        let report = ReceiverReport(ssrc: SSRC(7))
+        let bytes = [UInt8](capacity: 100) { report.write(into: &$0) }
+        streams.log.append(bytes.span, from: Streams.source, to: Streams.destination, at: .start)
+        #expect(StreamSurvey(streams.log).streams.isEmpty)
+    }
+
+    /// RFC 2198: the stream is what its packets hold.
+    @Test func aStreamWithCopiesIsKnownByWhatItCarries() {
+        var streams = Streams()
+        let copy = RedundantPayload.Block(payloadType: 111, age: FrameCount(960), byteCount: 3)
+        let payload = [UInt8](capacity: 20) {
+            RedundantPayload.writeHeader(ofCopy: copy, into: &$0)
+            RedundantPayload.writeHeader(ofPrimary: 111, into: &$0)
+            for byte in Streams.silence + Streams.silence { $0.append(byte) }
+        }
+        streams.append(ssrc: 5, type: 63, payload: payload)
+        let stream = StreamSurvey(streams.log).streams.first
+        #expect(stream?.payloadType == 111 && stream?.redPayloadType == 63 && stream?.isOpus == true)
+    }
+}

@@ -1,0 +1,144 @@
+import CMACs
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourRelayCore
+import TenfourSession
+import Testing
+
+/// What a stranger can tell from how it is turned away: nothing.
+struct ProofTests {
+    private let family = ChannelKeys.drawn("family")
+    private let former = ChannelKeys.drawn("former", seed: 8)
+    private let crowded = ChannelKeys.drawn("crowded", seed: 9)
+
+    /// Where in a JOIN it stands.
+    private enum Place {
+        static let cookie = 20..<40
+        static let relay = 56
+        static let role = 72
+        static let share = 80..<112
+        static let proof = 112..<128
+    }
+
+    /// A relay that carries two channels, one of which is full, and has carried a third.
+    private func room() -> RelayRoom {
+        var configuration = RelayConfiguration([family, former, crowded])
+        configuration.channels[2].limits.members = 1
+        let room = RelayRoom(configuration)
+        #expect(SimulatedMember(crowded, .listen, at: .host(99)).join(room))
+        configuration.channels.remove(at: 1)
+        room.reload(configuration)
+        room.inbox = [:]
+        return room
+    }
+
+    private struct Outcome: Equatable {
+        var reception: Relay.Reception
+        var answers: [[UInt8]]
+        var hmacCount: UInt
+        var hmacByteCount: UInt
+        var siphashCount: UInt
+    }
+
+    private func outcome(_ room: RelayRoom, of datagram: [UInt8], from sender: Endpoint) -> Outcome {
+        let before = macs_of_this_thread()
+        let reception = room.receive(datagram, from: sender)
+        let after = macs_of_this_thread()
+        return Outcome(
+            reception: reception, answers: room.take(sender), hmacCount: after.hmacs - before.hmacs,
+            hmacByteCount: after.hmac_bytes - before.hmac_bytes, siphashCount: after.siphashes - before.siphashes)
+    }
+
+    /// Of a JOIN by `keys` that `change` has spoilt.
+    private func outcome(
+        _ room: RelayRoom, _ keys: ChannelKeys, _ role: Role, host: Int, _ change: (inout [UInt8]) -> Void
+    ) -> Outcome {
+        let guesser = SimulatedMember(keys, role, at: .host(host))
+        guesser.helloAndCookie(room)
+        var join = guesser.joinDatagram
+        change(&join)
+        var outcome = outcome(room, of: join, from: guesser.endpoint)
+        // The nonce is the guesser's own, and nobody without the key can tell a tag from chance.
+        for index in outcome.answers.indices {
+            for place in Array(4..<20) + Array(24..<40) { outcome.answers[index][place] = 0 }
+        }
+        return outcome
+    }
+
+    @Test func whateverFailsBeforeTheKeyIsProvedLooksAlikeAndIsTheSameWork() {
+        let room = room()
+        let first = outcome(room, .drawn("elsewhere", seed: 10), .talk, host: 1) { _ in }
+        #expect(first.reception == .discarded(.unproved) && first.answers.map(\.count) == [40])
+        // Two to check the proof, two to tag the refusal; one to know the cookie.
+        #expect(first.hmacCount == 4 && first.hmacByteCount > 0 && first.siphashCount == 1)
+        let spoiled: [(ChannelKeys, Role, (inout [UInt8]) -> Void)] = [
+            (.drawn("elsewhere", seed: 10), .listen, { _ in }),
+            (family, .talk, { $0[Place.proof.lowerBound] ^= 1 }),
+            (family, .talk, { $0[Place.proof.upperBound - 1] ^= 1 }),
+            (family, .listen, { for place in Place.proof { $0[place] ^= 0xFF } }),
+            (family, .talk, { $0[Place.relay] ^= 1 }),
+            (family, .talk, { $0[Place.role] = Role.listen.rawValue }),
+            (family, .talk, { for place in Place.share { $0[place] = 0 } }),
+            (former, .talk, { $0[Place.proof.lowerBound] ^= 1 }),
+            (former, .listen, { $0[Place.relay] ^= 1 }),
+            (crowded, .listen, { $0[Place.proof.lowerBound] ^= 1 }),
+        ]
+        for (number, (keys, role, change)) in spoiled.enumerated() {
+            #expect(outcome(room, keys, role, host: 2 + number, change) == first, "\(number)")
+        }
+        room.stop()
+        let late = outcome(room, family, .talk, host: 50) { $0[Place.proof.lowerBound] ^= 1 }
+        #expect(late == first)
+    }
+
+    /// The opposite of silence: each reason by itself, and each counted as what it is and as nothing else.
+    @Test(arguments: [Refusal.Reason.full, .limited, .refused, .rekeyed])
+    func whoHasProvedTheKeyIsToldPlainlyAndCountedOnce(reason: Refusal.Reason) {
+        let room = room()
+        let counted: RelayDiscard
+        let member: SimulatedMember
+        var relay = RelayRoom.name
+        switch reason {
+        case .full:
+            (member, counted) = (SimulatedMember(crowded, .listen, at: .host(1)), .full)
+        case .limited:
+            // As many of one host as may wait at a time.
+            for port: UInt16 in 1...1_000 { SimulatedMember(family, .listen, at: .host(1, port: port)).knock(room) }
+            (member, counted) = (SimulatedMember(family, .listen, at: .host(1, port: 1_001)), .tooManyJoins)
+        case .refused:
+            relay = RelayID(host: "elsewhere", port: 5004)
+            (member, counted) = (SimulatedMember(family, .talk, at: .host(1)), .refused)
+        default:
+            room.reload(RelayConfiguration([.drawn("family", seed: 11), crowded]))
+            (member, counted) = (SimulatedMember(family, .listen, at: .host(1)), .rekeyed)
+        }
+        let before = room.relay.status.discards
+        let answer = member.knock(room, relay: relay)
+        guard case .refusal(reason) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        let after = room.relay.status.discards
+        #expect(after[counted] == before[counted] + 1)
+        #expect(after.total == before.total + 1)
+    }
+
+    @Test func aJoinWithoutACookieIsOneSipHashAndNothingElse() {
+        let room = room()
+        let member = SimulatedMember(family, .talk, at: .host(1))
+        let nothing = Outcome(
+            reception: .discarded(.cookie), answers: [], hmacCount: 0, hmacByteCount: 0, siphashCount: 1)
+        member.helloAndCookie(room)
+        for place in Place.cookie {
+            var join = member.joinDatagram
+            join[place] ^= 1
+            #expect(outcome(room, of: join, from: member.endpoint) == nothing, "\(place)")
+        }
+        #expect(outcome(room, of: member.joinDatagram, from: .host(2)) == nothing)
+        #expect(outcome(room, of: member.joinDatagram, from: .host(1, port: 1)) == nothing)
+        // With the minute the relay's key turns, whoever asks.
+        room.now = room.now + .seconds(121)
+        SimulatedMember(family, .talk, at: .host(3)).helloAndCookie(room)
+        #expect(outcome(room, of: member.joinDatagram, from: member.endpoint) == nothing)
+    }
+}

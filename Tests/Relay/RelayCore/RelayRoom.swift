@@ -1,0 +1,301 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourNetworkEmulator
+import TenfourPackets
+import TenfourRelayCore
+import TenfourSession
+
+/// A relay, and all that it sends, on a clock that only tests move.
+final class RelayRoom {
+    var relay: Relay
+    var now = Instant.start
+    var events: [RelayEvent] = []
+    /// What was sent and nobody has taken, by address.
+    var inbox: [Endpoint: [[UInt8]]] = [:]
+    /// Nobody takes what the relay has to say.
+    var isBlocked = false
+    var bytesIn = 0
+    var bytesOut = 0
+    var dice: SeededRandom
+
+    static let address = PeerAddress(v4: 0xC633_6401, port: 5004)
+    static let name = RelayID(host: "relay.example", port: 5004)
+    static let clock = WallClock(milliseconds: 1_700_000_000_000)
+
+    init(_ configuration: RelayConfiguration, seed: UInt64 = 1) {
+        dice = SeededRandom(seed: seed)
+        relay = Relay(configuration, address: Self.address, at: now, clock: Self.clock, using: &dice)
+    }
+
+    /// With channels of these names.
+    convenience init(_ channels: [ChannelKeys], limits: RelayLimits = RelayLimits(), seed: UInt64 = 1) {
+        self.init(RelayConfiguration(channels, limits: limits), seed: seed)
+    }
+
+    @discardableResult
+    func receive(_ datagram: [UInt8], from sender: Endpoint) -> Relay.Reception {
+        bytesIn += datagram.count
+        let reception = relay.receive(datagram.span, from: sender, at: now)
+        settle()
+        return reception
+    }
+
+    func stop(for reason: Refusal.Reason = .stopping) {
+        relay.stop(for: reason, at: now)
+        settle()
+    }
+
+    func reload(_ configuration: RelayConfiguration) {
+        relay.reload(configuration, at: now)
+        settle()
+    }
+
+    /// Lets time pass, waking up the relay when it wants to.
+    func run(_ duration: Duration) {
+        let end = now + duration
+        while let deadline = relay.nextDeadline, deadline <= end {
+            now = max(now, deadline)
+            relay.timeElapsed(at: now)
+            settle()
+        }
+        now = end
+    }
+
+    func take(_ endpoint: Endpoint) -> [[UInt8]] { inbox.removeValue(forKey: endpoint) ?? [] }
+
+    func takeEvents() -> [RelayEvent] {
+        defer { events = [] }
+        return events
+    }
+
+    func settle() {
+        if isBlocked { return }
+        while true {
+            var endpoint: Endpoint?
+            let datagram = [UInt8](capacity: 1_600) { endpoint = relay.nextDatagram(into: &$0) }
+            guard let endpoint else { break }
+            bytesOut += datagram.count
+            inbox[endpoint, default: []].append(datagram)
+        }
+        while let event = relay.nextEvent() { events.append(event) }
+    }
+}
+
+extension RelayConfiguration {
+    init(_ channels: [ChannelKeys], limits: RelayLimits = RelayLimits()) {
+        self.init(
+            channels: channels.map { Channel(name: $0.name, talkJoin: $0.talkJoin!, listenJoin: $0.listenJoin) },
+            names: [RelayRoom.name], limits: limits)
+    }
+}
+
+extension ChannelKeys {
+    static func drawn(_ name: String, seed: UInt64 = 7) -> ChannelKeys {
+        var dice = SeededRandom(seed: seed)
+        return ChannelKeys(name: name, secret: Secret(.talk, using: &dice))
+    }
+}
+
+extension Endpoint {
+    /// Each in a network of its own.
+    static func host(_ number: Int, port: UInt16 = 40_000) -> Endpoint {
+        Endpoint(.v4(0x0A00_0001 + UInt32(number) << 8), port: port)
+    }
+}
+
+/// One who speaks the control protocol with a relay.
+final class SimulatedMember {
+    let keys: ChannelKeys
+    let role: Role
+    var endpoint: Endpoint
+    var ssrc: SSRC
+    var dice: SeededRandom
+    var session: SessionKeys?
+    var sealer: RecordSealer?
+    var opener: RecordOpener?
+    var tagger: HopTagger?
+    var terms: Welcome.Terms?
+    /// As the relay knows it.
+    var number: Int?
+    /// Of the next packet.
+    var sequenceNumber = SequenceNumber(rawValue: 65_530)
+    /// Of the last renewed.
+    var receipt: UInt64 = 0
+    var joinDatagram: [UInt8] = []
+    var helloDatagram: [UInt8] = []
+
+    init(_ keys: ChannelKeys, _ role: Role, at endpoint: Endpoint, seed: UInt64 = 99) {
+        self.keys = keys
+        self.role = role
+        self.endpoint = endpoint
+        dice = SeededRandom(seed: seed &+ UInt64(endpoint.port) << 32 &+ UInt64(endpoint.address.hashValue & 0xFFFF))
+        ssrc = SSRC(UInt32(truncatingIfNeeded: dice.next()))
+    }
+
+    /// As far as WELCOME.
+    @discardableResult
+    func knock(_ room: RelayRoom, relay: RelayID = RelayRoom.name) -> JoinAttempt.Answer {
+        var joining = JoinAttempt(keys.joinKey(for: role)!, relay: relay, using: &dice)
+        helloDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
+        room.receive(helloDatagram, from: endpoint)
+        for datagram in room.take(endpoint) { _ = joining.receive(datagram.span) }
+        joinDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
+        room.receive(joinDatagram, from: endpoint)
+        for datagram in room.take(endpoint) {
+            let answer = joining.receive(datagram.span)
+            if case .welcome(let terms, let session) = answer {
+                self.terms = terms
+                self.session = session
+                receipt = 0
+                sealer = session.sealer(for: .member)
+                opener = session.opener(for: .member)
+                tagger = session.hopTagger(for: .member)
+            }
+            return answer
+        }
+        return .nothing
+    }
+
+    /// All the way. Whether it is in.
+    @discardableResult
+    func join(_ room: RelayRoom) -> Bool {
+        guard case .welcome = knock(room) else { return false }
+        renew(room)
+        for case .joined(let member, _, let endpoint) in room.events where endpoint == self.endpoint { number = member }
+        return number != nil
+    }
+
+    @discardableResult
+    func renew(_ room: RelayRoom, token: UInt64 = 5) -> Relay.Reception {
+        let reception = say(.renewal(token: token, receipt: receipt), room)
+        takeReceipt(room)
+        return reception
+    }
+
+    /// Looks for what is to be said back, and leaves it where it is.
+    func takeReceipt(_ room: RelayRoom) {
+        guard var opener else { return }
+        for datagram in room.inbox[endpoint]?.suffix(32) ?? [] {
+            var bytes = datagram
+            var span = bytes.mutableSpan
+            if case .renewed(_, let receipt, _)? = try? opener.open(&span) { self.receipt = receipt }
+        }
+    }
+
+    @discardableResult
+    func say(_ record: Record, _ room: RelayRoom, from sender: Endpoint? = nil) -> Relay.Reception {
+        room.receive(sealed(record), from: sender ?? endpoint)
+    }
+
+    func sealed(_ record: Record) -> [UInt8] { [UInt8](capacity: 160) { sealer!.seal(record, into: &$0) } }
+
+    /// An RTCP report.
+    @discardableResult
+    func report(_ room: RelayRoom, _ write: (inout OutputSpan<UInt8>) -> Void) -> Relay.Reception {
+        room.receive(sealed(write), from: endpoint)
+    }
+
+    func sealed(_ write: (inout OutputSpan<UInt8>) -> Void) -> [UInt8] {
+        let report = [UInt8](capacity: 1_232, initializingWith: write)
+        return [UInt8](capacity: 1_300) { sealer!.seal(report: report.span, into: &$0) }
+    }
+
+    /// The records that came for it, and what was no record.
+    func records(_ room: RelayRoom) -> (records: [Record], reports: [[UInt8]], others: [[UInt8]]) {
+        var result: (records: [Record], reports: [[UInt8]], others: [[UInt8]]) = ([], [], [])
+        for datagram in room.take(endpoint) {
+            var bytes = datagram
+            var span = bytes.mutableSpan
+            switch Result(catching: { () throws(RecordOpener.Failure) in try opener!.open(&span) }) {
+            case .success(.report(let range)): result.reports.append(Array(bytes[range]))
+            case .success(let record): result.records.append(record)
+            case .failure: result.others.append(datagram)
+            }
+        }
+        return result
+    }
+
+    func announcement(_ ssrc: SSRC? = nil) -> [UInt8] {
+        let announcement = Announcement(
+            suite: SRTPSuite.allCases.first!, ssrc: ssrc ?? self.ssrc, epoch: Epoch(rawValue: 1 << 80),
+            index: PacketIndex(rolloverCounter: 0, sequenceNumber), at: RelayRoom.clock, under: keys.mediaRoot)
+        return [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
+    }
+
+    /// What may be SRTP, for all that a relay knows.
+    func packet(_ ssrc: SSRC? = nil, byteCount: Int = 100) -> [UInt8] {
+        let number = sequenceNumber
+        sequenceNumber = number.advanced(by: 1)
+        return [UInt8](capacity: byteCount) {
+            RTPHeader(
+                marker: false, payloadType: 111, sequenceNumber: number,
+                timestamp: RTPTimestamp(rawValue: UInt32(number.rawValue) &* 960), ssrc: ssrc ?? self.ssrc
+            ).write(into: &$0)
+            while $0.count < byteCount { $0.append(UInt8(truncatingIfNeeded: dice.next())) }
+        }
+    }
+
+    func tagged(_ datagram: [UInt8]) -> [UInt8] {
+        [UInt8](capacity: datagram.count + HopTag.byteCount) {
+            for byte in datagram { $0.append(byte) }
+            _ = tagger!.tag(&$0)
+        }
+    }
+
+    @discardableResult
+    func announce(_ room: RelayRoom, _ ssrc: SSRC? = nil) -> Relay.Reception {
+        room.receive(tagged(announcement(ssrc)), from: endpoint)
+    }
+
+    @discardableResult
+    func talk(_ room: RelayRoom) -> Relay.Reception { room.receive(tagged(packet()), from: endpoint) }
+}
+
+extension SimulatedMember {
+    /// As far as a JOIN that is ready to be said.
+    func helloAndCookie(_ room: RelayRoom) {
+        var joining = JoinAttempt(keys.joinKey(for: role)!, relay: RelayRoom.name, using: &dice)
+        room.receive([UInt8](capacity: 128) { joining.write(into: &$0) }, from: endpoint)
+        for datagram in room.take(endpoint) { _ = joining.receive(datagram.span) }
+        joinDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
+    }
+
+    /// What is said to the JOIN once more.
+    func refusals(_ room: RelayRoom) -> [[UInt8]] {
+        room.receive(joinDatagram, from: endpoint)
+        return room.take(endpoint)
+    }
+
+    func opened(_ datagram: [UInt8]) throws -> Record {
+        var bytes = datagram
+        var span = bytes.mutableSpan
+        return try opener!.open(&span)
+    }
+
+    /// The RTCP that came for it.
+    func reports(_ room: RelayRoom) -> [ReadReport] { records(room).reports.map { ReadReport($0) } }
+
+    func goodbyes(_ room: RelayRoom) -> [SSRC] { reports(room).flatMap(\.goodbyes) }
+}
+
+/// A compound packet, taken apart.
+struct ReadReport {
+    var packets: [RTCPPacket] = []
+
+    init(_ bytes: [UInt8]) {
+        guard var compound = try? RTCPCompound(parsing: bytes.span, allowsReducedSize: true) else { return }
+        while let packet = try? compound.next() { packets.append(packet) }
+    }
+
+    var goodbyes: [SSRC] {
+        packets.flatMap { packet -> [SSRC] in if case .goodbye(let goodbye) = packet { goodbye.sources } else { [] } }
+    }
+
+    var questions: [GenericNACK] { packets.compactMap { if case .genericNACK(let nack) = $0 { nack } else { nil } } }
+
+    var receiverReports: [ReceiverReport] {
+        packets.compactMap { if case .receiverReport(let report) = $0 { report } else { nil } }
+    }
+
+    func blocks(about ssrc: SSRC) -> [ReportBlock] { receiverReports.flatMap(\.blocks).filter { $0.ssrc == ssrc } }
+}

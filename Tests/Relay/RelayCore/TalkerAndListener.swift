@@ -1,0 +1,30 @@
+import TenfourChannelKeys
+import TenfourPackets
+import TenfourRelayCore
+
+extension RelayRoom {
+    /// A room whose one channel has a talker, who has announced itself, and a listener; what they were told is taken.
+    static func withTalkerAndListener(
+        of channel: ChannelKeys
+    ) -> (room: RelayRoom, talker: SimulatedMember, listener: SimulatedMember) {
+        let room = RelayRoom([channel], limits: .wide)
+        let talker = SimulatedMember(channel, .talk, at: .host(1))
+        let listener = SimulatedMember(channel, .listen, at: .host(2))
+        _ = talker.join(room) && listener.join(room)
+        talker.announce(room)
+        room.inbox = [:]
+        return (room, talker, listener)
+    }
+
+    static func sequenceNumber(of packet: [UInt8]) -> SequenceNumber {
+        SequenceNumber(rawValue: UInt16(packet[2]) << 8 | UInt16(packet[3]))
+    }
+}
+
+extension SimulatedMember {
+    /// Says that it missed these packets of `talker`.
+    func ask(_ room: RelayRoom, for packets: [[UInt8]], of talker: SimulatedMember) {
+        let numbers = packets.map(RelayRoom.sequenceNumber)
+        report(room) { GenericNACK(sender: SSRC(3), media: talker.ssrc, sequenceNumbers: numbers).write(into: &$0) }
+    }
+}

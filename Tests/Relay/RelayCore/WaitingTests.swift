@@ -1,0 +1,107 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourRelayCore
+import TenfourSession
+import Testing
+
+/// What is said while nobody takes it.
+struct WaitingTests {
+    private let family = ChannelKeys.drawn("family")
+    private let room: RelayRoom
+    private let talker: SimulatedMember
+    private let listener: SimulatedMember
+
+    init() {
+        (room, talker, listener) = RelayRoom.withTalkerAndListener(of: family)
+        room.isBlocked = true
+    }
+
+    /// Each packet is asked for again by all, for a minute.
+    private func askAllTheTime(_ askers: [SimulatedMember], seconds: Int) {
+        for _ in 0..<seconds * 50 {
+            let packet = talker.packet()
+            room.receive(talker.tagged(packet), from: talker.endpoint)
+            for asker in askers { asker.ask(room, for: [packet], of: talker) }
+            room.run(.milliseconds(20))
+        }
+    }
+
+    @Test func whatIsSentAgainDoesNotPileUp() {
+        room.isBlocked = false
+        let askers = (10..<40).map { SimulatedMember(family, .listen, at: .host($0)) }
+        for asker in askers { asker.join(room) }
+        room.inbox = [:]
+        room.isBlocked = true
+        askAllTheTime(askers, seconds: 2)
+        let before = room.relay.waitingByteCount
+        askAllTheTime(askers, seconds: 8)
+        // But for what the talker is told, about once a second.
+        #expect(room.relay.waitingByteCount < before + 16_384 && before < 200_000)
+        // What was missed long ago is not said any more.
+        room.run(.milliseconds(501))
+        listener.renew(room)
+        room.isBlocked = false
+        room.settle()
+        #expect(askers.allSatisfy { asker in room.take(asker.endpoint).allSatisfy { !RelayRoom.isMedia($0) } })
+        #expect(listener.records(room).records.count == 1)
+    }
+
+    @Test func answersGoBeforeWhatIsSentAgain() throws {
+        askAllTheTime([listener], seconds: 1)
+        listener.renew(room)
+        room.isBlocked = false
+        room.settle()
+        let all = room.take(listener.endpoint)
+        let first = try #require(all.firstIndex { RelayRoom.isMedia($0) })
+        #expect(all.contains { RelayRoom.isMedia($0) })
+        #expect(all[first...].allSatisfy { RelayRoom.isMedia($0) })
+    }
+
+    @Test func strangersAndThoseWhoProveNothingDoNotPileUp() {
+        room.isBlocked = false
+        // Where nobody waits, each of these is answered, and proofs take no time.
+        room.relay.failedProofs(take: .microseconds(1))
+        var joins: [(Endpoint, [UInt8])] = []
+        for number in 0..<5_000 {
+            let guesser = SimulatedMember(family, .listen, at: .host(1_000 + number))
+            guesser.helloAndCookie(room)
+            var join = guesser.joinDatagram
+            join[127] ^= 1
+            joins.append((guesser.endpoint, join))
+        }
+        room.inbox = [:]
+        room.isBlocked = true
+        for (endpoint, join) in joins { room.receive(join, from: endpoint) }
+        #expect(room.relay.status.discards[.unproved] == 4_096)
+        room.isBlocked = false
+        room.settle()
+        #expect(room.inbox.count == 4_096)
+    }
+
+    @Test func membersDoNotPileUpEither() {
+        room.isBlocked = false
+        let members = (10..<710).map { SimulatedMember(family, .listen, at: .host($0)) }
+        for member in members { member.join(room) }
+        room.inbox = [:]
+        room.isBlocked = true
+        for member in members { for _ in 0..<99 { member.renew(room) } }
+        room.isBlocked = false
+        room.settle()
+        #expect(members.reduce(0) { $0 + room.take($1.endpoint).count } == 65_536)
+    }
+
+    @Test func aQueueThatIsNeverEmptyDoesNotGrow() {
+        var queue = DatagramQueue()
+        let endpoint = Endpoint.host(1)
+        for number in 0..<10 { queue.put([UInt8](repeating: UInt8(number), count: 100).span, to: endpoint) }
+        var taken: [UInt8] = []
+        for number in 10..<100_000 {
+            let datagram = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 100)
+            queue.put(datagram.span, to: endpoint)
+            let next = [UInt8](capacity: 100) { _ = queue.next(into: &$0) }
+            taken.append(next[99])
+        }
+        #expect(queue.count == 10 && queue.capacity < 100_000)
+        #expect(taken.enumerated().allSatisfy { $1 == UInt8(truncatingIfNeeded: $0) })
+    }
+}

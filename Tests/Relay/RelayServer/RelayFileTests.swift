@@ -1,0 +1,267 @@
+import TenfourChannelKeys
+import TenfourNetworkEmulator
+import TenfourRelayCore
+import TenfourRelayServer
+import TenfourSession
+import Testing
+
+/// What an operator writes, and what it comes to.
+struct RelayFileTests {
+    private static func keys(_ seed: UInt64, _ name: String = "family") -> (talk: String, listen: String) {
+        var dice = SeededRandom(seed: seed)
+        let keys = ChannelKeys(name: name, secret: Secret(.talk, using: &dice))
+        return (keys.talkJoin?.configurationText ?? "", keys.listenJoin.configurationText)
+    }
+
+    private static let (talk, listen) = keys(1)
+    private static let family = "channel family talk=\(talk) listen=\(listen)\n"
+
+    private func read(
+        _ text: String, files: [String: String] = [:]
+    ) throws(RelayFileErrors) -> (RelayFile, RelayServerConfiguration) {
+        var file = RelayFile()
+        let bytes = Array(text.utf8)
+        file.add(bytes.span, of: "relay.conf") { files[$0].map { Array($0.utf8) } }
+        return (file, try file.finished())
+    }
+
+    @Test func everythingThatCanBeSetIsSet() throws {
+        let (file, configuration) = try read(
+            """
+            # The relay of the family.
+            bind 192.0.2.1:6000\t# not everywhere
+            workers 2
+            name Radio.example.org
+            name [2001:db8::7]:6000
+            status-socket /run/relay.sock
+
+            \(Self.family)\
+              members 20\r
+            channel-members 10
+            channel-talkers 9
+            channel-voices 3
+            channel-bits 300k
+            talker-packets 200
+            talker-bits 64k
+            plain-packets 60
+            plain-bits 1000k
+            rtp-in Studio=0.0.0.0:7000,from=10.0.0.7
+            rtp-in studio=[ff02::1]:7002
+            rtp-out studio=10.0.1.20:5004
+            rtp-out studio=@listeners
+            """, files: ["listeners": "# two\n10.0.1.21:5004\n\n  [2001:db8::8]:5006  # and one\n"])
+        #expect(file.statusSocket == "/run/relay.sock")
+        #expect(configuration.bind == Endpoint(.v4(0xC000_0201), port: 6000) && configuration.workers == 2)
+        #expect(
+            configuration.relay.names == [
+                RelayID(host: "radio.example.org", port: 5004), RelayID(host: "2001:db8::7", port: 6000),
+            ])
+        var limits = RelayLimits()
+        (limits.members, limits.channelMembers) = (20, 10)
+        (limits.channelTalkers, limits.channelVoices, limits.channelBitsPerSecond) = (9, 3, 300_000)
+        (limits.talkerPacketsPerSecond, limits.talkerBitsPerSecond) = (200, 64_000)
+        #expect(configuration.relay.limits == limits)
+        let channel = try #require(configuration.relay.channels.first)
+        #expect(channel.name == "family" && channel.talkJoin == JoinKey(.talk, configurationText: Self.talk))
+        #expect(channel.listenJoin == JoinKey(.listen, configurationText: Self.listen))
+        let plain = try #require(configuration.plain.first)
+        #expect(
+            plain.name == "studio" && plain.limits.packetsPerSecond == 60 && plain.limits.bitsPerSecond == 1_000_000)
+        #expect(plain.inputs.map(\.bind.description) == ["0.0.0.0:7000", "[ff02::1]:7002"])
+        #expect(plain.inputs.map(\.from) == [.v4(0x0A00_0007), nil])
+        #expect(plain.targets.map(\.description) == ["10.0.1.20:5004", "10.0.1.21:5004", "[2001:db8::8]:5006"])
+        #expect(configuration.relay.channels.count == 1 && configuration.plain.count == 1)
+    }
+
+    @Test func whatIsNotSetIsAsTheExampleSays() throws {
+        let (file, configuration) = try read(Self.family)
+        #expect(configuration.bind == Endpoint(.anyV6, port: 5004) && configuration.workers == 1)
+        #expect(configuration.relay.limits == RelayLimits() && file.statusSocket == nil)
+        // Each setting of the example, switched on, is understood, and changes nothing but what must be filled in.
+        let settings = RelayFile.example.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }
+        #expect(settings.count == 19)
+        let text = settings.map { line in
+            let (talk, listen) = line.contains("concert") ? Self.keys(2) : (Self.talk, Self.listen)
+            return line.dropFirst().replacing("talk=KEY", with: "talk=\(talk)").replacing(
+                "listen=KEY", with: "listen=\(listen)")
+        }.joined(separator: "\n")
+        var (_, other) = try read(text, files: ["listeners.txt": "10.0.1.21:5004"])
+        let concert = other.relay.channels.removeLast()
+        #expect(
+            concert.limits
+                == ChannelLimits(members: 5_000, talkerPacketsPerSecond: 200, talkerBitsPerSecond: 256_000))
+        #expect(other.relay.names.count == 1 && other.plain[0].targets.count == 3)
+        #expect(other.plain[0].limits == PlainChannel.Limits())
+        (other.relay.names, other.plain) = ([], [])
+        #expect(other == configuration)
+        var empty = RelayFile()
+        let example = Array(RelayFile.example.utf8)
+        empty.add(example.span, of: "example")
+        #expect(empty == RelayFile())
+    }
+
+    @Test func theCommandLineAddsToTheFile() throws {
+        var file = RelayFile()
+        let text = Array(Self.family.utf8)
+        file.add(text.span, of: "relay.conf")
+        file.add("rtp-in", "studio=0.0.0.0:7000")
+        file.add("rtp-out", "studio=10.0.1.20:5004")
+        #expect(try file.finished().plain.map(\.name) == ["studio"])
+        file.add("rtp-out", "studio")
+        do throws(RelayFileErrors) {
+            _ = try file.finished()
+            Issue.record("taken")
+        } catch {
+            #expect(error.description.hasPrefix("--rtp-out: rtp-out wants CHANNEL=ADDRESS:PORT"), "\(error)")
+        }
+    }
+
+    /// Where it is, what is wrong, what to write; and never a key.
+    @Test(arguments: [
+        ("nonsense 7", "line 1: 'nonsense' means nothing here", "--example"),
+        ("\n\n  bind\n", "line 3: bind wants ADDRESS:PORT", "0.0.0.0:5004"),
+        ("bind bob:5004", "line 1: bind wants", "[::]:5004"), ("bind 239.0.0.1:5004", "bind wants", "of this machine"),
+        ("bind [::]:1\nbind [::]:2", "line 2: bind stands here a second time", "keep one"),
+        ("workers 0", "workers wants a number", "1 to 64"), ("workers many", "workers wants a number", "1 to 64"),
+        ("workers 65", "workers wants a number", "1 to 64"), ("members -1", "members wants a number", "1 to 1000000"),
+        ("members 99999999999999999999", "members wants a number", "1"),
+        ("members 9223372036854775807k", "members", "1"),
+        ("name a/b", "name wants HOST", "as in members' links"), ("name", "name wants HOST", "HOST:PORT"),
+        ("channel", "line 1: write: channel NAME talk=KEY listen=KEY", "tenfour channel"),
+        ("channel two words talk=x listen=y", "write: channel NAME", "tenfour channel keys"),
+        ("channel -x talk=\(talk) listen=\(listen)", "a channel's name is 1 to 32", "letter or digit"),
+        ("channel x talk=\(talk) listen=short", "what follows listen= is no join key", "52"),
+        ("channel x talk=\(talk)a listen=\(listen)", "what follows talk= is no join key", "52"),
+        ("channel x talk=\(talk) talk=\(listen)", "write: channel NAME", "KEY"),
+        ("channel x \(talk) \(listen)", "write: channel NAME", "KEY"),
+        ("channel x talk=\(talk) listen=\(listen) more=7", "write: channel NAME", "members=NUMBER"),
+        ("channel x talk=\(talk) listen=\(listen) members=7 members=8", "write: channel NAME", "members=NUMBER"),
+        ("channel x talk=\(talk) members=7", "write: channel NAME", "KEY"),
+        ("channel x talk=\(talk) listen=\(listen) members=0", "line 1: members wants a number", "1 to 1000000"),
+        ("channel x talk=\(talk) talker-bits=1 listen=\(listen)", "talker-bits wants a number", "1000 to 1000000000"),
+        ("channel x talk=\(talk) listen=\(talk)", "channel x has this key already", "of its own"),
+        (family + family, "line 2: channel family stands here a second time", "keep one"),
+        (
+            family + "channel other talk=\(listen) listen=\(keys(2).talk)", "channel family has this key already",
+            "of its own"
+        ),
+        ("talk=\(talk)", "'talk' means nothing here", "--example"),
+        ("\(talk)", "'a long word' means nothing", "--example"),
+        ("rtp-in studio", "rtp-in wants CHANNEL=BIND:PORT", "from=10.0.0.7"),
+        ("rtp-in =0.0.0.0:7", "a channel's name", "32"),
+        ("rtp-in studio=0.0.0.0:7000,to=1.2.3.4", "rtp-in wants", "from="),
+        ("rtp-in studio=0.0.0.0:7000,from=bob", "rtp-in wants", "in numbers"),
+        ("rtp-in studio=0.0.0.0:7000,from=1.2.3.4,", "rtp-in wants", "in numbers"),
+        (
+            "rtp-in a=0.0.0.0:7000\nrtp-in b=0.0.0.0:7000", "line 2: rtp-in at 0.0.0.0:7000 stands here a second",
+            "keep one"
+        ),
+        ("rtp-out studio=bob:5004", "write one ADDRESS:PORT in numbers", "10.0.0.7:5004"),
+        ("rtp-out studio=10.0.0.7:0", "write one ADDRESS:PORT", "[2001:db8::7]:5004"),
+        ("rtp-out studio=0.0.0.0:5004", "write one ADDRESS:PORT", "10.0.0.7:5004"),
+        ("rtp-out studio=@missing", "line 1: missing cannot be read", "name a file"),
+        ("rtp-out studio=@broken", "broken, line 2: write one ADDRESS:PORT", "10.0.0.7:5004"),
+        ("rtp-out a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: rtp-out a=10.0.0.7:5 stands here a second", "keep one"),
+        (
+            "rtp-in a=10.0.0.7:5\nrtp-out a=10.0.0.7:5", "line 2: a goes to 10.0.0.7:5, where this relay",
+            "another place"
+        ),
+        (
+            "rtp-out a=10.0.0.9:5\nrtp-out a=127.0.0.1:5\nrtp-in a=[::1]:7\nrtp-out b=[::1]:6\nrtp-in b=0.0.0.0:5",
+            "line 2: a goes to 127.0.0.1:5", "another place"
+        ),
+        ("rtp-in studio=0.0.0.0:7000", "line 1: studio goes nowhere", "rtp-out studio=ADDRESS:PORT"),
+        ("rtp-out studio=10.0.0.7:5004", "line 1: nothing comes into studio", "rtp-in studio=BIND:PORT"),
+        (
+            family + "rtp-in family=0.0.0.0:7000\nrtp-out family=10.0.0.7:5004",
+            "line 2: family is an encrypted channel", "another"
+        ),
+        ("status-socket", "status-socket wants a path", "107"),
+        ("", "there is no channel in it", "tenfour channel new"),
+        ("# nothing", "there is no channel in it", "tenfour channel new"),
+    ])
+    func anErrorSaysWhereWhatAndWhatHelps(text: String, what: String, remedy: String) {
+        do throws(RelayFileErrors) {
+            _ = try read(text, files: ["broken": "10.0.0.7:5004\n10.0.0.7\n"])
+            Issue.record("taken")
+        } catch {
+            #expect(error.description.contains(what) && error.description.contains(remedy), "\(error)")
+            #expect(error.count == 1, "\(error)")
+            for key in [Self.talk, Self.listen] { #expect(!error.description.contains(key.prefix(10)), "\(error)") }
+        }
+    }
+
+    @Test func everythingThatIsWrongIsToldWithItsLine() {
+        let text = """
+            workers 0
+            \(Self.family)nonsense
+            rtp-in studio=0.0.0.0:7000
+            rtp-out studio=@broken
+            channel family talk=x listen=y
+            rtp-in family=0.0.0.0:7002
+            rtp-out studio=127.0.0.1:7000
+            """
+        do throws(RelayFileErrors) {
+            _ = try read(text, files: ["broken": "10.0.0.7\n10.0.0.8:5004\n10.0.0.8:5004\n"])
+            Issue.record("taken")
+        } catch {
+            let lines = error.description.split(separator: "\n")
+            let places = [
+                "relay.conf, line 1: workers", "  relay.conf, line 3: 'nonsense'", "  broken, line 1: write one",
+                "  broken, line 3: rtp-out studio=10.0.0.8:5004 stands", "  relay.conf, line 6: what follows talk=",
+                "  relay.conf, line 8: studio goes to 127.0.0.1:7000", "  relay.conf, line 7: family is an encrypted",
+            ]
+            #expect(lines.count == places.count && error.count == places.count, "\(error)")
+            for (line, place) in zip(lines, places) { #expect(line.hasPrefix(place), "\(error)") }
+            #expect(!error.isMissingFile)
+        }
+    }
+
+    @Test func ofVeryManyErrorsTheFirstAreTold() {
+        do throws(RelayFileErrors) {
+            _ = try read(String(repeating: "nonsense\n", count: 5_000))
+            Issue.record("taken")
+        } catch {
+            #expect(error.count == 1_000 && error.first.count == 20)
+            #expect(error.description.split(separator: "\n").count == 21)
+            #expect(error.description.hasSuffix("\n  and 980 more"))
+        }
+    }
+
+    /// What one that is wrong might have brought is not missed as well.
+    @Test func oneErrorIsNotToldTwice() {
+        for text in ["channel family talk=x listen=y", "rtp-in studio=bob\nrtp-out studio=10.0.0.7:5004"] {
+            do throws(RelayFileErrors) {
+                _ = try read(text)
+                Issue.record("taken")
+            } catch { #expect(error.count == 1, "\(error)") }
+        }
+    }
+
+    @Test func bytesThatAreNoTextAreRefused() throws {
+        var file = RelayFile()
+        let bytes: [UInt8] = Array("# \u{FC} is fine\nname ".utf8) + [0xFF, 0xFE]
+        file.add(bytes.span, of: "relay.conf")
+        let huge = [UInt8](repeating: UInt8(ascii: "\n"), count: RelayFile.maximumByteCount + 1)
+        file.add(huge.span, of: "huge.conf")
+        do throws(RelayFileErrors) {
+            _ = try file.finished()
+            Issue.record("taken")
+        } catch {
+            #expect(error.first.map(\.reason) == [.notUTF8, .tooLarge])
+            #expect(error.description.hasPrefix("relay.conf, line 2: this is not UTF-8\n  huge.conf: this is larger"))
+        }
+    }
+
+    @Test func thousandsOfTargetsAreTakenAndNoMoreThanThereMayBe() throws {
+        func list(_ count: Int) -> String {
+            (0..<count).map { "10.\($0 >> 16).\($0 >> 8 & 255).\($0 & 255):5004\n" }.joined()
+        }
+        let text = "rtp-in studio=0.0.0.0:7000\nrtp-out studio=@all"
+        #expect(try read(text, files: ["all": list(5_000)]).1.plain[0].targets.count == 5_000)
+        do throws(RelayFileErrors) {
+            _ = try read(text, files: ["all": list(RelayFile.maximumTargetCount + 1)])
+            Issue.record("taken")
+        } catch { #expect(error.first.map(\.reason) == [.tooMany("addresses")]) }
+    }
+}

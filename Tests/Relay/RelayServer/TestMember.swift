@@ -1,0 +1,122 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourPackets
+import TenfourRelayCore
+import TestSupport
+
+/// A member that has joined by the control protocol.
+struct TestMember {
+    private let socket: Held
+    private let port: UInt16
+    private var sealer: RecordSealer
+    private var opener: RecordOpener
+    private var tagger: HopTagger
+    private let root: MediaRoot
+    private var receipt: UInt64 = 0
+    private(set) var goodbye: Refusal.Reason?
+    /// What got it in: HELLO, JOIN and a first renewal, and what it has sealed since.
+    private(set) var said: [[UInt8]] = []
+
+    private final class Held {
+        let socket: PlainSocket
+
+        init(_ host: UInt32) { socket = PlainSocket(at: host) }
+    }
+
+    struct NotLetIn: Error {}
+
+    /// The relay said no, and why.
+    struct Refused: Error, Equatable {
+        let reason: Refusal.Reason
+    }
+
+    /// `host` is the member's address, one of the loopback's.
+    init(_ role: Role, of keys: ChannelKeys, at port: UInt16, from host: UInt32 = 0x7F00_0001) throws {
+        let held = Held(host)
+        var generator = CSPRNG()
+        guard let key = keys.joinKey(for: role) else { throw NotLetIn() }
+        var joining = JoinAttempt(key, relay: RelayID(host: "127.0.0.1", port: port), using: &generator)
+        socket = held
+        self.port = port
+        root = keys.mediaRoot
+        var said: [[UInt8]] = []
+        for _ in 0..<20 {
+            said.append([UInt8](capacity: 128) { joining.write(into: &$0) })
+            held.socket.send(said[said.count - 1], toPort: port)
+            guard let answer = held.socket.receive(within: 1_000) else { continue }
+            let understood = joining.receive(answer.span)
+            if case .refusal(let reason) = understood, reason != .unproved { throw Refused(reason: reason) }
+            guard case .welcome(_, let session) = understood else { continue }
+            sealer = session.sealer(for: .member)
+            opener = session.opener(for: .member)
+            tagger = session.hopTagger(for: .member)
+            said.append([UInt8](capacity: 128) { sealer.seal(.renewal(token: 1), into: &$0) })
+            held.socket.send(said[said.count - 1], toPort: port)
+            // Announcements of those who talk may come first.
+            var reply = held.socket.receive(within: 5_000)
+            while let other = reply, other.count != 82 { reply = held.socket.receive(within: 5_000) }
+            guard var renewed = reply else { throw NotLetIn() }
+            var bytes = renewed.mutableSpan
+            if case .renewed(_, let receipt, _)? = try? opener.open(&bytes) { self.receipt = receipt }
+            self.said = said
+            return
+        }
+        throw NotLetIn()
+    }
+
+    mutating func announce(_ ssrc: SSRC) {
+        let announcement = Announcement(
+            suite: .aesCounterMode, ssrc: ssrc, epoch: Epoch(rawValue: 1),
+            index: PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0)), at: WallClock(milliseconds: 0),
+            under: root)
+        speak([UInt8](capacity: 80) { ControlPacket.write(announcement, into: &$0) })
+    }
+
+    mutating func leave() { say(.leave) }
+
+    /// Another lease, when what came of the last has been heard.
+    mutating func renew() { say(.renewal(token: 1, receipt: receipt)) }
+
+    private mutating func say(_ record: Record) {
+        said.append([UInt8](capacity: 128) { sealer.seal(record, into: &$0) })
+        send(said[said.count - 1])
+    }
+
+    /// From where it is, as it is.
+    func send(_ datagram: [UInt8]) { socket.socket.send(datagram, toPort: port) }
+
+    /// What is said goes with a hop tag.
+    mutating func speak(_ datagram: [UInt8]) { send(tagged(datagram)) }
+
+    mutating func tagged(_ datagram: [UInt8]) -> [UInt8] {
+        [UInt8](capacity: datagram.count + HopTag.byteCount) {
+            for byte in datagram { $0.append(byte) }
+            _ = tagger.tag(&$0)
+        }
+    }
+
+    /// The next sound, whatever else comes before it.
+    mutating func nextMedia(within milliseconds: Int32 = 5_000) -> [UInt8]? {
+        while let next = heard(1, within: milliseconds).first { if next[0] == 0x80 { return next } }
+        return nil
+    }
+
+    /// The next datagrams but reports and renewals of the relay's, or fewer when they do not come.
+    mutating func heard(_ count: Int, within milliseconds: Int32 = 5_000) -> [[UInt8]] {
+        var datagrams: [[UInt8]] = []
+        while datagrams.count < count, var datagram = socket.socket.receive(within: milliseconds) {
+            if datagram[0] == ControlPacket.firstByte, datagram[2] == 6 {
+                var bytes = datagram.mutableSpan
+                let record = try? opener.open(&bytes)
+                if case .report = record { continue }
+                if case .renewed(_, let receipt, _) = record {
+                    self.receipt = receipt
+                    continue
+                }
+                if case .goodbye(let reason) = record { goodbye = reason }
+            }
+            datagrams.append(datagram)
+        }
+        return datagrams
+    }
+}

@@ -1,0 +1,55 @@
+import CAllocations
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourPackets
+import Testing
+
+@testable import TenfourRelayServer
+
+struct WaitingAnnouncementsTests {
+    private func announcement(_ ssrc: UInt32, epoch: UInt128) -> [UInt8] {
+        var dice = CSPRNG()
+        let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
+        let announcement = Announcement(
+            suite: .aesCounterMode, ssrc: SSRC(ssrc), epoch: Epoch(rawValue: epoch),
+            index: PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 1)), at: WallClock(milliseconds: 0),
+            under: keys.mediaRoot)
+        return [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
+    }
+
+    @Test func whatTellsNothingNewWaitsAndComesOutAsItWas() {
+        var waiting = WaitingAnnouncements()
+        let (one, two) = (announcement(1, epoch: 5), announcement(2, epoch: 6))
+        var isWaiting: [Bool] = []
+        for _ in 0..<2 {
+            isWaiting.append(waiting.take(one.span, channel: 3, talker: 7))
+            isWaiting.append(waiting.take(two.span, channel: 3, talker: 8))
+        }
+        #expect(isWaiting == [false, false, true, true])
+        var out: [[UInt8]] = []
+        waiting.takeAll { datagram, channel, _ in
+            out.append(datagram.indices.map { datagram[$0] })
+            #expect(channel == 3)
+        }
+        #expect(out == [one, two] && waiting.isEmpty)
+        // Who has gone has said nothing.
+        _ = waiting.take(one.span, channel: 3, talker: 7)
+        _ = waiting.take(two.span, channel: 3, talker: 8)
+        waiting.forget(7)
+        waiting.takeAll { datagram, _, talker in #expect(talker == 8 && datagram.count == two.count) }
+    }
+
+    @Test func itAllocatesNothingOnceItHasBegun() {
+        var waiting = WaitingAnnouncements()
+        let datagram = announcement(1, epoch: 5)
+        _ = waiting.take(datagram.span, channel: 3, talker: 7)
+        var (before, count) = (0, 0)
+        for round in 0..<100 {
+            if round == 50 { before = Int(allocations_of_this_thread()) }
+            for _ in 0..<4 { _ = waiting.take(datagram.span, channel: 3, talker: 7) }
+            waiting.takeAll { datagram, _, _ in count += datagram.count }
+        }
+        let made = Int(allocations_of_this_thread()) - before
+        #expect(made == 0 && count == 100 * 4 * 56)
+    }
+}

@@ -1,0 +1,80 @@
+import Glibc
+import Synchronization
+public import TenfourAudioCore
+import TenfourSoundCard
+
+/// A thread that does nothing but wake up every two milliseconds: no audio can be kept better than it is. Runs until the
+/// process ends, so that many tests can ask one.
+public final class BareTimer: Sendable {
+    /// An ordinary thread, as the network thread is.
+    public static let ordinary = BareTimer(priority: nil)
+    /// With the priority of a session's audio threads, where the system grants that.
+    public static let urgent = BareTimer(priority: 50)
+
+    private let wakeUps: WakeUps
+
+    private init(priority: Int?) {
+        wakeUps = WakeUps()
+        // Without a thread nothing is ever late, and no test is excused.
+        let thread = try? AudioThread("timer", priority: priority, work: wakeUps) { wakeUps, _ in wakeUps.run() }
+        if thread == nil { wakeUps.stop() }
+    }
+
+    /// The moment from which a lateness can be asked for.
+    public static var now: Instant { WakeUps.now }
+
+    /// The most that a wake-up has been late by since `start`, with one that is overdue now.
+    public func lateness(since start: Instant) -> Duration { wakeUps.lateness(since: start) }
+}
+
+private final class WakeUps: Sendable {
+    private struct State {
+        var due: Instant?
+        /// Late wake-ups of the last minutes, oldest first.
+        var late: [(at: Instant, by: Duration)] = []
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    private static let interval = Duration.milliseconds(2)
+    private static let capacity = 4_096
+
+    static var now: Instant {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    func run() {
+        var due = Self.now
+        while !state.withLock({ $0.isOver }) {
+            due = due + Self.interval
+            state.withLock { $0.due = due }
+            var time = timespec(
+                tv_sec: Int(due.nanoseconds / 1_000_000_000), tv_nsec: Int(due.nanoseconds % 1_000_000_000))
+            unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil)
+            let now = Self.now
+            guard now - due > Self.interval else { continue }
+            state.withLock { state in
+                if state.late.count == Self.capacity { state.late.removeFirst(Self.capacity / 2) }
+                state.late.append((now, now - due))
+            }
+            due = now
+        }
+    }
+
+    func stop() {
+        state.withLock { state in
+            state.due = nil
+            state.isOver = true
+        }
+    }
+
+    func lateness(since start: Instant) -> Duration {
+        state.withLock { state in
+            let late = state.late.reversed().prefix { $0.at >= start }.map(\.by)
+            return max(state.due.map { Self.now - $0 } ?? .zero, late.max() ?? .zero, .zero)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+public import TenfourAudioCore
+public import TenfourJitterBuffer
+public import TenfourNetworkEmulator
+public import TenfourPackets
+public import TenfourSession
+
+/// The whole way but for the codec: talkers' stations, bad links, a listener's station, a lane for each talker, and a card
+/// that asks for sound. On a clock that only tests move.
+public struct Conversation: ~Copyable {
+    /// The listener is its last end, the talkers come before.
+    public var link: SimulatedLink
+    /// How much slower than the right time the listener's card runs.
+    public var cardPartsPerMillion = 0.0
+
+    private var ears: InlineArray<4, Ear>
+    private var clock = CardClock()
+    private var pulledCount = 0
+
+    /// What the card asks for at a time: 5 ms.
+    private static let period = FrameCount(240)
+    /// In periods.
+    private static let lookInterval = 20
+
+    /// Each talker sends to the listener.
+    public init(
+        talkers: [Identity], network: NetworkModel = NetworkModel(), seed: UInt64 = 1,
+        _ configuration: PlayoutConfiguration = .init(), defence: LossProtectionConfiguration = .init()
+    ) {
+        let listener = SimulatedLink.endpoint(talkers.count)
+        let ends = talkers.indices.map {
+            let configuration = RTPSessionConfiguration(remotes: [listener], defence: defence)
+            return LinkEnd(
+                RTPSession(identity: talkers[$0], configuration: configuration, at: .start), number: $0)
+        }
+        let ear = RTPSession(
+            identity: Identity(ssrc: SSRC(1), seed: seed), configuration: RTPSessionConfiguration(defence: defence),
+            at: .start)
+        link = SimulatedLink(ends + [LinkEnd(ear, number: talkers.count)], network: network, seed: seed)
+        for end in ends { end.speech = Speech() }
+        ears = InlineArray { _ in Ear(configuration) }
+    }
+
+    /// Lets time pass until the card has asked for so much.
+    public mutating func run(seconds: Double) {
+        let end = pulledCount + Int((seconds * 48e3 / Double(Self.period.rawValue)).rounded())
+        while pulledCount < end {
+            let frames = Double(pulledCount * Self.period.rawValue)
+            let now = Instant.start + .nanoseconds(Int64(frames / 48e3 * (1 + cardPartsPerMillion * 1e-6) * 1e9))
+            link.run(until: now)
+            pull(at: now)
+            pulledCount += 1
+        }
+    }
+
+    /// The numbers of the packets of this talker that were played, in that order.
+    public func played(_ ssrc: SSRC) -> [Int] { log(of: ssrc).played }
+
+    /// All that is known of how a talker was heard; empty for one who was not.
+    public func log(of ssrc: SSRC) -> EarLog {
+        for index in ears.indices where ears[index].ssrc == ssrc { return ears[index].log }
+        return EarLog()
+    }
+
+    public func statistics(of ssrc: SSRC) -> PlayoutStatistics {
+        for index in ears.indices where ears[index].ssrc == ssrc { return ears[index].lane.statistics }
+        return PlayoutStatistics()
+    }
+
+    private mutating func pull(at now: Instant) {
+        let lost = clock.request(at: now)
+        precondition(lost == .zero, "a simulated card does not stand still")
+        let listener = link.ends.count - 1
+        for packet in link.ends[listener].heard { insert(packet) }
+        link.ends[listener].heard.removeAll(keepingCapacity: true)
+        if pulledCount.isMultiple(of: Self.lookInterval) { agreeOnDepth() }
+        for index in ears.indices { ears[index].pull(Self.period, at: clock.position, now) }
+        clock.advance(by: Self.period)
+    }
+
+    /// Playout leaves room for what the station gets back, and the station asks for what playout waits for.
+    private mutating func agreeOnDepth() {
+        let listener = link.ends.count - 1
+        for index in ears.indices {
+            guard let source = link.ends[listener].station.sources.first(where: { $0.ssrc == ears[index].ssrc }) else {
+                continue
+            }
+            let repair = source.repair
+            ears[index].lane.setRepair(
+                RecoveryDemand(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit))
+            link.ends[listener].station.playoutDelay(of: source.ssrc, is: ears[index].lane.statistics.delay.duration())
+        }
+    }
+
+    private mutating func insert(_ packet: HeardPacket) {
+        var free: Int?
+        for index in ears.indices {
+            if ears[index].ssrc == packet.packet.ssrc {
+                return ears[index].insert(packet, arrivedAt: clock.position(at: packet.at))
+            }
+            if free == nil, ears[index].ssrc == nil { free = index }
+        }
+        guard let free else { preconditionFailure("a conversation has at most four talkers") }
+        ears[free].ssrc = packet.packet.ssrc
+        ears[free].insert(packet, arrivedAt: clock.position(at: packet.at))
+    }
+}
+
+/// What became of one talker's packets and of the sound that was asked for.
+public struct EarLog: Sendable {
+    /// Packets that came in time, or at least not too late, in the order of their arrival.
+    public var taken: [Int] = []
+    /// Packets that were played, in that order, and when each was asked for.
+    public var played: [Int] = []
+    public var playedAt: [Instant] = []
+    /// How deep the buffer was then, in milliseconds.
+    public var depths: [Float] = []
+    public var concealed = FrameCount.zero
+}
+
+/// A lane, and the log of what it is told and what it makes of it.
+private struct Ear: ~Copyable {
+    var ssrc: SSRC?
+    var lane: PlayoutLane
+    var log = EarLog()
+    /// Frames that are decoded and wait for the resampler.
+    private var waiting = 0.0
+
+    init(_ configuration: PlayoutConfiguration) { lane = PlayoutLane(configuration: configuration) }
+
+    mutating func insert(_ heard: HeardPacket, arrivedAt arrival: FrameCount) {
+        let packet = heard.packet
+        switch lane.insert(
+            heard.payload.span, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
+            frameCount: packet.description.frameCount, carriesFEC: false, origin: packet.origin, arrivedAt: arrival)
+        {
+        case .queued, .resynchronised: log.taken.append(heard.number)
+        case .late, .skipped, .duplicate, .spare, .strange, .refused: break
+        }
+    }
+
+    mutating func pull(_ frames: FrameCount, at position: FrameCount, _ now: Instant) {
+        guard ssrc != nil else { return }
+        let needed = Double(frames.rawValue) * (1 + Double(lane.ratePartsPerMillion) * 1e-6)
+        while waiting < needed {
+            let missing = FrameCount(Int((needed - waiting).rounded(.up)))
+            switch lane.next(at: position + FrameCount(Int(waiting)), wanting: missing) {
+            case .silence(let frames), .recover(let frames, _):
+                waiting += Double(frames.rawValue)
+            case .conceal(let frames):
+                log.concealed += frames
+                waiting += Double(frames.rawValue)
+            case .decode(let entry, let skipping):
+                log.played.append(Speech.number(of: lane.payload(of: entry)))
+                log.playedAt.append(now)
+                log.depths.append(Float(lane.statistics.delay.rawValue) / 48)
+                waiting += Double((entry.frameCount - skipping).rawValue)
+            }
+        }
+        waiting -= needed
+    }
+}

@@ -1,0 +1,57 @@
+import Glibc
+import TenfourUV
+
+/// A folder of a test's own, gone with it. It holds files and no folders.
+public final class Folder: Sendable {
+    public let path: String
+
+    public init() {
+        var template = Array("/tmp/tenfour-test-XXXXXX".utf8CString)
+        path = unsafe template.withUnsafeMutableBufferPointer { unsafe String(cString: mkdtemp($0.baseAddress!)) }
+    }
+
+    deinit {
+        for name in Self.entries(of: path) { unsafe unlink(self(name)) }
+        unsafe rmdir(path)
+    }
+
+    /// The path of `name` in it.
+    public func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
+
+    public func write(_ text: String, to name: String) { write(Array(text.utf8), to: name) }
+
+    public func write(_ bytes: [UInt8], to name: String) {
+        let file = unsafe open(self(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        precondition(file >= 0, "a file can be made in \(path)")
+        defer { close(file) }
+        var start = 0
+        while start < bytes.count {
+            let count = unsafe bytes.span.extracting(start...).withUnsafeBytes {
+                unsafe Glibc.write(file, $0.baseAddress, $0.count)
+            }
+            precondition(count > 0, "a file of a test can be written")
+            start += count
+        }
+    }
+
+    /// What the file holds; nothing when it is not there.
+    public static func bytes(of path: String) -> [UInt8] {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var status = stat()
+        unsafe fstat(file, &status)
+        return unsafe [UInt8](unsafeUninitializedCapacity: max(Int(status.st_size), 1 << 16)) { room, count in
+            while count < room.count {
+                let got = unsafe read(file, room.baseAddress! + count, room.count - count)
+                guard got > 0 else { break }
+                count += got
+            }
+        }
+    }
+
+    public static func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
+
+    /// The names in a folder, hidden ones and those of the two folders `.` and `..` too; none when it is not there.
+    public static func entries(of path: String) -> [String] { PortHolder.names(in: path) }
+}

@@ -1,0 +1,196 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourNetworkEmulator
+import TenfourPackets
+import TenfourRings
+
+/// As a channel's link.
+func feedLink(_ bytes: Span<UInt8>) {
+    let link: ChannelLink
+    do {
+        link = try ChannelLink(parsing: bytes)
+    } catch {
+        checkShown(error.description)
+        return
+    }
+    let text = link.text()
+    precondition((try? ChannelLink(text)) == link)
+    precondition((try? ChannelLink(link.text(.words))) == link)
+    precondition("\(link)".hasSuffix("#…") && text.hasPrefix("\(link)".dropLast()))
+    // A passphrase takes too long to try many.
+    guard case .secret = link.opening, let keys = try? ChannelKeys(link) else { return }
+    precondition(keys.name == link.name)
+}
+
+/// As a control datagram from a stranger, as one behind a right hop tag, and as what a member seals with its rightful key.
+func feedControl(_ bytes: Span<UInt8>) {
+    if let packet = try? ControlPacket(parsing: bytes) { check(packet, is: bytes) }
+    var joining = fuzzSession.joining
+    switch joining.receive(bytes) {
+    case .welcome, .refusal(.full), .refusal(.limited), .refusal(.refused), .refusal(.rekeyed), .refusal(.stopping),
+        .refusal(.left), .refusal(.displaced):
+        preconditionFailure("a stranger was believed")
+    case .cookie, .refusal(.unproved), .nothing: break
+    }
+
+    let keys = fuzzSession.keys
+    var opener = keys.opener(for: .relay)
+    var stranger = bytes.copied
+    var strange = stranger.mutableSpan
+    switch Result(catching: { () throws(RecordOpener.Failure) in try opener.open(&strange) }) {
+    case .success: preconditionFailure("a stranger was believed")
+    case .failure: break
+    }
+
+    guard bytes.count > 0, bytes.count <= 1233 else { return }
+    var sealer = keys.sealer(for: .member)
+    var sealed = [UInt8](capacity: bytes.count + 36) { sealer.seal(inside: bytes, into: &$0) }
+    var datagram = sealed.mutableSpan
+    switch Result(catching: { () throws(RecordOpener.Failure) in try opener.open(&datagram) }) {
+    case .success(.report(let range)):
+        precondition(range.lowerBound == 21 && range.upperBound == bytes.count + 20)
+        for place in range { precondition(datagram[place] == bytes[place - 20]) }
+    case .success(let record):
+        var again = keys.sealer(for: .member)
+        checkInfos(of: record)
+        var written = [UInt8](capacity: ControlPacket.maximumByteCount) { again.seal(record, into: &$0) }
+        var other = keys.opener(for: .relay)
+        var span = written.mutableSpan
+        precondition((try? other.open(&span)) == record)
+    case .failure(.malformed): break
+    case .failure: preconditionFailure("what was sealed was not opened")
+    }
+}
+
+/// A stranger's info opens for nobody.
+private func checkInfos(of record: Record) {
+    var infos: [SealedMemberInfo] = []
+    switch record {
+    case .info(let info): if let info { infos.append(info) }
+    case .roster(_, let entries), .rosterPage(_, let entries):
+        for case .here(.some(let info)) in entries.map(\.state) { infos.append(info) }
+    default: break
+    }
+    for info in infos { precondition(info.opened(under: fuzzSession.mediaRoot) == nil, "a stranger was believed") }
+}
+
+private func check(_ packet: ControlPacket, is bytes: Span<UInt8>) {
+    let written = [UInt8](capacity: 256) { output in
+        switch packet {
+        case .hello(let nonce): ControlPacket.writeHello(nonce: nonce, into: &output)
+        case .cookie(let cookie, let nonce): ControlPacket.writeCookie(cookie, nonce: nonce, into: &output)
+        case .join(let join):
+            join.write(into: &output)
+            precondition(!join.isProved(by: fuzzSession.strangeKey))
+        case .refusal(let refusal): refusal.write(into: &output)
+        case .unknownSession(let session): ControlPacket.writeUnknownSession(session, into: &output)
+        case .announcement(let announcement), .taggedAnnouncement(let announcement):
+            ControlPacket.write(announcement, into: &output)
+            precondition(!announcement.isAuthentic(under: fuzzSession.mediaRoot))
+        case .welcome, .record: break
+        }
+    }
+    precondition(written.count <= bytes.count)
+    for index in written.indices { precondition(written[index] == bytes[index]) }
+}
+
+/// As what came for SRTP, and as what goes out under it; the last byte says in which suite.
+func feedSRTP(_ bytes: Span<UInt8>) {
+    let suite = bytes.count > 0 && bytes[bytes.count - 1] & 1 == 1 ? SRTPSuite.aesGCM : .aesCounterMode
+    precondition(StrangersAtSRTP.shared.refuse(bytes, suite), "a stranger's packet was taken")
+    let key = fuzzSession.mediaRoot.masterKey(suite, ssrc: SSRC(9), epoch: Epoch(rawValue: 1))
+    guard bytes.count >= 12, bytes.count <= 1400, var sender = try? SRTPContext(sending: key, ssrc: SSRC(9)) else {
+        return
+    }
+    var packet = bytes.copied
+    for (place, byte) in zip(8..<12, [UInt8]([0, 0, 0, 9])) { packet[place] = byte }
+    var isProtected = false
+    var protected = [UInt8](capacity: packet.count + suite.tagByteCount) { output in
+        for byte in packet { output.append(byte) }
+        do {
+            try sender.protect(&output)
+            isProtected = true
+        } catch {
+            // Not everything is RTP: what cannot be protected cannot be opened.
+        }
+    }
+    guard isProtected else { return }
+    precondition(protected.count == packet.count + suite.tagByteCount)
+    // The sender's count began at its first number.
+    let number = SequenceNumber(rawValue: UInt16(packet[2]) << 8 | UInt16(packet[3]))
+    let index = PacketIndex(rolloverCounter: 0, number)
+    guard var again = try? SRTPContext(receiving: key, ssrc: SSRC(9), at: index) else { return }
+    var arrived = protected.mutableSpan
+    precondition((try? again.unprotect(&arrived)) == packet.count, "what was protected was not opened")
+    precondition(Array(protected[..<packet.count]) == packet)
+}
+
+/// A receiver of each suite that strangers send to, whatever they have sent before. Debian's libsrtp2 rests on NSS, which begins
+/// with the first context and ends with the last one, most of a millisecond each time: so these also live on for the others.
+final class StrangersAtSRTP: Sendable {
+    static let shared = StrangersAtSRTP()
+    private let counterMode = Locked(receiver(.aesCounterMode))
+    private let gcm = Locked(receiver(.aesGCM))
+
+    /// Whether it is.
+    func refuse(_ bytes: Span<UInt8>, _ suite: SRTPSuite) -> Bool {
+        var packet = bytes.copied
+        return (suite == .aesGCM ? gcm : counterMode).withLock { receiver in
+            var span = packet.mutableSpan
+            return (try? receiver.unprotect(&span)) == nil
+        }
+    }
+
+    private static func receiver(_ suite: SRTPSuite) -> SRTPContext {
+        let key = fuzzSession.mediaRoot.masterKey(suite, ssrc: SSRC(9), epoch: Epoch(rawValue: 1))
+        let start = PacketIndex(rolloverCounter: 7, SequenceNumber(rawValue: 65_535))
+        guard let receiver = try? SRTPContext(receiving: key, ssrc: SSRC(9), at: start) else {
+            preconditionFailure("no context")
+        }
+        return receiver
+    }
+}
+
+/// Keys that whoever fuzzes does not guess.
+private let fuzzSession = FuzzSession()
+
+private struct FuzzSession: Sendable {
+    let keys: SessionKeys
+    let joining: JoinAttempt
+    let strangeKey: JoinKey
+    let mediaRoot: MediaRoot
+
+    init() {
+        var dice = SeededRandom(seed: 4)
+        let channel = ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &dice))
+        mediaRoot = channel.mediaRoot
+        strangeKey = JoinKey(dummyUsing: &dice)
+        var joining = JoinAttempt(channel.listenJoin, relay: RelayID(host: "fuzz", port: 5004), using: &dice)
+        self.joining = joining
+        let address = PeerAddress(v4: 0x7F00_0001, port: 5004)
+        var cookies = Cookies(using: &dice)
+        let hello = [UInt8](capacity: 128) { joining.write(into: &$0) }
+        guard case .hello(let nonce) = try? ControlPacket(parsing: hello.span) else { preconditionFailure("no hello") }
+        let answer = [UInt8](capacity: 40) {
+            ControlPacket.writeCookie(
+                cookies.cookie(for: nonce, from: address, to: address, at: .start), nonce: nonce, into: &$0)
+        }
+        _ = joining.receive(answer.span)
+        let said = [UInt8](capacity: 128) { joining.write(into: &$0) }
+        var keys: SessionKeys?
+        guard case .join(let join) = try? ControlPacket(parsing: said.span) else { preconditionFailure("no join") }
+        _ = [UInt8](capacity: 105) {
+            keys = Welcome.answer(
+                join, key: channel.listenJoin, share: KeyShare(using: &dice), session: 1,
+                terms: Welcome.Terms(lease: 30, clock: WallClock(milliseconds: 0), address: address), into: &$0)
+        }
+        guard let keys else { preconditionFailure("no session") }
+        self.keys = keys
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate var copied: [UInt8] {
+        [UInt8](capacity: count) { for index in indices { $0.append(self[index]) } }
+    }
+}

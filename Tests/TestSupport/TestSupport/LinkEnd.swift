@@ -1,0 +1,99 @@
+public import TenfourAudioCore
+public import TenfourPackets
+public import TenfourSession
+
+/// A station on a simulated link, what it says, and what has come of it.
+public final class LinkEnd {
+    public var station: RTPSession
+    public let endpoint: Endpoint
+    /// What it is going to send; nil while it is silent.
+    public var speech: Speech?
+    public var events: [Event] = []
+    public var heard: [HeardPacket] = []
+    public var sent: [SentDatagram] = []
+    public private(set) var receivedCount = 0
+    public private(set) var receivedByteCount = 0
+
+    public static let port: UInt16 = 5_004
+
+    /// The end of that number on its link, from zero.
+    public init(_ station: consuming RTPSession, number: Int) {
+        self.station = station
+        endpoint = SimulatedLink.endpoint(number)
+    }
+
+    /// Reports and good-byes.
+    public var sentControl: [SentDatagram] { sent.filter(\.isControl) }
+    public var sentMedia: [SentDatagram] { sent.filter { !$0.isControl } }
+    /// The numbers of the packets that came, in that order.
+    public var heardNumbers: [Int] { heard.map(\.number) }
+
+    func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> RTPSession.Reception {
+        receivedCount += 1
+        receivedByteCount += datagram.count
+        let reception = station.receive(datagram, from: sender, at: now)
+        if case .media(let packet) = reception {
+            for index in 0..<packet.copyCount { heard.append(HeardPacket(packet.copy(index), in: datagram, at: now)) }
+            heard.append(HeardPacket(packet, in: datagram, at: now))
+        }
+        return reception
+    }
+}
+
+/// A datagram that a station gave out.
+public struct SentDatagram: Equatable, Sendable {
+    public var at: Instant
+    public var endpoint: Endpoint
+    public var isControl: Bool
+    public var bytes: [UInt8]
+
+    public init(at now: Instant, _ destination: RTPSession.Destination, _ bytes: [UInt8]) {
+        at = now
+        endpoint = destination.endpoint
+        isControl = destination.isControl
+        self.bytes = bytes
+    }
+
+    /// The packets of a report, those that can be read.
+    public var packets: [RTCPPacket] {
+        guard var compound = try? RTCPCompound(parsing: bytes.span) else { return [] }
+        var packets: [RTCPPacket] = []
+        while let packet = try? compound.next() { packets.append(packet) }
+        return packets
+    }
+
+    /// Its report blocks.
+    public var blocks: [ReportBlock] {
+        packets.flatMap { packet -> [ReportBlock] in
+            switch packet {
+            case .senderReport(let report): report.blocks
+            case .receiverReport(let report): report.blocks
+            default: []
+            }
+        }
+    }
+
+    /// Whom it says good-bye for.
+    public var goodbyes: [SSRC] {
+        packets.flatMap { packet -> [SSRC] in
+            if case .goodbye(let goodbye) = packet { goodbye.sources } else { [] }
+        }
+    }
+}
+
+/// A packet of media that a station took for good.
+public struct HeardPacket: Equatable, Sendable {
+    public var packet: MediaPacket
+    public var payload: [UInt8]
+    public var at: Instant
+
+    public init(_ packet: MediaPacket, in datagram: Span<UInt8>, at now: Instant) {
+        self.packet = packet
+        let start = packet.description.offset
+        payload = (start..<start + packet.description.byteCount).map { datagram[$0] }
+        at = now
+    }
+
+    /// Which packet of its `Speech` it is.
+    public var number: Int { Speech.number(of: payload.span) }
+}

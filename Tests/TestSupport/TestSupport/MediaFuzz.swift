@@ -1,0 +1,180 @@
+import TenfourAudioCore
+import TenfourHTTPSource
+import TenfourMediaSource
+
+#if FFmpeg
+    import TenfourFFmpegSource
+#endif
+
+/// As Ogg whose checksums are right, since nobody finds one by chance: from a file, and from a side that sends it once. The first
+/// byte says where it is sought.
+func feedOgg(_ bytes: Span<UInt8>) {
+    guard bytes.count > 1 else { return }
+    let pages = repairedOgg((1..<bytes.count).map { bytes[$0] })
+    for isSeekable in [true, false] {
+        play(StoredBytes(pages, isSeekable: isSeekable), seeking: Int(bytes[0]))
+    }
+}
+
+/// The same for WAV, of which lengths may lead anywhere.
+func feedWAV(_ bytes: Span<UInt8>) {
+    guard bytes.count > 1 else { return }
+    let file = (1..<bytes.count).map { bytes[$0] }
+    for isSeekable in [true, false] {
+        play(StoredBytes(file, knowsLength: isSeekable, isSeekable: isSeekable), seeking: Int(bytes[0]))
+    }
+}
+
+private func play(_ download: StoredBytes, seeking second: Int) {
+    guard let reader = try? openFeed(download, format: nil) else { return }
+    checkTrack(reader.parser)
+    _ = read(20_000, of: reader)
+    for place in [Duration.seconds(second), .milliseconds(second), .seconds(second << 40), .zero] {
+        guard let landed = try? reader.seek(to: place) else { continue }
+        precondition(landed.value >= .zero, "a place before the beginning")
+        _ = read(2_000, of: reader)
+    }
+    for _ in 0..<100 {
+        guard let packet = try? reader.parser.nextPacket() else { break }
+        precondition(packet.offset >= 0 && packet.byteCount >= 0 && packet.frameCount >= .zero)
+        precondition(packet.offset + packet.byteCount <= download.bytes.count, "a packet outside the bytes")
+    }
+    checkTrack(reader.parser)
+}
+
+/// Returns how many frames came.
+private func read(_ frameCount: Int, of reader: any MediaReader) -> Int {
+    guard let heard = try? reader.readSome(frameCount) else { return 0 }
+    precondition(heard.allSatisfy(\.isFinite), "sound that is no number")
+    precondition(reader.position.value >= .zero)
+    return heard.count / reader.format.channelCount
+}
+
+private func checkTrack(_ parser: any Demuxer) {
+    let track = parser.track
+    for text in [track.codec, track.title ?? "", track.artist ?? ""] { checkShown(text) }
+    precondition((1...64).contains(track.format.channelCount) && track.format.rate.hertz > 0)
+    precondition((parser.duration?.value ?? .zero) >= .zero && (parser.bitRate ?? 0) >= 0)
+}
+
+/// With the right checksum in each page that is whole.
+private func repairedOgg(_ bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    var place = 0
+    while place + 27 <= bytes.count {
+        let segmentCount = Int(bytes[place + 26])
+        let bodyStart = place + 27 + segmentCount
+        guard bytes[place...].starts(with: "OggS".utf8), bodyStart <= bytes.count else {
+            place += 1
+            continue
+        }
+        let end = bytes[place + 27..<bodyStart].reduce(bodyStart) { $0 + Int($1) }
+        guard end <= bytes.count else {
+            place += 1
+            continue
+        }
+        for index in 22..<26 { bytes[place + index] = 0 }
+        var sum: UInt32 = 0
+        for byte in bytes[place..<end] {
+            sum ^= UInt32(byte) << 24
+            for _ in 0..<8 { sum = sum & 1 << 31 != 0 ? sum << 1 ^ 0x04C1_1DB7 : sum << 1 }
+        }
+        for index in 0..<4 { bytes[place + 22 + index] = UInt8(truncatingIfNeeded: sum >> (8 * index)) }
+        place = end
+    }
+    return bytes
+}
+
+/// The tags in front of MP3, and the lengths that they give.
+func feedTags(_ bytes: Span<UInt8>) {
+    let file = bytes.indices.map { bytes[$0] }
+    for download in [StoredBytes(file), StoredBytes(file, knowsLength: false, isHere: false)] {
+        var window = ByteWindow(of: download)
+        guard let tag = try? ID3Tag(&window) else { preconditionFailure("a tag is passed over, not failed over") }
+        checkShown(tag.title ?? "")
+        checkShown(tag.artist ?? "")
+        precondition(tag.byteCount >= 0)
+        precondition(download.readByteCount < 1 << 22, "a tag of few bytes is read again and again")
+        guard (try? window.load(at: tag.byteCount, count: ContainerFormat.sniffedByteCount)) != nil else { continue }
+        checkShown(ContainerFormat(sniffing: window.bytes).refusal ?? "")
+    }
+}
+
+/// Frames of MP3 and AAC, and the VBR header in the first of them.
+func feedFrames(_ bytes: Span<UInt8>) {
+    #if FFmpeg
+        for offset in 0..<min(bytes.count, 64) {
+            guard let header = FrameHeader(bytes, at: offset) else { continue }
+            precondition((1...FrameHeader.longest).contains(header.byteCount) && header.frameCount > 0)
+            precondition((7_000...96_000).contains(header.rate) && (1...8).contains(header.channelCount))
+            let frame = bytes.extracting(offset..<min(offset + header.byteCount, bytes.count))
+            guard let vbr = VBRHeader(frame, header) else { continue }
+            precondition((vbr.packetCount ?? 1) > 0 && (vbr.byteCount ?? 1) > 0)
+            precondition(vbr.contents.isEmpty || vbr.contents.count == 100)
+            precondition(vbr.delay.map { (0..<4_096).contains($0.front) && (0..<4_096).contains($0.behind) } ?? true)
+        }
+        let file = bytes.indices.map { bytes[$0] }
+        for isSeekable in [true, false] {
+            let download = StoredBytes(file, isSeekable: isSeekable)
+            guard var stream = try? FrameStream(ByteWindow(of: download), from: 0) else { continue }
+            _ = try? stream.takeVBRHeader()
+            var end = stream.parsedEnd
+            while (try? stream.parseNext()) == true {
+                let next = stream.parsedEnd
+                precondition(next.offset > end.offset && next.frame > end.frame && next.offset <= file.count)
+                end = next
+            }
+        }
+    #endif
+}
+
+/// The lines of a response head, and the verdict on it for a request from an offset on.
+func feedResponse(_ bytes: Span<UInt8>) {
+    guard bytes.count > 2 else { return }
+    let statuses = [200, 203, 206, 301, 302, 307, 308, 400, 404, 416, 429, 500]
+    let (status, offset) = (statuses[Int(bytes[0]) % statuses.count], Int(bytes[1]) << 3)
+    var (head, known) = (ResponseHead(), Representation?.none)
+    var start = 2
+    for index in 2..<bytes.count where bytes[index] == 10 || index == bytes.count - 1 {
+        head.take(bytes.extracting(start...index))
+        start = index + 1
+        // An empty line ends a head, and another begins.
+        guard index > 2, bytes[index - 1] == 10 else { continue }
+        judge(head, status, offset, known)
+        known = Representation(head, isPart: status == 206)
+        head = ResponseHead()
+    }
+    judge(head, status, offset, known)
+}
+
+private func judge(_ head: ResponseHead, _ status: Int, _ offset: Int, _ known: Representation?) {
+    for text in [head.contentType, head.stationName, head.packing] { checkShown(text ?? "") }
+    for count in [head.bodyByteCount, head.contentRange?.first, head.contentRange?.total, head.metadataInterval] {
+        precondition((0...1 << 60).contains(count ?? 0), "a number out of range")
+    }
+    for hasRange in [true, false] {
+        switch ResponseVerdict.on(status: status, head, from: offset, hasRange: hasRange, known: known) {
+        case .take(let skipping): precondition((0...offset).contains(skipping), "more is skipped than was asked for")
+        case .moved(let location): follow(location)
+        case .packed(let packing): checkShown(packing)
+        case .ended, .askForWhole, .changed, .refused: break
+        }
+    }
+}
+
+private func follow(_ location: String) {
+    guard let typed = try? Resource("https://joe:secret@host/folder/song") else { return }
+    var redirect = Redirect(from: typed)
+    for _ in 0..<3 {
+        guard (try? redirect.follow(location, allowsDowngrade: false)) != nil else { return }
+        guard case .http(let address) = redirect.target, let origin = redirect.target.origin else {
+            preconditionFailure("led to what is no address")
+        }
+        precondition(origin.scheme == "https", "led from https to http")
+        precondition(
+            origin == typed.origin || redirect.target.userInfo?.contains("secret") != true
+                || location.contains("secret"))
+        precondition(address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
+        checkShown(redirect.target.description)
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+
+/// A UDP socket on the loopback that knows nothing of us: what another program would see.
+public struct PlainSocket: ~Copyable {
+    public let port: UInt16
+    private let descriptor: Int32
+
+    /// Binds to `wanted` of 127.0.0.1, or of another address of the loopback; 0 lets the system choose a free port.
+    public init(at host: UInt32 = 0x7F00_0001, port wanted: UInt16 = 0) {
+        descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        precondition(descriptor >= 0, "no socket")
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = host.bigEndian
+        address.sin_port = wanted.bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        port = unsafe withUnsafeMutableBytes(of: &address) { bytes in
+            let name = unsafe bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!
+            unsafe precondition(bind(descriptor, name, length) == 0 && getsockname(descriptor, name, &length) == 0)
+            return unsafe UInt16(bigEndian: bytes.load(fromByteOffset: 2, as: UInt16.self))
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// To a port of the loopback.
+    public func send(_ datagram: [UInt8], toPort port: UInt16) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        unsafe withUnsafeBytes(of: &address) { bytes in
+            let name = unsafe bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!
+            _ = unsafe sendto(descriptor, datagram, datagram.count, 0, name, socklen_t(bytes.count))
+        }
+    }
+
+    /// The next datagram; nil when none comes within `milliseconds`.
+    public func receive(within milliseconds: Int32) -> [UInt8]? {
+        var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&ready, 1, milliseconds) == 1 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 2_048)
+        let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+        return count < 0 ? nil : Array(bytes[..<count])
+    }
+}

@@ -1,0 +1,175 @@
+import TenfourAudioCore
+import TenfourChannelKeys
+import TenfourNetworkEmulator
+import TenfourPackets
+import TenfourRelayCore
+import TenfourSession
+
+/// Lets a script happen to a relay with a talker and a listener, from strangers and, sealed or tagged with their rightful
+/// keys, from those two. Traps where the relay breaks its word.
+func feedRelay(_ bytes: Span<UInt8>) {
+    var script = DatagramScript(bytes)
+    var trial = RelayTrial()
+    while let step = script.next() {
+        trial.wait(step.pause)
+        let sender = DatagramScript.endpoint(step.sender)
+        let datagram = bytes.extracting(step.datagram)
+        switch step.action {
+        case .receive: trial.receive(datagram, from: sender, isTagged: false)
+        case .send: trial.receiveSealed(datagram, by: step.sender & 1, from: sender)
+        case .loop: trial.receiveTagged(datagram, from: sender)
+        case .leave: trial.reload()
+        }
+    }
+}
+
+/// A relay, and the books that are kept on it.
+private struct RelayTrial: ~Copyable {
+    private var now = Instant.start
+    private var relay = RelayPlay.shared.relay()
+    private var openers = RelayPlay.shared.members.map { $0.opener(for: .member) }
+    /// What each was told that only who receives at its address can say.
+    private var receipts: [UInt64] = [0, 0]
+    private var sealers = RelayPlay.shared.members.map { $0.sealer(for: .member) }
+    private var tagger = RelayPlay.shared.members[0].hopTagger(for: .member)
+    private var credit: [Endpoint: Int] = [:]
+    /// Addresses of members, to which more may go than comes.
+    private var proved: Set<Endpoint> = []
+
+    init() {
+        for (index, role) in [Role.talk, .listen].enumerated() {
+            let endpoint = DatagramScript.endpoint(index)
+            proved.insert(endpoint)
+            let member = relay.admit(RelayPlay.shared.members[index], as: role, to: 0, at: endpoint, now)
+            precondition(member == index)
+            let renewal = [UInt8](capacity: 82) { sealers[index].seal(.renewal(token: 1), into: &$0) }
+            receive(renewal.span, from: endpoint, isTagged: false)
+        }
+        let announcement = RelayPlay.shared.announcement
+        receiveTagged(announcement.span, from: DatagramScript.endpoint(0))
+        precondition(relay.status.channels[0].memberCount == 2)
+    }
+
+    mutating func wait(_ pause: Duration) {
+        now = now + min(max(pause, .zero), .seconds(3_600))
+        for _ in 0..<64 {
+            guard let deadline = relay.nextDeadline, deadline <= now else { return }
+            relay.timeElapsed(at: now)
+            settle()
+        }
+        preconditionFailure("deadlines that never pass")
+    }
+
+    mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, isTagged: Bool) {
+        credit[sender, default: 0] += datagram.count
+        switch relay.receive(datagram, from: sender, at: now) {
+        case .forward(let byteCount, let channel, let talker):
+            precondition(isTagged, "a stranger was believed")
+            precondition(byteCount == datagram.count - HopTag.byteCount && channel == 0 && talker == 0)
+        case .handled, .discarded: break
+        }
+        settle()
+    }
+
+    mutating func receiveSealed(_ inside: Span<UInt8>, by member: Int, from sender: Endpoint) {
+        guard inside.count > 0 else { return }
+        if inside.count == 14, inside[0] == 12, inside[1] < 2 { return request(inside, by: member, from: sender) }
+        let record = [UInt8](capacity: inside.count + 36) { sealers[member].seal(inside: inside, into: &$0) }
+        receive(record.span, from: sender, isTagged: false)
+    }
+
+    /// A request for a page, with the receipt that its member has.
+    private mutating func request(_ inside: Span<UInt8>, by member: Int, from sender: Endpoint) {
+        let request = Record.rosterRequest(
+            inside[1] == 0 ? .listed : .others, position: inside.uint32(at: 2), receipt: receipts[member])
+        let record = [UInt8](capacity: 64) { sealers[member].seal(request, into: &$0) }
+        receive(record.span, from: sender, isTagged: false)
+    }
+
+    private mutating func take(_ datagram: [UInt8]) {
+        for member in openers.indices {
+            var bytes = datagram
+            var span = bytes.mutableSpan
+            if case .renewed(_, let receipt, _)? = try? openers[member].open(&span) { receipts[member] = receipt }
+        }
+    }
+
+    mutating func receiveTagged(_ datagram: Span<UInt8>, from sender: Endpoint) {
+        let tagged = [UInt8](capacity: datagram.count + HopTag.byteCount) {
+            for index in datagram.indices { $0.append(datagram[index]) }
+            _ = tagger.tag(&$0)
+        }
+        receive(tagged.span, from: sender, isTagged: true)
+    }
+
+    mutating func reload() {
+        relay.reload(RelayPlay.shared.configuration, at: now)
+        settle()
+    }
+
+    private mutating func settle() {
+        while true {
+            var endpoint: Endpoint?
+            let datagram = [UInt8](capacity: 1_600) { endpoint = relay.nextDatagram(into: &$0) }
+            guard let endpoint else { break }
+            precondition(!datagram.isEmpty)
+            credit[endpoint, default: 0] -= datagram.count
+            take(datagram)
+            precondition(proved.contains(endpoint) || credit[endpoint]! >= 0, "more went there than came")
+        }
+        while let event = relay.nextEvent() {
+            if case .moved(_, _, let endpoint) = event { proved.insert(endpoint) }
+        }
+        let channel = relay.status.channels[0]
+        precondition((0...2).contains(channel.memberCount) && (0...1).contains(channel.listenerCount))
+        precondition((0...1).contains(channel.talkerCount))
+    }
+}
+
+/// What every trial begins with: the sessions that two members agreed on with a relay of the same seed.
+private struct RelayPlay: Sendable {
+    let configuration: RelayConfiguration
+    let members: [SessionKeys]
+    let announcement: [UInt8]
+
+    static let shared = RelayPlay()
+    private static let address = PeerAddress(v4: 0xC000_0250, port: 5_004)
+
+    init() {
+        var dice = SeededRandom(seed: 14)
+        let keys = ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &dice))
+        guard let talkJoin = keys.talkJoin else { preconditionFailure("no talk key") }
+        configuration = RelayConfiguration(
+            channels: [RelayConfiguration.Channel(name: "fuzz", talkJoin: talkJoin, listenJoin: keys.listenJoin)])
+        var relay = Self.relay(configuration)
+        members = [(talkJoin, 0), (keys.listenJoin, 1)].map { key, number in
+            Self.join(&relay, key, at: DatagramScript.endpoint(number), &dice)
+        }
+        let announcement = Announcement(
+            suite: SRTPSuite.allCases[0], ssrc: SSRC(9), epoch: Epoch(rawValue: 1),
+            index: PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0)), at: WallClock(milliseconds: 0),
+            under: keys.mediaRoot)
+        self.announcement = [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
+    }
+
+    func relay() -> Relay { Self.relay(configuration) }
+
+    private static func relay(_ configuration: RelayConfiguration) -> Relay {
+        var dice = SeededRandom(seed: 15)
+        return Relay(
+            configuration, address: address, at: .start, clock: WallClock(milliseconds: 0), using: &dice)
+    }
+
+    private static func join(
+        _ relay: inout Relay, _ key: JoinKey, at endpoint: Endpoint, _ dice: inout SeededRandom
+    ) -> SessionKeys {
+        var joining = JoinAttempt(key, relay: RelayID(host: "fuzz", port: 5_004), using: &dice)
+        for _ in 0..<2 {
+            let said = [UInt8](capacity: 128) { joining.write(into: &$0) }
+            _ = relay.receive(said.span, from: endpoint, at: .start)
+            let answer = [UInt8](capacity: 128) { _ = relay.nextDatagram(into: &$0) }
+            if case .welcome(_, let keys) = joining.receive(answer.span) { return keys }
+        }
+        preconditionFailure("not let in")
+    }
+}

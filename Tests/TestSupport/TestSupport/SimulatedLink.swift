@@ -1,0 +1,171 @@
+public import TenfourAudioCore
+public import TenfourNetworkEmulator
+public import TenfourSession
+
+/// Stations, and a bad link from each to each other, on a clock that only tests move.
+///
+///     let link = SimulatedLink(left: talker, right: listener, network: .init(delay: .milliseconds(40)), seed: 1)
+///     link.left.speech = Speech()
+///     link.run(until: .start + .seconds(1))
+///     #expect(link.right.events == [.sourceAppeared(SSRC(9), from: link.left.endpoint)])
+///
+/// The same seed gives the same run, to the byte.
+public final class SimulatedLink {
+    public private(set) var now = Instant.start
+    /// Whoever is on the link: `left`, `right` and those after them.
+    public let ends: [LinkEnd]
+    /// Sums up all datagrams sent so far, and when.
+    public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    /// From each end to each, one row an end.
+    private var links: [EmulatedLink]
+    private var flight = PacketsInFlight<Route>(capacity: 4_096, byteCapacity: 256)
+    private var output: [UInt8] = []
+
+    private struct Route: Sendable {
+        var sender: Endpoint
+        var receiver: Int
+    }
+
+    /// The ends are at 192.0.2.1, 192.0.2.2, …, each on `LinkEnd.port`; their stations' configurations name them so.
+    public init(_ ends: [LinkEnd], network: NetworkModel = NetworkModel(), seed: UInt64 = 1) {
+        self.ends = ends
+        links = (0..<UInt64(ends.count * ends.count)).map {
+            EmulatedLink(network, seed: seed &* 1_000 &+ $0, beginning: .start)
+        }
+        for index in ends.indices { settle(index) }
+    }
+
+    public convenience init(
+        left: consuming RTPSession, right: consuming RTPSession, network: NetworkModel = NetworkModel(), seed: UInt64 = 1
+    ) {
+        self.init([LinkEnd(left, number: 0), LinkEnd(right, number: 1)], network: network, seed: seed)
+    }
+
+    public var left: LinkEnd { ends[0] }
+    public var right: LinkEnd { ends[1] }
+
+    /// Where the station `index` is.
+    public static func endpoint(_ index: Int) -> Endpoint {
+        Endpoint(.v4(0xC000_0201 + UInt32(index)), port: LinkEnd.port)
+    }
+
+    /// Lets time pass: speeches are spoken, datagrams fly and arrive, deadlines come.
+    public func run(until end: Instant) {
+        while let next = nextMoment, next <= end {
+            now = max(now, next)
+            speak()
+            deliver()
+            for index in ends.indices {
+                guard let deadline = ends[index].station.nextDeadline, deadline <= now else { continue }
+                ends[index].station.timeElapsed(at: now)
+                settle(index)
+            }
+        }
+        now = max(now, end)
+    }
+
+    /// Hands `datagram` to a station as if `sender` had sent it, without a link.
+    @discardableResult
+    public func inject(
+        _ datagram: [UInt8], from sender: Endpoint, to receiver: Int
+    ) -> RTPSession.Reception {
+        let reception = ends[receiver].receive(datagram.span, from: sender, at: now)
+        settle(receiver)
+        return reception
+    }
+
+    /// Lets a station say good-bye.
+    public func leave(_ index: Int) {
+        ends[index].speech = nil
+        ends[index].station.leave(at: now)
+        settle(index)
+    }
+
+    /// Another process in the same place: nothing is left of the one before but what it has sent.
+    public func replace(_ index: Int, by station: consuming RTPSession, speech: Speech?) {
+        ends[index].station = station
+        ends[index].speech = speech
+        settle(index)
+    }
+
+    /// From now on the network is another one, both ways.
+    public func change(to network: NetworkModel, seed: UInt64 = 1) {
+        links = links.indices.map { EmulatedLink(network, seed: seed &* 1_000 &+ UInt64($0), beginning: now) }
+    }
+
+    /// Datagrams that are under way.
+    public var flyingCount: Int { flight.count }
+
+    private var nextMoment: Instant? {
+        var next = flight.nextDelivery
+        for index in ends.indices {
+            if let deadline = ends[index].station.nextDeadline { next = min(next ?? deadline, deadline) }
+            if let packet = ends[index].speech?.nextPacket { next = min(next ?? packet, packet) }
+        }
+        return next
+    }
+
+    private func speak() {
+        for index in ends.indices {
+            if let speech = ends[index].speech, speech.followsDefence {
+                let bits = ends[index].station.defence.bitRate * speech.frameCount.rawValue / 48_000
+                ends[index].speech?.byteCount = max(bits / 8, 5)
+            }
+            while let packet = ends[index].speech?.next(at: now) {
+                ends[index].station.send(
+                    packet.payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
+                settle(index)
+            }
+        }
+    }
+
+    private func deliver() {
+        while true {
+            var due: (address: Route, due: Instant)?
+            let datagram = [UInt8](capacity: 2_048) { due = flight.next(due: now, into: &$0) }
+            guard let due else { return }
+            _ = ends[due.address.receiver].receive(datagram.span, from: due.address.sender, at: now)
+            settle(due.address.receiver)
+        }
+    }
+
+    /// What a station wants after each input: its datagrams sent, its events taken.
+    private func settle(_ index: Int) {
+        while true {
+            var destination: RTPSession.Destination?
+            output.removeAll(keepingCapacity: true)
+            output.append(addingCapacity: RTPSession.maximumDatagramByteCount) {
+                destination = ends[index].station.nextDatagram(into: &$0)
+            }
+            guard let destination else { break }
+            let datagram = Array(output[...])
+            ends[index].sent.append(SentDatagram(at: now, destination, datagram))
+            send(datagram, from: index, to: destination)
+        }
+        while let event = ends[index].station.nextEvent() { ends[index].events.append(event) }
+    }
+
+    private func send(_ datagram: [UInt8], from index: Int, to destination: RTPSession.Destination) {
+        for byte in datagram { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        digest = (digest ^ UInt64(bitPattern: now.nanoseconds)) &* 0x100_0000_01B3
+        guard let receiver = ends.firstIndex(where: { $0.endpoint.address == destination.endpoint.address }) else {
+            return
+        }
+        var sender = ends[index].endpoint
+        if destination.endpoint.port == LinkEnd.port + 1 { sender.port += 1 }
+        let route = Route(sender: sender, receiver: receiver)
+        switch links[index * ends.count + receiver].fate(ofPacket: datagram.count, at: now) {
+        case .lost: break
+        case .delivered(let due): launch(datagram, on: route, due: due)
+        case .doubled(let due, let again):
+            launch(datagram, on: route, due: due)
+            launch(datagram, on: route, due: again)
+        }
+    }
+
+    private func launch(_ datagram: [UInt8], on route: Route, due: Instant) {
+        let hasRoom = flight.insert(datagram.span, for: route, due: due)
+        precondition(hasRoom, "more is under way than a simulation holds")
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// A web server on this machine that serves the files of a folder, well or badly: see Tests/TestSupport/Servers/soundserver.py for the parts
+/// of a path that say how. Ends with its last user.
+///
+/// Blocks the thread that starts it: for tests with a thread of their own (`.onItsOwnThread`).
+public final class SoundServer {
+    public let port: Int
+    private let program: Program
+    private let scheme: String
+
+    /// With `certificate` (and its `key`, both PEM files) it speaks https.
+    public init(_ folder: Folder, certificate: String? = nil, key: String? = nil) throws {
+        scheme = certificate == nil ? "http" : "https"
+        let tls = [certificate, key].compactMap(\.self)
+        let arguments = [folder.path] + (tls.isEmpty ? [] : ["--tls"] + tls)
+        (program, port) = try Self.start("soundserver.py", arguments)
+    }
+
+    /// `how` are parts such as `slow=1000`.
+    public func address(_ file: String, _ how: String..., host: String = "127.0.0.1") -> String {
+        "\(scheme)://\(host):\(port)/" + (how + [file]).joined(separator: "/")
+    }
+
+    /// A line for each request it had: method, path, Range, the number of the connection, and other headers.
+    public var requests: [[Substring]] {
+        program.errors.split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
+    }
+
+    /// What it was asked for, as in `0-`; empty where the whole was.
+    public var ranges: [String] { requests.map { String($0[2].drop { $0 != "=" }.dropFirst()) } }
+
+    /// Answers nobody any more.
+    public func end() {
+        program.send(SIGKILL)
+        program.wait()
+    }
+
+    fileprivate static func start(_ script: String, _ arguments: [String]) throws -> (Program, port: Int) {
+        let server = Repository.path("Tests/TestSupport/Servers/\(script)")
+        let program = try Program("python3", ["-B", server] + arguments)
+        guard program.says("port "), let line = program.errors.split(separator: "\n").first,
+            let port = Int(line.dropFirst("port ".count))
+        else { throw MissingProgram(name: "\(script) (\(program.errors))") }
+        return (program, port)
+    }
+}
+
+/// A proxy that speaks HTTP and SOCKS 5 and leads every name to this machine: see Tests/TestSupport/Servers/proxy.py.
+public final class ProxyServer {
+    public let port: Int
+    private let program: Program
+
+    /// A `mood` is `refuse` or `silent`.
+    public init(_ mood: String? = nil) throws {
+        (program, port) = try SoundServer.start("proxy.py", mood.map { [$0] } ?? [])
+    }
+
+    /// What it was asked for: `socks5 NAME`, or `http` and the first line of the request.
+    public var requests: [Substring] { Array(program.errors.split(separator: "\n").dropFirst()) }
+}

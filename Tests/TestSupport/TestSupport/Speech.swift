@@ -1,0 +1,87 @@
+public import TenfourAudioCore
+
+/// What a simulated talker sends: packets of even length, each sent when its sound has ended, with its number inside.
+public struct Speech: Sendable {
+    /// 120 to 2880 frames that Opus knows.
+    public var frameCount: FrameCount
+    /// The length of its packets, 5 or more: 80 are 32 kbit/s.
+    public var byteCount: Int
+    public var beginning: Instant
+    /// The number of packets; nil for no end.
+    public var count: Int?
+    /// How much slower than the right time the talker's clock runs.
+    public var partsPerMillion: Double
+    /// Whether packet `n` is sent, or is silence.
+    public var isSpoken: @Sendable (Int) -> Bool
+    /// Whether its packets are as long as the station's defence asks of an encoder.
+    public var followsDefence = false
+    /// Where its first packet stands in the talker's stream.
+    public var firstPosition: FrameCount
+
+    private var number = 0
+    private var wasSpoken = false
+
+    public init(
+        frameCount: FrameCount = FrameCount(960), byteCount: Int = 80, beginning: Instant = .start, count: Int? = nil,
+        partsPerMillion: Double = 0, firstPosition: FrameCount = .zero,
+        isSpoken: @escaping @Sendable (Int) -> Bool = { _ in true }
+    ) {
+        self.frameCount = frameCount
+        self.byteCount = byteCount
+        self.beginning = beginning
+        self.count = count
+        self.partsPerMillion = partsPerMillion
+        self.firstPosition = firstPosition
+        self.isSpoken = isSpoken
+    }
+
+    public struct Packet {
+        public var number: Int
+        public var position: FrameCount
+        public var startsTalkspurt: Bool
+        public var payload: [UInt8]
+    }
+
+    /// When the next packet is sent.
+    public var nextPacket: Instant? {
+        if let count, number >= count { return nil }
+        let frames = Double((number + 1) * frameCount.rawValue)
+        return beginning + .nanoseconds(Int64((frames / 48e3 * (1 + partsPerMillion * 1e-6) * 1e9).rounded()))
+    }
+
+    /// The next packet that is due at `now`; those that are silence are passed over.
+    public mutating func next(at now: Instant) -> Packet? {
+        while let due = nextPacket, due <= now {
+            defer { number += 1 }
+            guard isSpoken(number) else {
+                wasSpoken = false
+                continue
+            }
+            defer { wasSpoken = true }
+            return Packet(
+                number: number, position: firstPosition + FrameCount(number * frameCount.rawValue),
+                startsTalkspurt: !wasSpoken, payload: payload(number))
+        }
+        return nil
+    }
+
+    /// An Opus packet of the right length that holds a number instead of sound.
+    private func payload(_ number: Int) -> [UInt8] {
+        let configuration: UInt8 =
+            switch frameCount.rawValue {
+            case 120: 28
+            case 240: 29
+            case 480: 30
+            case 960: 31
+            case 1_920: 10
+            case 2_880: 11
+            default: preconditionFailure("no packet of Opus is \(frameCount.rawValue) frames long")
+            }
+        let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+        return [configuration << 3] + bytes + [UInt8](repeating: 0xAA, count: byteCount - 5)
+    }
+
+    static func number(of payload: Span<UInt8>) -> Int {
+        payload.count < 5 ? -1 : (1...4).reduce(0) { $0 << 8 | Int(payload[$1]) }
+    }
+}

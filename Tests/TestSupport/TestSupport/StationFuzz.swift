@@ -1,0 +1,133 @@
+import TenfourAudioCore
+import TenfourPackets
+import TenfourSession
+
+/// Lets a script happen to a station, and traps where the station breaks its word.
+func feedStation(_ bytes: Span<UInt8>) {
+    var script = DatagramScript(bytes)
+    var trial = StationTrial()
+    while let step = script.next() {
+        trial.now = trial.now + step.pause
+        trial.waitForDeadlines()
+        let sender = DatagramScript.endpoint(step.sender)
+        let datagram = bytes.extracting(step.datagram)
+        switch step.action {
+        case .receive: trial.receive(datagram, from: sender)
+        case .send: trial.send(datagram)
+        case .loop: trial.loop(from: sender)
+        case .leave: trial.leave()
+        }
+        trial.check()
+    }
+}
+
+/// A station with one remote, and the books that are kept on it.
+private struct StationTrial: ~Copyable {
+    var now = Instant.start
+    private var station: RTPSession
+    private var discardCount = 0
+    private var bytesIn: [Endpoint: Int] = [:]
+    private var position = FrameCount.zero
+    private var lastSent: [UInt8] = []
+
+    private static let remote = DatagramScript.endpoint(0)
+
+    init() {
+        let identity = Identity(ssrc: SSRC(0x0102_0304), firstSequenceNumber: SequenceNumber(rawValue: 65_535), seed: 1)
+        station = RTPSession(
+            identity: identity, configuration: RTPSessionConfiguration(remotes: [Self.remote], name: "fuzz"), at: now)
+    }
+
+    /// A timer that is late for years calls once, not for each deadline it missed.
+    mutating func waitForDeadlines() {
+        for _ in 0..<4 {
+            guard let deadline = station.nextDeadline, deadline <= now else { return }
+            station.timeElapsed(at: now)
+            if let next = station.nextDeadline { precondition(next != deadline, "a deadline that never passes") }
+            settle()
+        }
+    }
+
+    mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint) {
+        switch station.receive(datagram, from: sender, at: now) {
+        case .discarded: discardCount += 1
+        case .control: break
+        case .media(let packet):
+            bytesIn[sender, default: 0] += datagram.count
+            let start = packet.description.offset
+            let payload = datagram.extracting(start..<start + packet.description.byteCount)
+            guard let opus = try? OpusPacket(parsing: payload) else { preconditionFailure("no packet of Opus") }
+            precondition(opus.frameCount == packet.description.frameCount)
+            for index in 0..<packet.copyCount {
+                let copy = packet.copy(index).description
+                let payload = datagram.extracting(copy.offset..<copy.offset + copy.byteCount)
+                precondition((try? OpusPacket(parsing: payload))?.frameCount == copy.frameCount)
+            }
+        }
+        settle()
+    }
+
+    mutating func send(_ datagram: Span<UInt8>) {
+        let length = datagram.isEmpty ? 0 : Int(datagram[0]) * 5
+        let payload = [UInt8](repeating: 0xF8, count: length)
+        station.send(payload.span, at: position, startsTalkspurt: length == 0, now: now)
+        position += FrameCount(960)
+        settle()
+    }
+
+    mutating func loop(from sender: Endpoint) {
+        let datagram = lastSent
+        receive(datagram.span, from: sender)
+    }
+
+    mutating func leave() {
+        station.leave(at: now)
+        settle()
+    }
+
+    func check() {
+        let ssrcs = station.sources.map(\.ssrc)
+        precondition(ssrcs.count <= RTPSession.maximumSourceCount && Set(ssrcs).count == ssrcs.count)
+        precondition(!ssrcs.contains(station.ssrc), "we are no source of ours")
+        precondition(station.discards.total == discardCount)
+        precondition(station.nextDeadline != nil, "reports are due some time")
+        for source in station.sources { checkShown(source.name ?? "") }
+    }
+
+    private mutating func settle() {
+        while true {
+            var destination: RTPSession.Destination?
+            let datagram = [UInt8](capacity: RTPSession.maximumDatagramByteCount) {
+                destination = station.nextDatagram(into: &$0)
+            }
+            guard let destination else { break }
+            check(datagram, to: destination)
+            if !destination.isControl { lastSent = datagram }
+        }
+        while let event = station.nextEvent() {
+            switch event {
+            case .sourceNamed(_, let text), .sourceLeft(_, let text?), .reporterLeft(_, let text?),
+                .reporterAppeared(_, let text?, _):
+                checkShown(text)
+            case .receiverReported(_, let view): precondition((0..<1).contains(view.lossShare))
+            case .sourceAppeared, .sourceLeft, .reporterAppeared, .reporterLeft, .sourceLooksEncrypted,
+                .identityChanged, .partnerMoved:
+                break
+            }
+        }
+    }
+
+    private mutating func check(_ datagram: [UInt8], to destination: RTPSession.Destination) {
+        guard destination.isControl else {
+            precondition(destination.endpoint == Self.remote, "media goes where a person said")
+            precondition((try? RTPHeader(parsing: datagram.span)) != nil)
+            return
+        }
+        // Whoever reads it must be able to.
+        guard var packets = try? RTCPCompound(parsing: datagram.span) else { preconditionFailure("no report") }
+        do { while try packets.next() != nil {} } catch { preconditionFailure("\(error)") }
+        guard destination.endpoint != Self.remote else { return }
+        bytesIn[destination.endpoint, default: 0] -= datagram.count
+        precondition(bytesIn[destination.endpoint, default: 0] >= 0, "more went out than came in")
+    }
+}

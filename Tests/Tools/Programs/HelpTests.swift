@@ -1,0 +1,45 @@
+import TestSupport
+import Testing
+
+/// What people read before they run anything.
+@Suite(.onItsOwnThread) struct HelpTests {
+    /// Every command says what its exit codes mean, in the same words.
+    @Test(arguments: ["tenfour", "badlink", "replay", "radiocheck", "badnet"])
+    func theExitCodesAreTold(command: String) throws {
+        let words = try words(ofHelp: [command])
+        #expect(words.contains("Exit codes: 0 done, also by Ctrl-C; 1 it failed while it ran; 2 wrong use; 69"))
+    }
+
+    /// Whoever writes `--max-latency 300` knows what they get.
+    @Test(arguments: ["tenfour talk", "tenfour send", "tenfour recv", "replay", "radiocheck"])
+    func theUnitOfABareNumberIsTold(command: String) throws {
+        let words = try words(ofHelp: command.split(separator: " ").map(String.init))
+        for unit in words.matches(of: /<(time|auto\|time|rate)> .*?(?= -)/) {
+            #expect(unit.output.0.contains("a bare number is in "), "\(unit.output.0)")
+        }
+        #expect(words.contains("--max-latency <time>"))
+    }
+
+    /// Without a compiler, and without waiting for one.
+    @Test(arguments: ["badlink", "radiocheck", "replay"])
+    func aProgramThatWasBuiltBeforeHelpsAtOnce(tool: String) throws {
+        let folder = Folder()
+        let script = """
+            mkdir -p Tools/Programs .build/release
+            cp "$0/Tools/$1" Tools; cp "$0/Tools/Programs/common.sh" Tools/Programs
+            printf '#!/bin/sh\\necho "the help of $0 $*"\\n' >.build/release/$1
+            chmod +x .build/release/$1
+            Tools/$1 --help
+            """
+        let result = try Program.run(
+            "bash", ["-ec", script, Repository.root, tool], in: folder, environment: ["PATH": "/usr/bin:/bin"])
+        #expect(result.end == .code(0) && result.errors == "", "\(result.errors)")
+        #expect(result.output.hasPrefix("the help of") && result.output.hasSuffix("/.build/release/\(tool) --help\n"))
+    }
+
+    private func words(ofHelp command: [String]) throws -> String {
+        let help = try Program.run(command[0], command[1...] + ["--help"])
+        #expect(help.end == .code(0) && help.errors == "")
+        return help.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+}

@@ -1,0 +1,22 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// A root of another release of Debian is made by root alone.
+@Suite(.onItsOwnThread) struct PlacesTests {
+    private static let asAnother = geteuid() == 0 ? ["unshare", "--user", "--map-user=1000"] : ["env"]
+    private static let canBeAnother = (try? run(["true"]).end) == .code(0)
+
+    private static func run(_ command: [String]) throws -> (end: Program.End, output: String, errors: String) {
+        try Program.run(asAnother[0], asAnother.dropFirst() + command)
+    }
+
+    @Test(.enabled(if: canBeAnother), arguments: [[], ["--long"]])
+    func withoutRootRightsThereIsOneSentence(options: [String]) throws {
+        let result = try Self.run(["bash", Repository.path("Tools/test"), "--places"] + options)
+        #expect(result.end == .code(1) && result.output == "")
+        #expect(
+            result.errors
+                == "root: a root of Debian is made and mounted with root rights: run it as root, or with sudo\n")
+    }
+}

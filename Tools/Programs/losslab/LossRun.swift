@@ -1,0 +1,110 @@
+import ArgumentParser
+import Glibc
+import TenfourAudioCore
+import TenfourAudioFile
+import TenfourJitterBuffer
+
+/// Our time-stretch by itself, as a voice drives it: a packet at a time, a period where one is due.
+struct LossRun: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Change the tempo of a sound by so much and back again, by tenfour's own time-stretch.")
+
+    @Argument(help: "A sound file of 48 kHz mono.")
+    var input: String
+
+    @Argument(help: "Where to write the result, a WAV.")
+    var output: String
+
+    @Option(help: "By so many percent faster, and then slower again.")
+    var percent = 5.0
+
+    @Flag(help: "Leave it faster.")
+    var once = false
+
+    func run() throws {
+        var reader = try AudioFileReader(path: input)
+        var sound: [Float] = []
+        var piece = [Float](repeating: 0, count: 4_800)
+        while true {
+            var room = piece.mutableSpan
+            let count = try reader.read(into: &room).rawValue
+            guard count > 0 else { break }
+            sound += piece[..<count]
+        }
+        var seams = Seams()
+        var bent = Self.bend(sound, by: 1 / (1 + percent / 100), &seams)
+        if !once { bent = Self.bend(bent, by: Double(sound.count) / Double(bent.count), &seams) }
+        var writer = try AudioFileWriter(path: output, format: .mono)
+        try writer.write(bent.span)
+        try writer.close()
+        print(
+            "{\"frames_before\": \(sound.count), \"frames_after\": \(bent.count), \"cuts\": \(seams.count), "
+                + "\"worst_seam_db\": \(seams.worst)}")
+    }
+
+    /// `sound` made as long as it was times `ratio`.
+    private static func bend(_ sound: [Float], by ratio: Double, _ seams: inout Seams) -> [Float] {
+        var stretch = TimeScaler(channelCount: 1)
+        let (history, frame) = (960, 960)
+        var work = FixedBuffer<Float>(repeating: 0, count: history + 4 * frame)
+        var result: [Float] = []
+        var level = TalkLevel()
+        var owed = 0.0
+        var before = FixedBuffer<Float>(repeating: 0, count: work.count)
+        for start in stride(from: 0, to: sound.count - sound.count % frame, by: frame) {
+            for index in 0..<frame { work[history + index] = sound[start + index] }
+            var count = frame
+            owed += Double(frame) * (ratio - 1)
+            let isPause = level.isPause(
+                meanSquare: meanSquare(of: work.span(in: history..<history + count)), lasting: FrameCount(count))
+            let limit = FrameCount(Int(abs(owed)))
+            if limit >= FrameCount(240) {
+                for index in 0..<history + count { before[index] = work[index] }
+                let changed =
+                    owed < 0
+                    ? stretch.shorten(
+                        &work, from: history, to: history + count, atMost: limit, anywhere: isPause,
+                        loudness: level.loudest)
+                    : stretch.lengthen(
+                        &work, from: history, to: history + count, atMost: limit, anywhere: isPause,
+                        loudness: level.loudest)
+                let change = owed < 0 ? -changed.rawValue : changed.rawValue
+                owed -= Double(change)
+                count += change
+                if change != 0 {
+                    seams.look(at: work, madeOf: before, around: history + stretch.seam.rawValue, change: change)
+                }
+            }
+            for index in 0..<count { result.append(work[history + index]) }
+            // What was played last is the history of what comes next.
+            for index in 0..<history { work[index] = work[index + count] }
+        }
+        return result
+    }
+}
+
+/// Whether the sound jumps at the seams: its second differences there, beside those of the sound that each is made of.
+private struct Seams {
+    var count = 0
+    /// In decibels; zero is no sharper than what was there, and a click in quiet speech some 40.
+    var worst = -100.0
+
+    mutating func look(
+        at sound: borrowing FixedBuffer<Float>, madeOf before: borrowing FixedBuffer<Float>, around place: Int,
+        change: Int
+    ) {
+        count += 1
+        let seam = Self.sharpest(sound, place - 1..<place + 360 + max(change, 0))
+        worst = max(
+            worst, 10 * log10(seam / Self.sharpest(before, place - max(change, 0) - 2..<place + 362 - min(change, 0))))
+    }
+
+    private static func sharpest(_ sound: borrowing FixedBuffer<Float>, _ range: Range<Int>) -> Double {
+        var most = 1e-9
+        for index in range {
+            let step = Double(sound[index] - 2 * sound[index - 1] + sound[index - 2])
+            most = max(most, step * step)
+        }
+        return most
+    }
+}

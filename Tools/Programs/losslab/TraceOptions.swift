@@ -1,0 +1,35 @@
+public import ArgumentParser
+import TenfourNetworkEmulator
+public import TenfourRadio
+
+/// What is said, and through which network.
+struct TraceOptions: ParsableArguments {
+    @Argument(help: "The speech: a sound file of 48 kHz mono.")
+    var speech: String
+
+    @Option(help: "A network by name, such as b5, g10, j30, gam, par, wifi-lab, step.")
+    var network = "b5"
+
+    @Option(help: "What chance begins with.")
+    var seed: UInt64 = 1
+
+    @Option(help: "Of all payload, in bit/s.")
+    var bitrate = 24_000
+
+    @Option(help: "So much of the speech.")
+    var seconds = 60.0
+
+    @Option(help: "Neural models of libopus that the receiver uses: auto (all), plain, plc or full.")
+    var decoder = DecoderChoice.auto
+
+    func model() throws -> NetworkModel {
+        guard let model = NetworkModel(named: network) else { throw ValidationError("no network is called \(network)") }
+        return model
+    }
+
+    func packets(expectLoss: Int) throws -> EncodedSpeech {
+        try EncodedSpeech(path: speech, seconds: seconds, bitRate: bitrate, expectedLoss: expectLoss)
+    }
+}
+
+extension DecoderChoice: ExpressibleByArgument {}

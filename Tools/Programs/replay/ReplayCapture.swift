@@ -1,0 +1,112 @@
+import TenfourAudioCore
+import TenfourCallQuality
+import TenfourCommandSupport
+import TenfourPacketCapture
+import TenfourPackets
+import TenfourRadio
+import TenfourSession
+import TenfourSimulation
+
+/// What a capture holds for us: the datagrams that may be RTP, and how many packets were something else.
+struct ReplayCapture {
+    private(set) var log = DatagramLog()
+    /// Why the file was not read to its end.
+    private(set) var damage: String?
+    private(set) var datagramCount = 0
+    private let path: String
+    private var packetCount = 0
+    private var passedOver: [CapturedDatagram.PassedOver: Int] = [:]
+
+    /// More sound than a WAV file can hold.
+    private static let longest = Duration.seconds(12 * 3_600)
+
+    init(_ path: String) throws(RadioError) {
+        self.path = path
+        let bytes = try Console.read(path)
+        do throws(CaptureError) {
+            try read(bytes.span)
+        } catch {
+            throw RadioError(.unavailable, "\(path) \(error)")
+        }
+        log.sort()
+    }
+
+    private mutating func read(_ bytes: Span<UInt8>) throws(CaptureError) {
+        var reader = try CaptureReader(bytes)
+        while let packet = reader.next(in: bytes) {
+            packetCount += 1
+            do throws(CapturedDatagram.PassedOver) {
+                let datagram = try CapturedDatagram(packet, in: bytes)
+                datagramCount += 1
+                // RTP and RTCP, by their version.
+                guard let first = datagram.payload.first, bytes[first] >> 6 == 2 else { continue }
+                log.append(
+                    bytes.extracting(datagram.payload), from: datagram.source, to: datagram.destination, at: packet.time
+                )
+            } catch {
+                passedOver[error, default: 0] += 1
+            }
+        }
+        damage = reader.damage
+    }
+
+    /// All that was sent to where `stream` goes, its RTCP on the port above included.
+    func log(of stream: RTPStream) throws(RadioError) -> DatagramLog {
+        var own = DatagramLog()
+        let place = stream.destination
+        for entry in log.entries where entry.destination.address == place.address {
+            guard entry.destination.port == place.port || entry.destination.port == place.port &+ 1 else { continue }
+            own.append(log.datagram(entry), from: entry.source, to: entry.destination, at: entry.at)
+        }
+        if let first = own.entries.first, let last = own.entries.last, last.at - first.at > Self.longest {
+            let hours = decimal((last.at - first.at) / .seconds(3_600), places: 0)
+            throw RadioError(
+                .unavailable,
+                "\(path) lasts \(hours) hours by the times in it, more than the 12 that are played at once: cut it with editcap -A and -B"
+            )
+        }
+        return own
+    }
+
+    /// `talk.pcap: 3020 packets, 3000 of them UDP; passed over 12 that are not IP`.
+    var summary: String {
+        var text = "\(path): \(packetCount) packets, \(datagramCount) of them UDP"
+        let others = CapturedDatagram.PassedOver.allCases.filter { passedOver[$0] != nil }
+        if !others.isEmpty {
+            text +=
+                "; passed over " + others.map { "\(passedOver[$0, default: 0]) \($0.words)" }.joined(separator: ", ")
+        }
+        if let damage { text += "; read as far as it goes: \(damage)" }
+        return text
+    }
+
+    var passedOverJSON: JSON {
+        .object(
+            CapturedDatagram.PassedOver.allCases.filter { passedOver[$0] != nil }
+                .map { ($0.name, .integer(passedOver[$0, default: 0])) })
+    }
+}
+
+extension CapturedDatagram.PassedOver {
+    fileprivate var words: String {
+        switch self {
+        case .unknownLink: "of an unknown kind of link"
+        case .notIP: "that are not IP"
+        case .notUDP: "that are not UDP"
+        case .fragment: "that are fragments"
+        case .cutOff: "cut off by the capture"
+        case .malformed: "that are malformed"
+        }
+    }
+
+    fileprivate var name: String {
+        switch self {
+        case .unknownLink: "unknown_link"
+        case .notIP: "not_ip"
+        case .notUDP: "not_udp"
+        case .fragment: "fragments"
+        case .cutOff: "cut_off"
+        case .malformed: "malformed"
+        }
+    }
+}
