@@ -1,6 +1,7 @@
 public import TenfourPackets
 
-/// Which key a sender uses and where its count of packets is, authenticated under the media root (Protocol/keys.md).
+/// Tells receivers which key a sender uses and where its packet count is, authenticated under the media root
+/// (Protocol/05-channel-keys.md).
 ///
 /// A relay reads it and cannot make one.
 public struct Announcement: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import TenfourPackets
 
-/// What follows from a channel's name and secret, each under its own label (Protocol/keys.md).
+/// What follows from a channel's name and secret, each under its own label (Protocol/05-channel-keys.md).
 public struct ChannelKeys: Sendable, Equatable {
     public let name: String
     /// Nil from a listen link.

@@ -1,6 +1,6 @@
 /// `tenfour://HOST[:PORT]/NAME#SECRET`: where a channel is, what it is called, and what opens it.
 ///
-/// Protocol/keys.md describes it. Its description leaves the secret out; `text` does not.
+/// Protocol/05-channel-keys.md describes it. Its description leaves the secret out; `text` does not.
 public struct ChannelLink: Sendable, Equatable {
     /// What stands behind the `#`.
     public enum Opening: Sendable, Equatable {

@@ -1,4 +1,4 @@
-/// A control datagram as it came: what it says, and nobody has vouched for any of it (Protocol/control.md).
+/// A control datagram as it came: what it says, and nobody has vouched for any of it (Protocol/06-control.md).
 public enum ControlPacket: Hashable, Sendable {
     case hello(nonce: UInt128)
     case cookie(Cookie, nonce: UInt128)

@@ -1,6 +1,6 @@
 public import TenfourPackets
 
-/// A number that gives a sender a key it never used: 16 bytes that begin with its clock (Protocol/keys.md).
+/// A number that gives a sender a key it never used: 16 bytes that begin with its clock (Protocol/05-channel-keys.md).
 ///
 /// A later epoch of one sender is the greater number.
 public struct Epoch: Hashable, Comparable, Sendable {

@@ -72,7 +72,7 @@ public struct Passphrase: Sendable, Equatable {
         return sha256(salted.span)
     }
 
-    /// How many bits a guesser needs who knows people: see Protocol/keys.md.
+    /// How many bits a guesser needs who knows people: see Protocol/05-channel-keys.md.
     private static func estimatedBitCount(of text: String) -> Double {
         let words = text.unicodeScalars.split(separator: " ").map { $0.map(\.value) }
         let classes = CharacterClass.allCases.filter { kind in

@@ -1,4 +1,4 @@
-/// Who is in a channel, as a relay tells it: talkers are listed one by one, the others are counted (Protocol/control.md).
+/// The members of a channel as a relay lists them: talkers one by one, the others as a count (Protocol/06-control.md).
 public enum Roster {
     /// The most entries of one record.
     public static let maximumEntryCount = 10

@@ -3,7 +3,7 @@ public import TenfourChannelKeys
 public import TenfourPackets
 public import TenfourSession
 
-/// A member's place in a channel, between a station and the network (Protocol/control.md, Protocol/keys.md): joins and
+/// A member's place in a channel, between a station and the network (Protocol/05-channel-keys.md, 06-control.md): joins and
 /// stays, protects what the station sends, opens what comes for it. Opens no socket, reads no clock, starts no thread.
 ///
 /// After each input, take opened packets until nil, then datagrams until nil, then events until nil, then sleep until

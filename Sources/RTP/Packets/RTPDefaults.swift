@@ -1,4 +1,4 @@
-/// The numbers of the wire that nobody has to agree on beforehand. Protocol/media.md tells why these.
+/// The numbers of the wire that nobody has to agree on beforehand. Protocol/01-media.md tells why these.
 public enum RTPDefaults {
     /// RTP's registered UDP port (avt-profile-1, RFC 3551 section 8). RTCP shares it, or takes the next.
     public static let port: UInt16 = 5004

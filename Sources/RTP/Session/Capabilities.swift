@@ -1,7 +1,7 @@
 public import TenfourPackets
 
 /// What a station can do against loss. Each of our reports says it in a PRIV item of its source description
-/// (Protocol/repair.md); a session description may say it, too.
+/// (Protocol/03-loss-protection.md); a session description may say it, too.
 public struct Capabilities: Hashable, Sendable {
     /// Asks for what it misses by generic NACKs, and answers those for what it sends (RFC 4585 section 6.2.1).
     public var answersNACK: Bool

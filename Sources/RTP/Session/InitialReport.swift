@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The first words of two who are alone with each other (Protocol/repair.md): who they are, what they can do, and how long a
-/// packet takes between them, which one who only listens learns by its own clock, sent back.
+/// The initial reports of two endpoints that are alone with each other (Protocol/03-loss-protection.md). They carry
+/// names, capabilities and the round trip; an endpoint that only listens sends its own clock and has it sent back.
 extension RTPSession {
     /// Our first packet goes out: a report follows it.
     mutating func greetReceivers(at now: Instant) {

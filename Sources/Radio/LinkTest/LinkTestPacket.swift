@@ -1,7 +1,7 @@
 internal import TenfourPackets
 
 /// What an asker and an answerer say to each other before and after the speech: 32 bytes each, so that nobody is sent more
-/// than came from there. Protocol/radiocheck.md describes them.
+/// than came from there. Protocol/07-link-test.md describes them.
 struct LinkTestPacket: Hashable, Sendable {
     enum Kind: UInt8, Sendable {
         /// The asker wants to begin, and draws a number.

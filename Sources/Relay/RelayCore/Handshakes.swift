@@ -19,7 +19,7 @@ extension Relay {
         return .handled
     }
 
-    /// In the order of the table in Protocol/control.md.
+    /// In the order of the table in Protocol/06-control.md.
     mutating func join(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
         let source = PeerAddress(sender)
         guard cookies.accepts(join.cookie, for: join.nonce, from: source, to: address, at: now) else {

@@ -6,7 +6,7 @@ public import TenfourSession
 /// A relay of any number of channels: lets members in, keeps them while they stay, and says what goes to whom.
 ///
 /// Opens no socket, reads no clock, and cannot open what it passes on. After each input, take datagrams until nil, then
-/// events until nil, then sleep until `nextDeadline`. What a member says is in Protocol/control.md.
+/// events until nil, then sleep until `nextDeadline`. What a member says is in Protocol/06-control.md.
 public struct Relay: ~Copyable, Sendable {
     /// Of all channels together, and of each that has none of its own.
     var limits: RelayLimits

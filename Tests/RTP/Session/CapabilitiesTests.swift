@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenfourSession
 
-/// What stations say of themselves in their reports (Protocol/repair.md).
+/// What stations say of themselves in their reports (Protocol/03-loss-protection.md).
 struct AbilitiesTests {
     private static func said(_ text: String) -> Capabilities? {
         Capabilities(

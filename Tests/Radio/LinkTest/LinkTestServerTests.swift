@@ -22,7 +22,7 @@ private struct RTPSession {
         return isAnswered ? answer : nil
     }
 
-    /// Greets as Protocol/radiocheck.md has it. Returns the kind of the last answer.
+    /// Greets as Protocol/07-link-test.md has it. Returns the kind of the last answer.
     mutating func greet(from sender: Endpoint, question: UInt8 = 1) -> UInt8? {
         guard let challenge = send(greeting(1, question), from: sender) else { return nil }
         #expect(challenge.count == 32 && challenge[5] == 2 && challenge[15] == question)
