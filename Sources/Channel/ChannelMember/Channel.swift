@@ -7,7 +7,7 @@ public import TenfourSession
 /// stays, protects what the station sends, opens what comes for it. Opens no socket, reads no clock, starts no thread.
 ///
 /// After each input, take opened packets until nil, then datagrams until nil, then events until nil, then sleep until
-/// `nextDeadline`. The station has `stationEndpoint` for its one remote, and knows nothing of keys.
+/// `nextDeadline`. The station has `sessionEndpoint` for its one remote, and knows nothing of keys.
 public struct Channel: ~Copyable, Sendable {
     public private(set) var configuration: ChannelConfiguration
     public internal(set) var discards = ChannelDiscardCounts()
@@ -15,10 +15,10 @@ public struct Channel: ~Copyable, Sendable {
     public var ssrc: SSRC
 
     var generator: CSPRNG
-    var admission = JoinHandshake()
+    var joinHandshake = JoinHandshake()
     var session: ChannelSession?
     /// Nil where nobody has told us the time yet.
-    var timeOfDay: WallClockEstimate?
+    var wallClock: WallClockEstimate?
     /// CLOCK_BOOTTIME less CLOCK_MONOTONIC: for how long the machine has slept since it was started. To be set before each input.
     public var suspended = Duration.zero
     var ownEpochs = OwnEpochs()
@@ -38,12 +38,12 @@ public struct Channel: ~Copyable, Sendable {
     /// When we last reported that another station talks under our SSRC.
     var lastCollision: Instant?
     /// What was told last of being in or out.
-    var told: Told = .nothing
+    var standing: Standing = .nothing
     /// When people are to be told that the relay refuses us without proof.
     var unprovedDeadline: Instant?
     var hasLeft = false
 
-    enum Told: Equatable {
+    enum Standing: Equatable {
         case nothing
         case joined(PeerAddress)
         case lost
@@ -70,8 +70,8 @@ public struct Channel: ~Copyable, Sendable {
     }
 
     /// What a station has for its one remote, and its sources for their address: no datagram ever goes there.
-    public static let stationEndpoint = Endpoint(.anyV4, port: 5_004)
-    public var stationEndpoint: Endpoint { Self.stationEndpoint }
+    public static let sessionEndpoint = Endpoint(.anyV4, port: 5_004)
+    public var sessionEndpoint: Endpoint { Self.sessionEndpoint }
     private static let mostWaitingDatagrams = 64
     /// `nextDatagram` and `nextOpened` need room for so many bytes.
     public static let maximumDatagramByteCount = 1_536
@@ -88,10 +88,10 @@ public struct Channel: ~Copyable, Sendable {
         self.suspended = suspended
         ownInfo = OwnMemberInfo(id: self.generator.next(), name: configuration.name)
         microphone = configuration.role == .talk ? .closed : .none
-        timeOfDay =
+        wallClock =
             configuration.isSynchronised ? WallClockEstimate(clock, isSynchronised: true, at: now + suspended) : nil
         lastInput = now
-        admission.begin(at: now)
+        joinHandshake.begin(at: now)
         advance(at: now)
     }
 
@@ -120,29 +120,29 @@ public struct Channel: ~Copyable, Sendable {
 
     /// Takes what the wall clock shows; to be called about once a second, as the clock may be set. Where the kernel
     /// does not call it synchronised, the time known before goes on, or the relay's is taken.
-    public mutating func clockIs(_ clock: WallClock, isSynchronised: Bool = true, at now: Instant) {
+    public mutating func setClock(_ clock: WallClock, isSynchronised: Bool = true, at now: Instant) {
         configuration.isSynchronised = isSynchronised
         let boot = now + suspended
         if isSynchronised {
-            timeOfDay = WallClockEstimate(clock, isSynchronised: true, at: boot)
+            wallClock = WallClockEstimate(clock, isSynchronised: true, at: boot)
         } else if let reading = reading(at: now), reading.isSynchronised {
-            timeOfDay = WallClockEstimate(reading.wall, isSynchronised: false, at: boot)
+            wallClock = WallClockEstimate(reading.wall, isSynchronised: false, at: boot)
         }
     }
 
     /// Nil where nobody has told us the time yet.
     func reading(at now: Instant) -> ClockReading? {
-        timeOfDay?.reading(at: now + suspended, suspended: suspended)
+        wallClock?.reading(at: now + suspended, suspended: suspended)
     }
 
     /// The relay's name is known to stand for these now, one or more. Where they are others than before, and the relay is
     /// not to be found, they are asked at once.
-    public mutating func relayIs(at endpoints: [Endpoint], _ now: Instant) {
+    public mutating func setRelay(at endpoints: [Endpoint], _ now: Instant) {
         precondition(!endpoints.isEmpty, "a relay is somewhere")
         lastInput = now
         guard Set(endpoints) != Set(configuration.endpoints) else { return }
         configuration.endpoints = endpoints
-        admission.endpointsChanged(at: now)
+        joinHandshake.endpointsChanged(at: now)
         advance(at: now)
     }
 
@@ -151,7 +151,7 @@ public struct Channel: ~Copyable, Sendable {
         say(.leave)
         session = nil
         roster = RosterView()
-        admission.end()
+        joinHandshake.end()
         unprovedDeadline = nil
         hasLeft = true
     }
@@ -159,7 +159,7 @@ public struct Channel: ~Copyable, Sendable {
     // MARK: - Out
 
     /// Appends the next packet for the station to `packet`, which has room for `maximumDatagramByteCount`; nil where
-    /// there is none. It comes from `stationEndpoint`.
+    /// there is none. It comes from `sessionEndpoint`.
     public mutating func nextOpened(into packet: inout OutputSpan<UInt8>) -> Opened? {
         if opened == nil { openReleased() }
         guard let (kind, range) = opened else { return nil }
@@ -178,8 +178,8 @@ public struct Channel: ~Copyable, Sendable {
 
     /// When `timeElapsed` wants to be called at the latest.
     public var nextDeadline: Instant? {
-        var next = session?.presence.deadline
-        for deadline in [admission.deadline, unprovedDeadline, tellingDeadline] {
+        var next = session?.keepalive.deadline
+        for deadline in [joinHandshake.deadline, unprovedDeadline, rosterDeadline] {
             if let deadline { next = min(next ?? deadline, deadline) }
         }
         return next
@@ -188,7 +188,7 @@ public struct Channel: ~Copyable, Sendable {
     // MARK: - For people
 
     /// Whether a relay has let us in and answers.
-    public var isJoined: Bool { if case .joined = told { true } else { false } }
+    public var isJoined: Bool { if case .joined = standing { true } else { false } }
 
     /// Packets that wait for their announcement.
     public var heldCount: Int { held.count }

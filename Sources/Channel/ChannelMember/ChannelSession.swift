@@ -11,7 +11,7 @@ struct ChannelSession: Sendable {
     var sealer: RecordSealer
     var opener: RecordOpener
     var tagger: HopTagger
-    var presence: LeaseKeepalive
+    var keepalive: LeaseKeepalive
     /// What the relay said last that only we have received.
     var receipt: UInt64 = 0
     /// What was told of how much the relay takes.
@@ -24,7 +24,7 @@ struct ChannelSession: Sendable {
         sealer = keys.sealer(for: .member)
         opener = keys.opener(for: .member)
         tagger = keys.hopTagger(for: .member)
-        presence = LeaseKeepalive(lease: .seconds(Int(terms.lease)), token: token, at: now)
+        keepalive = LeaseKeepalive(lease: .seconds(Int(terms.lease)), token: token, at: now)
     }
 
     /// Opens the record that the first `count` of `bytes` are.

@@ -10,10 +10,10 @@ struct JoinHandshake: Sendable {
     private var earlier: [Attempt] = []
     /// Who was asked last, also when that is over.
     private var lastEndpoint: Endpoint?
-    private var isResting = false
+    private var isPausing = false
     /// When something is to be said, or begun anew; nil where nobody wants to get in.
     private(set) var deadline: Instant?
-    private var saidCount = 0
+    private var sentCount = 0
     /// Which endpoint's turn it is.
     private var turn = 0
     private var pauseCount = 0
@@ -21,11 +21,11 @@ struct JoinHandshake: Sendable {
     /// To get in at one endpoint.
     struct Attempt: Sendable {
         let endpoint: Endpoint
-        var joining: JoinAttempt
+        var joinAttempt: JoinAttempt
     }
 
     static let interval = Duration.milliseconds(250)
-    static let maximumSaidCount = 4
+    static let maximumSendCount = 4
     /// Who waits for a relay that comes back wants to hear soon.
     static let longestPause = Duration.seconds(4)
     static let longPause = Duration.seconds(10)
@@ -37,7 +37,7 @@ struct JoinHandshake: Sendable {
     /// Wants to get in from `moment` on.
     mutating func begin(at moment: Instant) {
         forgetAttempts()
-        isResting = false
+        isPausing = false
         deadline = moment
     }
 
@@ -59,7 +59,7 @@ struct JoinHandshake: Sendable {
     }
 
     /// Whether something may come from there.
-    func hasAsked(_ endpoint: Endpoint) -> Bool {
+    func hasTried(_ endpoint: Endpoint) -> Bool {
         lastEndpoint == endpoint || earlier.contains { $0.endpoint == endpoint }
     }
 
@@ -71,32 +71,32 @@ struct JoinHandshake: Sendable {
         _ configuration: ChannelConfiguration, at now: Instant, using generator: inout CSPRNG
     ) -> Bool {
         guard let deadline, deadline <= now else { return false }
-        let isOver = attempt != nil && !isResting && saidCount == Self.maximumSaidCount
+        let isOver = attempt != nil && !isPausing && sentCount == Self.maximumSendCount
         if isOver {
             turn += 1
             // Who gave a cookie may only be slow: its WELCOME is waited for.
-            if attempt?.joining.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
+            if attempt?.joinAttempt.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
                 rest(at: now, using: &generator)
                 return false
             }
         }
-        if attempt == nil || isResting || isOver {
-            isResting = false
+        if attempt == nil || isPausing || isOver {
+            isPausing = false
             if let attempt { earlier.append(attempt) }
             let endpoint = configuration.endpoints[turn % configuration.endpoints.count]
             earlier.removeAll { $0.endpoint == endpoint }
             lastEndpoint = endpoint
             attempt = Attempt(
                 endpoint: endpoint,
-                joining: JoinAttempt(configuration.joinKey, relay: configuration.relay, using: &generator))
-            saidCount = 0
+                joinAttempt: JoinAttempt(configuration.joinKey, relay: configuration.relay, using: &generator))
+            sentCount = 0
         }
         said(at: now)
         return true
     }
 
     private mutating func said(at now: Instant) {
-        saidCount += 1
+        sentCount += 1
         deadline = now + Self.interval
     }
 
@@ -104,7 +104,7 @@ struct JoinHandshake: Sendable {
     /// else was asked meanwhile waits.
     mutating func receive(_ datagram: Span<UInt8>, from endpoint: Endpoint, at now: Instant) -> JoinAttempt.Answer {
         if let place = earlier.firstIndex(where: { $0.endpoint == endpoint }) {
-            let answer = earlier[place].joining.receive(datagram)
+            let answer = earlier[place].joinAttempt.receive(datagram)
             guard case .cookie = answer else { return answer }
             let slow = earlier.remove(at: place)
             if let attempt { earlier.append(attempt) }
@@ -113,14 +113,16 @@ struct JoinHandshake: Sendable {
             begunSaying(at: now)
             return answer
         }
-        guard attempt?.endpoint == endpoint, let answer = attempt?.joining.receive(datagram) else { return .nothing }
+        guard attempt?.endpoint == endpoint, let answer = attempt?.joinAttempt.receive(datagram) else {
+            return .nothing
+        }
         if case .cookie = answer { begunSaying(at: now) }
         return answer
     }
 
     private mutating func begunSaying(at now: Instant) {
-        isResting = false
-        saidCount = 0
+        isPausing = false
+        sentCount = 0
         said(at: now)
     }
 
@@ -133,7 +135,7 @@ struct JoinHandshake: Sendable {
     private mutating func rest(at now: Instant, using generator: inout CSPRNG) {
         let pause = min(Duration.seconds(1 << min(pauseCount, 2)), Self.longestPause)
         pauseCount += 1
-        isResting = true
+        isPausing = true
         deadline = now + pause * Double.random(in: 0.5...1.5, using: &generator)
     }
 

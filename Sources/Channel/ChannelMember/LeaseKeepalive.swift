@@ -18,7 +18,7 @@ struct LeaseKeepalive: Sendable {
     private struct Probe: Sendable {
         var token: UInt64
         var began: Instant
-        var saidCount = 0
+        var sentCount = 0
         var due: Instant
     }
 
@@ -70,10 +70,10 @@ struct LeaseKeepalive: Sendable {
             }
         }
         guard let probe, probe.due <= now else { return .nothing }
-        if probe.saidCount < Self.maximumProbeCount {
-            let isLast = probe.saidCount == Self.maximumProbeCount - 1
+        if probe.sentCount < Self.maximumProbeCount {
+            let isLast = probe.sentCount == Self.maximumProbeCount - 1
             let roundTrip = isLast ? shortestRoundTrip.map { $0 * 3 / 2 } ?? .zero : .zero
-            self.probe?.saidCount += 1
+            self.probe?.sentCount += 1
             self.probe?.due = now + max(Self.probeInterval, roundTrip)
             return .renew(token: probe.token)
         }
@@ -98,32 +98,32 @@ struct LeaseKeepalive: Sendable {
     ) {
         if let probe {
             // One that was said has its time to be answered, whoever doubts.
-            if probe.saidCount == 0 { self.probe?.due = min(probe.due, moment) }
+            if probe.sentCount == 0 { self.probe?.due = min(probe.due, moment) }
         } else {
             probe = Probe(token: .random(in: 0 ... .max, using: &generator), began: now, due: moment)
         }
     }
 
     /// Somebody talks, we or another: the relay is to be heard from.
-    mutating func talkGoesOn(at now: Instant) {
+    mutating func talkContinues(at now: Instant) {
         if suspicion == nil, probe == nil, !isLost { suspicion = now + Self.longestSilence }
     }
 
     /// A packet of another's came.
-    mutating func heardTalk(at now: Instant) {
+    mutating func mediaReceived(at now: Instant) {
         lastHeard = now
         suspicion = now + Self.longestSilence
     }
 
     /// A record of the relay's came. That may be the last thing it did: while somebody talks, more is to be heard of it.
-    mutating func heardRecord(at now: Instant) {
+    mutating func recordReceived(at now: Instant) {
         lastHeard = now
         if suspicion != nil { suspicion = now + Self.longestSilence }
     }
 
     /// A renewal is answered. Returns whether the relay had been taken for lost.
     mutating func renewed(token: UInt64, lease: Duration, at now: Instant) -> Bool {
-        heardRecord(at: now)
+        recordReceived(at: now)
         end = now + lease
         if let probe, probe.token == token {
             let roundTrip = now - probe.began

@@ -5,12 +5,12 @@ internal import TenfourChannelKeys
 struct ListenerRequest: Sendable {
     let position: Int
     private(set) var due: Instant
-    private var saidCount = 0
+    private var sentCount = 0
     private var total = 0
     /// By the position of their record.
     private var pieces: [UInt32: [Roster.Entry]] = [:]
 
-    private static let maximumSaidCount = 3
+    private static let maximumSendCount = 3
     private static let patience = Duration.seconds(1)
 
     init(from position: Int, at now: Instant) {
@@ -19,9 +19,9 @@ struct ListenerRequest: Sendable {
     }
 
     /// Whether it is to be said again. False where nobody answers, or not with everything.
-    mutating func mayBeSaid(at now: Instant) -> Bool {
-        guard saidCount < Self.maximumSaidCount else { return false }
-        saidCount += 1
+    mutating func maySend(at now: Instant) -> Bool {
+        guard sentCount < Self.maximumSendCount else { return false }
+        sentCount += 1
         due = now + Self.patience
         return true
     }

@@ -15,10 +15,10 @@ extension Channel {
         switch packet {
         case .cookie, .welcome, .refusal: return readAnswer(datagram, from: sender, at: now)
         case .record(let number): return readRecord(datagram, session: number, at: now)
-        case .announcement(let announcement): return judge(announcement, at: now)
+        case .announcement(let announcement): return receiveAnnouncement(announcement, at: now)
         case .unknownSession(let number):
             guard session?.number == number else { return .discarded(.unexpected) }
-            session?.presence.doubt(at: now, using: &generator)
+            session?.keepalive.doubt(at: now, using: &generator)
             advance(at: now)
             return .handled
         case .hello, .join, .taggedAnnouncement: return .discarded(.unexpected)
@@ -26,10 +26,10 @@ extension Channel {
     }
 
     private func isRelay(_ sender: Endpoint) -> Bool {
-        session?.endpoint == sender || admission.isActive && admission.hasAsked(sender)
+        session?.endpoint == sender || joinHandshake.isActive && joinHandshake.hasTried(sender)
     }
 
-    private mutating func judge(_ announcement: Announcement, at now: Instant) -> Reception {
+    private mutating func receiveAnnouncement(_ announcement: Announcement, at now: Instant) -> Reception {
         let root = configuration.keys.mediaRoot
         guard announcement.isAuthentic(under: root) else { return .discarded(.forged) }
         guard !ownEpochs.contains(announcement.epoch) else { return .handled }
@@ -38,7 +38,7 @@ extension Channel {
             guard clocks.error(of: announcement) <= clocks.maximumError(of: announcement) else {
                 return .discarded(.offTime)
             }
-            tellOfCollision(at: now)
+            reportCollision(at: now)
             return .handled
         }
         switch talkers.take(announcement, under: root, at: clocks) {
@@ -48,7 +48,7 @@ extension Channel {
         case .offTime: return .discarded(.offTime)
         case .full: return .discarded(.full)
         }
-        session?.presence.talkGoesOn(at: now)
+        session?.keepalive.talkContinues(at: now)
         openReleased()
         return opened == nil ? .handled : .opened
     }
@@ -63,7 +63,7 @@ extension Channel {
         switch talkers.open(datagram, of: sender, into: &bytes, at: now + suspended) {
         case .opened(let byteCount):
             opened = (.media, 0..<byteCount)
-            session?.presence.heardTalk(at: now)
+            session?.keepalive.mediaReceived(at: now)
             return .opened
         case .replayed: return .discarded(.replayed)
         case .late: return .discarded(.late)
@@ -91,7 +91,7 @@ extension Channel {
             case .opened(let byteCount):
                 held.remove(place)
                 opened = (.media, 0..<byteCount)
-                session?.presence.heardTalk(at: lastInput)
+                session?.keepalive.mediaReceived(at: lastInput)
             case .replayed:
                 held.remove(place)
                 discards.count(.replayed)

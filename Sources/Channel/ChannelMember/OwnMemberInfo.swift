@@ -12,11 +12,11 @@ struct OwnMemberInfo: Sendable {
     private(set) var sealed: SealedMemberInfo?
     /// When we are to say it; nil where the relay has it, or there is no use.
     private(set) var due: Instant?
-    private var saidCount = 0
-    private var lastSaid: Instant?
+    private var sentCount = 0
+    private var lastSent: Instant?
 
     /// A relay that does not answer is of an earlier version.
-    private static let maximumSaidCount = 4
+    private static let maximumSendCount = 4
     /// Between changes, at the least.
     private static let interval = Duration.milliseconds(250)
 
@@ -28,7 +28,7 @@ struct OwnMemberInfo: Sendable {
 
     /// A session has begun: the relay knows nothing of us.
     mutating func begin(at now: Instant) {
-        saidCount = 0
+        sentCount = 0
         due = now
     }
 
@@ -54,15 +54,15 @@ struct OwnMemberInfo: Sendable {
         counter += 1
         sealed = SealedMemberInfo(next, id: id, counter: counter, under: root)
         guard isInside else { return }
-        saidCount = 0
-        due = lastSaid.map { max(now, $0 + Self.interval) } ?? now
+        sentCount = 0
+        due = lastSent.map { max(now, $0 + Self.interval) } ?? now
     }
 
     /// It has been said.
     mutating func said(at now: Instant) {
-        saidCount += 1
-        lastSaid = now
-        due = saidCount < Self.maximumSaidCount ? now + .seconds(1 << (saidCount - 1)) : nil
+        sentCount += 1
+        lastSent = now
+        due = sentCount < Self.maximumSendCount ? now + .seconds(1 << (sentCount - 1)) : nil
     }
 
     /// The relay tells what it has of us.
@@ -70,8 +70,8 @@ struct OwnMemberInfo: Sendable {
         if counter == sealed?.counter ?? 0 {
             due = nil
         } else if due == nil {
-            saidCount = 0
-            due = lastSaid.map { max(now, $0 + .seconds(1)) } ?? now
+            sentCount = 0
+            due = lastSent.map { max(now, $0 + .seconds(1)) } ?? now
         }
     }
 }

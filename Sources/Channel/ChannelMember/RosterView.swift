@@ -69,7 +69,7 @@ struct RosterView: Sendable {
     }
 
     /// A piece of the whole list.
-    mutating func takeList(
+    mutating func receiveList(
         _ head: Roster.PageHead, _ entries: [Roster.Entry], besides own: UInt64, under root: MediaRoot, at now: Instant
     ) -> [ChannelEvent] {
         guard listCount > 0, head.total <= Self.maximumCount else { return [] }

@@ -29,8 +29,8 @@ extension Channel {
             if isGood { isGood = session?.tagger.tag(&$0) ?? false }
             if !isGood { $0.removeAll() }
         }
-        session?.presence.talkGoesOn(at: now)
-        joinAnewBeforeCounterEnds(at: now)
+        session?.keepalive.talkContinues(at: now)
+        rejoinBeforeCounterEnds(at: now)
         return isGood ? nil : .unsendable
     }
 
@@ -46,11 +46,12 @@ extension Channel {
     }
 
     /// The session goes on until the new one is there.
-    private mutating func joinAnewBeforeCounterEnds(at now: Instant) {
-        guard let counter = session?.tagger.counter, counter >= configuration.lastHopCounter, !admission.isActive else {
+    private mutating func rejoinBeforeCounterEnds(at now: Instant) {
+        guard let counter = session?.tagger.counter, counter >= configuration.lastHopCounter, !joinHandshake.isActive
+        else {
             return
         }
-        admission.begin(at: now)
+        joinHandshake.begin(at: now)
         advance(at: now)
     }
 

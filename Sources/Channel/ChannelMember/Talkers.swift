@@ -46,7 +46,7 @@ struct Talkers: ~Copyable, Sendable {
     }
 
     /// The result of taking an announcement that a member made.
-    enum Belief: Equatable {
+    enum AnnouncementResult: Equatable {
         /// Packets that could not be opened may be opened now.
         case begun
         case known
@@ -65,7 +65,8 @@ struct Talkers: ~Copyable, Sendable {
 
     // MARK: - Announcements
 
-    mutating func take(_ announcement: Announcement, under root: MediaRoot, at now: ClockReading) -> Belief {
+    mutating func take(_ announcement: Announcement, under root: MediaRoot, at now: ClockReading) -> AnnouncementResult
+    {
         announcementCount += 1
         guard let talker = index(of: announcement.ssrc) else {
             guard now.error(of: announcement) <= now.maximumError(of: announcement) else { return .offTime }
@@ -94,7 +95,7 @@ struct Talkers: ~Copyable, Sendable {
     /// An epoch that has opened packets is announced again.
     private mutating func renew(
         _ place: Int, of talker: Int, _ announcement: Announcement, under root: MediaRoot, at now: ClockReading
-    ) -> Belief {
+    ) -> AnnouncementResult {
         let boot = now.bootMilliseconds
         guard var key = keys[place] else { return .offTime }
         let wasExpired = key.isExpired(at: boot)
@@ -141,7 +142,7 @@ struct Talkers: ~Copyable, Sendable {
     private mutating func addKey(
         of talker: Int, _ announcement: Announcement, under root: MediaRoot, clock: SenderClock? = nil,
         at now: ClockReading
-    ) -> Belief {
+    ) -> AnnouncementResult {
         let key = root.masterKey(announcement.suite, ssrc: announcement.ssrc, epoch: announcement.epoch)
         guard let place = place(for: talker, at: now.bootMilliseconds),
             let context = try? SRTPContext(

@@ -27,7 +27,7 @@ extension Channel {
     mutating func tell(at now: Instant) {
         let root = configuration.keys.mediaRoot
         if let end = roster.holdDeadline, end <= now { post(roster.expireHolds(at: now)) }
-        guard let session, session.presence.hasAnswered, !session.presence.isLost else { return }
+        guard let session, session.keepalive.hasAnswered, !session.keepalive.isLost else { return }
         if let clock = reading(at: now)?.wall {
             ownInfo.update(microphone, ssrc, clock: clock, under: root, at: now, isInside: true)
         }
@@ -44,7 +44,7 @@ extension Channel {
 
     private mutating func askForListeners(receipt: UInt64, at now: Instant) {
         guard var request = listenerRequest, request.due <= now else { return }
-        let isAsked = roster.isTold && request.mayBeSaid(at: now)
+        let isAsked = roster.isTold && request.maySend(at: now)
         listenerRequest = isAsked ? request : nil
         if isAsked {
             say(.rosterRequest(.others, position: UInt32(clamping: request.position), receipt: receipt))
@@ -54,9 +54,9 @@ extension Channel {
     }
 
     /// When something is due; nil where nothing is.
-    var tellingDeadline: Instant? {
+    var rosterDeadline: Instant? {
         var next = roster.holdDeadline
-        guard let session, session.presence.hasAnswered, !session.presence.isLost else { return next }
+        guard let session, session.keepalive.hasAnswered, !session.keepalive.isLost else { return next }
         for deadline in [ownInfo.due, roster.listDue, listenerRequest?.due] {
             if let deadline { next = min(next ?? deadline, deadline) }
         }
@@ -73,7 +73,7 @@ extension Channel {
         switch head.part {
         case .listed:
             let wasComplete = roster.isComplete
-            post(roster.takeList(head, entries, besides: ownInfo.id, under: configuration.keys.mediaRoot, at: now))
+            post(roster.receiveList(head, entries, besides: ownInfo.id, under: configuration.keys.mediaRoot, at: now))
             if !wasComplete, let members { events.post(.membersKnown(members)) }
         case .others:
             guard listenerRequest?.take(head, entries) ?? false, let request = listenerRequest else { return }

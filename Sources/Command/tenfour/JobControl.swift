@@ -52,7 +52,7 @@ enum JobControl {
 struct StopWatch {
     /// All stops so far.
     private(set) var total = Duration.zero
-    private var lastLook = SuspendingClock.now
+    private var lastPoll = SuspendingClock.now
     /// Between the two looks before. The signal's handler may come only after a look.
     private var lastGap = Duration.zero
     private var end: SuspendingClock.Instant?
@@ -70,8 +70,8 @@ struct StopWatch {
     }
 
     mutating func look(at now: SuspendingClock.Instant, wasContinued: Bool) -> Duration? {
-        let gap = now - lastLook
-        defer { (lastLook, lastGap) = (now, gap) }
+        let gap = now - lastPoll
+        defer { (lastPoll, lastGap) = (now, gap) }
         guard wasContinued else { return nil }
         let stop = max(gap, lastGap)
         guard stop >= Self.shortest else { return nil }

@@ -101,9 +101,9 @@ struct ClockOptions: ParsableArguments {
         help: ArgumentHelp(
             "In a channel, trust this machine's clock (right) or the relay's clock (unknown), whatever the kernel says. Write right in a virtual machine whose host keeps the clock.",
             valueName: "right|unknown"))
-    var clock: Belief?
+    var clock: AnnouncementResult?
 
-    enum Belief: String, ExpressibleByArgument, CaseIterable {
+    enum AnnouncementResult: String, ExpressibleByArgument, CaseIterable {
         case right, unknown
     }
 

@@ -36,7 +36,7 @@ struct Listen: ParsableCommand {
         try Console.checkStandardOutput([("--output", hearing.output), ("--report", common.report)])
         let channel = try links.link(typed: link, quiet: common.quiet)
         var configuration = try RadioConfiguration.joining(
-            channel, as: .listen, station: common.station(), localPort: port)
+            channel, as: .listen, rtpSession: common.rtpSession(), localPort: port)
         common.apply(to: &configuration)
         clock.apply(to: &configuration)
         playout.apply(to: &configuration.playout)

@@ -71,14 +71,14 @@ struct CommonOptions: ParsableArguments {
     /// What others see.
     private var shownName: String? { anonymous ? nil : name.map { String($0.prefix(64)) } ?? LoginName.current }
 
-    func station(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> RTPSessionConfiguration {
+    func rtpSession(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> RTPSessionConfiguration {
         RTPSessionConfiguration(
             payloadType: payloadType, controlPort: rtcp.controlPort, name: shownName)
     }
 
     func apply(to configuration: inout RadioConfiguration) {
         profile.apply(to: &configuration)
-        configuration.station.defence.mode = defence
+        configuration.rtpSession.lossProtection.mode = defence
         configuration.duration = duration?.duration
     }
 }

@@ -25,7 +25,8 @@ struct QualityMonitor {
         heard.advance(to: elapsed)
         sent.look(at: snapshot)
         for voice in snapshot.voices {
-            let counts = QualityCounts(voice, roundTrip: voice.roundTrip ?? snapshot.transmission.lastView?.roundTrip)
+            let counts = QualityCounts(
+                voice, roundTrip: voice.roundTrip ?? snapshot.sendStream.lastReceiverView?.roundTrip)
             let before = decoded.updateValue(voice.playout.decoded, forKey: voice.ssrc) ?? .zero
             let isPlaying = voice.playout.decoded != before
             let delay = isPlaying ? voice.playout.delay.duration() : nil
@@ -51,7 +52,7 @@ struct QualityMonitor {
 
 extension QualityCounts {
     init(_ voice: RadioSnapshot.VoiceSnapshot, roundTrip: Duration?) {
-        let unique = voice.receivedCount - voice.duplicateCount - voice.mending.answeredCount
+        let unique = voice.receivedCount - voice.duplicateCount - voice.recovery.retransmittedCount
         let expected = voice.receivedCount + voice.lostCount
         self.init(
             expected: expected, lost: expected - unique, lossRuns: voice.losses.runCount, jitter: voice.jitter,

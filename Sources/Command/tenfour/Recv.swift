@@ -61,7 +61,7 @@ struct Recv: ParsableCommand {
 
     /// What to receive, and what it calls itself.
     private func source() throws -> (RadioConfiguration, title: String) {
-        let station = common.station(payloadType: payloadType)
+        let rtpSession = common.rtpSession(payloadType: payloadType)
         let address = address ?? "rtp://:\(port ?? RTPDefaults.port)"
         guard address.hasSuffix(".sdp") else {
             try ArgumentHint.check(address) {
@@ -73,7 +73,7 @@ struct Recv: ParsableCommand {
             var (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
             stream.typedPort = stream.typedPort ?? port
             var configuration = try RadioConfiguration.receiving(
-                on: stream, station: station, multicastInterface: common.interface)
+                on: stream, rtpSession: rtpSession, multicastInterface: common.interface)
             configuration.protection = .init(srtp: key)
             return (configuration, "")
         }
@@ -85,7 +85,7 @@ struct Recv: ParsableCommand {
                     + "on port \(description.port) all the same, but whoever sends must send them here")
         }
         return (
-            try .receiving(description, station: station, multicastInterface: common.interface),
+            try .receiving(description, rtpSession: rtpSession, multicastInterface: common.interface),
             description.name.isEmpty ? "" : "'\(description.name)' "
         )
     }

@@ -38,7 +38,7 @@ struct RelayReport {
             Row(
                 name: channel.name, isEncrypted: true, members: channel.memberCount, listeners: channel.listenerCount,
                 talkers: channel.talkerCount, packets: channel.forwardedCount, fanOut: fanOut,
-                mended: channel.resentCount, asked: channel.askedCount)
+                mended: channel.retransmittedCount, asked: channel.requestedCount)
         }
         let plain = status.plain.map {
             Row(

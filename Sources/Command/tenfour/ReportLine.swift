@@ -30,10 +30,10 @@ extension SessionReport {
     }
 
     private var sentPart: String {
-        let (sent, seconds) = (snapshot.transmission, snapshot.elapsed / .seconds(1))
+        let (sent, seconds) = (snapshot.sendStream, snapshot.elapsed / .seconds(1))
         let rate = seconds > 0 ? Double(sent.byteCount) * 8 / seconds / 1_000 : 0
-        let resent = sent.resending.resentCount
-        let again = resent > 0 ? " in the end, after \(count(resent, "retransmission"))" : ""
+        let retransmitted = sent.retransmission.retransmittedCount
+        let again = retransmitted > 0 ? " in the end, after \(count(retransmitted, "retransmission"))" : ""
         let lost = lostCount.map { ", \($0) of them lost\(again)" } ?? ", no reports came"
         return "sent \(count(sent.packetCount, "packet")) in \(decimal(seconds, places: 1)) s, "
             + "\(decimal(rate, places: 1)) kbit/s\(sent.packetCount > 0 ? lost : "")"
@@ -48,8 +48,10 @@ extension SessionReport {
         if voice.looksEncrypted {
             return "received \(count(received, "packet")) from \(names[voice.ssrc]), which look encrypted: not played"
         }
-        let resent = voice.mending.answeredCount
-        let again = resent > 0 ? " on the way, \(resent) of these \(max(whole.lost, resent)) retransmitted" : ""
+        let retransmitted = voice.recovery.retransmittedCount
+        let again =
+            retransmitted > 0
+            ? " on the way, \(retransmitted) of these \(max(whole.lost, retransmitted)) retransmitted" : ""
         let lost = whole.lostShare.map { ", \(decimal($0 * 100, places: 1)) % lost\(again)" } ?? ""
         let score = whole.score.map { ", score \(decimal($0, places: 1)) of 4.5" } ?? ""
         return "received \(count(received, "packet")) from \(names[voice.ssrc])\(lost)\(missing ?? "")\(score)"

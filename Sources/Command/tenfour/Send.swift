@@ -101,11 +101,11 @@ struct Send: ParsableCommand {
 
     /// Where to, and how that is said.
     private func destination() throws -> (RadioConfiguration, title: String) {
-        let station = common.station(payloadType: coding.payloadType)
+        let rtpSession = common.rtpSession(payloadType: coding.payloadType)
         if let address, address.hasSuffix(".sdp") {
             try srtp.checkUnused()
             let configuration = try RadioConfiguration.sending(
-                to: TextFile.readDescription(address), station: station, localPort: port,
+                to: TextFile.readDescription(address), rtpSession: rtpSession, localPort: port,
                 multicastInterface: common.interface, timeToLive: ttl)
             return (configuration, "sending to \(address)")
         }
@@ -117,13 +117,14 @@ struct Send: ParsableCommand {
                     .usage, "--sdp is for other programs, and they cannot be in a channel: hand its link on")
             }
             let configuration = try RadioConfiguration.joining(
-                link, as: .talk, station: station, localPort: port == 0 ? nil : port)
+                link, as: .talk, rtpSession: rtpSession, localPort: port == 0 ? nil : port)
             return (configuration, "sending to channel \(link.name)\(configuration.meetingPlace)")
         }
         let (stream, key) = try srtp.stream(at: place, quiet: common.quiet)
         var configuration = try LinkOptions.find(address) { () throws(RadioError) in
             try RadioConfiguration.sending(
-                to: stream, station: station, localPort: port, multicastInterface: common.interface, timeToLive: ttl)
+                to: stream, rtpSession: rtpSession, localPort: port, multicastInterface: common.interface,
+                timeToLive: ttl)
         }
         configuration.protection = .init(srtp: key)
         return (configuration, "sending to \(address ?? stream.host)")

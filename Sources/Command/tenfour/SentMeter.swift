@@ -63,10 +63,10 @@ struct SentMeter {
             current = Second()
             current.view = whole.view
         }
-        let transmission = snapshot.transmission
-        let packetCount = transmission.packetCount - whole.packetCount
-        current.add(packetCount, transmission.byteCount - whole.byteCount, at: snapshot.defence.bitRate)
-        whole.add(packetCount, transmission.byteCount - whole.byteCount, at: snapshot.defence.bitRate)
+        let sendStream = snapshot.sendStream
+        let packetCount = sendStream.packetCount - whole.packetCount
+        current.add(packetCount, sendStream.byteCount - whole.byteCount, at: snapshot.lossProtection.bitRate)
+        whole.add(packetCount, sendStream.byteCount - whole.byteCount, at: snapshot.lossProtection.bitRate)
         whole.duration = snapshot.elapsed
     }
 

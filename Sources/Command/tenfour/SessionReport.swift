@@ -32,7 +32,7 @@ struct SessionReport {
     var text: String {
         var lines: [String] = []
         let seconds = snapshot.elapsed / .seconds(1)
-        let sent = snapshot.transmission
+        let sent = snapshot.sendStream
         if snapshot.capture != nil {
             let rate = seconds > 0 ? Double(sent.byteCount) * 8 / seconds / 1_000 : 0
             lines.append(
@@ -116,10 +116,11 @@ struct SessionReport {
         let whole = talkers[voice.ssrc] ?? QualitySummary()
         // Without those that were sent again: with the lost ones they are all packets of the stream.
         let received = whole.expected - max(whole.lost, 0)
-        let resent = voice.mending.answeredCount
+        let retransmitted = voice.recovery.retransmittedCount
         return ["received    \(count(received, "packet")) from \(names[voice.ssrc])"]
             + whole.text.split(separator: "\n").map(String.init)
-            + (resent > 0 ? ["resent      \(count(resent, "packet")) of the lost ones, by retransmission"] : [])
+            + (retransmitted > 0
+                ? ["resent      \(count(retransmitted, "packet")) of the lost ones, by retransmission"] : [])
             + ["jitter      \(decimal(voice.jitter / .milliseconds(1), places: 1)) ms"]
     }
 

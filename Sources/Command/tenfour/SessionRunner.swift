@@ -53,7 +53,7 @@ struct SessionRunner {
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
             watch.look(at: snapshot)
-            let hasWorked = !snapshot.voices.isEmpty || snapshot.transmission.packetCount > 0
+            let hasWorked = !snapshot.voices.isEmpty || snapshot.sendStream.packetCount > 0
             if !quiet, hasWorked || (try? end.get()) != nil {
                 let report = SessionReport(snapshot, names, watch, stopped: stops.total)
                 Terminal.say(verbose ? report.text : "tenfour: \(report.line)")
@@ -70,12 +70,12 @@ struct SessionRunner {
         _ watch: inout QualityMonitor, _ standing: inout ChannelStanding, _ stops: inout StopWatch
     ) -> Names {
         var names = Names()
-        var strangers = StrangerNotices(remotes: configuration.station.remotes)
+        var strangers = StrangerNotices(remotes: configuration.rtpSession.remotes)
         var notices = CardNotices(configuration)
         let playsOnCard = if case .card = configuration.output { true } else { false }
         var line = StatusLine(
             levels: levels, timePitch: configuration.playout.timePitch != nil,
-            hasPartner: configuration.station.remotes.count == 1 && configuration.input != nil,
+            hasPartner: configuration.rtpSession.remotes.count == 1 && configuration.input != nil,
             playsOnCard: playsOnCard)
         var who = WhoIsHere(isChannel: standing.isChannel)
         var hasToldOfOtherKeys = false
@@ -131,7 +131,7 @@ struct SessionRunner {
     private func ownAddress(_ configuration: RadioConfiguration, _ session: RadioSession) -> Endpoint? {
         if case .channel = configuration.protection { return nil }
         let local = session.localEndpoint
-        return configuration.station.remotes.first { remote in
+        return configuration.rtpSession.remotes.first { remote in
             remote.port == local.port && !remote.address.isMulticast && remote.address.isLocal
                 && (local.address.isUnspecified || local.address == remote.address)
         }
@@ -182,7 +182,8 @@ struct SessionRunner {
     }
 
     private func tellEvents(
-        of session: RadioSession, _ names: inout Names, _ strangers: inout StrangerNotices, _ watch: inout QualityMonitor,
+        of session: RadioSession, _ names: inout Names, _ strangers: inout StrangerNotices,
+        _ watch: inout QualityMonitor,
         _ standing: inout ChannelStanding, _ who: inout WhoIsHere, _ line: inout StatusLine, isLast: Bool = false
     ) {
         for change in session.takeCardChanges() {

@@ -69,7 +69,7 @@ struct StatusLine {
         fields.addPart(isSilent ? "mic closed" : snapshot.playback == nil ? act.0 : act.1)
         fields.add(level, rank: 4)
         if !isSilent, standing.isReached { fields.add("\(decimal(rate.kilobits, places: 1)) kbit/s", rank: 8) }
-        if let view = snapshot.transmission.lastView { addView(view, to: &fields) }
+        if let view = snapshot.sendStream.lastReceiverView { addView(view, to: &fields) }
         if snapshot.network.failed > failureCount, let failure = snapshot.network.lastFailure {
             fields.addPart("\(failure)", rank: StatusFields.alert)
         }
@@ -148,7 +148,7 @@ struct StatusLine {
         if let concealed = percent(recent.concealedShare) { fields.add("PLC \(concealed)", rank: 2) }
         if let recovered = percent(recent.recoveredByFECShare) { fields.add("FEC \(recovered)", rank: 3) }
         if let copied = percent(recent.recoveredByCopyShare) { fields.add("RED \(copied)", rank: 3) }
-        if let resent = percent(recent.recoveredByResendShare) { fields.add("NACK \(resent)", rank: 3) }
+        if let retransmitted = percent(recent.recoveredByResendShare) { fields.add("NACK \(retransmitted)", rank: 3) }
         let delay = decimal(now.delay.duration() / .milliseconds(1), places: 0)
         let target = decimal(now.target.duration() / .milliseconds(1), places: 0)
         fields.add("delay \(delay)")
@@ -189,8 +189,8 @@ private struct SentRate {
     mutating func update(_ snapshot: RadioSnapshot) {
         let passed = (snapshot.elapsed - elapsed) / .seconds(1)
         guard passed >= 1 else { return }
-        kilobits = Double(snapshot.transmission.byteCount - byteCount) * 8 / passed / 1_000
-        byteCount = snapshot.transmission.byteCount
+        kilobits = Double(snapshot.sendStream.byteCount - byteCount) * 8 / passed / 1_000
+        byteCount = snapshot.sendStream.byteCount
         elapsed = snapshot.elapsed
     }
 }

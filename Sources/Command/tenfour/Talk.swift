@@ -66,16 +66,16 @@ struct Talk: ParsableCommand {
 
     /// With whom, and how that is said.
     private func conversation() throws -> (RadioConfiguration, title: String) {
-        let station = common.station(payloadType: coding.payloadType)
+        let rtpSession = common.rtpSession(payloadType: coding.payloadType)
         let address = try links.address(typed: partner, quiet: common.quiet)
         if case .channel(let link) = address {
             try srtp.checkUnused()
-            let configuration = try RadioConfiguration.joining(link, as: .talk, station: station, localPort: port)
+            let configuration = try RadioConfiguration.joining(link, as: .talk, rtpSession: rtpSession, localPort: port)
             return (configuration, "talking in channel \(link.name)\(configuration.meetingPlace)")
         }
         let (stream, key) = try srtp.stream(at: address, quiet: common.quiet)
         var configuration = try LinkOptions.find(partner) { () throws(RadioError) in
-            try RadioConfiguration.talking(with: stream, station: station, localPort: port ?? RTPDefaults.port)
+            try RadioConfiguration.talking(with: stream, rtpSession: rtpSession, localPort: port ?? RTPDefaults.port)
         }
         configuration.protection = .init(srtp: key)
         return (configuration, "talking with \(partner ?? stream.host)")

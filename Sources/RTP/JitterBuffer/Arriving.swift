@@ -5,7 +5,7 @@ public import TenfourPackets
 extension PlayoutLane {
     /// Takes in a packet that arrived at `arrival`.
     ///
-    /// Only an `original` tells how long the network takes and where the talker's numbers are. A `copy` or `resent` one fills
+    /// Only an `original` tells how long the network takes and where the talker's numbers are. A `copy` or `retransmitted` one fills
     /// the place of a packet that did not come, and is a spare where that has come.
     @_noAllocation @_noLocks
     public mutating func insert(

@@ -19,7 +19,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private static var longestHeld: Int { 2_000 }
     private static var routeMemory: FrameCount { FrameCount(48_000) }
     private static var routeChange: FrameCount { FrameCount(24_000) }
-    private static var lookInterval: FrameCount { FrameCount(12_000) }
+    private static var pollInterval: FrameCount { FrameCount(12_000) }
     /// From so many packets a high quantile is known.
     private static var many: Int { 200 }
     /// So many packets are not all fast by chance.
@@ -51,7 +51,7 @@ public struct DelayEstimate: ~Copyable, Sendable {
     private var newest: (arrival: FrameCount, delay: FrameCount) = (FrameCount(0), FrameCount(0))
     /// A packet so late that no buffer would have held it: the first of a stall, or of a longer route.
     private var stall: Sample?
-    private var lastLook = FrameCount(0)
+    private var lastPoll = FrameCount(0)
     /// What all pauses have lasted beyond a second each: no packet aged in that time.
     private var paused = FrameCount(0)
     /// Where bucket 0 lies, in frames: clocks that drift move it.
@@ -175,8 +175,8 @@ public struct DelayEstimate: ~Copyable, Sendable {
     /// tenths of those before, it is a longer one. The spread is still best known from the packets before. While a route changes,
     /// packets of both arrive at a time: those of the half second between are no evidence.
     private mutating func followRoute(at now: FrameCount) {
-        guard now - lastLook >= Self.lookInterval else { return }
-        lastLook = now
+        guard now - lastPoll >= Self.pollInterval else { return }
+        lastPoll = now
         var recentCount = 0
         var (fastest, slowest, fastestBefore) = (Int.max, Int.min, Int.max)
         var (sum, countBefore, sumBefore) = (0, 0, 0)

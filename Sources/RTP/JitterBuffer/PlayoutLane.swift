@@ -314,7 +314,7 @@ public struct PlayoutLane: ~Copyable, Sendable {
         case .copy:
             statistics.recoveredByCopy += packet.frameCount - skipping
             missing.miss(packet.sequence...packet.sequence, at: now)
-        case .resent:
+        case .retransmitted:
             statistics.recoveredByResend += packet.frameCount - skipping
             missing.miss(packet.sequence...packet.sequence, at: now)
         }

@@ -21,8 +21,9 @@ struct TargetDelay: Sendable {
         case .adaptive:
             let needed = spread + margin(spread: spread)
             let copied = needed + max(lookAhead, repair.lookAhead)
-            let resent = repair.resendTime > .zero ? repair.resendTime + configuration.margin : .zero
-            let repaired = min(max(copied, resent), repair.limit)
+            let retransmitted =
+                repair.retransmissionTime > .zero ? repair.retransmissionTime + configuration.margin : .zero
+            let repaired = min(max(copied, retransmitted), repair.limit)
             return min(max(max(needed, repaired), configuration.minimum), configuration.maximum)
         }
     }
@@ -30,7 +31,7 @@ struct TargetDelay: Sendable {
     /// Whether a part of the depth is for repair.
     @_noAllocation @_noLocks
     func isForRepair(lookAhead: FrameCount) -> Bool {
-        max(lookAhead, repair.lookAhead) > .zero || repair.resendTime > .zero
+        max(lookAhead, repair.lookAhead) > .zero || repair.retransmissionTime > .zero
     }
 
     /// A packet is needed somewhere within the pull before its sound. Where all come alike it may always be at the far end

@@ -64,12 +64,12 @@ public struct ReceptionStatistics: Sendable {
         case restarted
     }
 
-    /// Takes note of a packet that arrived at `now`. When a packet `isResent` says nothing of how evenly packets come.
+    /// Takes note of a packet that arrived at `now`. When a packet `isRetransmission` says nothing of how evenly packets come.
     @discardableResult
     public mutating func packetArrived(
-        _ sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, isResent: Bool = false, at now: Instant
+        _ sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, isRetransmission: Bool = false, at now: Instant
     ) -> Reception {
-        let reception = place(sequenceNumber, isResent: isResent)
+        let reception = place(sequenceNumber, isRetransmission: isRetransmission)
         switch reception {
         case .stray: return reception
         case .duplicate: duplicateCount += 1
@@ -77,7 +77,7 @@ public struct ReceptionStatistics: Sendable {
         case .ahead, .restarted: break
         }
         receivedCount += 1
-        if reception != .duplicate, !isResent { measureJitter(timestamp, at: now) }
+        if reception != .duplicate, !isRetransmission { measureJitter(timestamp, at: now) }
         return reception
     }
 
@@ -122,7 +122,7 @@ extension ReceptionStatistics {
     public var jitter: FrameCount { FrameCount(Int(min(scaledJitter >> 4, Int64(UInt32.max)))) }
 
     /// RFC 3550 appendix A.1, without its probation.
-    private mutating func place(_ sequenceNumber: SequenceNumber, isResent: Bool) -> Reception {
+    private mutating func place(_ sequenceNumber: SequenceNumber, isRetransmission: Bool) -> Reception {
         guard receivedCount > 0 else {
             begin(at: sequenceNumber)
             return .ahead(lost: 0)
@@ -133,14 +133,14 @@ extension ReceptionStatistics {
             countLosses(before: step)
             highest += Int64(step)
             history = history << UInt128(step) | 1
-            unaskedHistory = unaskedHistory << UInt128(step) | (isResent ? 0 : 1)
+            unaskedHistory = unaskedHistory << UInt128(step) | (isRetransmission ? 0 : 1)
             expectedAfterJump = nil
             return .ahead(lost: step - 1)
         case (1 - Self.maximumMisorder)...0:
             let bit: UInt128 = 1 << UInt128(-step)
             guard history & bit == 0 else { return .duplicate }
             history |= bit
-            if !isResent { unaskedHistory |= bit }
+            if !isRetransmission { unaskedHistory |= bit }
             return .reordered(by: -step)
         case _ where sequenceNumber == expectedAfterJump:
             begin(at: sequenceNumber)

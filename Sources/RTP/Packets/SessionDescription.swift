@@ -71,7 +71,7 @@ public struct SessionDescription: Hashable, Sendable {
     }
 
     /// Whether the sender of the stream answers generic NACKs (RFC 4585 section 6.2.1).
-    public var answersNACK: Bool {
+    public var supportsNACK: Bool {
         feedback.contains { $0.kind == "nack" && ($0.payloadType == nil || $0.payloadType == opus?.payloadType) }
     }
 }

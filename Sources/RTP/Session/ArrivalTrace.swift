@@ -50,13 +50,14 @@ struct ArrivalTrace: Sendable {
         missing.lastLoss.map { now - $0 < time } ?? false
     }
 
-    func isAnswer(_ header: RTPHeader, at now: Instant) -> Bool {
-        missing.isAnswer(
+    func isRetransmission(_ header: RTPHeader, at now: Instant) -> Bool {
+        missing.isRetransmission(
             header.sequenceNumber, startsTalkspurt: header.marker, roundTrip: roundTrip, at: now)
     }
 
     mutating func packetArrived(
-        _ header: RTPHeader, _ frameCount: FrameCount?, _ reception: ReceptionStatistics.Reception, isResent: Bool,
+        _ header: RTPHeader, _ frameCount: FrameCount?, _ reception: ReceptionStatistics.Reception,
+        isRetransmission: Bool,
         at now: Instant
     ) {
         switch reception {
@@ -64,18 +65,18 @@ struct ArrivalTrace: Sendable {
             return
         case .restarted:
             begin()
-            pattern.came(ahead: 0, as: header.sequenceNumber, isResent: false)
-            note(header, frameCount, ahead: 0, isResent: false, at: now)
+            pattern.arrived(ahead: 0, as: header.sequenceNumber, isRetransmission: false)
+            note(header, frameCount, ahead: 0, isRetransmission: false, at: now)
         case .ahead(let lost):
-            pattern.came(ahead: lost, as: header.sequenceNumber, isResent: isResent)
-            note(header, frameCount, ahead: lost, isResent: isResent, at: now)
+            pattern.arrived(ahead: lost, as: header.sequenceNumber, isRetransmission: isRetransmission)
+            note(header, frameCount, ahead: lost, isRetransmission: isRetransmission, at: now)
         case .reordered(let distance):
-            pattern.came(behindHighest: distance, isResent: isResent)
+            pattern.arrived(behindHighest: distance, isRetransmission: isRetransmission)
             if missing.isOvertaken(header.sequenceNumber, at: now) {
                 measure(now.nanoseconds &- time(of: header), at: now)
             }
-            if let answer = missing.cameBehind(header.sequenceNumber, isResent: isResent, at: now) {
-                roundTrip.answered(after: answer, at: now)
+            if let answer = missing.arrivedLate(header.sequenceNumber, isRetransmission: isRetransmission, at: now) {
+                roundTrip.measuredByNACK(after: answer, at: now)
             }
         }
     }
@@ -92,7 +93,7 @@ struct ArrivalTrace: Sendable {
     }
 
     /// A packet had a copy of the one so many before it.
-    mutating func sawCopy(distance: Int, at now: Instant) {
+    mutating func copySeen(distance: Int, at now: Instant) {
         if let farthestCopy, farthestCopy.distance > distance, now - farthestCopy.at < Self.memoryOfCopies { return }
         farthestCopy = (distance, now)
     }
@@ -107,15 +108,16 @@ struct ArrivalTrace: Sendable {
     }
 
     private mutating func note(
-        _ header: RTPHeader, _ sound: FrameCount?, ahead lost: Int, isResent: Bool, at now: Instant
+        _ header: RTPHeader, _ sound: FrameCount?, ahead lost: Int, isRetransmission: Bool, at now: Instant
     ) {
         frameCount = sound ?? frameCount
         let time = time(of: header)
-        if !isResent { measure(now.nanoseconds &- time, at: now) }
+        if !isRetransmission { measure(now.nanoseconds &- time, at: now) }
         let place = Instant(nanoseconds: time &+ (transit.least ?? now.nanoseconds &- time))
         let frame = frame
-        missing.came(
-            ahead: lost, as: header.sequenceNumber, isResent: isResent, startsTalkspurt: header.marker, at: now
+        missing.arrived(
+            ahead: lost, as: header.sequenceNumber, isRetransmission: isRetransmission, startsTalkspurt: header.marker,
+            at: now
         ) { place - frame * $0 }
         last = (place, now)
         // Opus codes silence in a packet or two of nothing, and then is silent.
@@ -156,9 +158,9 @@ struct ArrivalTrace: Sendable {
     /// The packets to be asked for now, at most `limit`; none where nothing is due, or an answer would come too late.
     mutating func questions(depth: Duration, limit: Int, at now: Instant) -> [SequenceNumber] {
         defer { missing.postpone(for: nil, at: now) }
-        guard hasQuestion(depth: depth, at: now) else { return [] }
+        guard hasDueRequest(depth: depth, at: now) else { return [] }
         var limit = limit
-        if !missing.isAnswered {
+        if !missing.isResponsive {
             // Nobody has answered for long: a question now and then shows whether that is over.
             if let lastTrial, now - lastTrial < Self.trialInterval { return [] }
             lastTrial = now
@@ -167,11 +169,11 @@ struct ArrivalTrace: Sendable {
         return missing.ask(depth: depth, roundTrip: roundTrip, limit: limit, at: now)
     }
 
-    func hasQuestion(depth: Duration, at now: Instant) -> Bool {
-        missing.isQuestionDue(depth: depth, roundTrip: roundTrip, at: now)
+    func hasDueRequest(depth: Duration, at now: Instant) -> Bool {
+        missing.isRequestDue(depth: depth, roundTrip: roundTrip, at: now)
     }
 
-    mutating func postponeQuestions(for pause: Duration, at now: Instant) { missing.postpone(for: pause, at: now) }
+    mutating func postponeRequests(for pause: Duration, at now: Instant) { missing.postpone(for: pause, at: now) }
 
     func nextDeadline(asks: Bool) -> Instant? {
         let question = missing.nextDeadline(asks: asks)
@@ -191,17 +193,18 @@ struct ArrivalTrace: Sendable {
             advice.lookAhead = FrameCount(farthestCopy.distance * frameCount.rawValue)
         }
         if expectsLoss {
-            advice.resendTime = advice.limit
-        } else if asks, missing.isAnswered, isLossy(at: now) {
+            advice.retransmissionTime = advice.limit
+        } else if asks, missing.isResponsive, isLossy(at: now) {
             let loss = recentLoss
-            let outlook = PredictedScore(
+            let prediction = PredictedScore(
                 lossShare: loss.share, meanBurst: loss.meanBurstLength, roundTrip: roundTrip.value, depth: limit,
                 frame: frame, concealment: concealment)
             // What seconds of loss tell goes up and down by chance, and each change of depth bends the sound: it goes up in
             // steps, and comes down when the loss is over.
-            let worthwhile = FrameCount(RecoveryDelay.worthwhileDepth(outlook))
-            let isWorthAStep = worthwhile >= repair.resendTime + Self.step || worthwhile == advice.limit
-            advice.resendTime = isWorthAStep ? max(worthwhile, repair.resendTime) : repair.resendTime
+            let worthwhile = FrameCount(RecoveryDelay.worthwhileDepth(prediction))
+            let isWorthAStep = worthwhile >= repair.retransmissionTime + Self.step || worthwhile == advice.limit
+            advice.retransmissionTime =
+                isWorthAStep ? max(worthwhile, repair.retransmissionTime) : repair.retransmissionTime
         }
         repair = advice
     }

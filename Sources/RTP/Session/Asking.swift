@@ -36,18 +36,19 @@ extension RTPSession {
 
     /// Whether lost packets of a source are asked for.
     func asks(_ index: Int) -> Bool {
-        mayAsk(index) && (configuration.defence.sourcesAnswer || sources[index].abilities?.answersNACK ?? false)
+        mayAsk(index)
+            && (configuration.lossProtection.sourcesSupportNACK || sources[index].capabilities?.supportsNACK ?? false)
     }
 
     private func mayAsk(_ index: Int) -> Bool {
-        configuration.defence.asksForLostPackets && !configuration.isGroup && configuration.controlPort != .none
+        configuration.lossProtection.asksForLostPackets && !configuration.isGroup && configuration.controlPort != .none
             && sources[index].goodbye == nil
     }
 
     /// For so long after its first packet as loss is remembered, of one who may answer.
     private func expectsLoss(_ index: Int, at now: Instant) -> Bool {
-        configuration.defence.expectsLoss && now - sources[index].firstPacket < ArrivalTrace.memoryOfLoss
-            && (asks(index) || sources[index].abilities == nil && mayAsk(index))
+        configuration.lossProtection.expectsLoss && now - sources[index].firstPacket < ArrivalTrace.memoryOfLoss
+            && (asks(index) || sources[index].capabilities == nil && mayAsk(index))
     }
 
     /// Looks at each source's losses when that is due.
@@ -64,9 +65,9 @@ extension RTPSession {
     }
 
     /// Afresh each time: a packet that came puts off what its absence would have asked for.
-    private mutating func armQuestions() { questionDeadline = nextQuestion }
+    private mutating func armQuestions() { questionDeadline = nextRequest }
 
-    private var nextQuestion: Instant? {
+    private var nextRequest: Instant? {
         var next: Instant?
         for index in sources.indices {
             let deadline = sources[index].trace.nextDeadline(asks: asks(index))
@@ -77,25 +78,26 @@ extension RTPSession {
 
     private mutating func look(_ index: Int, at now: Instant) {
         let asks = asks(index)
-        let limit = configuration.defence.depth(roundTrip: sources[index].roundTrip)
+        let limit = configuration.lossProtection.depth(roundTrip: sources[index].roundTrip)
         let playing = sources[index].trace.playoutDelay ?? limit
         // The first question finds out how long an answer takes, even where it comes too late.
         let depth = sources[index].roundTrip == nil ? max(playing, limit) : playing
         sources[index].trace.review(depth: max(depth, limit), asks: asks, at: now)
         if asks { ask(index, depth: depth, at: now) }
-        sources[index].noteAnswers()
+        sources[index].recordRetransmissions()
         let expectsLoss = expectsLoss(index, at: now)
         sources[index].trace.adviseDepth(
-            limit: limit, asks: asks, expectsLoss: expectsLoss, concealment: configuration.defence.concealment, at: now)
-        hurryReports(at: now)
+            limit: limit, asks: asks, expectsLoss: expectsLoss, concealment: configuration.lossProtection.concealment,
+            at: now)
+        expediteReportsOnLoss(at: now)
     }
 
     private mutating func ask(_ index: Int, depth: Duration, at now: Instant) {
-        guard sources[index].trace.hasQuestion(depth: depth, at: now) else {
-            return sources[index].trace.postponeQuestions(for: .seconds(2), at: now)
+        guard sources[index].trace.hasDueRequest(depth: depth, at: now) else {
+            return sources[index].trace.postponeRequests(for: .seconds(2), at: now)
         }
         guard questions.spend(1, at: now) else {
-            return sources[index].trace.postponeQuestions(for: Self.pause, at: now)
+            return sources[index].trace.postponeRequests(for: Self.pause, at: now)
         }
         let numbers = sources[index].trace.questions(depth: depth, limit: Self.mostNumbers, at: now)
         guard !numbers.isEmpty else { return }
@@ -105,8 +107,8 @@ extension RTPSession {
         guard configuration.remotes.contains(sources[index].endpoint) || sources[index].spend(datagram.count),
             let endpoint = controlEndpoint(of: sources[index].endpoint)
         else { return }
-        transmission.hasSpoken = true
-        sources[index].mending.questionCount += 1
+        sendStream.hasSpoken = true
+        sources[index].recovery.nackCount += 1
         outbox.putControl(datagram, to: endpoint)
     }
 

@@ -4,7 +4,7 @@ public import TenfourPackets
 /// (Protocol/03-loss-protection.md); a session description may say it, too.
 public struct Capabilities: Hashable, Sendable {
     /// Asks for what it misses by generic NACKs, and answers those for what it sends (RFC 4585 section 6.2.1).
-    public var answersNACK: Bool
+    public var supportsNACK: Bool
     /// Takes redundant coding (RFC 2198) under this payload type; nil where it does not.
     public var redPayloadType: UInt8?
     /// How far behind the fastest packet it may play, so that lost ones can come back; nil where it does not say.
@@ -13,10 +13,10 @@ public struct Capabilities: Hashable, Sendable {
     public var concealment: PacketLossConcealment
 
     public init(
-        answersNACK: Bool = false, redPayloadType: UInt8? = nil, depth: Duration? = nil,
+        supportsNACK: Bool = false, redPayloadType: UInt8? = nil, depth: Duration? = nil,
         concealment: PacketLossConcealment = .plain
     ) {
-        self.answersNACK = answersNACK
+        self.supportsNACK = supportsNACK
         self.redPayloadType = redPayloadType
         self.depth = depth
         self.concealment = concealment
@@ -24,7 +24,7 @@ public struct Capabilities: Hashable, Sendable {
 
     /// Of one who receives the stream that `description` describes, or sends it.
     public init(of description: SessionDescription) {
-        self.init(answersNACK: description.answersNACK, redPayloadType: description.redundantOpus?.payloadType)
+        self.init(supportsNACK: description.supportsNACK, redPayloadType: description.redundantOpus?.payloadType)
     }
 
     private static let prefix = "tenfour"
@@ -36,7 +36,7 @@ extension Capabilities {
     /// `nack red=63 depth=100 deep-plc`. Nil when there is nothing to say.
     package var item: SourceDescription.Item? {
         var words: [String] = []
-        if answersNACK { words.append("nack") }
+        if supportsNACK { words.append("nack") }
         if let redPayloadType { words.append("red=\(redPayloadType)") }
         guard !words.isEmpty else { return nil }
         if let depth { words.append("depth=\(Int(depth / .milliseconds(1)))") }
@@ -54,7 +54,7 @@ extension Capabilities {
             let parts = word.split(separator: "=", maxSplits: 1)
             let number = parts.count == 2 ? UInt16(parts[1]) : nil
             switch (parts.first, number) {
-            case ("nack", nil): answersNACK = true
+            case ("nack", nil): supportsNACK = true
             case ("deep-plc", nil): concealment = .deep
             case ("red", let number?) where number < 128: redPayloadType = UInt8(number)
             case ("depth", let number?) where number <= Self.deepest: depth = .milliseconds(Int(number))

@@ -12,23 +12,23 @@ struct LossPattern: Sendable {
     private static let capacity = 1_024
 
     /// The next packet, `lost` behind the one that was highest before.
-    mutating func came(ahead lost: Int, as sequenceNumber: SequenceNumber, isResent: Bool) {
+    mutating func arrived(ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool) {
         guard count > 0 else {
             highest = Int64(sequenceNumber.rawValue)
-            set(highest, !isResent)
+            set(highest, !isRetransmission)
             count = 1
             return
         }
         let next = highest + 1 + Int64(lost)
         for number in max(highest + 1, next - Int64(Self.capacity))..<next { set(number, false) }
-        set(next, !isResent)
+        set(next, !isRetransmission)
         highest = next
         count = min(count + lost + 1, Self.capacity)
     }
 
     /// A packet that was overtaken by others.
-    mutating func came(behindHighest distance: Int, isResent: Bool) {
-        guard !isResent, distance < count else { return }
+    mutating func arrived(behindHighest distance: Int, isRetransmission: Bool) {
+        guard !isRetransmission, distance < count else { return }
         set(highest - Int64(distance), true)
     }
 
@@ -38,11 +38,11 @@ struct LossPattern: Sendable {
     func summary(ofLast limit: Int) -> LossSummary {
         var summary = LossSummary()
         var wasLost = false
-        forEach(ofLast: limit) { came in
+        forEach(ofLast: limit) { arrived in
             summary.packetCount += 1
-            if !came { summary.lossCount += 1 }
-            if !came && !wasLost { summary.burstCount += 1 }
-            wasLost = !came
+            if !arrived { summary.lossCount += 1 }
+            if !arrived && !wasLost { summary.burstCount += 1 }
+            wasLost = !arrived
         }
         return summary
     }
@@ -62,7 +62,7 @@ struct LossPattern: Sendable {
         ) { self[first + Int64($0)] }
     }
 
-    private func forEach(ofLast limit: Int, _ body: (_ came: Bool) -> Void) {
+    private func forEach(ofLast limit: Int, _ body: (_ arrived: Bool) -> Void) {
         let length = Int64(min(limit, count))
         for number in (highest - length + 1)..<(highest + 1) { body(self[number]) }
     }
@@ -72,9 +72,9 @@ struct LossPattern: Sendable {
         return bits[place / 64] >> UInt64(place % 64) & 1 != 0
     }
 
-    private mutating func set(_ number: Int64, _ came: Bool) {
+    private mutating func set(_ number: Int64, _ arrived: Bool) {
         let place = Int(truncatingIfNeeded: number) & (Self.capacity - 1)
         let bit: UInt64 = 1 << UInt64(place % 64)
-        if came { bits[place / 64] |= bit } else { bits[place / 64] &= ~bit }
+        if arrived { bits[place / 64] |= bit } else { bits[place / 64] &= ~bit }
     }
 }

@@ -9,38 +9,38 @@ public struct LossProtection: Hashable, Sendable {
     /// Whether the encoder puts a coarser copy of each packet into the next (RFC 6716 section 2.1.7).
     public var inBandFEC: Bool
     /// Whether lost packets are asked for, as far as one can tell, and a share of the bits is kept to send them again.
-    public var resends: Bool
+    public var retransmits: Bool
     /// For the encoder, in bit/s.
     public var bitRate: Int
     /// For the encoder, in percent: zero without in-band FEC.
     public var expectedLoss: Int
 
     public init(
-        copies: [Int] = [], inBandFEC: Bool = false, resends: Bool = false, bitRate: Int, expectedLoss: Int = 0
+        copies: [Int] = [], inBandFEC: Bool = false, retransmits: Bool = false, bitRate: Int, expectedLoss: Int = 0
     ) {
         self.copies = copies
         self.inBandFEC = inBandFEC
-        self.resends = resends
+        self.retransmits = retransmits
         self.bitRate = bitRate
         self.expectedLoss = expectedLoss
     }
 
     /// Whether nothing at all is done.
-    public var isNone: Bool { copies.isEmpty && !inBandFEC && !resends }
+    public var isNone: Bool { copies.isEmpty && !inBandFEC && !retransmits }
 
     /// Whether `other` does the same, though with other bit rates.
     func isSameScheme(as other: Self) -> Bool {
-        copies == other.copies && inBandFEC == other.inBandFEC && resends == other.resends
+        copies == other.copies && inBandFEC == other.inBandFEC && retransmits == other.retransmits
     }
 }
 
 extension LossProtection: CustomStringConvertible {
-    /// `none`, `in-band FEC`, `copies @1 @3, resends`.
+    /// `none`, `in-band FEC`, `copies @1 @3, retransmits`.
     public var description: String {
         var parts: [String] = []
         if !copies.isEmpty { parts.append("copies " + copies.map { "@\($0)" }.joined(separator: " ")) }
         if inBandFEC { parts.append("in-band FEC") }
-        if resends { parts.append("resends") }
+        if retransmits { parts.append("resends") }
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")
     }
 }
@@ -74,9 +74,9 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
     /// The dynamic payload type of redundant coding, which we take and, where the receiver names no other, send.
     public var redPayloadType: UInt8 = 63
     /// What the receivers at our remotes can do, where their session description tells; otherwise their reports tell.
-    public var remoteAbilities: Capabilities?
+    public var remoteCapabilities: Capabilities?
     /// Whether those whom we hear answer NACKs, by their session description; otherwise their reports tell.
-    public var sourcesAnswer = false
+    public var sourcesSupportNACK = false
 
     public init() {}
 
@@ -93,16 +93,16 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
     var asksForLostPackets: Bool { mode == .auto || mode == .nack }
 
     /// What we say in our reports that we can do.
-    var abilities: Capabilities {
+    var capabilities: Capabilities {
         switch mode {
         case .off: Capabilities()
         case .copy:
             Capabilities(redPayloadType: redPayloadType, depth: maximumDepth, concealment: concealment)
         case .nack:
-            Capabilities(answersNACK: true, depth: maximumDepth, concealment: concealment)
+            Capabilities(supportsNACK: true, depth: maximumDepth, concealment: concealment)
         case .auto:
             Capabilities(
-                answersNACK: true, redPayloadType: redPayloadType, depth: maximumDepth, concealment: concealment)
+                supportsNACK: true, redPayloadType: redPayloadType, depth: maximumDepth, concealment: concealment)
         }
     }
 }

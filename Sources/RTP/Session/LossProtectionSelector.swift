@@ -6,13 +6,13 @@ internal import TenfourAudioCore
 /// all does when reports have told for one that nothing was lost in the five before, or none has come for fifteen: longer
 /// for those who report seldom.
 struct LossProtectionSelector: Sendable {
-    private(set) var defence: LossProtection
+    private(set) var lossProtection: LossProtection
     private var lastChange: Instant?
     private var lastLoss: Instant?
 
     /// What the receivers are like, and what is left of the bits.
     struct Situation {
-        var outlook: PredictedScore
+        var prediction: PredictedScore
         /// Of all payload, in bit/s.
         var bitRate: Int
         /// What may be chosen from: whether the receivers take copies, and answer nothing or ask.
@@ -22,7 +22,7 @@ struct LossProtectionSelector: Sendable {
         /// Whether copies go out even where nothing is lost.
         var alwaysCopies = false
         /// Of the bits that are left for the sound beside its copies, what the encoder is told: it may take a little more.
-        var thrift = 1.0
+        var encoderShare = 1.0
         /// Between two reports of the receiver that reports least often, of late.
         var reportInterval = Duration.zero
     }
@@ -40,21 +40,21 @@ struct LossProtectionSelector: Sendable {
     /// Of the score: what 100 ms of depth must gain, so that of two equal ones the one with less delay is taken.
     private static let priceOfDepth = 0.02
 
-    init(_ defence: LossProtection) { self.defence = defence }
+    init(_ lossProtection: LossProtection) { self.lossProtection = lossProtection }
 
     /// `isFresh` where the loss of the situation has just been reported. Returns whether the defence is another one.
     mutating func update(_ situation: Situation, isFresh: Bool, at now: Instant) -> Bool {
-        let before = defence
-        if isFresh, situation.outlook.lossShare > 0 {
+        let before = lossProtection
+        if isFresh, situation.prediction.lossShare > 0 {
             lastLoss = now
             weigh(situation, at: now)
         } else if lastLoss.map({ now - $0 >= patience(situation, isFresh) }) ?? true {
-            take(Self.quiet(situation), at: now)
+            take(Self.unprotected(situation), at: now)
         } else {
             // One that receivers do not take any more is worse than none.
-            take(Self.fitted(defence, situation) ?? Self.quiet(situation), at: now)
+            take(Self.fitted(lossProtection, situation) ?? Self.unprotected(situation), at: now)
         }
-        return defence != before
+        return lossProtection != before
     }
 
     /// How long after loss was told of a defence stays up.
@@ -68,14 +68,14 @@ struct LossProtectionSelector: Sendable {
         var schemes = [LossProtection(bitRate: 0)]
         if situation.hasInBandFEC { schemes.append(LossProtection(inBandFEC: true, bitRate: 0)) }
         if situation.takesCopies {
-            let distances = situation.outlook.lossShare < 0.2 ? [[1], [2], [3]] : [[1], [2], [3], [1, 3]]
+            let distances = situation.prediction.lossShare < 0.2 ? [[1], [2], [3]] : [[1], [2], [3], [1, 3]]
             schemes += distances.map { LossProtection(copies: $0, bitRate: 0) }
         }
         if situation.alwaysCopies, situation.takesCopies { schemes.removeAll { $0.copies.isEmpty } }
-        if situation.asks, situation.outlook.hasRoomForQuestion {
+        if situation.asks, situation.prediction.allowsRetransmission {
             schemes += schemes.map { scheme in
                 var scheme = scheme
-                scheme.resends = true
+                scheme.retransmits = true
                 return scheme
             }
         }
@@ -88,53 +88,54 @@ struct LossProtectionSelector: Sendable {
         for candidate in candidates where Self.worth(candidate, situation) > Self.worth(best, situation) {
             best = candidate
         }
-        let current = Self.fitted(defence, situation)
+        let current = Self.fitted(lossProtection, situation)
         let gain = current.map { Self.worth(best, situation) - Self.worth($0, situation) } ?? .infinity
         let hasStayed = lastChange.map { now - $0 >= Self.shortestStay } ?? true
-        let mayChange = hasStayed || defence.isNone || gain >= Self.worthHurrying
+        let mayChange = hasStayed || lossProtection.isNone || gain >= Self.worthHurrying
         if let current, current.isSameScheme(as: best) || gain < Self.worthChanging || !mayChange {
-            defence = current
+            lossProtection = current
         } else {
             take(best, at: now)
         }
     }
 
     private mutating func take(_ other: LossProtection, at now: Instant) {
-        if !other.isSameScheme(as: defence) { lastChange = now }
-        defence = other
+        if !other.isSameScheme(as: lossProtection) { lastChange = now }
+        lossProtection = other
     }
 
     /// Where nothing is lost.
-    private static func quiet(_ situation: Situation) -> LossProtection {
+    private static func unprotected(_ situation: Situation) -> LossProtection {
         let copies = situation.alwaysCopies && situation.takesCopies ? [1] : []
-        return fitted(LossProtection(copies: copies, bitRate: 0), situation) ?? LossProtection(bitRate: situation.bitRate)
+        return fitted(LossProtection(copies: copies, bitRate: 0), situation)
+            ?? LossProtection(bitRate: situation.bitRate)
     }
 
     /// The same scheme with the bits that the situation leaves it; nil where it cannot be.
     private static func fitted(_ scheme: LossProtection, _ situation: Situation) -> LossProtection? {
-        let outlook = situation.outlook
-        var defence = scheme
+        let prediction = situation.prediction
+        var lossProtection = scheme
         var bits = Double(situation.bitRate)
         if let farthest = scheme.copies.last {
-            guard situation.takesCopies, outlook.hasRoom(forPacketsLater: farthest) else { return nil }
-            bits -= headerBits(copies: scheme.copies.count, frame: outlook.frame)
-            bits *= situation.thrift / Double(1 + scheme.copies.count)
+            guard situation.takesCopies, prediction.hasRoom(forPacketsLater: farthest) else { return nil }
+            bits -= headerBits(copies: scheme.copies.count, frame: prediction.frame)
+            bits *= situation.encoderShare / Double(1 + scheme.copies.count)
         }
-        if scheme.resends {
-            guard situation.asks, outlook.hasRoomForQuestion else { return nil }
-            bits *= min(1, 1.15 * (1 - outlook.lossShare))
+        if scheme.retransmits {
+            guard situation.asks, prediction.allowsRetransmission else { return nil }
+            bits *= min(1, 1.15 * (1 - prediction.lossShare))
         }
-        defence.bitRate = Int(bits)
-        defence.expectedLoss = 0
+        lossProtection.bitRate = Int(bits)
+        lossProtection.expectedLoss = 0
         if scheme.inBandFEC {
             // With fewer bits it costs more than whole copies do, where those are to be had.
-            guard defence.bitRate >= cheapFECBitRate || !situation.takesCopies else { return nil }
-            guard situation.hasInBandFEC, outlook.hasRoom(forPacketsLater: 1),
-                let loss = leastExpectedLoss(bitRate: defence.bitRate)
+            guard lossProtection.bitRate >= cheapFECBitRate || !situation.takesCopies else { return nil }
+            guard situation.hasInBandFEC, prediction.hasRoom(forPacketsLater: 1),
+                let loss = leastExpectedLoss(bitRate: lossProtection.bitRate)
             else { return nil }
-            defence.expectedLoss = loss
+            lossProtection.expectedLoss = loss
         }
-        return defence.bitRate >= leastBitRate ? defence : nil
+        return lossProtection.bitRate >= leastBitRate ? lossProtection : nil
     }
 
     /// The least loss, in percent, that makes libopus 1.3.1 send copies; more of it takes bits from the sound and mends
@@ -156,10 +157,12 @@ struct LossProtectionSelector: Sendable {
         Double(8 * (4 * copies + 1)) / (frame / .seconds(1))
     }
 
-    private static func worth(_ defence: LossProtection, _ situation: Situation) -> Double {
-        let outlook = situation.outlook
-        var depth = outlook.frame * (defence.copies.last ?? (defence.inBandFEC ? 1 : 0))
-        if defence.resends, let roundTrip = outlook.roundTrip { depth = max(depth, outlook.frame + roundTrip) }
-        return outlook.score(of: defence) - depth / .milliseconds(100) * priceOfDepth
+    private static func worth(_ lossProtection: LossProtection, _ situation: Situation) -> Double {
+        let prediction = situation.prediction
+        var depth = prediction.frame * (lossProtection.copies.last ?? (lossProtection.inBandFEC ? 1 : 0))
+        if lossProtection.retransmits, let roundTrip = prediction.roundTrip {
+            depth = max(depth, prediction.frame + roundTrip)
+        }
+        return prediction.score(of: lossProtection) - depth / .milliseconds(100) * priceOfDepth
     }
 }

@@ -8,8 +8,8 @@ internal import TenfourPackets
 struct NACKList: Sendable {
     private(set) var entries: [Entry] = []
     /// Numbers asked for, and those that then came; each once.
-    private(set) var askedCount = 0
-    private(set) var answeredCount = 0
+    private(set) var requestedCount = 0
+    private(set) var retransmittedCount = 0
     /// Asked for in vain since the last answer.
     private(set) var unansweredRun = 0
     /// When a loss was last beyond doubt.
@@ -25,10 +25,10 @@ struct NACKList: Sendable {
         var place: Instant
         var noticed: Instant
         /// Zero until the wait for those that were only overtaken is over.
-        var askedCount = 0
+        var requestedCount = 0
         var firstAsked: Instant?
         /// When it is to be asked for, next.
-        var nextQuestion: Instant
+        var nextRequest: Instant
         /// Nothing behind it has come, so it may never have been sent.
         var isTail: Bool
         var isLoss = false
@@ -45,7 +45,7 @@ struct NACKList: Sendable {
     init() { entries.reserveCapacity(Self.capacity) }
 
     /// Whether questions are answered at all, as far as one can tell.
-    var isAnswered: Bool { unansweredRun < Self.patience }
+    var isResponsive: Bool { unansweredRun < Self.patience }
     private static let patience = 24
 
     /// How long a packet may have been overtaken.
@@ -53,7 +53,7 @@ struct NACKList: Sendable {
 
     /// When something has to be done.
     func nextDeadline(asks: Bool) -> Instant? {
-        entries.lazy.filter { !$0.isCopied && (asks || !$0.isLoss && !$0.isTail) }.map(\.nextQuestion).min()
+        entries.lazy.filter { !$0.isCopied && (asks || !$0.isLoss && !$0.isTail) }.map(\.nextRequest).min()
     }
 
     func contains(_ sequenceNumber: SequenceNumber) -> Bool {
@@ -62,7 +62,7 @@ struct NACKList: Sendable {
 
     /// Whether a packet that comes now comes because it was asked for: not sooner than an answer can. What nothing behind it
     /// had shown to be lost must also come when an answer does, or it was only late; `startsTalkspurt` where it was sent later.
-    func isAnswer(
+    func isRetransmission(
         _ sequenceNumber: SequenceNumber, startsTalkspurt: Bool, roundTrip: RoundTrip, at now: Instant
     ) -> Bool {
         guard let index = index(of: sequenceNumber), let asked = entries[index].firstAsked else { return false }
@@ -70,13 +70,14 @@ struct NACKList: Sendable {
         let least = roundTrip.least.map { ($0 - Self.resolution) * 3 / 4 } ?? Self.leastRoundTrip
         guard passed >= least else { return false }
         guard entries[index].isTail, let roundTrip = roundTrip.value else { return true }
-        return !startsTalkspurt && passed <= roundTrip * entries[index].askedCount + roundTrip / 2 + .milliseconds(5)
+        return !startsTalkspurt
+            && passed <= roundTrip * entries[index].requestedCount + roundTrip / 2 + .milliseconds(5)
     }
 
     /// A packet came, `lost` behind the one that was highest before. `place` tells when one so many packets earlier would
     /// have come at the latest, and may be far out where a silence lies between: where it `startsTalkspurt`.
-    mutating func came(
-        ahead lost: Int, as sequenceNumber: SequenceNumber, isResent: Bool, startsTalkspurt: Bool = false,
+    mutating func arrived(
+        ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool, startsTalkspurt: Bool = false,
         at now: Instant, place: (Int) -> Instant
     ) {
         guard let before = highest else {
@@ -85,7 +86,7 @@ struct NACKList: Sendable {
         }
         let number = before + 1 + Int64(lost)
         highest = number
-        settle(number, isResent: isResent, at: now)
+        settle(number, isRetransmission: isRetransmission, at: now)
         for index in entries.indices where entries[index].isTail {
             // Suspected at the end of a talkspurt, it may have been the first of this one.
             if !startsTalkspurt { entries[index].place = place(Int(number - entries[index].number)) }
@@ -95,19 +96,19 @@ struct NACKList: Sendable {
         where !entries.contains(where: { $0.number == missing }) {
             insert(
                 Entry(
-                    number: missing, place: place(Int(number - missing)), noticed: now, nextQuestion: now + wait,
+                    number: missing, place: place(Int(number - missing)), noticed: now, nextRequest: now + wait,
                     isTail: false))
         }
     }
 
     /// A packet came that others had overtaken, or that was asked for. Returns the time from question to answer where that
     /// can be told.
-    mutating func cameBehind(_ sequenceNumber: SequenceNumber, isResent: Bool, at now: Instant) -> Duration? {
+    mutating func arrivedLate(_ sequenceNumber: SequenceNumber, isRetransmission: Bool, at now: Instant) -> Duration? {
         guard let index = index(of: sequenceNumber) else { return nil }
         let entry = entries[index]
-        let isSure = isResent && entry.askedCount == 1
-        settle(entry.number, isResent: isResent, at: now)
-        if !isResent, now - entry.noticed <= Self.longestReordering {
+        let isSure = isRetransmission && entry.requestedCount == 1
+        settle(entry.number, isRetransmission: isRetransmission, at: now)
+        if !isRetransmission, now - entry.noticed <= Self.longestReordering {
             reordering.insert(Instant.nanoseconds(in: now - entry.noticed), at: now)
         }
         return isSure ? entry.firstAsked.map { now - $0 } : nil
@@ -115,7 +116,7 @@ struct NACKList: Sendable {
 
     /// Whether a packet that comes now was only overtaken, beyond doubt.
     func isOvertaken(_ sequenceNumber: SequenceNumber, at now: Instant) -> Bool {
-        guard let index = index(of: sequenceNumber), entries[index].askedCount == 0 else { return false }
+        guard let index = index(of: sequenceNumber), entries[index].requestedCount == 0 else { return false }
         return now - entries[index].noticed <= Self.longestReordering
     }
 
@@ -123,41 +124,41 @@ struct NACKList: Sendable {
     mutating func recovered(_ sequenceNumber: SequenceNumber, at now: Instant) {
         guard let index = index(of: sequenceNumber) else { return }
         lastLoss = now
-        if entries[index].askedCount > 0 {
+        if entries[index].requestedCount > 0 {
             entries[index].isCopied = true
             return
         }
-        settle(entries[index].number, isResent: false, at: now)
+        settle(entries[index].number, isRetransmission: false, at: now)
     }
 
     /// The packet behind the highest may be missing as well, though nothing behind it can tell.
     mutating func suspectTail(place: Instant, at now: Instant) {
         guard let highest, !entries.contains(where: { $0.number > highest }) else { return }
-        insert(Entry(number: highest + 1, place: place, noticed: now, nextQuestion: now, isTail: true))
+        insert(Entry(number: highest + 1, place: place, noticed: now, nextRequest: now, isTail: true))
     }
 
     /// Beyond doubt now: what was to come has not, in the time that those overtaken take. Gives up what is over.
     mutating func review(depth: Duration, at now: Instant) {
         for index in entries.indices
-        where !entries[index].isLoss && !entries[index].isTail && entries[index].nextQuestion <= now {
+        where !entries[index].isLoss && !entries[index].isTail && entries[index].nextRequest <= now {
             entries[index].isLoss = true
             lastLoss = now
         }
         entries.removeAll { entry in
             let isOver = entry.place + depth + Self.memory < now
-            if isOver, entry.askedCount > 0, !entry.isTail, !entry.isCopied { unansweredRun += 1 }
+            if isOver, entry.requestedCount > 0, !entry.isTail, !entry.isCopied { unansweredRun += 1 }
             return isOver || now < entry.noticed
         }
     }
 
     /// Whether it is time to ask for something, be it of use or not.
     func hasDueLoss(at now: Instant) -> Bool {
-        entries.contains { $0.isLoss && !$0.isCopied && $0.nextQuestion <= now }
+        entries.contains { $0.isLoss && !$0.isCopied && $0.nextRequest <= now }
     }
 
     /// Whether one of them is due to be asked for, so that the answer comes within `depth`.
-    func isQuestionDue(depth: Duration, roundTrip: RoundTrip, at now: Instant) -> Bool {
-        entries.contains { $0.nextQuestion <= now && isOfUse($0, depth: depth, roundTrip: roundTrip, at: now) }
+    func isRequestDue(depth: Duration, roundTrip: RoundTrip, at now: Instant) -> Bool {
+        entries.contains { $0.nextRequest <= now && isOfUse($0, depth: depth, roundTrip: roundTrip, at: now) }
     }
 
     /// All that an answer can still bring in time, to be asked for now; each is due again a little more than a round trip
@@ -170,12 +171,12 @@ struct NACKList: Sendable {
                 continue
             }
             numbers.append(entry.number)
-            if entry.askedCount == 0, !entry.isTail { askedCount += 1 }
-            entries[index].askedCount += 1
+            if entry.requestedCount == 0, !entry.isTail { requestedCount += 1 }
+            entries[index].requestedCount += 1
             entries[index].firstAsked = entry.firstAsked ?? now
-            if entry.nextQuestion <= now {
+            if entry.nextRequest <= now {
                 let interval = roundTrip.value.map { max($0 + Self.slack, Self.leastInterval) }
-                entries[index].nextQuestion = now + (interval ?? Self.unknownRoundTrip)
+                entries[index].nextRequest = now + (interval ?? Self.unknownRoundTrip)
             }
         }
         return numbers.sorted().map { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: $0)) }
@@ -184,8 +185,8 @@ struct NACKList: Sendable {
     /// What is due and will not be asked for, because it would come too late or because nobody answers: it only waits to be
     /// forgotten, or `for` so long.
     mutating func postpone(for pause: Duration?, at now: Instant) {
-        for index in entries.indices where entries[index].nextQuestion <= now {
-            entries[index].nextQuestion = now + (pause ?? .seconds(2))
+        for index in entries.indices where entries[index].nextRequest <= now {
+            entries[index].nextRequest = now + (pause ?? .seconds(2))
         }
     }
 
@@ -204,10 +205,10 @@ struct NACKList: Sendable {
     /// How finely reports tell the round trip: in 65536ths of a second.
     private static let resolution = Duration.microseconds(16)
     /// A talkspurt may have ended: then there is nobody to answer.
-    private static let maximumTailQuestions = 2
+    private static let maximumTailRequests = 2
 
     private func isOfUse(_ entry: Entry, depth: Duration, roundTrip: RoundTrip, at now: Instant) -> Bool {
-        if entry.isCopied || entry.isTail && entry.askedCount >= Self.maximumTailQuestions { return false }
+        if entry.isCopied || entry.isTail && entry.requestedCount >= Self.maximumTailRequests { return false }
         return now + (roundTrip.least ?? .zero) <= entry.place + depth
     }
 
@@ -223,17 +224,17 @@ struct NACKList: Sendable {
     /// Something behind it has come: it was sent, however little a question about it was worth till now.
     private mutating func foundToBeMissing(_ index: Int, at now: Instant) {
         entries[index].isTail = false
-        let isAsked = entries[index].askedCount > 0
-        if isAsked { askedCount += 1 }
-        entries[index].nextQuestion =
-            isAsked ? min(entries[index].nextQuestion, now + Self.unknownRoundTrip) : now + wait
+        let isAsked = entries[index].requestedCount > 0
+        if isAsked { requestedCount += 1 }
+        entries[index].nextRequest =
+            isAsked ? min(entries[index].nextRequest, now + Self.unknownRoundTrip) : now + wait
     }
 
-    private mutating func settle(_ number: Int64, isResent: Bool, at now: Instant) {
+    private mutating func settle(_ number: Int64, isRetransmission: Bool, at now: Instant) {
         guard let index = entries.firstIndex(where: { $0.number == number }) else { return }
-        if isResent {
-            answeredCount += 1
-            if entries[index].isTail { askedCount += 1 }
+        if isRetransmission {
+            retransmittedCount += 1
+            if entries[index].isTail { requestedCount += 1 }
             unansweredRun = 0
             lastLoss = now
         }

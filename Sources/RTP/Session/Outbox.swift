@@ -22,7 +22,7 @@ struct Outbox: Sendable {
     }
 
     /// Media that was sent before.
-    mutating func putResent(_ datagram: [UInt8], to endpoint: Endpoint) {
+    mutating func putRetransmission(_ datagram: [UInt8], to endpoint: Endpoint) {
         put(datagram, RTPSession.Destination(endpoint: endpoint, isControl: false))
     }
 

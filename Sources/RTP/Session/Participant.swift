@@ -58,7 +58,7 @@ struct Reporters: Sendable {
         newCount += 1
     }
 
-    mutating func saidGoodbye(_ ssrc: SSRC, at now: Instant) {
+    mutating func recordGoodbye(_ ssrc: SSRC, at now: Instant) {
         if departed.count == Self.maximumDepartedCount { departed.removeFirst() }
         departed.append((ssrc, now))
     }
@@ -72,7 +72,7 @@ struct Reporters: Sendable {
     }
 
     /// Returns the participants that came with the report that was read.
-    mutating func takeNew() -> ArraySlice<Participant> {
+    mutating func removeNew() -> ArraySlice<Participant> {
         defer { newCount = 0 }
         return all.suffix(newCount)
     }
@@ -119,8 +119,8 @@ extension RTPSession {
     }
 
     /// When all is read that a datagram says of them.
-    mutating func tellNewReporters() {
-        for participant in reporters.takeNew() {
+    mutating func postNewReporters() {
+        for participant in reporters.removeNew() {
             events.post(.reporterAppeared(participant.ssrc, participant.name, from: participant.endpoint))
         }
     }
@@ -129,7 +129,7 @@ extension RTPSession {
         let isNew = reporters.isNew(ssrc)
         let isThere = reporters.remove(ssrc, at: sender.address) != nil
         // A stranger's good-bye is nobody's.
-        if isThere || index(of: ssrc, at: sender) != nil { reporters.saidGoodbye(ssrc, at: now) }
+        if isThere || index(of: ssrc, at: sender) != nil { reporters.recordGoodbye(ssrc, at: now) }
         if isThere, !isNew { events.post(.reporterLeft(ssrc, reason: reason)) }
     }
 

@@ -25,16 +25,16 @@ struct PredictedScore: Sendable {
     private static let longestBurst = 32
 
     /// 1…4.5.
-    func score(of defence: LossProtection) -> Double {
-        let copies = defence.inBandFEC ? [1] + defence.copies : defence.copies
-        let resends = defence.resends
-        let residual = lossShare * shareMissed(copies: copies, resends: resends)
-        var clean = Self.cleanScore(bitRate: Double(defence.bitRate))
+    func score(of lossProtection: LossProtection) -> Double {
+        let copies = lossProtection.inBandFEC ? [1] + lossProtection.copies : lossProtection.copies
+        let retransmits = lossProtection.retransmits
+        let residual = lossShare * shareMissed(copies: copies, retransmits: retransmits)
+        var clean = Self.cleanScore(bitRate: Double(lossProtection.bitRate))
         var coarse = 1.0
-        if defence.inBandFEC {
-            clean -= Self.priceOfFEC(bitRate: Double(defence.bitRate))
+        if lossProtection.inBandFEC {
+            clean -= Self.priceOfFEC(bitRate: Double(lossProtection.bitRate))
             // Where packets are sent again as well, some of them come before the coarse copy has to do.
-            coarse = Self.exponential(-weightOfCoarse * (lossShare - residual) * (resends ? 0.5 : 1))
+            coarse = Self.exponential(-weightOfCoarse * (lossShare - residual) * (retransmits ? 0.5 : 1))
         }
         // Of packets lost together each is missed less than one by itself.
         let weight = weightOfLoss / max(meanBurst, 1).squareRoot().squareRoot()
@@ -60,8 +60,8 @@ struct PredictedScore: Sendable {
     func hasRoom(forPacketsLater count: Int) -> Bool { frame * count + Self.margin <= depth }
 
     /// What the first question and its answer take; nil where the round trip is not known.
-    var leastDepthForQuestion: Duration? { roundTrip.map { ArrivalTrace.shortestTail + $0 + Self.margin } }
-    var hasRoomForQuestion: Bool { leastDepthForQuestion.map { $0 <= depth } ?? false }
+    var minimumRetransmissionDelay: Duration? { roundTrip.map { ArrivalTrace.shortestTail + $0 + Self.margin } }
+    var allowsRetransmission: Bool { minimumRetransmissionDelay.map { $0 <= depth } ?? false }
 
     /// How likely a packet is lost so many behind a lost one (Gilbert's two states).
     private func lostLater(by distance: Int) -> Double {
@@ -85,13 +85,13 @@ struct PredictedScore: Sendable {
 
     /// Of the packets that are lost: neither copied in a packet that came nor sent again in time. Both fail in long bursts, so
     /// it is counted by how many packets later the burst ends.
-    private func shareMissed(copies: [Int], resends: Bool) -> Double {
+    private func shareMissed(copies: [Int], retransmits: Bool) -> Double {
         let lostOn = lostLater(by: 1)
         var share = 0.0
         var isStillLost = 1.0
         for length in 1...Self.longestBurst {
             var missed = shareOfCopiesLost(copies, burstEnd: length)
-            if resends { missed *= shareNotAnswered(burstEnd: length) }
+            if retransmits { missed *= shareNotRetransmitted(burstEnd: length) }
             share += isStillLost * (1 - lostOn) * missed
             isStillLost *= lostOn
         }
@@ -112,14 +112,14 @@ struct PredictedScore: Sendable {
 
     /// The first of a burst is missed at once, the others when it has ended; then each round trip is a try, and in each both
     /// question and answer may be lost.
-    private func shareNotAnswered(burstEnd: Int) -> Double {
+    private func shareNotRetransmitted(burstEnd: Int) -> Double {
         guard let roundTrip else { return 1 }
         let isFirst = 1 - lostLater(by: 1)
-        return isFirst * shareNotAnswered(missedAfter: ArrivalTrace.shortestTail, roundTrip)
-            + (1 - isFirst) * shareNotAnswered(missedAfter: frame * burstEnd, roundTrip)
+        return isFirst * shareNotRetransmitted(missedAfter: ArrivalTrace.shortestTail, roundTrip)
+            + (1 - isFirst) * shareNotRetransmitted(missedAfter: frame * burstEnd, roundTrip)
     }
 
-    private func shareNotAnswered(missedAfter time: Duration, _ roundTrip: Duration) -> Double {
+    private func shareNotRetransmitted(missedAfter time: Duration, _ roundTrip: Duration) -> Double {
         let failure = 1 - (1 - lossShare) * (1 - lossShare)
         let turn = max(roundTrip, .milliseconds(1)) + NACKList.slack
         var room = depth - Self.margin - time + NACKList.slack

@@ -8,13 +8,13 @@ public import TenfourPackets
 public struct RTPSession: ~Copyable, Sendable {
     /// Who sends to us, in the order in which they came.
     public internal(set) var sources: [Source] = []
-    public internal(set) var transmission: SendStream
+    public internal(set) var sendStream: SendStream
     public internal(set) var discards = DiscardCounts()
     /// Changes when another station turns out to use the same.
     public var ssrc: SSRC { identity.ssrc }
     /// What is done so that what is lost of our stream is not missed. The encoder follows its bit rate, in-band FEC and
     /// expected loss.
-    public var defence: LossProtection { choice.defence }
+    public var lossProtection: LossProtection { choice.lossProtection }
 
     var identity: Identity
     /// As given at the beginning, with the present addresses of remotes that have moved.
@@ -44,12 +44,12 @@ public struct RTPSession: ~Copyable, Sendable {
     var bitRateLimit: BandwidthEstimate
     var redPayloadType: UInt8
     /// Of the bits beside copies: what the encoder is told.
-    var thrift = 0.98
+    var encoderShare = 0.98
     /// What the datagram being read tells of how our stream arrives, and whether one who decides about it says so.
-    var freshView: (receiver: SSRC, view: ReceiverView)?
+    var pendingReceiverView: (receiver: SSRC, view: ReceiverView)?
     var hasFreshReport = false
     /// It tells of abilities that were not known.
-    var hasNewAbilities = false
+    var hasNewCapabilities = false
     /// Our clock as we told it last.
     var toldTimes: [ShortNTPTime] = []
     /// When a receiver last told of loss.
@@ -92,12 +92,12 @@ public struct RTPSession: ~Copyable, Sendable {
     public init(identity: Identity, configuration: RTPSessionConfiguration, at now: Instant) {
         self.identity = identity
         self.configuration = configuration
-        transmission = SendStream(identity)
-        let bitRate = configuration.defence.bitRate
+        sendStream = SendStream(identity)
+        let bitRate = configuration.lossProtection.bitRate
         let bytesPerSecond = Double(bitRate) / 8
         choice = LossProtectionSelector(LossProtection(bitRate: bitRate))
         bitRateLimit = BandwidthEstimate(bitRate)
-        redPayloadType = configuration.defence.redPayloadType
+        redPayloadType = configuration.lossProtection.redPayloadType
         payloadAllowance = TokenBucket(
             perSecond: bytesPerSecond, most: bytesPerSecond * Self.savedSeconds, share: Self.savedShare)
         resendAllowance = TokenBucket(
@@ -127,14 +127,14 @@ public struct RTPSession: ~Copyable, Sendable {
         let copies = copies(beside: payload.count, at: position, startsTalkspurt: startsTalkspurt, now: now)
         let header = RTPHeader(
             marker: startsTalkspurt, payloadType: copies.isEmpty ? configuration.payloadType : redPayloadType,
-            sequenceNumber: transmission.nextSequenceNumber,
-            timestamp: transmission.firstTimestamp.advanced(by: position), ssrc: ssrc)
+            sequenceNumber: sendStream.nextSequenceNumber,
+            timestamp: sendStream.firstTimestamp.advanced(by: position), ssrc: ssrc)
         putMedia(header, payload, with: copies, at: position)
         recentPayloads.insert(payload, at: position)
-        if transmission.packetCount == 0 { greetReceivers(at: now) }
+        if sendStream.packetCount == 0 { scheduleInitialReports(at: now) }
         let byteCount = outbox.media.count - RTPHeader.byteCount
         sentPackets.insert(header)
-        transmission.packetSent(header, payloadByteCount: byteCount, at: now)
+        sendStream.packetSent(header, payloadByteCount: byteCount, at: now)
         resendAllowance.charge(Double(byteCount), at: now)
         guard answers, !configuration.remotes.isEmpty else { return }
         let datagram = outbox.media
@@ -154,11 +154,11 @@ public struct RTPSession: ~Copyable, Sendable {
     public mutating func partnerMoved(to remote: Endpoint, accepting accepted: Set<IPAddress>, at now: Instant) {
         configuration.remotes = [remote]
         configuration.accepted = .only(accepted)
-        hurryReport(at: now)
+        expediteReport(at: now)
     }
 
     /// Says good-bye to all who hear from us. Nothing else should follow.
-    public mutating func leave(at now: Instant) { sayGoodbye(at: now) }
+    public mutating func leave(at now: Instant) { sendGoodbye(at: now) }
 
     // MARK: - Out
 

@@ -11,7 +11,7 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     /// For people, where the user gives one.
     public var name: String?
     /// What may be done against loss.
-    public var defence: LossProtectionConfiguration
+    public var lossProtection: LossProtectionConfiguration
     /// Whether we listen to a multicast group: then nobody is asked for anything.
     public var hearsGroup: Bool
 
@@ -33,7 +33,7 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     public init(
         remotes: [Endpoint] = [], accepted: Accepted = .anyone, payloadType: UInt8 = 111,
         acceptedPayloadTypes: Set<UInt8>? = nil, controlPort: ControlPort = .multiplexed,
-        name: String? = nil, defence: LossProtectionConfiguration = .init(), hearsGroup: Bool = false
+        name: String? = nil, lossProtection: LossProtectionConfiguration = .init(), hearsGroup: Bool = false
     ) {
         self.remotes = remotes
         self.accepted = accepted
@@ -41,7 +41,7 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         self.acceptedPayloadTypes = acceptedPayloadTypes ?? [payloadType]
         self.controlPort = controlPort
         self.name = name
-        self.defence = defence
+        self.lossProtection = lossProtection
         self.hearsGroup = hearsGroup
     }
 

@@ -5,7 +5,7 @@ internal import TenfourPackets
 struct Receiver: Sendable {
     let ssrc: SSRC
     var address: IPAddress
-    var abilities: Capabilities?
+    var capabilities: Capabilities?
     var roundTrip = RoundTrip()
     private(set) var lastReport: Instant
     /// Between its last two reports.
@@ -48,7 +48,7 @@ struct Receiver: Sendable {
     }
 
     /// As told last, without regard to what was before.
-    func toldLossShare(at now: Instant) -> Double {
+    func lastLossShare(at now: Instant) -> Double {
         guard let pattern, now - pattern.at < Self.worth else { return lossShare }
         return pattern.told
     }
@@ -92,7 +92,7 @@ struct Receivers: Sendable {
     }
 
     /// The times that were told of late and not yet sent back, at most so many: those that wait longest.
-    mutating func takeEchoes(limit: Int, at now: Instant) -> [TimeEcho] {
+    mutating func nextEchoes(limit: Int, at now: Instant) -> [TimeEcho] {
         toldTimes.removeAll { now - $0.at > Self.longestEcho }
         let echoes = toldTimes.prefix(limit).map { TimeEcho(teller: $0.ssrc, time: $0.time, delay: now - $0.at) }
         toldTimes.removeFirst(echoes.count)
@@ -120,16 +120,16 @@ struct Receivers: Sendable {
     }
 
     /// What all of them can do together; nil where somebody at these addresses does not say, and nobody says it for them.
-    func abilities(at addresses: Set<IPAddress>, otherwise told: Capabilities?) -> Capabilities? {
+    func capabilities(at addresses: Set<IPAddress>, otherwise told: Capabilities?) -> Capabilities? {
         var common: Capabilities?
         for address in addresses {
             let known = all.filter { $0.address == address }
             let reporting = known.filter(\.hasReported)
             let here = reporting.isEmpty ? known : reporting
-            let said = here.isEmpty ? [told] : here.map { $0.abilities ?? told }
-            for abilities in said {
-                guard let abilities else { return nil }
-                common = common.map { $0.common(with: abilities) } ?? abilities
+            let said = here.isEmpty ? [told] : here.map { $0.capabilities ?? told }
+            for capabilities in said {
+                guard let capabilities else { return nil }
+                common = common.map { $0.common(with: capabilities) } ?? capabilities
             }
         }
         return common
@@ -140,7 +140,7 @@ struct Receivers: Sendable {
         all.lazy.map { $0.loss(at: now) }.max { $0.share < $1.share } ?? (0, 1)
     }
 
-    func toldLossShare(at now: Instant) -> Double { all.lazy.map { $0.toldLossShare(at: now) }.max() ?? 0 }
+    func lastLossShare(at now: Instant) -> Double { all.lazy.map { $0.lastLossShare(at: now) }.max() ?? 0 }
 
     var standingRoundTrip: Duration? { all.lazy.compactMap(\.roundTrip.standing).max() }
 
@@ -153,7 +153,7 @@ struct Receivers: Sendable {
 extension Capabilities {
     fileprivate func common(with other: Self) -> Self {
         Capabilities(
-            answersNACK: answersNACK && other.answersNACK,
+            supportsNACK: supportsNACK && other.supportsNACK,
             redPayloadType: redPayloadType == other.redPayloadType ? redPayloadType : nil,
             depth: depth.map { min($0, other.depth ?? $0) } ?? other.depth,
             concealment: min(concealment, other.concealment))

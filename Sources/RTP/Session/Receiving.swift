@@ -18,7 +18,7 @@ extension RTPSession {
         var payload = header.payload
         var redundant: RedundantPayload?
         if !configuration.acceptedPayloadTypes.contains(header.payloadType) {
-            guard header.payloadType == configuration.defence.redPayloadType else {
+            guard header.payloadType == configuration.lossProtection.redPayloadType else {
                 return .discarded(.unknownPayloadType)
             }
             guard let blocks = try? RedundantPayload(parsing: datagram.extracting(header.payload)) else {
@@ -35,22 +35,22 @@ extension RTPSession {
             return .discarded(.malformedPayload)
         }
         guard payload.count <= Self.maximumPayloadByteCount else { return .discarded(.oversizedPayload) }
-        guard header.ssrc != ssrc else { return .discarded(meetOwnNumber(header, at: now)) }
+        guard header.ssrc != ssrc else { return .discarded(receiveOwnSSRC(header, at: now)) }
         switch admit(header.ssrc, from: sender, at: now) {
         case .refused(let reason):
             return .discarded(reason)
         case .source(let index):
             let origin = sources[index].packetArrived(header, opus.frameCount, byteCount: datagram.count, at: now)
-            guard sources[index].plausibility.take(opus.toc) else {
-                if sources[index].plausibility.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
+            guard sources[index].payloadDetector.take(opus.toc) else {
+                if sources[index].payloadDetector.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
                 return .discarded(.looksEncrypted)
             }
             var packet = MediaPacket(header: header, payload: payload, frameCount: opus.frameCount, origin: origin)
             if let redundant {
-                sources[index].takeCopies(redundant, of: datagram, header, into: &packet, configuration, at: now)
+                sources[index].addCopies(redundant, of: datagram, header, into: &packet, configuration, at: now)
             }
             ask(index, at: now)
-            greet(index, at: now)
+            scheduleInitialReport(index, at: now)
             return .media(packet)
         }
     }
@@ -68,7 +68,7 @@ extension RTPSession {
         guard var packets = try? RTCPCompound(parsing: datagram, allowsReducedSize: true) else {
             return .discarded(.malformedRTCP)
         }
-        (hasFreshReport, hasNewAbilities) = (false, false)
+        (hasFreshReport, hasNewCapabilities) = (false, false)
         var isWhole = true
         var isQuestion = false
         while true {
@@ -82,10 +82,10 @@ extension RTPSession {
         }
         // Questions are short and have bounds of their own: by them reports would seem to cost less than they do.
         if !isQuestion { schedule.observe(byteCount: datagram.count) }
-        tellFreshView()
-        tellNewReporters()
-        if hasFreshReport || hasNewAbilities { decide(isFresh: hasFreshReport, at: now) }
-        hurryReports(at: now)
+        reportReceiverView()
+        postNewReporters()
+        if hasFreshReport || hasNewCapabilities { decide(isFresh: hasFreshReport, at: now) }
+        expediteReportsOnLoss(at: now)
         return isWhole ? .control : .discarded(.malformedRTCP)
     }
 
@@ -129,46 +129,46 @@ extension RTPSession {
                 if let roundTrip = view.roundTrip { receiver.roundTrip.reported(roundTrip, at: now) }
             }
         }
-        tellFreshView()
-        freshView = (ssrc, view)
+        reportReceiverView()
+        pendingReceiverView = (ssrc, view)
     }
 
     /// When all is read that the datagram says of it.
-    private mutating func tellFreshView() {
-        guard var (receiver, view) = freshView else { return }
-        freshView = nil
-        let abilities =
-            receivers.all.first { $0.ssrc == receiver }?.abilities
-            ?? index(of: receiver).flatMap { sources[$0].abilities }
-        view.concealment = abilities?.concealment ?? .plain
-        transmission.lastView = view
+    private mutating func reportReceiverView() {
+        guard var (receiver, view) = pendingReceiverView else { return }
+        pendingReceiverView = nil
+        let capabilities =
+            receivers.all.first { $0.ssrc == receiver }?.capabilities
+            ?? index(of: receiver).flatMap { sources[$0].capabilities }
+        view.concealment = capabilities?.concealment ?? .plain
+        sendStream.lastReceiverView = view
         events.post(.receiverReported(receiver, view))
     }
 
     private mutating func take(_ report: ExtendedReport, from sender: Endpoint, at now: Instant) {
         guard report.sender != ssrc else { return }
-        takeClocks(report, from: sender, at: now)
+        readClocks(report, from: sender, at: now)
         guard isReceiver(sender) else { return }
         for case .voipMetrics(let metrics) in report.blocks where metrics.source == ssrc {
-            guard freshView?.receiver == report.sender else { continue }
-            freshView?.view.discardShare = Double(metrics.discardRate) / 256
+            guard pendingReceiverView?.receiver == report.sender else { continue }
+            pendingReceiverView?.view.discardShare = Double(metrics.discardRate) / 256
         }
         for case .lossRLE(let loss) in report.blocks where loss.source == ssrc && loss.thinning == 0 {
             hasFreshReport = true
             let summary = loss.summary
             receivers.update(report.sender, at: sender.address, now) { $0.take(summary, at: now) }
-            guard freshView?.receiver == report.sender else { continue }
-            freshView?.view.networkLossShare = summary.share
-            freshView?.view.burstLength = summary.meanBurstLength
+            guard pendingReceiverView?.receiver == report.sender else { continue }
+            pendingReceiverView?.view.networkLossShare = summary.share
+            pendingReceiverView?.view.burstLength = summary.meanBurstLength
         }
     }
 
     /// A name that a report leaves out is still the name: NAME need not be in each of them (RFC 3550 section 6.3.9). So it is
     /// with abilities.
     private mutating func take(_ chunk: SourceDescription.Chunk, from sender: Endpoint, at now: Instant) {
-        if let abilities = Capabilities(chunk), chunk.ssrc != ssrc {
-            if let index = index(of: chunk.ssrc, at: sender) { sources[index].abilities = abilities }
-            if isReceiver(sender) { noteAbilities(abilities, of: chunk.ssrc, at: sender.address, now) }
+        if let capabilities = Capabilities(chunk), chunk.ssrc != ssrc {
+            if let index = index(of: chunk.ssrc, at: sender) { sources[index].capabilities = capabilities }
+            if isReceiver(sender) { recordCapabilities(capabilities, of: chunk.ssrc, at: sender.address, now) }
         }
         if let name = chunk[.name]?.text ?? chunk.personalCanonicalName,
             reporters.named(chunk.ssrc, name, at: sender)
@@ -183,20 +183,22 @@ extension RTPSession {
         events.post(.sourceNamed(chunk.ssrc, name))
     }
 
-    private mutating func noteAbilities(_ abilities: Capabilities, of ssrc: SSRC, at address: IPAddress, _ now: Instant) {
+    private mutating func recordCapabilities(
+        _ capabilities: Capabilities, of ssrc: SSRC, at address: IPAddress, _ now: Instant
+    ) {
         var isNew = false
         receivers.update(ssrc, at: address, now) { receiver in
-            isNew = receiver.abilities != abilities
-            receiver.abilities = abilities
+            isNew = receiver.capabilities != capabilities
+            receiver.capabilities = capabilities
         }
-        if isNew { hasNewAbilities = true }
+        if isNew { hasNewCapabilities = true }
     }
 }
 
 extension Source {
     /// Adds to `packet` the copies of packets that have not come. A copy's packet is found by its time, which tells how many
     /// packets earlier it was sent only where the sound has no gap: not on the first packet of a talkspurt.
-    fileprivate mutating func takeCopies(
+    fileprivate mutating func addCopies(
         _ blocks: RedundantPayload, of datagram: Span<UInt8>, _ header: RTPHeader, into packet: inout MediaPacket,
         _ configuration: RTPSessionConfiguration, at now: Instant
     ) {
@@ -210,14 +212,14 @@ extension Source {
                 let opus = try? OpusPacket(parsing: datagram.extracting(start..<start + block.byteCount)),
                 opus.frameCount == frameCount
             else {
-                mending.strayCopyCount += 1
+                recovery.strayCopyCount += 1
                 continue
             }
-            trace.sawCopy(distance: distance, at: now)
+            trace.copySeen(distance: distance, at: now)
             let number = header.sequenceNumber.advanced(by: -distance)
             guard trace.wants(number, distance: distance) else { continue }
             trace.copyArrived(of: number, at: now)
-            mending.copyCount += 1
+            recovery.copyCount += 1
             packet.add(
                 copyOfPacketBefore: distance, age: block.age,
                 PacketDescription(offset: start, byteCount: block.byteCount, frameCount: frameCount))

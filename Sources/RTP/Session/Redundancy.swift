@@ -9,11 +9,11 @@ extension RTPSession {
         beside payloadByteCount: Int, at position: FrameCount, startsTalkspurt: Bool, now: Instant
     ) -> [RecentPayloads.Entry] {
         payloadAllowance.charge(Double(payloadByteCount), at: now)
-        guard !startsTalkspurt, !defence.copies.isEmpty else { return [] }
+        guard !startsTalkspurt, !lossProtection.copies.isEmpty else { return [] }
         var chosen: [RecentPayloads.Entry] = []
         var byteCount = payloadByteCount + RedundantPayload.headerByteCount(copies: 0)
-        for distance in defence.copies {
-            let age = FrameCount(distance * configuration.defence.frameCount.rawValue)
+        for distance in lossProtection.copies {
+            let age = FrameCount(distance * configuration.lossProtection.frameCount.rawValue)
             guard age <= RedundantPayload.maximumAge, let entry = recentPayloads.entry(at: position - age) else {
                 continue
             }

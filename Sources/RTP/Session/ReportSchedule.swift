@@ -16,7 +16,7 @@ struct ReportSchedule: Sendable {
     private var isFirst = true
 
     /// Who shares the bits.
-    struct Session {
+    struct Membership {
         /// Ourselves included.
         var memberCount: Int
         var senderCount: Int
@@ -42,10 +42,10 @@ struct ReportSchedule: Sendable {
     /// The others shall know something at `moment`: loss, or who we are. To one who is alone with us the first report need not
     /// wait (section 6.2), and another goes no sooner than half a second after the last (RFC 4585 section 3.4: immediate
     /// feedback). Among more, only the five seconds are waived: all reports together still take no more than their share.
-    mutating func hurry(_ session: Session, at moment: Instant) {
+    mutating func expedite(_ membership: Membership, at moment: Instant) {
         guard early == nil, regular != nil, let last else { return }
-        let isAlone = session.memberCount <= 2
-        let interval = isAlone ? Self.earlyInterval : max(Self.earlyInterval, .seconds(fairInterval(session)))
+        let isAlone = membership.memberCount <= 2
+        let interval = isAlone ? Self.earlyInterval : max(Self.earlyInterval, .seconds(fairInterval(membership)))
         early = isFirst && isAlone ? moment : max(moment, last + interval)
     }
 
@@ -55,34 +55,34 @@ struct ReportSchedule: Sendable {
         return beforeLast.map { lastPacket >= $0 } ?? true
     }
 
-    /// Begins to count, from joining the session or from a report that goes out at `now`. `chance` is any number.
-    mutating func arm(_ session: Session, at now: Instant, chance: UInt64) {
+    /// Begins to count, from joining the session or from a report that goes out at `now`. `random` is any number.
+    mutating func arm(_ membership: Membership, at now: Instant, random: UInt64) {
         if last != nil { isFirst = false }
         beforeLast = last
         last = now
-        memberCount = session.memberCount
+        memberCount = membership.memberCount
         early = nil
-        regular = now + interval(session, chance)
+        regular = now + interval(membership, random)
     }
 
     /// Whether a report is to go out at `now`. In a session that has grown it is put off (section 6.3.3).
-    mutating func isDue(_ session: Session, at now: Instant, chance: UInt64) -> Bool {
+    mutating func isDue(_ membership: Membership, at now: Instant, random: UInt64) -> Bool {
         guard let deadline, let last, deadline <= now else { return false }
         if let early, early <= now { return true }
-        memberCount = session.memberCount
-        let reconsidered = last + interval(session, chance)
+        memberCount = membership.memberCount
+        let reconsidered = last + interval(membership, random)
         guard reconsidered > now else { return true }
         regular = reconsidered
         return false
     }
 
     /// Somebody has left: those who stay may speak the sooner (section 6.3.4).
-    mutating func membersLeft(_ session: Session, at now: Instant) {
-        guard let deadline = regular, let last, session.memberCount < memberCount else { return }
-        let share = Double(session.memberCount) / Double(memberCount)
+    mutating func membersLeft(_ membership: Membership, at now: Instant) {
+        guard let deadline = regular, let last, membership.memberCount < memberCount else { return }
+        let share = Double(membership.memberCount) / Double(memberCount)
         regular = now + (deadline - now) * share
         self.last = now - (now - last) * share
-        memberCount = session.memberCount
+        memberCount = membership.memberCount
     }
 
     /// Learns from any report, sent or received, how large they are. No more than an Ethernet frame is believed.
@@ -93,23 +93,23 @@ struct ReportSchedule: Sendable {
 
     /// How long a member may be silent.
     func memberTimeout(listenerCount: Int, sourceCount: Int) -> Duration {
-        let session = Session(
+        let membership = Membership(
             memberCount: 1 + listenerCount + sourceCount, senderCount: sourceCount, isSender: false)
-        return .seconds(max(fairInterval(session), Self.minimum) * Self.patience)
+        return .seconds(max(fairInterval(membership), Self.minimum) * Self.patience)
     }
 
-    private func interval(_ session: Session, _ chance: UInt64) -> Duration {
-        let seconds = max(fairInterval(session), isFirst ? Self.minimum / 2 : Self.minimum)
-        let spread = 0.5 + Double(chance >> 11) / Double(1 << 53)
+    private func interval(_ membership: Membership, _ random: UInt64) -> Duration {
+        let seconds = max(fairInterval(membership), isFirst ? Self.minimum / 2 : Self.minimum)
+        let spread = 0.5 + Double(random >> 11) / Double(1 << 53)
         return .nanoseconds(Int64(seconds * spread / Self.compensation * 1e9))
     }
 
     /// In seconds. Where few send to many, the few have a quarter of the bits to themselves (section 6.3.1).
-    private func fairInterval(_ session: Session) -> Double {
-        var (count, bandwidth) = (session.memberCount, Self.bandwidth)
-        if session.senderCount * 4 <= session.memberCount {
-            count = session.isSender ? session.senderCount : session.memberCount - session.senderCount
-            bandwidth *= session.isSender ? 0.25 : 0.75
+    private func fairInterval(_ membership: Membership) -> Double {
+        var (count, bandwidth) = (membership.memberCount, Self.bandwidth)
+        if membership.senderCount * 4 <= membership.memberCount {
+            count = membership.isSender ? membership.senderCount : membership.memberCount - membership.senderCount
+            bandwidth *= membership.isSender ? 0.25 : 0.75
         }
         return averageByteCount * Double(count) / bandwidth
     }

@@ -7,41 +7,41 @@ extension RTPSession {
 
     mutating func armReports(at now: Instant) {
         guard configuration.controlPort != .none else { return }
-        schedule.arm(session(at: now), at: now, chance: identity.draw())
+        schedule.arm(membership(at: now), at: now, random: identity.draw())
     }
 
     mutating func reportWhenDue(at now: Instant) {
         guard let deadline = schedule.deadline, deadline <= now else { return }
         listeners.removeSilent(since: now - memberTimeout)
-        guard schedule.isDue(session(at: now), at: now, chance: identity.draw()) else { return }
+        guard schedule.isDue(membership(at: now), at: now, random: identity.draw()) else { return }
         report(at: now)
         armReports(at: now)
-        hurryReports(at: now)
+        expediteReportsOnLoss(at: now)
     }
 
     /// While packets are lost, ours or those of another, reports come twice a second between two, more seldom among more.
-    mutating func hurryReports(at now: Instant) {
+    mutating func expediteReportsOnLoss(at now: Instant) {
         var isLossy = lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false
         for index in sources.indices where !isLossy { isLossy = sources[index].trace.isLossy(at: now) }
-        if isLossy { hurryReport(at: now) }
+        if isLossy { expediteReport(at: now) }
     }
 
     /// In a group, the rules for all hold.
-    mutating func hurryReport(at moment: Instant) {
+    mutating func expediteReport(at moment: Instant) {
         guard !configuration.isGroup else { return }
-        schedule.hurry(session(at: moment), at: moment)
+        schedule.expedite(membership(at: moment), at: moment)
     }
 
     /// One who has never said anything, and one in a crowd, leaves without a word (RFC 3550 section 6.3.7).
-    mutating func sayGoodbye(at now: Instant) {
-        guard transmission.hasSpoken, session(at: now).memberCount < Self.crowd else { return }
+    mutating func sendGoodbye(at now: Instant) {
+        guard sendStream.hasSpoken, membership(at: now).memberCount < Self.crowd else { return }
         report(at: now, goodbye: Goodbye(sources: [ssrc]))
     }
 
-    func session(at now: Instant) -> ReportSchedule.Session {
-        let isSender = schedule.isSender(lastPacket: transmission.lastSent)
+    func membership(at now: Instant) -> ReportSchedule.Membership {
+        let isSender = schedule.isSender(lastPacket: sendStream.lastSent)
         let othersCount = sources.lazy.filter { $0.goodbye == nil }.count
-        return ReportSchedule.Session(
+        return ReportSchedule.Membership(
             memberCount: 1 + max(othersCount + listeners.count, configuration.remotes.count),
             senderCount: othersCount + (isSender ? 1 : 0), isSender: isSender)
     }
@@ -55,7 +55,7 @@ extension RTPSession {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !sources.isEmpty else { return }
         let compound = compound(at: now, goodbye: goodbye)
         schedule.observe(byteCount: compound.count)
-        transmission.hasSpoken = true
+        sendStream.hasSpoken = true
         var receivers = configuration.remotes
         for index in sources.indices where !receivers.contains(sources[index].endpoint) {
             if sources[index].spend(compound.count) { receivers.append(sources[index].endpoint) }
@@ -75,11 +75,11 @@ extension RTPSession {
         let blocks = nextBlocks(at: now)
         let description = SourceDescription(
             ssrc: ssrc, canonicalName: identity.canonicalName, name: configuration.name, tool: "tenfour",
-            extensions: [configuration.defence.abilities.item].compactMap { $0 })
+            extensions: [configuration.lossProtection.capabilities.item].compactMap { $0 })
         let details = details(on: blocks, at: now)
         return [UInt8](capacity: Self.maximumDatagramByteCount) { datagram in
-            if schedule.isSender(lastPacket: transmission.lastSent) {
-                transmission.report(from: ssrc, at: now, wallClock: wallClock(at: now), blocks).write(into: &datagram)
+            if schedule.isSender(lastPacket: sendStream.lastSent) {
+                sendStream.report(from: ssrc, at: now, wallClock: wallClock(at: now), blocks).write(into: &datagram)
             } else {
                 ReceiverReport(ssrc: ssrc, blocks: blocks).write(into: &datagram)
             }
@@ -99,7 +99,7 @@ extension RTPSession {
             let missingShare = source.played.missingShare(at: now)
             guard isLossy || missingShare > 0 else { continue }
             if isLossy { details.append(.lossRLE(source.trace.lossReport(on: source.ssrc))) }
-            var metrics = source.metrics(maximumDepth: configuration.defence.maximumDepth)
+            var metrics = source.metrics(maximumDepth: configuration.lossProtection.maximumDepth)
             metrics.discardRate = UInt8(clamping: Int((missingShare * 256).rounded(.up)))
             details.append(.voipMetrics(metrics))
         }

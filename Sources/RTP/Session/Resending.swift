@@ -24,49 +24,49 @@ extension RTPSession {
 
     /// Whether what we send can be asked for again.
     var answers: Bool {
-        let mode = configuration.defence.mode
+        let mode = configuration.lossProtection.mode
         return (mode == .auto || mode == .nack) && !configuration.isGroup && configuration.controlPort != .none
     }
 
     mutating func take(_ nack: GenericNACK, from sender: Endpoint, at now: Instant) {
         guard nack.media == ssrc, nack.sender != ssrc else { return }
-        transmission.resending.questionCount += 1
+        sendStream.retransmission.nackCount += 1
         guard answers, let remote = configuration.remotes.firstIndex(where: { $0.address == sender.address }),
             answerAllowance.spend(1, at: now), numberAllowance.spend(Double(nack.sequenceNumbers.count), at: now)
         else {
-            transmission.resending.refusedCount += nack.sequenceNumbers.count
+            sendStream.retransmission.refusedCount += nack.sequenceNumbers.count
             return
         }
         let interval = max((receivers.roundTrip(from: sender.address) ?? .zero) * 4 / 5, Self.shortestInterval)
-        for number in nack.sequenceNumbers { resend(number, to: remote, interval, at: now) }
+        for number in nack.sequenceNumbers { retransmit(number, to: remote, interval, at: now) }
     }
 
-    private mutating func resend(_ number: SequenceNumber, to remote: Int, _ interval: Duration, at now: Instant) {
+    private mutating func retransmit(_ number: SequenceNumber, to remote: Int, _ interval: Duration, at now: Instant) {
         guard let entry = sentDatagrams.entry(number, at: now) else {
-            transmission.resending.unknownCount += 1
+            sendStream.retransmission.unknownCount += 1
             return
         }
         let isTooSoon = entry.lastRemote == remote && entry.lastResent.map { now - $0 < interval } ?? false
         let payloadByteCount = entry.byteCount - RTPHeader.byteCount
-        guard !isTooSoon, entry.resentCount < Self.maximumResentCount,
+        guard !isTooSoon, entry.retransmittedCount < Self.maximumResentCount,
             resendAllowance.spend(Double(payloadByteCount), at: now)
         else {
-            transmission.resending.refusedCount += 1
+            sendStream.retransmission.refusedCount += 1
             return
         }
-        sentDatagrams.resent(number, to: remote, at: now)
-        transmission.resending.resentCount += 1
-        transmission.resending.byteCount += payloadByteCount
-        outbox.putResent(sentDatagrams.datagram(entry), to: configuration.remotes[remote])
+        sentDatagrams.retransmitted(number, to: remote, at: now)
+        sendStream.retransmission.retransmittedCount += 1
+        sendStream.retransmission.byteCount += payloadByteCount
+        outbox.putRetransmission(sentDatagrams.datagram(entry), to: configuration.remotes[remote])
     }
 }
 
 /// What was sent again of our stream, and what was not. Counts since the beginning.
-public struct ResendCounts: Hashable, Sendable {
+public struct RetransmissionCounts: Hashable, Sendable {
     /// Datagrams that asked.
-    public var questionCount = 0
+    public var nackCount = 0
     /// Packets sent again, and the bytes of their payload.
-    public var resentCount = 0
+    public var retransmittedCount = 0
     public var byteCount = 0
     /// Packets asked for that were never sent, or long ago.
     public var unknownCount = 0

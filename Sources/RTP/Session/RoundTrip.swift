@@ -27,7 +27,7 @@ struct RoundTrip: Hashable, Sendable {
     }
 
     /// From a question that was asked once to its answer.
-    mutating func answered(after duration: Duration, at now: Instant) {
+    mutating func measuredByNACK(after duration: Duration, at now: Instant) {
         guard duration >= .zero, duration <= Self.longest else { return }
         if let lastReport, now - lastReport < Self.worth { return }
         smooth(duration, at: now)

@@ -7,9 +7,9 @@ public struct SendStream: Hashable, Sendable {
     /// Payload only.
     public private(set) var byteCount = 0
     /// How the stream looked to whoever reported last.
-    public internal(set) var lastView: ReceiverView?
+    public internal(set) var lastReceiverView: ReceiverView?
     /// What was sent again. It does not count above.
-    public internal(set) var resending = ResendCounts()
+    public internal(set) var retransmission = RetransmissionCounts()
     private(set) var nextSequenceNumber: SequenceNumber
     let firstTimestamp: RTPTimestamp
     private var lastTimestamp: RTPTimestamp

@@ -13,7 +13,7 @@ package struct SentDatagrams: Sendable {
         var position: Int
         package var byteCount: Int
         var sentAt: Instant
-        var resentCount = 0
+        var retransmittedCount = 0
         var lastResent: Instant?
         /// To which remote.
         var lastRemote = 0
@@ -57,9 +57,9 @@ package struct SentDatagrams: Sendable {
         for index in start..<start + entry.byteCount { datagram.append(bytes[index]) }
     }
 
-    mutating func resent(_ sequenceNumber: SequenceNumber, to remote: Int, at now: Instant) {
+    mutating func retransmitted(_ sequenceNumber: SequenceNumber, to remote: Int, at now: Instant) {
         let place = place(of: sequenceNumber)
-        entries[place]?.resentCount += 1
+        entries[place]?.retransmittedCount += 1
         entries[place]?.lastResent = now
         entries[place]?.lastRemote = remote
     }

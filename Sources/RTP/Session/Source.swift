@@ -10,9 +10,9 @@ public struct Source: Sendable {
     /// What it says it is called, fit to be shown.
     public internal(set) var name: String?
     /// What it says it can do against loss; nil where it does not say.
-    public internal(set) var abilities: Capabilities?
+    public internal(set) var capabilities: Capabilities?
     /// What has been done against its losses.
-    public internal(set) var mending = RecoveryCounts()
+    public internal(set) var recovery = RecoveryCounts()
     /// Its last packet or report.
     public internal(set) var lastHeard: Instant
     let firstPacket: Instant
@@ -24,13 +24,13 @@ public struct Source: Sendable {
     var goodbye: (reason: String, at: Instant)?
     private var hasReported = false
     /// Whether it has had a first report of ours, or will.
-    var isGreeted = false
+    var hasInitialReport = false
     /// Bytes that came from `endpoint`, less those that went there: as no more than these are sent to an address that
     /// nobody typed, a forged one gains the forger nothing.
     private var credit = 0
 
     var trace = ArrivalTrace()
-    var plausibility = EncryptedPayloadDetector()
+    var payloadDetector = EncryptedPayloadDetector()
     var played = PlayedShare()
 
     /// Longer than Opus is silent within a talkspurt, which is 400 ms.
@@ -77,17 +77,17 @@ public struct Source: Sendable {
         if now - lastPacket >= Participant.pause { sendingSince = now }
         lastPacket = now
         credit = min(credit + byteCount, Self.maximumCredit)
-        let isResent = trace.isAnswer(header, at: now)
+        let isRetransmission = trace.isRetransmission(header, at: now)
         let reception = reception.packetArrived(
-            header.sequenceNumber, timestamp: header.timestamp, isResent: isResent, at: now)
-        trace.packetArrived(header, frameCount, reception, isResent: isResent, at: now)
+            header.sequenceNumber, timestamp: header.timestamp, isRetransmission: isRetransmission, at: now)
+        trace.packetArrived(header, frameCount, reception, isRetransmission: isRetransmission, at: now)
         // The second answer to a question that was asked twice says nothing of how long packets take.
-        return isResent || reception == .duplicate ? .resent : .original
+        return isRetransmission || reception == .duplicate ? .retransmitted : .original
     }
 
-    mutating func noteAnswers() {
-        mending.askedCount = trace.missing.askedCount
-        mending.answeredCount = trace.missing.answeredCount
+    mutating func recordRetransmissions() {
+        recovery.requestedCount = trace.missing.requestedCount
+        recovery.retransmittedCount = trace.missing.retransmittedCount
     }
 
     mutating func reportArrived(at now: Instant) {
@@ -119,16 +119,16 @@ extension Source {
     /// What its playout must leave room for.
     public var repair: RecoveryDelay { trace.repair }
     /// Whether its packets change their coding as only encrypted ones do. From then on nearly none is played.
-    public var looksEncrypted: Bool { plausibility.hasBeenDoubted }
+    public var looksEncrypted: Bool { payloadDetector.hasBeenDoubted }
 }
 
 /// What has been done against the losses of one source. Counts since the beginning.
 public struct RecoveryCounts: Hashable, Sendable {
     /// Packets asked for, and datagrams that asked.
-    public var askedCount = 0
-    public var questionCount = 0
+    public var requestedCount = 0
+    public var nackCount = 0
     /// Packets that came because they were asked for.
-    public var answeredCount = 0
+    public var retransmittedCount = 0
     /// Copies handed on in the place of packets that had not come.
     public var copyCount = 0
     /// Copies of no packet that could have been: their time does not fit.
@@ -138,9 +138,9 @@ public struct RecoveryCounts: Hashable, Sendable {
 
     /// Adds what was done at another time.
     public mutating func add(_ other: Self) {
-        askedCount += other.askedCount
-        questionCount += other.questionCount
-        answeredCount += other.answeredCount
+        requestedCount += other.requestedCount
+        nackCount += other.nackCount
+        retransmittedCount += other.retransmittedCount
         copyCount += other.copyCount
         strayCopyCount += other.strayCopyCount
     }

@@ -3,7 +3,7 @@ internal import TenfourPackets
 
 /// Who is there: sources come with their first packet, and go with a good-bye, in silence, or because others need the room.
 extension RTPSession {
-    enum JoinHandshake {
+    enum SourceLookup {
         case source(Int)
         case refused(DiscardReason)
     }
@@ -16,7 +16,7 @@ extension RTPSession {
     }
 
     /// Who a packet of media comes from.
-    mutating func admit(_ ssrc: SSRC, from sender: Endpoint, at now: Instant) -> JoinHandshake {
+    mutating func admit(_ ssrc: SSRC, from sender: Endpoint, at now: Instant) -> SourceLookup {
         if let index = index(of: ssrc) {
             return sources[index].sends(from: sender, at: now) ? .source(index) : .refused(.collision)
         }
@@ -54,7 +54,7 @@ extension RTPSession {
             sources[index].goodbye = (reason, now)
             watch(sources[index])
         }
-        schedule.membersLeft(session(at: now), at: now)
+        schedule.membersLeft(membership(at: now), at: now)
     }
 
     mutating func removeGoneSources(at now: Instant) {
@@ -70,7 +70,7 @@ extension RTPSession {
     /// A packet with our SSRC has come (RFC 3550 section 8.2): our own, looped, or that of another station which chose
     /// the same. For the latter we say good-bye under the old SSRC and take a new one, at most once in
     /// `collisionInterval`.
-    mutating func meetOwnNumber(_ header: RTPHeader, at now: Instant) -> DiscardReason {
+    mutating func receiveOwnSSRC(_ header: RTPHeader, at now: Instant) -> DiscardReason {
         guard !sentPackets.contains(header) else { return .loop }
         if let lastCollision, now - lastCollision < Self.collisionInterval { return .collision }
         lastCollision = now
@@ -81,12 +81,12 @@ extension RTPSession {
     /// Says good-bye under our SSRC, which is another station's, and takes a new one: `identityChanged` tells which. For a
     /// caller who knows of it by other ways than packets.
     public mutating func takeAnotherSSRC(at now: Instant) {
-        sayGoodbye(at: now)
+        sendGoodbye(at: now)
         let old = ssrc
         repeat {
             identity.ssrc = SSRC(UInt32(truncatingIfNeeded: identity.draw()))
         } while ssrc == old || index(of: ssrc) != nil
-        transmission.beginAnew()
+        sendStream.beginAnew()
         sentDatagrams.removeAll()
         events.post(.identityChanged(ssrc))
     }

@@ -32,9 +32,9 @@ extension LinkTestResult {
                 + "take a lower bit rate (-b \(bitRate > 16_000 ? "16k" : "8k")) or stop what else uses it"
         }
         let remedy =
-            defence.isNone
+            lossProtection.isNone
             ? "let --defence auto or --expect-loss \(Int((lossShare * 100).rounded(.up))) send more than once"
-            : "the defence (\(defence)) recovers \(mendsMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
+            : "the defence (\(lossProtection)) recovers \(mendsMost ? "most" : "a part") of it; on wireless, come closer, choose another channel, or take a cable"
         if let burstLength, burstLength >= 2 {
             let inARow = JSON.decimal(burstLength, places: 1).line
             let patience =

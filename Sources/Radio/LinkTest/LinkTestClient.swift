@@ -38,7 +38,7 @@ public struct LinkTestClient: ~Copyable {
     private let question: UInt64
     private var answer: UInt64 = 0
     private var hasAnswer = false
-    private var station: RTPSession
+    private var session: RTPSession
     private let firstTimestamp: RTPTimestamp
     private var receiver: SimulatedReceiver
     private var speech: SpeechSource
@@ -61,7 +61,7 @@ public struct LinkTestClient: ~Copyable {
         public var duration = Duration.seconds(10)
         public var coding = CodingSettings()
         public var playout = PlayoutSettings()
-        public var defence = LossProtectionConfiguration()
+        public var lossProtection = LossProtectionConfiguration()
 
         public init(host: Endpoint, speech: [Float]) {
             self.host = host
@@ -81,25 +81,25 @@ public struct LinkTestClient: ~Copyable {
         _ configuration: Configuration, identity: Identity, at now: Instant,
         hear: ((Span<Float>, SimulatedReceiver.Pull) -> Void)? = nil
     ) throws(RadioError) {
-        var defence = configuration.defence
-        defence.bitRate = configuration.coding.bitRate
-        let station = RTPSessionConfiguration(
+        var lossProtection = configuration.lossProtection
+        lossProtection.bitRate = configuration.coding.bitRate
+        let session = RTPSessionConfiguration(
             remotes: [configuration.host], accepted: .only([configuration.host.address]), name: "radiocheck",
-            defence: defence)
+            lossProtection: lossProtection)
         var own = identity
         own.ssrc = SSRC(~identity.ssrc.rawValue)
         own.seed = ~identity.seed
         own.canonicalName += "-listener"
         let receiver = try SimulatedReceiver(
-            of: identity.ssrc, station: RTPSession(identity: own, configuration: station, at: now),
+            of: identity.ssrc, session: RTPSession(identity: own, configuration: session, at: now),
             playout: configuration.playout)
         let speech = try SpeechSource(configuration.speech, coding: configuration.coding)
         self.receiver = receiver
         self.speech = speech
-        self.station = RTPSession(identity: identity, configuration: station, at: now)
+        self.session = RTPSession(identity: identity, configuration: session, at: now)
         self.configuration = configuration
         self.hear = hear
-        lastDefence = self.station.defence
+        lastDefence = self.session.lossProtection
         firstTimestamp = identity.firstTimestamp
         question = identity.seed
         beginning = now
@@ -148,9 +148,9 @@ public struct LinkTestClient: ~Copyable {
         switch state {
         case .greeting: return false
         case .speaking(true), .waiting(true), .over(.heard):
-            return station.nextDatagram(into: &buffer) != nil || receiver.nextDatagram(into: &buffer) != nil
+            return session.nextDatagram(into: &buffer) != nil || receiver.nextDatagram(into: &buffer) != nil
         case .speaking, .waiting, .over:
-            return station.nextDatagram(into: &buffer) != nil
+            return session.nextDatagram(into: &buffer) != nil
         }
     }
 
@@ -163,7 +163,7 @@ public struct LinkTestClient: ~Copyable {
         case .waiting: own = start + configuration.duration + Self.grace
         case .over: return nil
         }
-        return [station.nextDeadline, receiver.nextDeadline].reduce(own) { min($0, $1 ?? $0) }
+        return [session.nextDeadline, receiver.nextDeadline].reduce(own) { min($0, $1 ?? $0) }
     }
 
     /// How it went, once it is over.
@@ -174,9 +174,9 @@ public struct LinkTestClient: ~Copyable {
         if let away = transits.quantile(0) { quality?.setRoundTrip(away) }
         return LinkTestResult(
             sentCount: packetCount, quality: quality,
-            roundTrip: isReturned ? transits : nil, view: isReturned ? nil : station.transmission.lastView,
-            defence: lastDefence, bitRate: configuration.coding.bitRate,
-            maximumDepth: configuration.defence.maximumDepth)
+            roundTrip: isReturned ? transits : nil, view: isReturned ? nil : session.sendStream.lastReceiverView,
+            lossProtection: lastDefence, bitRate: configuration.coding.bitRate,
+            maximumDepth: configuration.lossProtection.maximumDepth)
     }
 
     // MARK: - Greeting
@@ -186,7 +186,8 @@ public struct LinkTestClient: ~Copyable {
         guard now - beginning < Self.patience else { return begin(isReturned: false, at: now) }
         greetings.append(
             hasAnswer
-                ? LinkTestPacket(.confirmation, question: question, answer: answer) : LinkTestPacket(.hello, question: question))
+                ? LinkTestPacket(.confirmation, question: question, answer: answer)
+                : LinkTestPacket(.hello, question: question))
         self.nextGreeting = now + Self.greetingInterval
     }
 
@@ -215,12 +216,13 @@ public struct LinkTestClient: ~Copyable {
 
     private mutating func speak(_ isReturned: Bool, at now: Instant) {
         while nextPacket <= now, nextPacket <= start + configuration.duration {
-            let defence = station.defence
-            lastDefence = defence
+            let lossProtection = session.lossProtection
+            lastDefence = lossProtection
             let packet = speech.next(
-                bitRate: defence.bitRate, inBandFEC: defence.inBandFEC, expectedLoss: defence.expectedLoss)
+                bitRate: lossProtection.bitRate, inBandFEC: lossProtection.inBandFEC,
+                expectedLoss: lossProtection.expectedLoss)
             let position = FrameCount(packetCount * SpeechSource.frameCount.rawValue)
-            station.send(packet.span, at: position, startsTalkspurt: packetCount == 0, now: now)
+            session.send(packet.span, at: position, startsTalkspurt: packetCount == 0, now: now)
             packetCount += 1
             // One at a time: the station keeps no more.
             return
@@ -231,15 +233,15 @@ public struct LinkTestClient: ~Copyable {
     private mutating func hear(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         attend(at: now)
         measure(datagram, at: now)
-        _ = station.receive(datagram, from: sender, at: now)
+        _ = session.receive(datagram, from: sender, at: now)
         receiver.receive(datagram, from: sender, at: now)
-        while station.nextEvent() != nil {}
+        while session.nextEvent() != nil {}
     }
 
     /// How long the packet was away. Resends count as well, and show: they were away longer.
     private mutating func measure(_ datagram: Span<UInt8>, at now: Instant) {
         guard datagram.count >= 2, !RTCPCompound.isRTCP(secondByte: datagram[1]),
-            let header = try? RTPHeader(parsing: datagram), header.ssrc == station.ssrc
+            let header = try? RTPHeader(parsing: datagram), header.ssrc == session.ssrc
         else { return }
         let frames = header.timestamp.distance(after: firstTimestamp) + SpeechSource.frameCount
         let transit = now - (start + frames.duration())
@@ -248,9 +250,9 @@ public struct LinkTestClient: ~Copyable {
 
     /// Sees to what is due at both stations, and plays what is due.
     private mutating func attend(at now: Instant) {
-        if let deadline = station.nextDeadline, deadline <= now { station.timeElapsed(at: now) }
+        if let deadline = session.nextDeadline, deadline <= now { session.timeElapsed(at: now) }
         if let deadline = receiver.nextDeadline, deadline <= now { receiver.timeElapsed(at: now) }
-        while station.nextEvent() != nil {}
+        while session.nextEvent() != nil {}
         let hear = hear
         receiver.play(until: now) { hear?($0, $1) }
     }
@@ -259,8 +261,8 @@ public struct LinkTestClient: ~Copyable {
         let hear = hear
         receiver.play(until: now) { hear?($0, $1) }
         let hasComeBack = isReturned && receiver.now != nil
-        state = .over(hasComeBack ? .heard : station.transmission.lastView == nil ? .unanswered : .reported)
-        station.leave(at: now)
+        state = .over(hasComeBack ? .heard : session.sendStream.lastReceiverView == nil ? .unanswered : .reported)
+        session.leave(at: now)
         if isReturned { greetings.append(LinkTestPacket(.farewell, question: question, answer: answer)) }
     }
 }

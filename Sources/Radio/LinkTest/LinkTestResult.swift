@@ -13,7 +13,7 @@ public struct LinkTestResult: Sendable {
     /// What the other end reported last.
     public var view: ReceiverView?
     /// What was done against loss in the end.
-    public var defence: LossProtection
+    public var lossProtection: LossProtection
     /// In bit/s.
     public var bitRate: Int
     /// What playout was allowed, so that lost packets can be asked for.
@@ -40,7 +40,7 @@ public struct LinkTestResult: Sendable {
         return EModel(
             delay: (view.roundTrip ?? .zero) / 2, lossShare: lossShare,
             burstRatio: (view.burstLength ?? 1) * (1 - lossShare), missingShare: view.discardShare ?? 0,
-            codec: .opus(bitRate: defence.bitRate, deepShare: view.concealment == .deep ? 1 : 0))
+            codec: .opus(bitRate: lossProtection.bitRate, deepShare: view.concealment == .deep ? 1 : 0))
     }
 }
 
@@ -49,7 +49,7 @@ extension LinkTestResult {
     public var members: [(String, JSON)] {
         var members: [(String, JSON)] = [
             ("score", .decimal(score, places: 2)), ("rating", .decimal(model?.rating, places: 1)),
-            ("sent_packets", .integer(sentCount)), ("defence", .text("\(defence)")),
+            ("sent_packets", .integer(sentCount)), ("defence", .text("\(lossProtection)")),
             ("advice", .list(advice.map { .text($0) })),
         ]
         if let roundTrip {

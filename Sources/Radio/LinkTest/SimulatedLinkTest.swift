@@ -64,11 +64,11 @@ public struct SimulatedLinkTest: ~Copyable {
             guard let due else { return }
             switch due.address {
             case .there:
-                var isAnswered = false
+                var isResponsive = false
                 let answer = [UInt8](capacity: 2_048) {
-                    isAnswered = answerer.receive(datagram.span, from: Self.askerEndpoint, at: now, answer: &$0)
+                    isResponsive = answerer.receive(datagram.span, from: Self.askerEndpoint, at: now, answer: &$0)
                 }
-                if isAnswered { send(answer, .back) }
+                if isResponsive { send(answer, .back) }
             case .back:
                 asker.receive(datagram.span, from: Self.answererEndpoint, at: now)
                 settle()

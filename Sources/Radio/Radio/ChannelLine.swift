@@ -10,9 +10,9 @@ internal import TenfourUV
 final class ChannelLine {
     private var channel: Channel
     private let relay: OwnRelay?
-    private let finder: HostTracker?
+    private let tracker: HostTracker?
     private let clockTrust: ClockTrust
-    private var lastClockLook: Instant
+    private var lastClockReading: Instant
     private var bytes: [UInt8] = []
     private var opened: [UInt8] = []
 
@@ -23,13 +23,13 @@ final class ChannelLine {
         settings.suite.prepare()
         var generator = CSPRNG()
         relay = settings.relay == nil ? OwnRelay(settings.keys, at: local, now, Self.clock, using: &generator) : nil
-        finder = settings.relay.flatMap { relay in
+        tracker = settings.relay.flatMap { relay in
             relay.host.map {
                 HostTracker(
                     $0, port: relay.endpoints[0].port, every: Self.findInterval, atMost: Self.findInterval, at: now)
             }
         }
-        lastClockLook = now
+        lastClockReading = now
         clockTrust = settings.clock
         var configuration = ChannelConfiguration(
             keys: settings.keys, role: settings.role, relay: settings.relay?.id ?? RelayID(host: "", port: local.port),
@@ -38,7 +38,8 @@ final class ChannelLine {
             isSynchronised: settings.clock.isSynchronised)
         configuration.name = settings.name
         channel = Channel(
-            configuration, ssrc: ssrc, at: now, clock: Self.clock, suspended: RealTimeClock.suspended, using: &generator)
+            configuration, ssrc: ssrc, at: now, clock: Self.clock, suspended: RealTimeClock.suspended, using: &generator
+        )
         bytes.reserveCapacity(Channel.maximumDatagramByteCount)
         opened.reserveCapacity(Channel.maximumDatagramByteCount)
     }
@@ -61,7 +62,7 @@ final class ChannelLine {
     }
 
     /// Sends what is to go out until there is no more.
-    func settle(at now: Instant, hand: Protection.Hand, send: Protection.Send) {
+    func flush(at now: Instant, hand: Protection.Hand, send: Protection.Send) {
         var isQuiet = false
         while !isQuiet {
             isQuiet = true
@@ -88,24 +89,24 @@ final class ChannelLine {
         relay?.timeElapsed(at: now)
     }
 
-    /// To be called several times a second: sees what time it is, and where the relay is. `settle` is to follow.
-    func look(at now: Instant) {
+    /// To be called several times a second: sees what time it is, and where the relay is. `flush` is to follow.
+    func poll(at now: Instant) {
         // The wall clock may be set, or be called synchronised.
-        if now - lastClockLook >= Self.clockLookInterval {
-            lastClockLook = now
+        if now - lastClockReading >= Self.clockInterval {
+            lastClockReading = now
             channel.suspended = RealTimeClock.suspended
-            channel.clockIs(Self.clock, isSynchronised: clockTrust.isSynchronised, at: now)
-            relay?.clockIs(Self.clock, at: now)
+            channel.setClock(Self.clock, isSynchronised: clockTrust.isSynchronised, at: now)
+            relay?.setClock(Self.clock, at: now)
         }
-        if let endpoints = finder?.look(isReached: channel.isJoined, at: now) {
-            channel.relayIs(at: endpoints, now)
+        if let endpoints = tracker?.look(isReached: channel.isJoined, at: now) {
+            channel.setRelay(at: endpoints, now)
         }
     }
 
     private static var clock: WallClock { WallClock(milliseconds: RealTimeClock.milliseconds) }
     /// The least time between two questions to a name server where the relay is.
     static let findInterval = Duration.seconds(30)
-    private static let clockLookInterval = Duration.seconds(1)
+    private static let clockInterval = Duration.seconds(1)
 
     var nextDeadline: Instant? {
         [channel.nextDeadline, relay?.nextDeadline].compactMap { $0 }.min()
@@ -123,9 +124,9 @@ final class ChannelLine {
     func nextEvent() -> ChannelEvent? { channel.nextEvent() }
 
     /// The station's SSRC is another one from now on.
-    func ssrcIs(_ ssrc: SSRC) { channel.ssrc = ssrc }
+    func setSSRC(_ ssrc: SSRC) { channel.ssrc = ssrc }
 
-    /// Tells the relay, or the members, that we go. `settle` is to follow, and nothing else.
+    /// Tells the relay, or the members, that we go. `flush` is to follow, and nothing else.
     func leave(at now: Instant) {
         channel.leave(at: now)
         relay?.stop(at: now)
@@ -152,7 +153,7 @@ final class ChannelLine {
             var kind: Channel.Opened?
             opened.append(addingCapacity: Channel.maximumDatagramByteCount) { kind = channel.nextOpened(into: &$0) }
             if kind == nil { break }
-            hand(opened.span, Channel.stationEndpoint)
+            hand(opened.span, Channel.sessionEndpoint)
         }
         return switch reception {
         case .discarded(.stranger), .discarded(.malformed), .discarded(.forged), .discarded(.unopened): false

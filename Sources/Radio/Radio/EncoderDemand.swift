@@ -13,11 +13,13 @@ struct EncoderDemand: BitwiseCopyable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// What `defence` needs, beside what was set for good in `coding`.
-    init(_ defence: LossProtection, _ coding: CodingSettings) {
+    /// What `lossProtection` needs, beside what was set for good in `coding`.
+    init(_ lossProtection: LossProtection, _ coding: CodingSettings) {
         let isAlwaysOn = coding.fec == .on
-        let loss = defence.inBandFEC ? defence.expectedLoss : isAlwaysOn ? coding.expectedLoss : 0
-        rawValue = UInt64(max(defence.bitRate, 1)) << 16 | UInt64(loss) << 8 | (defence.inBandFEC || isAlwaysOn ? 1 : 0)
+        let loss = lossProtection.inBandFEC ? lossProtection.expectedLoss : isAlwaysOn ? coding.expectedLoss : 0
+        rawValue =
+            UInt64(max(lossProtection.bitRate, 1)) << 16 | UInt64(loss) << 8
+            | (lossProtection.inBandFEC || isAlwaysOn ? 1 : 0)
     }
 
     @_noAllocation @_noLocks

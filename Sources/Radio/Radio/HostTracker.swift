@@ -63,7 +63,7 @@ final class HostTracker {
     }
 
     /// Whether no answer is awaited.
-    var isAnswered: Bool {
+    var isResponsive: Bool {
         answer.withLock { if case .awaited = $0 { false } else { true } }
     }
 

@@ -32,10 +32,10 @@ extension NetworkLoop {
     ) throws(NetworkError) -> UDPSocket? {
         var above = media
         above.port &+= 1
-        if configuration.station.controlPort == .next {
+        if configuration.rtpSession.controlPort == .next {
             return try UDPSocket(on: loop, bindingTo: above, options: options)
         }
-        let isPartners = configuration.station.remotes.contains { $0.port == above.port && $0.address.isLocal }
+        let isPartners = configuration.rtpSession.remotes.contains { $0.port == above.port && $0.address.isLocal }
         guard configuration.output != nil, media.port.isMultiple(of: 2), !isPartners else { return nil }
         var options = options
         options.takesYieldedPort = false

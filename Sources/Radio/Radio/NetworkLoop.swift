@@ -19,7 +19,7 @@ internal import TenfourUV
     private let loop: EventLoop
     private let media: UDPSocket
     private let control: UDPSocket?
-    private var station: RTPSession
+    private var rtpSession: RTPSession
     private let protection: Protection
     private let coding: CodingSettings
     /// What shares the media's port comes from there, too: who stands between us knows of no other.
@@ -36,10 +36,10 @@ internal import TenfourUV
     private var played: LatestReader<PlaybackReport>?
     private let limits: Limits
 
-    private var stationTimer: LoopTimer?
-    private var lookTimer: LoopTimer?
-    private var lastLook = Instant.start
-    private var lastLookAbove: Instant?
+    private var sessionTimer: LoopTimer?
+    private var pollTimer: LoopTimer?
+    private var lastPoll = Instant.start
+    private var lastPortCheck: Instant?
     private var start = Instant.start
     private let datagram: UnsafeMutableBufferPointer<UInt8>
     private var unopenedCount = 0
@@ -66,7 +66,7 @@ internal import TenfourUV
 
     /// How often we look up from the packets. While some come they bring the moment with them; a timer that wakes us for
     /// it alone comes later, and only when none do.
-    private static let lookInterval = Duration.milliseconds(100)
+    private static let pollInterval = Duration.milliseconds(100)
     private static let longestInterval = Duration.milliseconds(150)
     /// How often strangers can make us look who has the port above, and for how long we keep the media of one who took it.
     private static let aboveInterval = Duration.milliseconds(500)
@@ -91,8 +91,8 @@ internal import TenfourUV
         let (seconds, nanoseconds) = RealTimeClock.sinceEpoch
         let wallClock = NTPTime(secondsSince1970: seconds, nanoseconds: nanoseconds).advanced(by: .start - loop.now)
         let identity = Identity.random(wallClock: wallClock, using: &generator)
-        let configured = configuration.stationAsCoded
-        station = RTPSession(identity: identity, configuration: configured, at: loop.now)
+        let configured = configuration.rtpSessionAsCoded
+        rtpSession = RTPSession(identity: identity, configuration: configured, at: loop.now)
         protection = try Self.protection(configuration, ssrc: identity.ssrc, local: localEndpoint, at: loop.now)
         if case .channel = configuration.protection { absence = .nobodyAnswers }
         coding = configuration.coding
@@ -128,22 +128,22 @@ internal import TenfourUV
         media.receive { [unowned self] datagram, sender, now in receive(datagram, from: sender, at: now) }
         control?.receive { [unowned self] datagram, sender, now in receiveAbove(datagram, from: sender, at: now) }
         do throws(NetworkError) {
-            stationTimer = try loop.makeTimer { [unowned self] in
+            sessionTimer = try loop.makeTimer { [unowned self] in
                 let now = loop.now
-                station.timeElapsed(at: now)
+                rtpSession.timeElapsed(at: now)
                 protection.channel?.timeElapsed(at: now)
-                settle()
+                flush()
             }
-            lookTimer = try loop.makeTimer { [unowned self] in look(at: loop.now) }
+            pollTimer = try loop.makeTimer { [unowned self] in poll(at: loop.now) }
         } catch {
             return state.fail(RadioError(error))
         }
-        look(at: start)
-        settle()
+        poll(at: start)
+        flush()
         loop.run()
         publish()
-        stationTimer?.close()
-        lookTimer?.close()
+        sessionTimer?.close()
+        pollTimer?.close()
         media.close()
         control?.close()
         loop.close(wakeup)
@@ -154,27 +154,27 @@ internal import TenfourUV
         let isForUs = protection.receive(
             datagram, from: sender, at: now, hand: { take($0, from: $1, at: now) }, send: { send($0, to: $1) })
         if !isForUs { unopenedCount += 1 }
-        settle()
-        if now - lastLook >= Self.lookInterval { look(at: now) }
+        flush()
+        if now - lastPoll >= Self.pollInterval { poll(at: now) }
     }
 
     /// A datagram has come to the port above.
     private func receiveAbove(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         let isControl = datagram.count > 1 && RTCPCompound.isRTCP(secondByte: datagram[1])
-        if isControl || sendsControlApart { receive(datagram, from: sender, at: now) } else { lookAbove(at: now) }
+        if isControl || sendsControlApart { receive(datagram, from: sender, at: now) } else { checkPortAbove(at: now) }
     }
 
     /// What is no report has come to the port above: gives the port up where another station of this machine has taken it for its
     /// media. The kernel prefers the socket whose address is the more exact, and ours may be. A stray datagram changes nothing.
-    private func lookAbove(at now: Instant) {
-        guard let control, lastLookAbove.map({ now - $0 >= Self.aboveInterval }) ?? true else { return }
-        lastLookAbove = now
+    private func checkPortAbove(at now: Instant) {
+        guard let control, lastPortCheck.map({ now - $0 >= Self.aboveInterval }) ?? true else { return }
+        lastPortCheck = now
         if control.isPortShared { control.close() }
     }
 
     /// A datagram of the plain kind.
     private func take(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
-        let reception = station.receive(datagram, from: sender, at: now)
+        let reception = rtpSession.receive(datagram, from: sender, at: now)
         if let partner, !reception.isDiscarded { partner.heard(at: now) }
         if case .media(let packet) = reception {
             heardAnyone = true
@@ -187,14 +187,14 @@ internal import TenfourUV
     private func woken() {
         let now = loop.now
         drain(at: now)
-        if controls.stops || now - lastLook >= Self.lookInterval { look(at: now) }
+        if controls.stops || now - lastPoll >= Self.pollInterval { poll(at: now) }
     }
 
     private func drain(at now: Instant) {
         while outgoing.pop({ packet in
-            station.send(
+            rtpSession.send(
                 packet.packet.payload, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
-        }) { settle() }
+        }) { flush() }
     }
 
     private func pass(_ fill: (inout IncomingPacket) -> Void) {
@@ -202,27 +202,27 @@ internal import TenfourUV
     }
 
     /// After each input: send what the station and the channel have to say, pass their events on, arm the timer.
-    private func settle() {
+    private func flush() {
         let now = loop.now
         sendDatagrams(at: now)
-        if let channel = protection.channel { settle(channel, at: now) }
-        while let event = station.nextEvent() {
+        if let channel = protection.channel { flush(channel, at: now) }
+        while let event = rtpSession.nextEvent() {
             if case .sourceLeft(let ssrc, let reason) = event {
                 wasLeftInSilence = reason == nil
                 pass { $0.set(.goodbye, of: ssrc) }
             }
-            if case .identityChanged(let ssrc) = event { protection.channel?.ssrcIs(ssrc) }
+            if case .identityChanged(let ssrc) = event { protection.channel?.setSSRC(ssrc) }
             state.post(event)
         }
-        if station.defence != demanded { demand(station.defence) }
-        let deadline = [station.nextDeadline, protection.channel?.nextDeadline].compactMap { $0 }.min()
-        if let deadline { stationTimer?.arm(at: deadline) }
+        if rtpSession.lossProtection != demanded { applyLossProtection(rtpSession.lossProtection) }
+        let deadline = [rtpSession.nextDeadline, protection.channel?.nextDeadline].compactMap { $0 }.min()
+        if let deadline { sessionTimer?.arm(at: deadline) }
     }
 
     private func sendDatagrams(at now: Instant) {
         while true {
             var output = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
-            let destination = station.nextDatagram(into: &output)
+            let destination = rtpSession.nextDatagram(into: &output)
             if let destination { protection.send(&output, to: destination, at: now) { send($0, to: $1) } }
             _ = unsafe output.finalize(for: datagram)
             if destination == nil { return }
@@ -235,14 +235,14 @@ internal import TenfourUV
     }
 
     /// What the channel brings may make the station say something, and the other way round.
-    private func settle(_ channel: ChannelLine, at now: Instant) {
-        var hasHanded = true
-        while hasHanded {
-            hasHanded = false
-            channel.settle(
+    private func flush(_ channel: ChannelLine, at now: Instant) {
+        var hasOpened = true
+        while hasOpened {
+            hasOpened = false
+            channel.flush(
                 at: now,
                 hand: {
-                    hasHanded = true
+                    hasOpened = true
                     take($0, from: $1, at: now)
                 }, send: { send($0, to: $1) })
             while let event = channel.nextEvent() { tell(event, at: now) }
@@ -258,7 +258,7 @@ internal import TenfourUV
             hasJoined = true
             absence = nil
             controls.isConnected.store(true, ordering: .releasing)
-        case .ssrcIsTaken: station.takeAnotherSSRC(at: now)
+        case .ssrcIsTaken: rtpSession.takeAnotherSSRC(at: now)
         case .lost: absence = .nobodyAnswers
         case .limited, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: break
         case .refused(let reason), .closed(let reason):
@@ -271,28 +271,28 @@ internal import TenfourUV
     }
 
     /// The encoder is left as it was set until there is loss to do something about.
-    private func demand(_ defence: LossProtection) {
-        demanded = defence
-        controls.encoderDemand.store(EncoderDemand(defence, coding).rawValue, ordering: .relaxed)
+    private func applyLossProtection(_ lossProtection: LossProtection) {
+        demanded = lossProtection
+        controls.encoderDemand.store(EncoderDemand(lossProtection, coding).rawValue, ordering: .relaxed)
     }
 
     /// Tell how it goes, and see whether it is over.
-    private func look(at now: Instant) {
-        lastLook = now
-        lookTimer?.arm(at: now + Self.longestInterval)
+    private func poll(at now: Instant) {
+        lastPoll = now
+        pollTimer?.arm(at: now + Self.longestInterval)
         if let channel = protection.channel {
             channel.microphone(isOpen: sends && controls.isMicrophoneOpen.load(ordering: .relaxed), at: now)
             let page = controls.listenerPage.exchange(-1, ordering: .relaxed)
             if page >= 0 { channel.requestListeners(from: page, at: now) }
-            channel.look(at: now)
-            settle()
+            channel.poll(at: now)
+            flush()
         }
-        if let found = partner?.look(at: now) { partnerIs(at: found, now) }
+        if let found = partner?.look(at: now) { partnerResolved(at: found, now) }
         publish()
         refusals?.look(media.statistics, at: now)
-        let sources = station.sources
+        let sources = rtpSession.sources
         for index in sources.indices { tell(sources[index].repair, of: sources[index].ssrc) }
-        let isLeft = limits.endsWithLastSource && heardAnyone && station.sources.isEmpty && state.isSilent
+        let isLeft = limits.endsWithLastSource && heardAnyone && rtpSession.sources.isEmpty && state.isSilent
         let isDone =
             limits.duration.map { now - start >= $0 } ?? false
             || limits.endsWithInput && controls.hasInputEnded.load(ordering: .acquiring)
@@ -301,22 +301,22 @@ internal import TenfourUV
         if !controls.stops, isDone || wasLeftInSilence, let absence { state.fail(absence) }
         if let failure = refusals?.failure(media.statistics) { state.fail(failure) }
         drain(at: now)
-        station.leave(at: now)
+        rtpSession.leave(at: now)
         sendDatagrams(at: now)
         protection.channel?.leave(at: now)
-        settle()
+        flush()
         loop.stop()
     }
 
     /// Takes the addresses of the partner's name. The present one is kept as long as it is among them.
-    private func partnerIs(at endpoints: [Endpoint], _ now: Instant) {
+    private func partnerResolved(at endpoints: [Endpoint], _ now: Instant) {
         let addresses = Set(endpoints.map(\.address))
-        let remote = station.configuration.remotes.first
-        guard let first = endpoints.first, station.configuration.accepted != .only(addresses) else { return }
+        let remote = rtpSession.configuration.remotes.first
+        guard let first = endpoints.first, rtpSession.configuration.accepted != .only(addresses) else { return }
         let isKept = remote.map { addresses.contains($0.address) } ?? false
-        station.partnerMoved(to: isKept ? remote ?? first : first, accepting: addresses, at: now)
+        rtpSession.partnerMoved(to: isKept ? remote ?? first : first, accepting: addresses, at: now)
         if !isKept { state.post(.partnerMoved(to: first)) }
-        settle()
+        flush()
     }
 
     /// Said again and again, as the playback thread may give the talker another voice.
@@ -325,21 +325,21 @@ internal import TenfourUV
     }
 
     private func publish() {
-        var snapshot = RadioSnapshot(station: station, elapsed: loop.now - start)
+        var snapshot = RadioSnapshot(rtpSession: rtpSession, elapsed: loop.now - start)
         snapshot.add(captured?.read())
         if let report = played?.read() {
             for index in report.listener.voices.indices where report.listener.voices[index].isHeard {
                 let voice = report.listener.voices[index]
-                station.playoutDelay(of: voice.ssrc, is: voice.playout.delay.duration())
-                station.playout(
+                rtpSession.playoutDelay(of: voice.ssrc, is: voice.playout.delay.duration())
+                rtpSession.playout(
                     of: voice.ssrc, due: voice.playout.due, missing: voice.playout.missing, at: loop.now)
             }
             // As soon as the decoder has become too slow for its models.
-            station.setConcealment(report.listener.decoder.concealsByModel ? .deep : .plain)
-            snapshot.add(report, present: station.sources, before: voices)
+            rtpSession.setConcealment(report.listener.decoder.concealsByModel ? .deep : .plain)
+            snapshot.add(report, present: rtpSession.sources, before: voices)
             voices = snapshot.voices
         }
-        snapshot.addPeople(station.participants(at: loop.now), protection.channel?.members, at: loop.now)
+        snapshot.addPeople(rtpSession.participants(at: loop.now), protection.channel?.members, at: loop.now)
         snapshot.network = media.statistics
         snapshot.unopenedCount = unopenedCount
         snapshot.handoffDropCount = droppedCount

@@ -65,7 +65,7 @@ final class OwnRelay {
 
     var nextDeadline: Instant? { relay.nextDeadline }
 
-    func clockIs(_ clock: WallClock, at now: Instant) { relay.clockIs(clock, at: now) }
+    func setClock(_ clock: WallClock, at now: Instant) { relay.setClock(clock, at: now) }
 
     func stop(at now: Instant) { relay.stop(for: .left, at: now) }
 

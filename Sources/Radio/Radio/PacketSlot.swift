@@ -82,6 +82,6 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
 extension RecoveryDemand {
     /// What the station advises, as playout is told it.
     package init(_ repair: RecoveryDelay) {
-        self.init(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit)
+        self.init(lookAhead: repair.lookAhead, retransmissionTime: repair.retransmissionTime, limit: repair.limit)
     }
 }

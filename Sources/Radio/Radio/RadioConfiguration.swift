@@ -11,10 +11,10 @@ public struct RadioConfiguration: Sendable {
     /// The address and port to receive on; port 0 leaves it to the system.
     public var local: Endpoint
     /// With whom, and what others see of us.
-    public var station: RTPSessionConfiguration
+    public var rtpSession: RTPSessionConfiguration
     /// What `local` or the receivers being a group asks for; nil for one partner.
     public var multicast: Multicast?
-    /// The partner of a call by name, who is followed where the address changes; nil keeps the addresses of `station`.
+    /// The partner of a call by name, who is followed where the address changes; nil keeps the addresses of `rtpSession`.
     var partner: Partner?
     /// What protects the stream and the reports, both ways.
     public var protection = Protection.none
@@ -103,20 +103,20 @@ public struct RadioConfiguration: Sendable {
     }
 
     /// The station's configuration, with what coding and playout say about defence in it.
-    var stationAsCoded: RTPSessionConfiguration {
-        var station = station
-        station.defence.bitRate = coding.bitRate
-        station.defence.frameCount = FrameCount(coding.frame)
-        station.defence.hasInBandFEC = coding.fec != .off && coding.application == .voip
-        station.defence.maximumDepth = min(playout.maximumRepairDepth, playout.maximumDepth)
-        station.defence.followsRoundTrip = playout.followsRoundTrip
-        return station
+    var rtpSessionAsCoded: RTPSessionConfiguration {
+        var rtpSession = rtpSession
+        rtpSession.lossProtection.bitRate = coding.bitRate
+        rtpSession.lossProtection.frameCount = FrameCount(coding.frame)
+        rtpSession.lossProtection.hasInBandFEC = coding.fec != .off && coding.application == .voip
+        rtpSession.lossProtection.maximumDepth = min(playout.maximumRepairDepth, playout.maximumDepth)
+        rtpSession.lossProtection.followsRoundTrip = playout.followsRoundTrip
+        return rtpSession
     }
 
     /// Neither sends nor hears until it is given an input, an output or a recording.
-    public init(local: Endpoint, station: RTPSessionConfiguration) {
+    public init(local: Endpoint, rtpSession: RTPSessionConfiguration) {
         self.local = local
-        self.station = station
+        self.rtpSession = rtpSession
     }
 }
 

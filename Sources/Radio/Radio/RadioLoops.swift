@@ -74,7 +74,7 @@ struct RadioLoops: ~Copyable, Sendable {
             let listener = try Mixer(
                 format: output.format,
                 configuration: configuration.playout.lane(
-                    period: output.period, output.format.rate, configuration.stationAsCoded.defence),
+                    period: output.period, output.format.rate, configuration.rtpSessionAsCoded.lossProtection),
                 decoding: decoding, longestPull: output.period)
             if let timePitch = configuration.playout.timePitch {
                 loops.bend(
@@ -207,7 +207,7 @@ struct RadioLoops: ~Copyable, Sendable {
         captured: consuming LatestReader<CaptureReport>, played: consuming LatestReader<PlaybackReport>
     ) throws(RadioError) -> NetworkLoop {
         var configuration = configuration
-        configuration.station.defence.concealment = concealment
+        configuration.rtpSession.lossProtection.concealment = concealment
         let hears = configuration.output != nil || configuration.recording != nil
         let limits = NetworkLoop.Limits(
             duration: configuration.duration, endsWithLastSource: configuration.endsWithLastSource,
@@ -239,15 +239,18 @@ extension CodingSettings {
 extension PlayoutSettings {
     /// What is asked of a lane whose card wants `period` frames at a time. A packet is needed when the pull that holds
     /// its first frame begins, and a thread wakes up to a millisecond and a half late even where it has priority.
-    package func lane(period: FrameCount, _ rate: SampleRate, _ defence: LossProtectionConfiguration) -> PlayoutConfiguration {
+    package func lane(period: FrameCount, _ rate: SampleRate, _ lossProtection: LossProtectionConfiguration)
+        -> PlayoutConfiguration
+    {
         let pull = period.duration(at: rate)
-        let limit = FrameCount(defence.maximumDepth)
+        let limit = FrameCount(lossProtection.maximumDepth)
         return PlayoutConfiguration(
             depth: fixedDepth.map { .fixed(FrameCount($0)) } ?? .adaptive,
             margin: FrameCount(pull + .microseconds(1_500)),
             minimum: FrameCount(minimumDepth),
             maximum: FrameCount(maximumDepth),
-            repair: RecoveryDemand(lookAhead: .zero, resendTime: defence.expectsLoss ? limit : .zero, limit: limit))
+            repair: RecoveryDemand(
+                lookAhead: .zero, retransmissionTime: lossProtection.expectsLoss ? limit : .zero, limit: limit))
     }
 }
 

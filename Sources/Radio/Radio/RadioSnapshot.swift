@@ -11,9 +11,9 @@ public struct RadioSnapshot: Sendable {
     /// Since the start.
     public var elapsed: Duration
     /// What we sent.
-    public var transmission: SendStream
+    public var sendStream: SendStream
     /// What is done against the loss of what we sent.
-    public var defence: LossProtection
+    public var lossProtection: LossProtection
     /// Datagrams that were forgotten, by reason.
     public var discards: DiscardCounts
     /// Those who are, or were, heard: up to eight.
@@ -62,7 +62,7 @@ public struct RadioSnapshot: Sendable {
         /// There and back; nil where it is not known.
         public var roundTrip: Duration?
         /// What was asked for again and came, and what came as copies.
-        public var mending = RecoveryCounts()
+        public var recovery = RecoveryCounts()
         /// What became of their sound.
         public var playout = PlayoutStatistics()
         /// Of the counts, those of the stay that goes on, or was the last; and those of all before it.
@@ -93,7 +93,7 @@ public struct RadioSnapshot: Sendable {
         var lostCount = 0
         var duplicateCount = 0
         var losses = BurstMetrics()
-        var mending = RecoveryCounts()
+        var recovery = RecoveryCounts()
     }
 
     /// How capture goes.
@@ -143,11 +143,11 @@ public struct RadioSnapshot: Sendable {
         [playback?.realTime, capture?.realTime].compactMap { $0 }.first(where: \.isDenied)?.description
     }
 
-    init(station: borrowing RTPSession, elapsed: Duration) {
+    init(rtpSession: borrowing RTPSession, elapsed: Duration) {
         self.elapsed = elapsed
-        transmission = station.transmission
-        defence = station.defence
-        discards = station.discards
+        sendStream = rtpSession.sendStream
+        lossProtection = rtpSession.lossProtection
+        discards = rtpSession.discards
     }
 
     mutating func addPeople(_ participants: [Participant], _ members: ChannelMembers?, at now: Instant) {
@@ -206,7 +206,7 @@ extension RadioSnapshot.VoiceSnapshot {
         stay = RadioSnapshot.Stay(source)
         let all = earlier + stay
         (receivedCount, lostCount, duplicateCount) = (all.receivedCount, all.lostCount, all.duplicateCount)
-        (losses, mending) = (all.losses, all.mending)
+        (losses, recovery) = (all.losses, all.recovery)
         looksEncrypted = source.looksEncrypted
     }
 
@@ -224,7 +224,7 @@ extension RadioSnapshot.Stay {
         lostCount = source.reception.cumulativeLost
         duplicateCount = source.reception.duplicateCount
         losses = source.reception.losses
-        mending = source.mending
+        recovery = source.recovery
     }
 
     /// Its numbers go on with `next` after an outage: what was sent in between was lost. A jump says nothing of what was sent.
@@ -242,7 +242,7 @@ extension RadioSnapshot.Stay {
         sum.lostCount += earlier.lostCount
         sum.duplicateCount += earlier.duplicateCount
         sum.losses.add(earlier.losses)
-        sum.mending.add(earlier.mending)
+        sum.recovery.add(earlier.recovery)
         return sum
     }
 }

@@ -12,18 +12,18 @@ internal import TenfourUV
 extension RadioConfiguration {
     /// Sends to `address`.
     public static func sending(
-        to address: StreamAddress, station: RTPSessionConfiguration = .init(), localPort: UInt16 = 0,
+        to address: StreamAddress, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16 = 0,
         multicastInterface: String? = nil, timeToLive: UInt8 = 1
     ) throws(RadioError) -> Self {
         guard !address.host.isEmpty else {
             throw RadioError(.usage, "there is nobody to send to: write rtp://HOST:PORT, such as rtp://10.0.0.7:5004")
         }
         let remote = try endpoint(of: address)
-        var station = station
-        station.remotes = [remote]
-        station.accepted = remote.address.isMulticast ? .anyone : .only([remote.address])
+        var rtpSession = rtpSession
+        rtpSession.remotes = [remote]
+        rtpSession.accepted = remote.address.isMulticast ? .anyone : .only([remote.address])
         var configuration = Self(
-            local: Endpoint(remote.address.unspecified, port: localPort), station: station)
+            local: Endpoint(remote.address.unspecified, port: localPort), rtpSession: rtpSession)
         if remote.address.isMulticast {
             configuration.multicast = Multicast(group: nil, interface: multicastInterface, timeToLive: timeToLive)
         }
@@ -32,13 +32,13 @@ extension RadioConfiguration {
 
     /// Receives on `address`: one of this machine's own, a multicast group to join, or any (`rtp://:5004`).
     public static func receiving(
-        on address: StreamAddress, station: RTPSessionConfiguration = .init(), multicastInterface: String? = nil
+        on address: StreamAddress, rtpSession: RTPSessionConfiguration = .init(), multicastInterface: String? = nil
     ) throws(RadioError) -> Self {
         let local =
             address.host.isEmpty ? Endpoint(.anyV6, port: address.port) : try endpoint(of: address)
-        var configuration = Self(local: local, station: station)
+        var configuration = Self(local: local, rtpSession: rtpSession)
         if local.address.isMulticast {
-            configuration.station.hearsGroup = true
+            configuration.rtpSession.hearsGroup = true
             configuration.multicast = Multicast(group: local.address, interface: multicastInterface)
         }
         return configuration
@@ -46,7 +46,7 @@ extension RadioConfiguration {
 
     /// Talks with whoever is at `address`, and hears nobody else.
     public static func talking(
-        with address: StreamAddress, station: RTPSessionConfiguration = .init(), localPort: UInt16
+        with address: StreamAddress, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16
     ) throws(RadioError) -> Self {
         guard !address.host.isEmpty else {
             throw RadioError(.usage, "there is nobody to talk to: write a host, such as bob.local or 10.0.0.7:5004")
@@ -55,10 +55,10 @@ extension RadioConfiguration {
         guard let remote = endpoints.first, !remote.address.isMulticast else {
             throw RadioError(.usage, "talk has one partner: use send and recv for a multicast group")
         }
-        var station = station
-        station.remotes = [remote]
-        station.accepted = .only(Set(endpoints.map(\.address)))
-        var configuration = Self(local: Endpoint(.anyV6, port: localPort), station: station)
+        var rtpSession = rtpSession
+        rtpSession.remotes = [remote]
+        rtpSession.accepted = .only(Set(endpoints.map(\.address)))
+        var configuration = Self(local: Endpoint(.anyV6, port: localPort), rtpSession: rtpSession)
         configuration.partner = Partner(address: address)
         return configuration
     }
@@ -66,7 +66,7 @@ extension RadioConfiguration {
     /// In the channel that `link` opens, as one who talks and listens or as one who only listens. With a link without a host it
     /// answers the channel's members itself, on the link's port, or joins another station of this machine that has the port.
     public static func joining(
-        _ link: ChannelLink, as role: Role, station: RTPSessionConfiguration = .init(), localPort: UInt16? = nil
+        _ link: ChannelLink, as role: Role, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16? = nil
     ) throws(RadioError) -> Self {
         let keys: ChannelKeys
         do throws(PassphraseError) { keys = try ChannelKeys(link) } catch {
@@ -75,7 +75,7 @@ extension RadioConfiguration {
         guard keys.joinKey(for: role) != nil else {
             throw RadioError(.usage, "this link is for listening: ask for the channel's talk link")
         }
-        let neighbour = link.host == nil ? Self.station(onPort: link.port) : nil
+        let neighbour = link.host == nil ? Self.neighbour(onPort: link.port) : nil
         guard link.host != nil || neighbour != nil || keys.talkJoin != nil else {
             throw RadioError(
                 .usage,
@@ -87,16 +87,16 @@ extension RadioConfiguration {
             relay = .init(
                 id: id, host: host, endpoints: try endpoints(of: StreamAddress(host: host, port: link.port)))
         }
-        var station = station
-        let name = station.name
+        var rtpSession = rtpSession
+        let name = rtpSession.name
         // The relay reads RTCP, and names are not for it.
-        station.name = nil
-        station.remotes = [Channel.stationEndpoint]
-        station.accepted = .anyone
-        station.controlPort = .multiplexed
-        station.defence.sourcesAnswer = true
+        rtpSession.name = nil
+        rtpSession.remotes = [Channel.sessionEndpoint]
+        rtpSession.accepted = .anyone
+        rtpSession.controlPort = .multiplexed
+        rtpSession.lossProtection.sourcesSupportNACK = true
         let port = localPort ?? (relay == nil ? link.port : 0)
-        var configuration = Self(local: Endpoint(.anyV6, port: port), station: station)
+        var configuration = Self(local: Endpoint(.anyV6, port: port), rtpSession: rtpSession)
         var settings = ChannelSettings(keys: keys, role: role, relay: relay)
         settings.name = name
         configuration.protection = .channel(settings)
@@ -104,43 +104,44 @@ extension RadioConfiguration {
     }
 
     /// The station of this machine that has the port of a link without a host.
-    private static func station(onPort port: UInt16) -> ChannelSettings.Relay? {
+    private static func neighbour(onPort port: UInt16) -> ChannelSettings.Relay? {
         guard let holder = PortHolder(of: port), holder.program == "tenfour", !holder.isThisProcess else { return nil }
         return .init(id: RelayID(host: "localhost", port: port), endpoints: [Endpoint(.loopbackV4, port: port)])
     }
 
     /// Receives what an SDP file describes.
     public static func receiving(
-        _ description: SessionDescription, station: RTPSessionConfiguration = .init(), multicastInterface: String? = nil
+        _ description: SessionDescription, rtpSession: RTPSessionConfiguration = .init(),
+        multicastInterface: String? = nil
     ) throws(RadioError) -> Self {
         let opus = try opusFormat(of: description)
-        var station = station
-        station.payloadType = opus.payloadType
-        station.acceptedPayloadTypes = [opus.payloadType]
-        station.controlPort = description.multiplexesRTCP ? .multiplexed : .next
-        station.defence.sourcesAnswer = description.answersNACK
-        if let red = description.redundantOpus { station.defence.redPayloadType = red.payloadType }
+        var rtpSession = rtpSession
+        rtpSession.payloadType = opus.payloadType
+        rtpSession.acceptedPayloadTypes = [opus.payloadType]
+        rtpSession.controlPort = description.multiplexesRTCP ? .multiplexed : .next
+        rtpSession.lossProtection.sourcesSupportNACK = description.supportsNACK
+        if let red = description.redundantOpus { rtpSession.lossProtection.redPayloadType = red.payloadType }
         let isMulticast = description.connection.isMulticast
         let address = StreamAddress(host: isMulticast ? description.connection.address : "", port: description.port)
-        var configuration = try receiving(on: address, station: station, multicastInterface: multicastInterface)
+        var configuration = try receiving(on: address, rtpSession: rtpSession, multicastInterface: multicastInterface)
         configuration.protection = Protection(srtp: try srtpKey(of: description))
         return configuration
     }
 
     /// Sends to one whose SDP file says where it listens, and what it takes.
     public static func sending(
-        to description: SessionDescription, station: RTPSessionConfiguration = .init(), localPort: UInt16 = 0,
+        to description: SessionDescription, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16 = 0,
         multicastInterface: String? = nil, timeToLive: UInt8 = 1
     ) throws(RadioError) -> Self {
         let opus = try opusFormat(of: description)
-        var station = station
-        station.payloadType = opus.payloadType
-        station.acceptedPayloadTypes = [opus.payloadType]
-        station.controlPort = description.multiplexesRTCP ? .multiplexed : .next
-        station.defence.remoteAbilities = Capabilities(of: description)
-        if let red = description.redundantOpus { station.defence.redPayloadType = red.payloadType }
+        var rtpSession = rtpSession
+        rtpSession.payloadType = opus.payloadType
+        rtpSession.acceptedPayloadTypes = [opus.payloadType]
+        rtpSession.controlPort = description.multiplexesRTCP ? .multiplexed : .next
+        rtpSession.lossProtection.remoteCapabilities = Capabilities(of: description)
+        if let red = description.redundantOpus { rtpSession.lossProtection.redPayloadType = red.payloadType }
         var configuration = try sending(
-            to: StreamAddress(host: description.connection.address, port: description.port), station: station,
+            to: StreamAddress(host: description.connection.address, port: description.port), rtpSession: rtpSession,
             localPort: localPort, multicastInterface: multicastInterface,
             timeToLive: description.connection.timeToLive ?? timeToLive)
         configuration.protection = Protection(srtp: try srtpKey(of: description))
@@ -189,7 +190,7 @@ extension SessionDescription {
 
     /// What others need to know to hear the stream that `configuration` sends.
     public init(of configuration: RadioConfiguration, name: String) {
-        let remote = configuration.station.remotes.first ?? configuration.local
+        let remote = configuration.rtpSession.remotes.first ?? configuration.local
         let address = Connection("\(remote.address)")
         var connection = address
         if address.isMulticast, case .v4 = remote.address {
@@ -198,20 +199,21 @@ extension SessionDescription {
         var parameters = OpusParameters()
         parameters.usesInBandFEC =
             configuration.coding.settings.inBandFEC
-            || configuration.station.defence.mode == .auto && configuration.stationAsCoded.defence.hasInBandFEC
+            || configuration.rtpSession.lossProtection.mode == .auto
+                && configuration.rtpSessionAsCoded.lossProtection.hasInBandFEC
         parameters.sendsStereo = configuration.coding.channelCount > 1
-        let defence = configuration.station.defence
-        let mayCopy = !address.isMulticast && (defence.mode == .auto || defence.mode == .copy)
-        let mayAnswer = !address.isMulticast && (defence.mode == .auto || defence.mode == .nack)
-        let opus = configuration.station.payloadType
+        let lossProtection = configuration.rtpSession.lossProtection
+        let mayCopy = !address.isMulticast && (lossProtection.mode == .auto || lossProtection.mode == .copy)
+        let mayAnswer = !address.isMulticast && (lossProtection.mode == .auto || lossProtection.mode == .nack)
+        let opus = configuration.rtpSession.payloadType
         var formats = [Format.opus(payloadType: opus, parameters)]
-        if mayCopy { formats.append(.redundant(payloadType: defence.redPayloadType, opus: opus)) }
+        if mayCopy { formats.append(.redundant(payloadType: lossProtection.redPayloadType, opus: opus)) }
         let key = configuration.protection.srtpKey
         self.init(
             origin: Origin(sessionID: .random(in: 1...UInt64(UInt32.max)), address: address), name: name,
             connection: connection, port: remote.port, profile: key == nil ? .avp : .savp,
             formats: formats, packetTime: configuration.coding.frame,
-            multiplexesRTCP: configuration.station.controlPort == .multiplexed, direction: .receiveOnly,
+            multiplexesRTCP: configuration.rtpSession.controlPort == .multiplexed, direction: .receiveOnly,
             feedback: mayAnswer ? [.nack] : [],
             cryptos: key.map { [Crypto(suite: $0.suite.name, key: $0.base64Text)] } ?? [])
     }

@@ -11,7 +11,7 @@ public import TenfourSession
 /// counts from when a packet was sent, as the transit of the fastest packet of all implies it.
 public struct SimulatedReceiver: ~Copyable {
     private let ssrc: SSRC
-    private var station: RTPSession
+    private var session: RTPSession
     private var voice: Voice
     private var origin: Instant?
     private var position = FrameCount.zero
@@ -36,18 +36,19 @@ public struct SimulatedReceiver: ~Copyable {
         playout: PlayoutSettings = .init()
     ) throws(RadioError) {
         var configuration = RTPSessionConfiguration(payloadType: payloadType, controlPort: .none)
-        if let redPayloadType { configuration.defence.redPayloadType = redPayloadType }
-        let station = RTPSession(identity: Identity(ssrc: SSRC(~ssrc.rawValue)), configuration: configuration, at: .start)
-        try self.init(of: ssrc, station: station, playout: playout)
+        if let redPayloadType { configuration.lossProtection.redPayloadType = redPayloadType }
+        let session = RTPSession(
+            identity: Identity(ssrc: SSRC(~ssrc.rawValue)), configuration: configuration, at: .start)
+        try self.init(of: ssrc, session: session, playout: playout)
     }
 
     /// With a station of the caller's, which may report and ask for what is lost: its datagrams and deadlines are to be seen to.
-    public init(of ssrc: SSRC, station: consuming RTPSession, playout: PlayoutSettings = .init()) throws(RadioError) {
+    public init(of ssrc: SSRC, session: consuming RTPSession, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
-        var lane = playout.lane(period: Self.period, .opus, station.configuration.defence)
+        var lane = playout.lane(period: Self.period, .opus, session.configuration.lossProtection)
         let decoding = DecoderConfiguration(playout.decoder)
-        self.station = station
-        self.station.setConcealment(decoding.concealment)
+        self.session = session
+        self.session.setConcealment(decoding.concealment)
         // Nothing here wakes late.
         lane.margin = Self.period
         voice = try Voice(format: .mono, configuration: lane, decoding: decoding)
@@ -58,24 +59,24 @@ public struct SimulatedReceiver: ~Copyable {
 
     /// A datagram has come. Those of one moment come before the sound of that moment is asked for.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at instant: Instant) {
-        if let deadline = station.nextDeadline, deadline <= instant { station.timeElapsed(at: instant) }
-        let reception = station.receive(datagram, from: sender, at: instant)
+        if let deadline = session.nextDeadline, deadline <= instant { session.timeElapsed(at: instant) }
+        let reception = session.receive(datagram, from: sender, at: instant)
         if case .media(let packet) = reception, packet.ssrc == ssrc { take(packet, of: datagram, at: instant) }
         settle()
     }
 
     /// As of `RTPSession`.
-    public var nextDeadline: Instant? { station.nextDeadline }
+    public var nextDeadline: Instant? { session.nextDeadline }
 
     /// As of `RTPSession`.
     public mutating func timeElapsed(at instant: Instant) {
-        station.timeElapsed(at: instant)
+        session.timeElapsed(at: instant)
         settle()
     }
 
     /// As of `RTPSession`.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
-        station.nextDatagram(into: &buffer)?.endpoint
+        session.nextDatagram(into: &buffer)?.endpoint
     }
 
     /// Plays what is due before `instant`; nothing before the first packet.
@@ -106,10 +107,10 @@ public struct SimulatedReceiver: ~Copyable {
         let arrival = FrameCount(instant - origin)
         for index in 0..<packet.copyCount { insert(packet.copy(index), of: datagram, arrivedAt: arrival) }
         insert(packet, of: datagram, arrivedAt: arrival)
-        guard let source = station.sources.first(where: { $0.ssrc == ssrc }) else { return }
+        guard let source = session.sources.first(where: { $0.ssrc == ssrc }) else { return }
         account.reception = source.reception
         account.isPlayable = !source.looksEncrypted
-        account.answeredCount = source.mending.answeredCount
+        account.retransmittedCount = source.recovery.retransmittedCount
         voice.setRepair(RecoveryDemand(source.repair))
     }
 
@@ -124,7 +125,7 @@ public struct SimulatedReceiver: ~Copyable {
     }
 
     private mutating func settle() {
-        while let event = station.nextEvent() {
+        while let event = session.nextEvent() {
             guard case .sourceLeft(ssrc, _) = event else { continue }
             var goodbye = IncomingPacket()
             goodbye.set(.goodbye, of: ssrc)
@@ -137,7 +138,7 @@ public struct SimulatedReceiver: ~Copyable {
     private mutating func pull(_ hear: (Span<Float>, Pull) throws -> Void) rethrows -> Bool {
         let decoded = voice.lane.statistics.decoded
         let isHeard = Self.pull(&voice, into: &sound, at: position)
-        station.playoutDelay(of: ssrc, is: voice.lane.statistics.delay.duration())
+        session.playoutDelay(of: ssrc, is: voice.lane.statistics.delay.duration())
         let pull = Pull(elapsed: position.duration(), counts: counts)
         let statistics = pull.counts.playout
         account.look(at: pull.elapsed, pull.counts)
@@ -183,7 +184,7 @@ private struct Transit {
 private struct Account {
     var reception: ReceptionStatistics?
     /// Packets that came because they were asked for.
-    var answeredCount = 0
+    var retransmittedCount = 0
     var isPlayable = true
     /// When the card asked, how far the sound then lay behind its timestamps, and how often these had begun anew.
     var samples: [(elapsed: Duration, depth: FrameCount, restarts: Int)] = []
@@ -195,7 +196,7 @@ private struct Account {
         guard let reception else { return QualityCounts(playout: playout) }
         let unique = reception.receivedCount - reception.duplicateCount
         return QualityCounts(
-            expected: reception.expectedCount, lost: reception.expectedCount - unique + answeredCount,
+            expected: reception.expectedCount, lost: reception.expectedCount - unique + retransmittedCount,
             lossRuns: reception.losses.runCount, jitter: reception.jitter.duration(), isPlayable: isPlayable,
             playout: playout)
     }

@@ -12,7 +12,7 @@ extension Relay {
     /// A member is gone, and so is what it said.
     mutating func forgetViews(of member: Int, in channel: Int) {
         for place in talking where talkers[place].map({ Int(sessions[$0.member].channel) }) == channel {
-            talkers[place]?.voice?.views[Int32(member)] = nil
+            talkers[place]?.stream?.views[Int32(member)] = nil
         }
     }
 
@@ -20,33 +20,33 @@ extension Relay {
     mutating func attendTalkers(at now: Instant) {
         if let attention, attention > now { return }
         for place in talking {
-            guard let due = talkers[place]?.voice?.nextDeadline, due <= now else { continue }
+            guard let due = talkers[place]?.stream?.nextDeadline, due <= now else { continue }
             ask(place, at: now)
-            if let report = talkers[place]?.voice?.nextReport, report <= now { tellTalker(place, at: now) }
-            if talkers[place]?.voice?.isOver(at: now) ?? false { hush(place) }
+            if let report = talkers[place]?.stream?.nextReport, report <= now { reportToTalker(place, at: now) }
+            if talkers[place]?.stream?.isOver(at: now) ?? false { endTalkspurt(place) }
         }
-        attention = talking.compactMap { talkers[$0]?.voice?.nextDeadline }.min()
+        attention = talking.compactMap { talkers[$0]?.stream?.nextDeadline }.min()
     }
 
     /// Asks a talker for what has not come, once.
     private mutating func ask(_ place: Int, at now: Instant) {
-        guard let numbers = talkers[place]?.voice?.gaps.takeQuestions(at: now), !numbers.isEmpty,
-            let ssrc = talkers[place]?.voice?.ssrc, let member = talkers[place]?.member
+        guard let numbers = talkers[place]?.stream?.missing.nextRequests(at: now), !numbers.isEmpty,
+            let ssrc = talkers[place]?.stream?.ssrc, let member = talkers[place]?.member
         else { return }
         let nack = GenericNACK(sender: reporters.line, media: ssrc, sequenceNumbers: numbers)
         let report = [UInt8](capacity: nack.byteCount) { nack.write(into: &$0) }
         outbox.put(report: report.span, for: member, of: &sessions)
-        channels[Int(sessions[member].channel)]?.status.askedCount += numbers.count
+        channels[Int(sessions[member].channel)]?.status.requestedCount += numbers.count
     }
 
-    private mutating func tellTalker(_ place: Int, at now: Instant) {
-        guard let member = talkers[place]?.member, let ssrc = talkers[place]?.voice?.ssrc,
-            let line = talkers[place]?.voice?.tally.reception.reportBlock(at: now)
+    private mutating func reportToTalker(_ place: Int, at now: Instant) {
+        guard let member = talkers[place]?.member, let ssrc = talkers[place]?.stream?.ssrc,
+            let line = talkers[place]?.stream?.counts.reception.reportBlock(at: now)
         else {
-            talkers[place]?.voice?.nextReport = now + Self.interval
+            talkers[place]?.stream?.nextReport = now + Self.interval
             return
         }
-        let verdict = ListenersVerdict(talkers[place]?.voice?.views ?? [:], at: now) {
+        let verdict = ListenersVerdict(talkers[place]?.stream?.views ?? [:], at: now) {
             sessions[$0].endpoint.address.linePrefix
         }
         var reports = [ReceiverReport(ssrc: reporters.line, blocks: [line])]
@@ -54,7 +54,7 @@ extension Relay {
         let others = heard(by: member)
         for other in others { reports.append(ReceiverReport(ssrc: other.ssrc, blocks: [line])) }
         if let verdict {
-            let missed = talkers[place]?.voice?.tally.listenersMiss(
+            let missed = talkers[place]?.stream?.counts.listenersMiss(
                 verdict.fractionLost, upTo: line.extendedHighestSequenceNumber)
             let block = ReportBlock(
                 ssrc: ssrc, fractionLost: verdict.fractionLost, cumulativeLost: missed ?? 0,
@@ -64,14 +64,14 @@ extension Relay {
         }
         send(reports, verdict, naming: others, to: member)
         let isLossy = line.fractionLost > 0 || verdict.map { $0.fractionLost > 0 } ?? false
-        talkers[place]?.voice?.nextReport = now + (isLossy ? Self.lossyInterval : Self.interval)
+        talkers[place]?.stream?.nextReport = now + (isLossy ? Self.lossyInterval : Self.interval)
     }
 
     /// The other talkers of its channel, a few of them, and what they are called.
     private func heard(by member: Int) -> [(ssrc: SSRC, name: String?)] {
         var heard: [(ssrc: SSRC, name: String?)] = []
         for place in talking where heard.count < Self.mostVoices {
-            guard let other = talkers[place]?.member, let ssrc = talkers[place]?.voice?.ssrc, other != member,
+            guard let other = talkers[place]?.member, let ssrc = talkers[place]?.stream?.ssrc, other != member,
                 sessions[other].channel == sessions[member].channel
             else { continue }
             heard.append((ssrc, talkers[place]?.name))
@@ -84,10 +84,10 @@ extension Relay {
         _ reports: [ReceiverReport], _ verdict: ListenersVerdict?, naming others: [(ssrc: SSRC, name: String?)],
         to member: Int
     ) {
-        let abilities = Capabilities(
-            answersNACK: true, redPayloadType: verdict?.redPayloadType, depth: verdict?.depth,
+        let capabilities = Capabilities(
+            supportsNACK: true, redPayloadType: verdict?.redPayloadType, depth: verdict?.depth,
             concealment: verdict?.concealment ?? .plain)
-        let items = [SourceDescription.Item(.canonicalName, "relay"), abilities.item].compactMap { $0 }
+        let items = [SourceDescription.Item(.canonicalName, "relay"), capabilities.item].compactMap { $0 }
         let description = SourceDescription(
             chunks: reports.map { report in
                 let name = others.first { $0.ssrc == report.ssrc }?.name

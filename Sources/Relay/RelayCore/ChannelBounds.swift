@@ -8,13 +8,13 @@ extension Relay {
     static let silenceBeforeDisplaced = Duration.seconds(5)
 
     /// Why a packet of `place` is beyond its channel's bounds; nil where it is within them.
-    mutating func boundVoice(
+    mutating func boundStream(
         _ place: Int, of member: Int, _ ssrc: SSRC, _ byteCount: Int, at now: Instant
     ) -> RelayDiscard? {
         let channel = Int(sessions[member].channel)
         if !(channels[channel]?.voices.renew(place, ssrc, at: now) ?? true) {
             guard talkers[place]?.claim == ssrc else { return .unannounced }
-            guard channels[channel]?.takeVoice(place, ssrc, at: now) ?? false else { return .tooManyVoices }
+            guard channels[channel]?.takeSlot(place, ssrc, at: now) ?? false else { return .tooManyVoices }
         }
         return boundBits(byteCount, in: channel, at: now)
     }
@@ -54,7 +54,7 @@ extension Relay {
 }
 
 extension RelayedChannel {
-    mutating func takeVoice(_ place: Int, _ ssrc: SSRC, at now: Instant) -> Bool {
+    mutating func takeSlot(_ place: Int, _ ssrc: SSRC, at now: Instant) -> Bool {
         voices.take(place, ssrc, of: limits.channelVoices, at: now)
     }
 

@@ -2,12 +2,12 @@ internal import TenfourChannelKeys
 
 /// Which key opens which channel; and the keys that did before.
 struct ChannelDirectory: Sendable {
-    private var current: [UInt128: Door] = [:]
+    private var current: [UInt128: Entry] = [:]
     private var former: [UInt128: JoinKey] = [:]
     /// Of those, in the order in which they became so; each once.
     private var formerIDs: [UInt128] = []
 
-    struct Door: Sendable {
+    struct Entry: Sendable {
         var key: JoinKey
         /// Nil where it leads nowhere any more.
         var channel: Int?
@@ -16,8 +16,8 @@ struct ChannelDirectory: Sendable {
     /// Who had an older one learns no more than a stranger.
     static let maximumFormerCount = 1_024
 
-    subscript(_ channelID: UInt128) -> Door? {
-        current[channelID] ?? former[channelID].map { Door(key: $0, channel: nil) }
+    subscript(_ channelID: UInt128) -> Entry? {
+        current[channelID] ?? former[channelID].map { Entry(key: $0, channel: nil) }
     }
 
     /// For all of `channels`, by their places. Of two with one key, the first has it.
@@ -27,7 +27,7 @@ struct ChannelDirectory: Sendable {
             guard let channel else { continue }
             for key in [channel.configuration.talkJoin, channel.configuration.listenJoin]
             where current[key.channelID] == nil {
-                current[key.channelID] = Door(key: key, channel: index)
+                current[key.channelID] = Entry(key: key, channel: index)
             }
         }
     }

@@ -11,7 +11,7 @@ struct ChannelRoster: Sendable {
     /// When members are to be told; nil while there is nothing new.
     private(set) var due: Instant?
     /// When they may be told again.
-    private var nextTelling: Instant?
+    private var nextSending: Instant?
 
     /// Members are told at most once in this time, so that a crowd that comes in at once makes few datagrams.
     static let interval = Duration.seconds(1)
@@ -39,7 +39,7 @@ struct ChannelRoster: Sendable {
     }
 
     mutating func countChanged(at now: Instant) {
-        if due == nil { due = max(now + Self.delay, nextTelling ?? now) }
+        if due == nil { due = max(now + Self.delay, nextSending ?? now) }
     }
 
     /// Nobody is there to be told.
@@ -53,7 +53,7 @@ struct ChannelRoster: Sendable {
         let members = Array(changed.prefix(Roster.maximumEntryCount))
         changed.removeFirst(members.count)
         revision &+= 1
-        nextTelling = now + max(Self.interval, Self.intervalOfEach * count)
+        nextSending = now + max(Self.interval, Self.intervalOfEach * count)
         due = nil
         if !changed.isEmpty { countChanged(at: now) }
         return members

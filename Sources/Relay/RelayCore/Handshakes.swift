@@ -5,7 +5,7 @@ package import TenfourSession
 /// HELLO and JOIN: until the join key is proved nothing is kept, and no more is sent than came.
 extension Relay {
     /// A WELCOME that may have to be said again.
-    struct SaidWelcome: Sendable {
+    struct PendingWelcome: Sendable {
         let join: Join
         let datagram: [UInt8]
     }
@@ -26,9 +26,9 @@ extension Relay {
             return .discarded(strangers.spend(sender.address, at: now) ? .cookie : .tooManyHandshakes)
         }
         guard hasRoomForStrangers else { return .discarded(.tooManyHandshakes) }
-        usedCookies.turn(to: now)
-        guard !usedCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
-        if let refusal = saidRefusals[join] { return refuseAgain(refusal, sender) }
+        spentCookies.turn(to: now)
+        guard !spentCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
+        if let refusal = refusals[join] { return refuseAgain(refusal, sender) }
         guard failures.allows(sender.address, at: now) else { return .discarded(.tooManyFailures) }
         if !waitingProofs.isEmpty || !failedProofs.allows(failedProofPrice, at: now) {
             return waitingProofs.insert(join, from: sender, at: now) ? .handled : .discarded(.tooManyFailures)
@@ -38,10 +38,10 @@ extension Relay {
 
     /// Checks what a JOIN proves, and lets its member in or says why not.
     mutating func prove(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
-        let door = doors[join.channelID]
-        let key = door?.key ?? dummyKey
+        let entry = directory[join.channelID]
+        let key = entry?.key ?? dummyKey
         let isProved = join.isProved(by: key)
-        guard isProved, let door else {
+        guard isProved, let entry else {
             _ = failures.spend(sender.address, at: now)
             _ = failedProofs.spend(failedProofPrice, at: now)
             return refuse(join, .unproved, .unproved, key, to: sender)
@@ -52,7 +52,7 @@ extension Relay {
         guard names.isEmpty || names.contains(join.relay), join.role == key.role else {
             return refuse(join, .refused, .refused, key, to: sender)
         }
-        guard let channel = door.channel else { return refuse(join, .rekeyed, .rekeyed, key, to: sender) }
+        guard let channel = entry.channel else { return refuse(join, .rekeyed, .rekeyed, key, to: sender) }
         if let ending { return refuse(join, ending, .stopping, key, to: sender) }
         guard mayEnter(channel, as: key.role, from: sender) else { return refuse(join, .full, .full, key, to: sender) }
         guard sessions.waitingCount(at: sender.address) < Self.mostWaitingOfHost else {
@@ -65,7 +65,7 @@ extension Relay {
         _ join: Join, _ reason: Refusal.Reason, _ discard: RelayDiscard, _ key: JoinKey, to sender: Endpoint
     ) -> Reception {
         let refusal = Refusal(of: join, for: reason, key: key)
-        if reason != .unproved { saidRefusals.insert(refusal, of: join) }
+        if reason != .unproved { refusals.insert(refusal, of: join) }
         outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
         return .discarded(discard)
     }
@@ -86,7 +86,7 @@ extension Relay {
     private mutating func welcomeAgain(_ join: Join, _ sender: Endpoint) -> Reception {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
-            guard let said = welcomes[member], said.join == join else { continue }
+            guard let said = pendingWelcomes[member], said.join == join else { continue }
             outbox.put(said.datagram.span, to: sender)
             return .handled
         }
@@ -97,17 +97,17 @@ extension Relay {
         _ join: Join, _ key: JoinKey, to channel: Int, from sender: Endpoint, at now: Instant
     ) -> Reception {
         endThose(at: sender, in: channel, .waiting, at: now)
-        let session = sessions.draw(&chance)
-        let share = KeyShare(using: &chance)
+        let session = sessions.draw(&generator)
+        let share = KeyShare(using: &generator)
         var keys: SessionKeys?
         let datagram = [UInt8](capacity: 105) {
             keys = Welcome.answer(
                 join, key: key, share: share, session: session, terms: terms(for: sender, at: now), into: &$0)
         }
         guard let keys else { return .discarded(.weakShare) }
-        usedCookies.insert(join.cookie)
+        spentCookies.insert(join.cookie)
         let member = admit(keys, as: key.role, to: channel, at: sender, now)
-        welcomes[member] = SaidWelcome(join: join, datagram: datagram)
+        pendingWelcomes[member] = PendingWelcome(join: join, datagram: datagram)
         outbox.put(datagram.span, to: sender)
         return .handled
     }

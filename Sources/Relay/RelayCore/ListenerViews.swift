@@ -15,11 +15,11 @@ struct ListenerView: Sendable {
     /// When it said so, in seconds.
     var second: UInt32
 
-    init(_ fractionLost: UInt8, _ abilities: Capabilities?, at now: Instant) {
+    init(_ fractionLost: UInt8, _ capabilities: Capabilities?, at now: Instant) {
         self.fractionLost = fractionLost
-        redPayloadType = abilities?.redPayloadType ?? .max
-        depth = UInt16(clamping: Int((abilities?.depth ?? .zero) / .milliseconds(1)))
-        concealment = abilities?.concealment ?? .plain
+        redPayloadType = capabilities?.redPayloadType ?? .max
+        depth = UInt16(clamping: Int((capabilities?.depth ?? .zero) / .milliseconds(1)))
+        concealment = capabilities?.concealment ?? .plain
         second = Self.second(now)
     }
 

@@ -24,8 +24,8 @@ extension Relay {
         let place = Int(sessions[member].talker)
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(place, of: member, datagram.count, at: now) { return .discarded(reason) }
-        if let reason = boundVoice(place, of: member, ssrc, byteCount, at: now) { return .discarded(reason) }
-        guard let isNew = hear(place, member, ssrc, datagram.extracting(..<byteCount), at: now) else {
+        if let reason = boundStream(place, of: member, ssrc, byteCount, at: now) { return .discarded(reason) }
+        guard let isNew = receiveMedia(place, member, ssrc, datagram.extracting(..<byteCount), at: now) else {
             return .discarded(.unannounced)
         }
         return isNew ? forward(byteCount, of: member) : .handled
@@ -101,13 +101,13 @@ extension Relay {
     /// Whether it is more than a talker may send. What is dropped for that counts as lost in what the talker is told.
     private mutating func excess(_ place: Int, of member: Int, _ byteCount: Int, at now: Instant) -> RelayDiscard? {
         guard let reason = talkers[place]?.spend(byteCount, at: now) else { return nil }
-        tellLimits(to: place, at: now)
+        sendLimits(to: place, at: now)
         return reason
     }
 
     private static let noticePrice = CellRateLimit.Price(perSecond: 0.1, most: 1)
 
-    private mutating func tellLimits(to place: Int, at now: Instant) {
+    private mutating func sendLimits(to place: Int, at now: Instant) {
         guard let limits = talkers[place]?.limits, let member = talkers[place]?.member,
             talkers[place]?.notices.spend(Self.noticePrice, at: now) ?? false
         else { return }
@@ -138,7 +138,7 @@ extension Relay {
     }
 
     /// To one who joins: who is talking, where that is not too long ago to be believed.
-    mutating func tellAnnouncements(to member: Int, at now: Instant) {
+    mutating func sendAnnouncements(to member: Int, at now: Instant) {
         for talker in channels[Int(sessions[member].channel)]?.claimants ?? [] where talker != member {
             guard let said = talkers[Int(sessions[talker].talker)], !said.announcement.isEmpty,
                 now - said.announcedAt < .milliseconds(Int(Announcement.maximumClockError))

@@ -3,9 +3,9 @@ internal import TenfourPackets
 
 /// What has not come from a talker, until it was asked for: once, when there was time for it to be only late.
 struct MissingRanges: Sendable {
-    private var gaps: [Gap] = []
+    private var entries: [Entry] = []
 
-    private struct Gap: Sendable {
+    private struct Entry: Sendable {
         var number: SequenceNumber
         /// When it is asked for; then, when it is forgotten.
         var due: Instant
@@ -24,32 +24,32 @@ struct MissingRanges: Sendable {
     /// `count` packets before this one are missing so far.
     mutating func skipped(_ count: Int, before number: SequenceNumber, at now: Instant) {
         guard count > 0, count <= Self.maximumCount else { return }
-        gaps.removeFirst(max(gaps.count + count - Self.maximumCount, 0))
+        entries.removeFirst(max(entries.count + count - Self.maximumCount, 0))
         for step in (1...count).reversed() {
-            gaps.append(Gap(number: number.advanced(by: -step), due: now + Self.reordering))
+            entries.append(Entry(number: number.advanced(by: -step), due: now + Self.reordering))
         }
     }
 
-    mutating func came(_ number: SequenceNumber) { gaps.removeAll { $0.number == number } }
+    mutating func arrived(_ number: SequenceNumber) { entries.removeAll { $0.number == number } }
 
     func isAsked(_ number: SequenceNumber) -> Bool {
-        !gaps.isEmpty && gaps.contains { $0.number == number && $0.isAsked }
+        !entries.isEmpty && entries.contains { $0.number == number && $0.isAsked }
     }
 
-    mutating func removeAll() { gaps.removeAll() }
+    mutating func removeAll() { entries.removeAll() }
 
-    var isEmpty: Bool { gaps.isEmpty }
+    var isEmpty: Bool { entries.isEmpty }
 
-    var nextDeadline: Instant? { gaps.lazy.map(\.due).min() }
+    var nextDeadline: Instant? { entries.lazy.map(\.due).min() }
 
     /// What is to be asked for now, in order.
-    mutating func takeQuestions(at now: Instant) -> [SequenceNumber] {
-        gaps.removeAll { $0.isAsked && $0.due <= now }
+    mutating func nextRequests(at now: Instant) -> [SequenceNumber] {
+        entries.removeAll { $0.isAsked && $0.due <= now }
         var numbers: [SequenceNumber] = []
-        for index in gaps.indices where gaps[index].due <= now {
-            numbers.append(gaps[index].number)
-            gaps[index].isAsked = true
-            gaps[index].due = now + Self.memory
+        for index in entries.indices where entries[index].due <= now {
+            numbers.append(entries[index].number)
+            entries[index].isAsked = true
+            entries[index].due = now + Self.memory
         }
         return numbers
     }

@@ -54,5 +54,5 @@ extension Relay {
         return .handled
     }
 
-    private mutating func newChallenge() -> UInt128 { UInt128(chance.next()) << 64 | UInt128(chance.next()) }
+    private mutating func newChallenge() -> UInt128 { UInt128(generator.next()) << 64 | UInt128(generator.next()) }
 }

@@ -75,9 +75,9 @@ extension Relay {
                 count(.discarded(.tooManyFailures))
                 continue
             }
-            usedCookies.turn(to: now)
+            spentCookies.turn(to: now)
             // It may have come a second time, and the first have been proved.
-            guard !usedCookies.contains(next.join.cookie) else { continue }
+            guard !spentCookies.contains(next.join.cookie) else { continue }
             count(prove(next.join, from: next.sender, at: now))
         }
     }

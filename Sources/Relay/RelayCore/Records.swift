@@ -98,12 +98,12 @@ extension Relay {
             return false
         }
         renew(member, at: now)
-        welcomes[member] = nil
+        pendingWelcomes[member] = nil
         countPlace(member)
         rosterJoined(member, at: now)
         post(.joined(member: member, channel: channel, endpoint))
         if isTalking(member) { post(.talking(member: member, endpoint)) }
-        tellAnnouncements(to: member, at: now)
+        sendAnnouncements(to: member, at: now)
         return true
     }
 
@@ -113,7 +113,7 @@ extension Relay {
         let channel = Int(session.channel)
         if session.talker >= 0 { removeTalker(Int(session.talker), at: now) }
         forgetViews(of: member, in: channel)
-        welcomes[member] = nil
+        pendingWelcomes[member] = nil
         paths[member] = nil
         forgetInfo(of: member)
         sessions.remove(member)

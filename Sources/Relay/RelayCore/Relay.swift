@@ -15,20 +15,20 @@ public struct Relay: ~Copyable, Sendable {
     /// When somebody last looked at a clock, and what it said.
     private var beginning: Instant
     private var clock: WallClock
-    var chance: CSPRNG
+    var generator: CSPRNG
     /// Of the cookies that it gives, and of the receipts for what it has sent to members.
     var cookies: Cookies
-    var usedCookies = SpentCookies()
-    var saidRefusals = RefusalCache()
+    var spentCookies = SpentCookies()
+    var refusals = RefusalCache()
     /// For JOINs of unknown channels, so that they are as much work as others.
     let dummyKey: JoinKey
-    var doors = ChannelDirectory()
+    var directory = ChannelDirectory()
     var channels: [RelayedChannel?] = []
     var sessions: SessionTable
     /// Listeners in all channels whose first record has come.
     var listenerCount = 0
     /// Said to those whose first record has not come.
-    var welcomes: [Int: SaidWelcome] = [:]
+    var pendingWelcomes: [Int: PendingWelcome] = [:]
     var paths: [Int: Path] = [:]
     /// All who may talk, each in its place; and the places that are free.
     var talkers: [Talker?] = []
@@ -96,22 +96,22 @@ public struct Relay: ~Copyable, Sendable {
         beginning = now
         latest = now
         self.clock = clock
-        chance = CSPRNG(using: &generator)
-        cookies = Cookies(using: &chance)
-        dummyKey = JoinKey(dummyUsing: &chance)
-        sessions = SessionTable(using: &chance)
+        self.generator = CSPRNG(using: &generator)
+        cookies = Cookies(using: &self.generator)
+        dummyKey = JoinKey(dummyUsing: &self.generator)
+        sessions = SessionTable(using: &self.generator)
         reporters = (
-            SSRC(UInt32(truncatingIfNeeded: chance.next())), SSRC(UInt32(truncatingIfNeeded: chance.next()))
+            SSRC(UInt32(truncatingIfNeeded: self.generator.next())), SSRC(UInt32(truncatingIfNeeded: self.generator.next()))
         )
-        strangers = AddressLimits(Self.strangerPrice, seed: chance.next())
-        failures = AddressLimits(Self.failurePrice, seed: chance.next())
-        unknownSessions = AddressLimits(Self.failurePrice, seed: chance.next())
-        hostJoins = AddressLimits(Self.hostJoinPrice, seed: chance.next())
-        hostNACKs = AddressLimits(Self.hostNACKPrice, seed: chance.next())
-        networkNACKs = AddressLimits(Self.networkNACKPrice, of: .network, seed: chance.next())
+        strangers = AddressLimits(Self.strangerPrice, seed: self.generator.next())
+        failures = AddressLimits(Self.failurePrice, seed: self.generator.next())
+        unknownSessions = AddressLimits(Self.failurePrice, seed: self.generator.next())
+        hostJoins = AddressLimits(Self.hostJoinPrice, seed: self.generator.next())
+        hostNACKs = AddressLimits(Self.hostNACKPrice, seed: self.generator.next())
+        networkNACKs = AddressLimits(Self.networkNACKPrice, of: .network, seed: self.generator.next())
         opened = [UInt8](repeating: 0, count: ControlPacket.maximumByteCount)
         channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits) }
-        doors.open(channels)
+        directory.open(channels)
     }
 
     /// What became of a datagram.
@@ -155,7 +155,7 @@ public struct Relay: ~Copyable, Sendable {
         latest = now
         while let member = sessions.nextToExpire, sessions[member].deadline <= now { end(member, at: now) }
         attendTalkers(at: now)
-        tellRosters(at: now)
+        sendRosters(at: now)
         proveWaiting(at: now)
     }
 
@@ -210,7 +210,7 @@ public struct Relay: ~Copyable, Sendable {
     }
 
     /// What the time of day is at `now`: a clock may be set while a relay runs. It counts on from there by itself.
-    public mutating func clockIs(_ clock: WallClock, at now: Instant) {
+    public mutating func setClock(_ clock: WallClock, at now: Instant) {
         beginning = now
         self.clock = clock
     }

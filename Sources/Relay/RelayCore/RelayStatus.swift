@@ -18,9 +18,9 @@ public struct RelayStatus: Sendable, Equatable {
         /// Datagrams passed on to all, each counted once.
         public var forwardedCount = 0
         /// Packets sent again to one listener who missed them.
-        public var resentCount = 0
+        public var retransmittedCount = 0
         /// Packets asked of talkers because they had not come here.
-        public var askedCount = 0
+        public var requestedCount = 0
 
         public init(name: String) { self.name = name }
     }

@@ -25,8 +25,8 @@ extension Relay {
                 continue
             }
             let isRekeyed = !named.isEmpty
-            if isRekeyed { doors.retire(channel) }
-            sayGoodbye(isRekeyed ? .rekeyed : .refused, to: index, at: now)
+            if isRekeyed { directory.retire(channel) }
+            sendGoodbye(isRekeyed ? .rekeyed : .refused, to: index, at: now)
             channels[index] = nil
         }
         free.reverse()
@@ -37,7 +37,7 @@ extension Relay {
                 channels.append(RelayedChannel(channel, within: limits))
             }
         }
-        doors.open(channels)
+        directory.open(channels)
         shrink(at: now)
     }
 
@@ -52,10 +52,10 @@ extension Relay {
     /// left.
     public mutating func stop(for reason: Refusal.Reason = .stopping, at now: Instant) {
         ending = reason
-        for channel in channels.indices { sayGoodbye(reason, to: channel, at: now) }
+        for channel in channels.indices { sendGoodbye(reason, to: channel, at: now) }
     }
 
-    private mutating func sayGoodbye(_ reason: Refusal.Reason, to channel: Int, at now: Instant) {
+    private mutating func sendGoodbye(_ reason: Refusal.Reason, to channel: Int, at now: Instant) {
         while let member = sessions.first(in: channel) {
             // A talker's end is no news to those who are told that all ends.
             if sessions[member].talker >= 0 { silenceTalker(Int(sessions[member].talker)) }

@@ -22,8 +22,8 @@ extension Relay {
                 isWhole = false
             }
         }
-        let abilities = packets.lazy.compactMap(\.abilities).first
-        for packet in packets { take(packet, abilities, from: member, at: now) }
+        let capabilities = packets.lazy.compactMap(\.capabilities).first
+        for packet in packets { take(packet, capabilities, from: member, at: now) }
         answerClock(packets, of: member, at: now)
         return isWhole ? .handled : .discarded(.malformedRecord)
     }
@@ -45,17 +45,17 @@ extension Relay {
             || allNACKs.spend(Self.allNACKPrice, count: count, at: now)
     }
 
-    private mutating func take(_ packet: RTCPPacket, _ abilities: Capabilities?, from member: Int, at now: Instant) {
+    private mutating func take(_ packet: RTCPPacket, _ capabilities: Capabilities?, from member: Int, at now: Instant) {
         switch packet {
         case .senderReport(let report):
-            if let place = ownVoice(of: member, report.ssrc) {
-                talkers[place]?.voice?.tally.reception.senderReportArrived(report, at: now)
+            if let place = ownStream(of: member, report.ssrc) {
+                talkers[place]?.stream?.counts.reception.senderReportArrived(report, at: now)
             }
-            view(report.blocks, abilities, from: member, at: now)
-        case .receiverReport(let report): view(report.blocks, abilities, from: member, at: now)
+            view(report.blocks, capabilities, from: member, at: now)
+        case .receiverReport(let report): view(report.blocks, capabilities, from: member, at: now)
         case .sourceDescription(let description):
             for chunk in description.chunks {
-                guard let place = ownVoice(of: member, chunk.ssrc), let name = chunk[.name]?.text else { continue }
+                guard let place = ownStream(of: member, chunk.ssrc), let name = chunk[.name]?.text else { continue }
                 talkers[place]?.name = name
             }
         case .goodbye(let goodbye):
@@ -67,50 +67,57 @@ extension Relay {
         }
     }
 
-    private func ownVoice(of member: Int, _ ssrc: SSRC) -> Int? {
+    private func ownStream(of member: Int, _ ssrc: SSRC) -> Int? {
         let place = Int(sessions[member].talker)
-        return place >= 0 && talkers[place]?.voice?.ssrc == ssrc ? place : nil
+        return place >= 0 && talkers[place]?.stream?.ssrc == ssrc ? place : nil
     }
 
     /// The place of who talks under that SSRC in the channel of a member, and is another.
-    private func voice(of ssrc: SSRC, heardBy member: Int) -> Int? {
+    private func stream(of ssrc: SSRC, heardBy member: Int) -> Int? {
         let channel = sessions[member].channel
         guard let talker = claims[ssrc]?.first(where: { sessions[$0].channel == channel }), talker != member else {
             return nil
         }
         let place = Int(sessions[talker].talker)
-        return talkers[place]?.voice == nil ? nil : place
+        return talkers[place]?.stream == nil ? nil : place
     }
 
-    private mutating func view(_ blocks: [ReportBlock], _ abilities: Capabilities?, from member: Int, at now: Instant) {
+    private mutating func view(
+        _ blocks: [ReportBlock], _ capabilities: Capabilities?, from member: Int, at now: Instant
+    ) {
         for block in blocks {
-            guard let place = voice(of: block.ssrc, heardBy: member) else { continue }
-            talkers[place]?.voice?.views[Int32(member)] = ListenerView(block.fractionLost, abilities, at: now)
+            guard let place = stream(of: block.ssrc, heardBy: member) else { continue }
+            talkers[place]?.stream?.views[Int32(member)] = ListenerView(block.fractionLost, capabilities, at: now)
         }
     }
 
     /// Sends again what a member has missed, to that member and to no other: at most half as many packets as its channel
     /// forwards, and not more at once than anybody can have missed who is still there.
     private mutating func answer(_ nack: GenericNACK, of member: Int, at now: Instant) {
-        guard let place = voice(of: nack.media, heardBy: member), let ring = talkers[place]?.voice?.ring else { return }
+        guard let place = stream(of: nack.media, heardBy: member), let ring = talkers[place]?.stream?.ring else {
+            return
+        }
         let channel = Int(sessions[member].channel)
         let forwarded = Int64(channels[channel]?.status.forwardedCount ?? 0)
         repairs.forget(before: now - PacketRing.memory)
         for number in nack.sequenceNumbers {
             guard let packet = ring.packet(number, at: now) else { continue }
             guard repairs.hasRoom else { return }
-            guard sessions[member].resends.spend(Self.resendCost, most: Self.mostResendCost, at: forwarded) else {
+            guard
+                sessions[member].retransmits.spend(
+                    Self.retransmissionCost, most: Self.maximumRetransmissionCost, at: forwarded)
+            else {
                 return
             }
             let endpoint = sessions[member].endpoint
             ring.withBytes(packet) { repairs.put($0, to: endpoint, at: packet.arrival) }
-            channels[channel]?.status.resentCount += 1
+            channels[channel]?.status.retransmittedCount += 1
         }
     }
 
     /// In packets forwarded.
-    private static let resendCost: Int64 = 2
-    private static let mostResendCost: Int64 = 2 * 50
+    private static let retransmissionCost: Int64 = 2
+    private static let maximumRetransmissionCost: Int64 = 2 * 50
 
     private static let echoPrice = CellRateLimit.Price(perSecond: 4, most: 8)
 
@@ -130,10 +137,10 @@ extension Relay {
         var report: [UInt8] = []
         var count = 0
         for place in talking where count < Self.mostEchoes {
-            guard let talker = talkers[place], let ssrc = talker.voice?.ssrc, talker.member != member,
+            guard let talker = talkers[place], let ssrc = talker.stream?.ssrc, talker.member != member,
                 sessions[talker.member].channel == sessions[member].channel
             else { continue }
-            var items = [Capabilities(answersNACK: true).item].compactMap { $0 }
+            var items = [Capabilities(supportsNACK: true).item].compactMap { $0 }
             if let name = talker.name { items.append(SourceDescription.Item(.name, name)) }
             let description = SourceDescription(chunks: [SourceDescription.Chunk(ssrc: ssrc, items: items)])
             let echo = ExtendedReport(
@@ -156,7 +163,7 @@ extension Relay {
 
 extension RTCPPacket {
     /// What who sends it can do.
-    fileprivate var abilities: Capabilities? {
+    fileprivate var capabilities: Capabilities? {
         guard case .sourceDescription(let description) = self else { return nil }
         return description.chunks.lazy.compactMap { Capabilities($0) }.first
     }

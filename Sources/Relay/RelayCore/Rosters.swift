@@ -52,7 +52,7 @@ extension Relay {
             if sessions[member].isListed { channels[channel]?.roster.entryChanged(of: member, at: now) }
         }
         relist(member, at: now)
-        tellRosterHead(to: member)
+        sendRosterHead(to: member)
         attendRoster(of: channel)
     }
 
@@ -79,11 +79,11 @@ extension Relay {
     mutating func rosterRenewed(_ member: Int, at now: Instant) {
         guard sessions[member].wantsRoster else { return }
         relist(member, at: now)
-        tellRosterHead(to: member)
+        sendRosterHead(to: member)
         attendRoster(of: Int(sessions[member].channel))
     }
 
-    private mutating func tellRosterHead(to member: Int) {
+    private mutating func sendRosterHead(to member: Int) {
         let revision = channels[Int(sessions[member].channel)]?.roster.revision ?? 0
         outbox.put(.roster(rosterHead(for: member, since: revision), []), for: member, of: &sessions)
     }
@@ -102,16 +102,16 @@ extension Relay {
         rosterAttention = rosterAttention.map { min($0, due) } ?? due
     }
 
-    mutating func tellRosters(at now: Instant) {
+    mutating func sendRosters(at now: Instant) {
         guard let attention = rosterAttention, attention <= now else { return }
         for channel in channels.indices {
-            if let due = channels[channel]?.roster.due, due <= now { tellRoster(of: channel, at: now) }
+            if let due = channels[channel]?.roster.due, due <= now { sendRoster(of: channel, at: now) }
         }
         rosterAttention = channels.compactMap { $0?.roster.due }.min()
     }
 
     /// To those who want to know: one record each.
-    private mutating func tellRoster(of channel: Int, at now: Instant) {
+    private mutating func sendRoster(of channel: Int, at now: Instant) {
         guard let previous = channels[channel]?.roster.revision,
             let memberCount = channels[channel]?.status.memberCount,
             let changed = channels[channel]?.roster.takeChanges(for: memberCount, at: now)

@@ -9,7 +9,7 @@ struct MemberSession: Sendable {
     var deadline: Instant
     var records = CellRateLimit()
     /// Packets sent again, counted against those that its channel has forwarded.
-    var resends = CellRateLimit()
+    var retransmits = CellRateLimit()
     /// Clocks sent back.
     var echoes = CellRateLimit()
     var channel: Int32
@@ -89,13 +89,13 @@ struct SessionTable: ~Copyable, Sendable {
 
     /// Draws an id for the session that takes the number `next`: 40 bits of chance, which hide the 24 bits of the number.
     func draw(_ generator: inout some RandomNumberGenerator) -> UInt64 {
-        let chance = generator.next() >> Self.numberBitCount
-        return chance << Self.numberBitCount | UInt64(next) ^ hiding(chance)
+        let random = generator.next() >> Self.numberBitCount
+        return random << Self.numberBitCount | UInt64(next) ^ hiding(random)
     }
 
     private var next: Int { firstFree >= 0 ? Int(firstFree) : sessions.count }
 
-    private func hiding(_ chance: UInt64) -> UInt64 { folded(chance ^ mask, mask | 1) >> (64 - Self.numberBitCount) }
+    private func hiding(_ random: UInt64) -> UInt64 { folded(random ^ mask, mask | 1) >> (64 - Self.numberBitCount) }
 
     /// Whose session it is.
     func member(of session: UInt64) -> Int? {

@@ -19,16 +19,16 @@ struct Talker: Sendable {
     var claim: SSRC?
     var claimedAt = Instant.start
     /// When it fell silent last.
-    var hushedAt: Instant?
+    var talkspurtEndedAt: Instant?
     /// The last one, as it goes to listeners; empty before the first.
     private(set) var announcement: [UInt8] = []
     private(set) var announcedAt = Instant.start
     /// For people, as it says itself.
     var name: String?
     /// While it talks.
-    var voice: TalkerStream?
+    var stream: TalkerStream?
     /// Of what it said under its SSRC before it fell silent.
-    var tally: TalkerCounts?
+    var counts: TalkerCounts?
 
     init(_ member: Int, _ checker: HopTagChecker, _ limits: RelayLimits) {
         self.member = member
@@ -57,11 +57,11 @@ struct Talker: Sendable {
     }
 
     /// When its last packet came under the SSRC that is its own, or its first announcement where none came.
-    var silentSince: Instant { voice?.lastPacket ?? max(hushedAt ?? claimedAt, claimedAt) }
+    var silentSince: Instant { stream?.lastPacket ?? max(talkspurtEndedAt ?? claimedAt, claimedAt) }
 
     mutating func forgetClaim() {
         claim = nil
-        tally = nil
+        counts = nil
         announcement.removeAll()
     }
 }
@@ -104,12 +104,12 @@ extension Relay {
             replace(old, by: member, in: &claimants)
             channels[Int(sessions[member].channel)]?.claimants = claimants
         }
-        if talkers[place]?.voice != nil { post(.quiet(member: old)) }
+        if talkers[place]?.stream != nil { post(.quiet(member: old)) }
     }
 
     func isTalking(_ member: Int) -> Bool {
         let place = Int(sessions[member].talker)
-        return place >= 0 && talkers[place]?.voice != nil
+        return place >= 0 && talkers[place]?.stream != nil
     }
 
     /// Its SSRC is free again, and those who heard it are told.
@@ -132,7 +132,7 @@ extension Relay {
     /// Ends it without a word to those who hear it.
     mutating func silenceTalker(_ place: Int) {
         guard let talker = talkers[place], let ssrc = talker.claim else { return }
-        hush(place)
+        endTalkspurt(place)
         channels[Int(sessions[talker.member].channel)]?.voices.remove(place)
         claims[ssrc]?.removeAll { $0 == talker.member }
         channels[Int(sessions[talker.member].channel)]?.claimants.removeAll { $0 == talker.member }
@@ -142,20 +142,20 @@ extension Relay {
 
     /// A packet of its voice. Whether it goes to all: not when it has come before, as when it was only late and is sent again;
     /// nil where its SSRC was not announced.
-    mutating func hear(
+    mutating func receiveMedia(
         _ place: Int, _ member: Int, _ ssrc: SSRC, _ datagram: Span<UInt8>, at now: Instant
     ) -> Bool? {
         // To read of a talker is to copy it whole, so that the most of all packets only change it.
-        if let arrival = talkers[place]?.voice?.packetArrived(datagram, of: ssrc, at: now) {
+        if let arrival = talkers[place]?.stream?.packetArrived(datagram, of: ssrc, at: now) {
             return heard(arrival, at: now)
         }
         guard let talker = talkers[place], talker.claim == ssrc else { return nil }
-        talkers[place]?.voice = TalkerStream(ssrc, talker.limits, talker.tally, at: now)
+        talkers[place]?.stream = TalkerStream(ssrc, talker.limits, talker.counts, at: now)
         talking.append(place)
         attend(by: now + TalkerStream.firstReport)
         channels[Int(sessions[member].channel)]?.status.talkerCount += 1
         post(.talking(member: member, sessions[member].endpoint))
-        return talkers[place]?.voice?.packetArrived(datagram, of: ssrc, at: now).map { heard($0, at: now) }
+        return talkers[place]?.stream?.packetArrived(datagram, of: ssrc, at: now).map { heard($0, at: now) }
     }
 
     private mutating func heard(_ arrival: TalkerStream.Arrival, at now: Instant) -> Bool {
@@ -167,11 +167,11 @@ extension Relay {
     private mutating func attend(by moment: Instant) { attention = attention.map { min($0, moment) } ?? moment }
 
     /// It does not talk any more.
-    mutating func hush(_ place: Int) {
-        guard let talker = talkers[place], talker.voice != nil else { return }
-        talkers[place]?.tally = talker.voice?.tally
-        talkers[place]?.hushedAt = talker.voice?.lastPacket
-        talkers[place]?.voice = nil
+    mutating func endTalkspurt(_ place: Int) {
+        guard let talker = talkers[place], talker.stream != nil else { return }
+        talkers[place]?.counts = talker.stream?.counts
+        talkers[place]?.talkspurtEndedAt = talker.stream?.lastPacket
+        talkers[place]?.stream = nil
         talking.removeAll { $0 == place }
         channels[Int(sessions[talker.member].channel)]?.status.talkerCount -= 1
         post(.quiet(member: talker.member))

@@ -5,7 +5,7 @@ internal import TenfourPackets
 struct TalkerCounts: Sendable {
     var reception: ReceptionStatistics
     /// Packets that listeners miss, added up from the shares that they told.
-    private var unmended = 0.0
+    private var unrecovered = 0.0
     /// The highest number when that was done last.
     private var highest: UInt32?
 
@@ -15,18 +15,18 @@ struct TalkerCounts: Sendable {
     /// many they miss in all.
     mutating func listenersMiss(_ share: UInt8, upTo highest: UInt32) -> Int {
         let count = Int32(bitPattern: highest &- (self.highest ?? highest))
-        unmended += Double(max(count, 0)) * Double(share) / 256
+        unrecovered += Double(max(count, 0)) * Double(share) / 256
         self.highest = highest
-        return Int(unmended.rounded())
+        return Int(unrecovered.rounded())
     }
 }
 
 /// What a talker sends, as it arrives: kept for those who miss some of it, and reported on to the talker.
 struct TalkerStream: Sendable {
     let ssrc: SSRC
-    var tally: TalkerCounts
+    var counts: TalkerCounts
     private(set) var ring: PacketRing
-    var gaps = MissingRanges()
+    var missing = MissingRanges()
     private(set) var lastPacket: Instant
     var nextReport: Instant
     /// What its listeners say of it.
@@ -35,10 +35,10 @@ struct TalkerStream: Sendable {
     /// Time for the talker's own first report, which this one answers.
     static let firstReport = Duration.milliseconds(200)
 
-    /// `tally` is that of the same SSRC before a pause, where there was one.
-    init(_ ssrc: SSRC, _ limits: RelayLimits, _ tally: TalkerCounts?, at now: Instant) {
+    /// `counts` is that of the same SSRC before a pause, where there was one.
+    init(_ ssrc: SSRC, _ limits: RelayLimits, _ counts: TalkerCounts?, at now: Instant) {
         self.ssrc = ssrc
-        self.tally = tally ?? TalkerCounts(ssrc)
+        self.counts = counts ?? TalkerCounts(ssrc)
         ring = PacketRing(limits)
         lastPacket = now
         nextReport = now + Self.firstReport
@@ -54,17 +54,18 @@ struct TalkerStream: Sendable {
     mutating func packetArrived(_ datagram: Span<UInt8>, of ssrc: SSRC, at now: Instant) -> Arrival? {
         guard ssrc == self.ssrc else { return nil }
         let number = SequenceNumber(rawValue: datagram.uint16(at: 2))
-        let reception = tally.reception.packetArrived(
-            number, timestamp: RTPTimestamp(rawValue: datagram.uint32(at: 4)), isResent: gaps.isAsked(number), at: now)
+        let reception = counts.reception.packetArrived(
+            number, timestamp: RTPTimestamp(rawValue: datagram.uint32(at: 4)),
+            isRetransmission: missing.isAsked(number), at: now)
         switch reception {
-        case .ahead(let lost): gaps.skipped(lost, before: number, at: now)
-        case .reordered, .duplicate: gaps.came(number)
-        case .restarted: gaps.removeAll()
+        case .ahead(let lost): missing.skipped(lost, before: number, at: now)
+        case .reordered, .duplicate: missing.arrived(number)
+        case .restarted: missing.removeAll()
         case .stray: break
         }
         ring.insert(datagram, number, at: now)
         lastPacket = now
-        return Arrival(reception: reception, missesDue: gaps.nextDeadline)
+        return Arrival(reception: reception, missesDue: missing.nextDeadline)
     }
 
     /// A talker is taken for one who does not talk after this.
@@ -75,6 +76,6 @@ struct TalkerStream: Sendable {
     /// When it is to be looked at, unless something comes before.
     var nextDeadline: Instant {
         let next = min(nextReport, lastPacket + Self.pause)
-        return gaps.nextDeadline.map { min($0, next) } ?? next
+        return missing.nextDeadline.map { min($0, next) } ?? next
     }
 }

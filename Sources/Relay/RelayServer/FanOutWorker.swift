@@ -9,24 +9,24 @@ internal import TenfourUV
 ///
 /// Its functions are for the relay's thread.
 final class FanOutWorker {
-    private let duty: FanOutThreadBody
-    private let parcels: RingBufferProducer<QueuedPacket>
+    private let body: FanOutThreadBody
+    private let packets: RingBufferProducer<QueuedPacket>
     private var thread: pthread_t?
 
     /// How many packets may be on their way to it: more than come in 20 ms.
-    private static let parcelCapacity = 256
+    private static let packetCapacity = 256
 
     /// Opens what it needs; the thread begins with `start`.
     init(joining endpoint: Endpoint, options: SocketOptions) throws(NetworkError) {
-        let handoff = RingBuffer(capacity: Self.parcelCapacity, filler: QueuedPacket())
-        duty = try FanOutThreadBody(endpoint, options, handoff.consumer)
-        parcels = handoff.producer
+        let ring = RingBuffer(capacity: Self.packetCapacity, filler: QueuedPacket())
+        body = try FanOutThreadBody(endpoint, options, ring.consumer)
+        packets = ring.producer
     }
 
     func start() throws(NetworkError) {
         var thread = pthread_t()
-        let argument = unsafe Unmanaged.passRetained(duty)
-        let code = unsafe pthread_create(&thread, nil, runDuty, argument.toOpaque())
+        let argument = unsafe Unmanaged.passRetained(body)
+        let code = unsafe pthread_create(&thread, nil, runFanOutThread, argument.toOpaque())
         if code != 0 {
             unsafe argument.release()
             throw NetworkError(.refused, function: "pthread_create", code: code)
@@ -36,31 +36,31 @@ final class FanOutWorker {
 
     /// Sends nothing more, and returns when its thread is done.
     func stop() {
-        duty.isStopping.store(true, ordering: .relaxed)
-        duty.wakeup.signal()
+        body.isStopping.store(true, ordering: .relaxed)
+        body.wakeup.signal()
         if let thread { pthread_join(thread, nil) }
         thread = nil
     }
 
     func apply(_ change: MemberChange) {
-        duty.changes.withLock { $0.append(change) }
-        duty.wakeup.signal()
+        body.changes.withLock { $0.append(change) }
+        body.wakeup.signal()
     }
 
     /// False when too many packets are on their way.
     func send(_ datagram: Span<UInt8>, channel: Int, stream: Int, except: Int?) -> Bool {
-        let isTaken = parcels.push { $0.fill(datagram, channel: channel, stream: stream, except: except) }
-        duty.wakeup.signal()
+        let isTaken = packets.push { $0.fill(datagram, channel: channel, stream: stream, except: except) }
+        body.wakeup.signal()
         return isTaken
     }
 
     /// Not older than a second.
     func statistics(of channel: Int) -> FanOutStatistics {
-        duty.statistics.withLock { $0[channel] } ?? FanOutStatistics()
+        body.statistics.withLock { $0[channel] } ?? FanOutStatistics()
     }
 
     /// By `errno`. Not older than a second.
-    var failures: [Int32: Int] { duty.failures.withLock { $0 } }
+    var failures: [Int32: Int] { body.failures.withLock { $0 } }
 }
 
 /// A packet on its way to a worker.
@@ -95,21 +95,21 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
     private let loop: EventLoop
     private let socket: UDPSocket
     private var shard: FanOutShard
-    private let parcels: RingBufferConsumer<QueuedPacket>
+    private let packets: RingBufferConsumer<QueuedPacket>
     private var timer: LoopTimer?
 
     init(
-        _ endpoint: Endpoint, _ options: SocketOptions, _ parcels: consuming RingBufferConsumer<QueuedPacket>
+        _ endpoint: Endpoint, _ options: SocketOptions, _ packets: consuming RingBufferConsumer<QueuedPacket>
     ) throws(NetworkError) {
         let loop = try EventLoop()
         self.loop = loop
         socket = try UDPSocket(on: loop, bindingTo: endpoint, options: options)
         shard = try FanOutShard(sending: socket, on: loop)
         let woken = Woken()
-        wakeup = try loop.makeWakeup { woken.duty?.woken() }
-        self.parcels = parcels
-        timer = try loop.makeTimer { woken.duty?.publish() }
-        woken.duty = self
+        wakeup = try loop.makeWakeup { woken.body?.woken() }
+        self.packets = packets
+        timer = try loop.makeTimer { woken.body?.publish() }
+        woken.body = self
     }
 
     func run() {
@@ -129,7 +129,7 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
             return due
         }
         for change in due { shard.apply(change) }
-        while parcels.pop({ $0.send(from: shard) }) {}
+        while packets.pop({ $0.send(from: shard) }) {}
         if isStopping.load(ordering: .relaxed) { loop.stop() }
     }
 
@@ -144,10 +144,12 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
 
 /// Callbacks are made before the one they call.
 private final class Woken {
-    weak var duty: FanOutThreadBody?
+    weak var body: FanOutThreadBody?
 }
 
-@c private func runDuty(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument = unsafe argument { unsafe Unmanaged<FanOutThreadBody>.fromOpaque(argument).takeRetainedValue().run() }
+@c private func runFanOutThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let argument = unsafe argument {
+        unsafe Unmanaged<FanOutThreadBody>.fromOpaque(argument).takeRetainedValue().run()
+    }
     return nil
 }

@@ -20,7 +20,7 @@ final class PlainChannels {
     /// not be opened is tried again. `forward` is given a packet,
     /// and the stream and channel it belongs to. Returns which inputs were opened, and which could not be.
     func set(
-        _ wanted: [PlainChannel], spread: inout ShardedFanOut,
+        _ wanted: [PlainChannel], shardedFanOut: inout ShardedFanOut,
         forward: @escaping (Span<UInt8>, _ stream: Int, _ channel: Int) -> Void
     ) -> [RelayNotice] {
         var notices: [RelayNotice] = []
@@ -34,7 +34,7 @@ final class PlainChannels {
                     closed.merge(input.statistics)
                     input.close()
                 }
-                spread.end(numbers[index])
+                shardedFanOut.end(numbers[index])
             }
         }
         (channels, numbers, inputs) = ([], [], [])
@@ -46,7 +46,9 @@ final class PlainChannels {
             } else {
                 numbers.append(nextNumber)
                 inputs.append(channel.inputs.map { _ in nil })
-                for (member, target) in channel.targets.enumerated() { spread.add(member, to: nextNumber, at: target) }
+                for (member, target) in channel.targets.enumerated() {
+                    shardedFanOut.add(member, to: nextNumber, at: target)
+                }
                 nextNumber -= 1
             }
             let (index, number) = (numbers.count - 1, numbers[numbers.count - 1])
@@ -63,14 +65,14 @@ final class PlainChannels {
         return notices
     }
 
-    func status(_ spread: borrowing ShardedFanOut) -> [RelayServerStatus.Plain] {
+    func status(_ shardedFanOut: borrowing ShardedFanOut) -> [RelayServerStatus.Plain] {
         channels.indices.map { index in
             var status = RelayServerStatus.Plain(name: channels[index].name, targetCount: channels[index].targets.count)
             for case let input? in inputs[index] {
                 status.received += input.received
                 status.discards.merge(input.discards, uniquingKeysWith: +)
             }
-            status.fanOut = spread.statistics(of: numbers[index])
+            status.fanOut = shardedFanOut.statistics(of: numbers[index])
             return status
         }
     }

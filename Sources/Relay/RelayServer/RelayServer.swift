@@ -18,7 +18,7 @@ public import TenfourUV
     private let socket: UDPSocket
     private let talkerSockets: TalkerSockets
     private let plain: PlainChannels
-    private var spread: ShardedFanOut
+    private var shardedFanOut: ShardedFanOut
     private var relay: Relay
     /// What a change of waits until the relay is started anew.
     private let fixed: (bind: Endpoint, workers: Int)
@@ -29,7 +29,7 @@ public import TenfourUV
     private var announcements = WaitingAnnouncements()
     private var relayTimer: LoopTimer?
     private var announcementTimer: LoopTimer?
-    private var lookTimer: LoopTimer?
+    private var pollTimer: LoopTimer?
     private var endTimer: LoopTimer?
     private var isEnding = false
     private let datagram: UnsafeMutableBufferPointer<UInt8>
@@ -67,17 +67,19 @@ public import TenfourUV
         options.portSharing = .joined
         options.sendQueueCapacity = 1
         var workers: [FanOutWorker] = []
-        for _ in 1..<configuration.workers { workers.append(try FanOutWorker(joining: localEndpoint, options: options)) }
-        var spread = ShardedFanOut(try FanOutShard(sending: socket, on: loop), workers)
+        for _ in 1..<configuration.workers {
+            workers.append(try FanOutWorker(joining: localEndpoint, options: options))
+        }
+        var shardedFanOut = ShardedFanOut(try FanOutShard(sending: socket, on: loop), workers)
         talkerSockets = try TalkerSockets(joining: localEndpoint, on: loop) {
             woken.server?.receive($0, from: $1, at: $2)
         }
         plain = PlainChannels(on: loop)
-        openings = plain.set(configuration.plain, spread: &spread) { packet, stream, channel in
-            woken.server?.spread.send(packet, channel: channel, stream: stream, except: nil)
+        openings = plain.set(configuration.plain, shardedFanOut: &shardedFanOut) { packet, stream, channel in
+            woken.server?.shardedFanOut.send(packet, channel: channel, stream: stream, except: nil)
         }
         for case .inputRefused(_, _, let error) in openings { throw error }
-        self.spread = spread
+        self.shardedFanOut = shardedFanOut
         var generator = CSPRNG()
         relay = Relay(
             configuration.relay, address: PeerAddress(localEndpoint), at: start, clock: Self.clock,
@@ -86,7 +88,7 @@ public import TenfourUV
         wakeup = try loop.makeWakeup { woken.server?.woken() }
         relayTimer = try loop.makeTimer { woken.server?.timeElapsed() }
         announcementTimer = try loop.makeTimer { woken.server?.sendAnnouncements() }
-        lookTimer = try loop.makeTimer { woken.server?.look() }
+        pollTimer = try loop.makeTimer { woken.server?.poll() }
         endTimer = try loop.makeTimer { woken.server?.loop.stop() }
         shared = Locked(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
         // Behind all that throws: `deinit` is not called for half a relay.
@@ -113,15 +115,15 @@ public import TenfourUV
         shared.withLock { $0.thread = pthread_self() }
         defer { shared.withLock { $0.thread = nil } }
         defer { close() }
-        try spread.start()
+        try shardedFanOut.start()
         socket.receive { [unowned self] in receive($0, from: $1, at: $2) }
         socket.whenDrained { [unowned self] in drained() }
         socket.whenEmptied { [unowned self] in talkerSockets.sharedSocketIsEmpty() }
         try started(loop)
         // Signals are caught by now, so a program that reads this notice may send one.
         for opening in [.listening(localEndpoint)] + openings { notices(opening) }
-        look()
-        settle(at: loop.now)
+        poll()
+        flush(at: loop.now)
         loop.run()
     }
 
@@ -187,12 +189,12 @@ extension RelayServer {
         if case .forward(let byteCount, let channel, let talker) = relay.receive(datagram, from: sender, at: now) {
             forward(datagram.extracting(..<byteCount), channel: channel, talker: talker, at: now)
         }
-        settle(at: now)
+        flush(at: now)
     }
 
     private func forward(_ datagram: Span<UInt8>, channel: Int, talker: Int, at now: Instant) {
         guard datagram[0] == ControlPacket.firstByte else {
-            return spread.send(datagram, channel: channel, stream: talker * 2, except: talker)
+            return shardedFanOut.send(datagram, channel: channel, stream: talker * 2, except: talker)
         }
         let isFirst = announcements.isEmpty
         if !announcements.take(datagram, channel: channel, talker: talker) {
@@ -204,7 +206,7 @@ extension RelayServer {
 
     /// An announcement must not be pushed aside by the packet that it announces.
     private func announce(_ announcement: Span<UInt8>, channel: Int, talker: Int) {
-        spread.send(announcement, channel: channel, stream: talker * 2 + 1, except: talker)
+        shardedFanOut.send(announcement, channel: channel, stream: talker * 2 + 1, except: talker)
     }
 
     private func sendAnnouncements() {
@@ -214,7 +216,7 @@ extension RelayServer {
     private func timeElapsed() {
         let now = loop.now
         relay.timeElapsed(at: now)
-        settle(at: now)
+        flush(at: now)
     }
 
     /// The network takes more: what the relay has kept meanwhile goes now.
@@ -224,15 +226,15 @@ extension RelayServer {
     }
 
     /// Does what the relay says.
-    private func settle(at now: Instant) {
+    private func flush(at now: Instant) {
         while sendNext() {}
         while let event = relay.nextEvent() {
             switch event {
-            case .joined(let member, let channel, let endpoint): spread.add(member, to: channel, at: endpoint)
+            case .joined(let member, let channel, let endpoint): shardedFanOut.add(member, to: channel, at: endpoint)
             case .left(let member, let channel):
                 announcements.forget(member)
-                spread.remove(member, from: channel)
-            case .moved(let member, let channel, let endpoint): spread.move(member, in: channel, to: endpoint)
+                shardedFanOut.remove(member, from: channel)
+            case .moved(let member, let channel, let endpoint): shardedFanOut.move(member, in: channel, to: endpoint)
             case .talking(let member, let endpoint): talkerSockets.open(for: member, at: endpoint)
             case .quiet(let member): talkerSockets.close(for: member)
             }
@@ -264,23 +266,23 @@ extension RelayServer {
         if (new.bind, new.workers) != fixed { notices(.waitsForRestart) }
         let before = relay.status.channels
         relay.reload(new.relay, at: now)
-        settle(at: now)
+        flush(at: now)
         let after = Dictionary(uniqueKeysWithValues: relay.status.channels.map { ($0.number, $0.name) })
-        for old in before where after[old.number] != old.name { spread.end(old.number) }
-        let openings = plain.set(new.plain, spread: &spread) { [unowned self] packet, stream, channel in
-            spread.send(packet, channel: channel, stream: stream, except: nil)
+        for old in before where after[old.number] != old.name { shardedFanOut.end(old.number) }
+        let openings = plain.set(new.plain, shardedFanOut: &shardedFanOut) { [unowned self] packet, stream, channel in
+            shardedFanOut.send(packet, channel: channel, stream: stream, except: nil)
         }
         publish()
         for opening in openings { notices(opening) }
     }
 
     /// Each second.
-    private func look() {
+    private func poll() {
         let now = loop.now
-        relay.clockIs(Self.clock, at: now)
+        relay.setClock(Self.clock, at: now)
         let status = publish()
         if let news = drops.news(in: status, at: now) { notices(news) }
-        lookTimer?.arm(at: now + .seconds(1))
+        pollTimer?.arm(at: now + .seconds(1))
     }
 
     @discardableResult
@@ -293,22 +295,22 @@ extension RelayServer {
     private var currentStatus: RelayServerStatus {
         var status = RelayServerStatus(listening: localEndpoint)
         status.uptime = loop.now - start
-        status.workers = spread.threadCount
+        status.workers = shardedFanOut.threadCount
         status.talkerSockets = talkerSockets.count
         status.relay = relay.status
-        status.fanOuts = status.relay.channels.map { spread.statistics(of: $0.number) }
-        status.plain = plain.status(spread)
+        status.fanOuts = status.relay.channels.map { shardedFanOut.statistics(of: $0.number) }
+        status.plain = plain.status(shardedFanOut)
         status.socket = socket.statistics
-        status.socket.failures.merge(spread.failures, uniquingKeysWith: +)
+        status.socket.failures.merge(shardedFanOut.failures, uniquingKeysWith: +)
         status.socket.merge(talkerSockets.statistics)
         status.socket.merge(plain.statistics)
         return status
     }
 
     /// To all, within a second.
-    private func sayGoodbyes() {
+    private func sendGoodbyes() {
         relay.stop(at: loop.now)
-        settle(at: loop.now)
+        flush(at: loop.now)
         if !socket.isQueueing { return }
         isEnding = true
         endTimer?.arm(at: loop.now + .seconds(1))
@@ -316,8 +318,8 @@ extension RelayServer {
     }
 
     private func close() {
-        sayGoodbyes()
-        spread.close()
+        sendGoodbyes()
+        shardedFanOut.close()
         publish()
         talkerSockets.closeAll()
         plain.close()

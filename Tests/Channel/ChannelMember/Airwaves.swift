@@ -55,12 +55,15 @@ final class Airwaves {
         lines = members.indices.map { Self.line(network, $0, seed) }
         deadlines = members.map { _ in .max }
         speeches = deadlines
-        for index in members.indices { settle(index) }
+        for index in members.indices { flush(index) }
     }
 
     private static func line(_ network: NetworkModel, _ index: Int, _ seed: UInt64) -> (EmulatedLink, EmulatedLink) {
         let seed = seed &* 10_000 &+ UInt64(2 * index)
-        return (EmulatedLink(network, seed: seed, beginning: .start), EmulatedLink(network, seed: seed + 1, beginning: .start))
+        return (
+            EmulatedLink(network, seed: seed, beginning: .start),
+            EmulatedLink(network, seed: seed + 1, beginning: .start)
+        )
     }
 
     /// One member's line is another one from now on; nil for the way that stays.
@@ -74,13 +77,13 @@ final class Airwaves {
         lines.append(Self.line(network, members.count - 1, seed))
         deadlines.append(.max)
         speeches.append(.max)
-        settle(members.count - 1)
+        flush(members.count - 1)
     }
 
     /// Another process in the same place, as far as the network sees.
     func replace(_ index: Int, by member: Member) {
         members[index] = member
-        settle(index)
+        flush(index)
     }
 
     func replace(relay: any RelayEnd) { self.relay = relay }
@@ -92,13 +95,13 @@ final class Airwaves {
         while let next = nextMoment, next <= end {
             now = max(now, next)
             for index in members.indices where speeches[index] <= now.nanoseconds {
-                if members[index].speak(at: now) { settle(index) }
+                if members[index].speak(at: now) { flush(index) }
                 noteMoments(of: index)
             }
             deliver()
             for index in members.indices where deadlines[index] <= now.nanoseconds {
                 members[index].timeElapsed(at: now)
-                settle(index)
+                flush(index)
             }
             if let deadline = relay.nextDeadline, deadline <= now {
                 relay.timeElapsed(at: now)
@@ -112,7 +115,7 @@ final class Airwaves {
     @discardableResult
     func inject(_ datagram: [UInt8], to index: Int, from sender: Endpoint = Airwaves.relay) -> Channel.Reception {
         let reception = members[index].receive(datagram, from: sender, at: now)
-        settle(index)
+        flush(index)
         return reception
     }
 
@@ -136,8 +139,8 @@ final class Airwaves {
     func move(_ index: Int, to number: Int) { members[index].endpoint = Self.endpoint(number) }
 
     /// What a member wants after each input.
-    func settle(_ index: Int) {
-        members[index].settle(at: now)
+    func flush(_ index: Int) {
+        members[index].flush(at: now)
         noteMoments(of: index)
         for (bytes, endpoint) in members[index].takeOutput() where endpoint == relay.endpoint {
             if loses?(bytes, index) ?? false { continue }
@@ -181,7 +184,7 @@ final class Airwaves {
             guard let route = due?.address else { return }
             if let member = route.member {
                 members[member].receive(datagram, from: route.sender, at: now)
-                settle(member)
+                flush(member)
             } else {
                 relay.receive(datagram, from: route.sender, at: now)
                 settleRelay()

@@ -20,10 +20,10 @@ struct CollisionTests {
         air.run(seconds: 3)
         second.speech = Speech(beginning: air.now)
         air.run(seconds: 3)
-        #expect(first.station.ssrc == SSRC(9) && first.events.count == 1)
-        #expect(second.station.ssrc != SSRC(9))
+        #expect(first.rtpSession.ssrc == SSRC(9) && first.events.count == 1)
+        #expect(second.rtpSession.ssrc != SSRC(9))
         #expect(second.eventsOnly.count { $0 == .ssrcIsTaken } == 1)
-        let other = second.station.ssrc.rawValue
+        let other = second.rtpSession.ssrc.rawValue
         let numbers = listener.heard(from: 9).map(\.number)
         let isWhole = numbers == Array(numbers[0]...298)
         #expect(isWhole)
@@ -41,8 +41,8 @@ struct CollisionTests {
         air.settleRelay()
         air.run(seconds: 1)
         #expect(talker.eventsOnly.count { $0 == .ssrcIsTaken } == 1)
-        #expect(talker.station.ssrc != SSRC(9))
-        #expect(relay.announcements.last?.ssrc == talker.station.ssrc)
+        #expect(talker.rtpSession.ssrc != SSRC(9))
+        #expect(relay.announcements.last?.ssrc == talker.rtpSession.ssrc)
         #expect(Set(relay.announcements.map(\.epoch)).count == 2)
     }
 

@@ -112,7 +112,7 @@ struct ForgedAnnouncementTests {
         while air.now < .start + .seconds(600) {
             air.run(seconds: 1)
             let epoch = newEpoch(ahead: 1, at: air.now, &dice)
-            air.inject(forged(epoch, of: talker.station.ssrc.rawValue, ahead: 1, at: air.now), to: 0)
+            air.inject(forged(epoch, of: talker.rtpSession.ssrc.rawValue, ahead: 1, at: air.now), to: 0)
         }
         let changes = talker.events.filter { $0.event == .ssrcIsTaken }.map(\.at)
         #expect((9...10).contains(changes.count))

@@ -143,7 +143,7 @@ struct JoiningTests {
         air.run(seconds: 2)
         member.speech = nil
         member.leave(at: air.now)
-        air.settle(0)
+        air.flush(0)
         air.run(seconds: 0.05)
         #expect(relay.records.last == .leave)
         #expect(relay.sessions.isEmpty)
@@ -236,12 +236,12 @@ struct JoiningTests {
         air.run(seconds: 120)
         #expect(member.eventsOnly == [.lost])
         // The same again is nothing new.
-        member.channel.relayIs(at: [wrong], air.now)
-        air.settle(0)
+        member.channel.setRelay(at: [wrong], air.now)
+        air.flush(0)
         air.run(seconds: 0.01)
         #expect(relay.log.isEmpty)
-        member.channel.relayIs(at: [Airwaves.relay, wrong], air.now)
-        air.settle(0)
+        member.channel.setRelay(at: [Airwaves.relay, wrong], air.now)
+        air.flush(0)
         air.run(seconds: 0.07)
         #expect(member.eventsOnly == [.lost, .joined(.listen, seenAt: member.endpoint)])
     }

@@ -22,8 +22,8 @@ struct LimitTests {
     func whatADefendedTalkerSendsIsNeverMoreThanARelayTakes(profile: Profile, frame: Duration) throws {
         for mode in [LossProtectionConfiguration.Mode.copy, .nack] {
             var configuration = RadioConfiguration(
-                local: Airwaves.endpoint(0), station: RTPSessionConfiguration())
-            configuration.station.defence.mode = mode
+                local: Airwaves.endpoint(0), rtpSession: RTPSessionConfiguration())
+            configuration.rtpSession.lossProtection.mode = mode
             configuration.coding.frame = frame
             profile.apply(to: &configuration)
             let coding = configuration.coding
@@ -33,9 +33,9 @@ struct LimitTests {
             channel.sizes = PaddedSizes(nominal: coding.bitRate * frameCount.rawValue / 48_000 / 8)
             var speech = Speech(frameCount: frameCount)
             speech.followsDefence = true
-            let defence = configuration.stationAsCoded.defence
-            let talker = Member(0, channel, ssrc: 9, speech: speech, defence: defence)
-            let listener = Member(1, Family.configuration(.listen), ssrc: 6, defence: defence)
+            let lossProtection = configuration.rtpSessionAsCoded.lossProtection
+            let talker = Member(0, channel, ssrc: 9, speech: speech, lossProtection: lossProtection)
+            let listener = Member(1, Family.configuration(.listen), ssrc: 6, lossProtection: lossProtection)
             let relay = RealRelay()
             let air = Airwaves(
                 [talker, listener], relay, network: NetworkModel(loss: .random(0.1), delay: .milliseconds(10)))
@@ -55,7 +55,8 @@ struct LimitTests {
             }
             let isDefended =
                 mode == .copy
-                ? !talker.station.defence.copies.isEmpty : talker.station.transmission.resending.resentCount > 0
+                ? !talker.rtpSession.lossProtection.copies.isEmpty
+                : talker.rtpSession.sendStream.retransmission.retransmittedCount > 0
             #expect(isDefended && most >= Int(1 / (frame / .seconds(1))), "\(mode): \(most) packets")
             let discards = relay.status.discards
             #expect(discards[.tooManyPackets] == 0 && discards[.tooManyBits] == 0, "\(mode)")

@@ -8,7 +8,7 @@ import TestSupport
 
 /// A station in a channel, and what has come of it.
 final class Member {
-    var station: RTPSession
+    var rtpSession: RTPSession
     var channel: Channel
     var endpoint: Endpoint
     var speech: Speech?
@@ -30,15 +30,16 @@ final class Member {
     init(
         _ number: Int, _ configuration: ChannelConfiguration, ssrc: UInt32, firstSequenceNumber: UInt16 = 0,
         speech: Speech? = nil, at now: Instant = .start, clock: WallClock? = nil, seed: UInt64? = nil,
-        defence: LossProtectionConfiguration = LossProtectionConfiguration(), endpoint: Endpoint? = nil
+        lossProtection: LossProtectionConfiguration = LossProtectionConfiguration(), endpoint: Endpoint? = nil
     ) {
         var dice = SeededRandom(seed: seed ?? UInt64(ssrc))
         self.endpoint = endpoint ?? Airwaves.endpoint(number)
         let identity = Identity(
             ssrc: SSRC(ssrc), firstSequenceNumber: SequenceNumber(rawValue: firstSequenceNumber), seed: UInt64(ssrc))
-        station = RTPSession(
+        rtpSession = RTPSession(
             identity: identity,
-            configuration: RTPSessionConfiguration(remotes: [Channel.stationEndpoint], defence: defence), at: now)
+            configuration: RTPSessionConfiguration(remotes: [Channel.sessionEndpoint], lossProtection: lossProtection),
+            at: now)
         channel = Channel(
             configuration, ssrc: SSRC(ssrc), at: now, clock: clock ?? Airwaves.clock(at: now), using: &dice)
         self.speech = speech
@@ -55,12 +56,12 @@ final class Member {
 
     var nextDeadline: Instant? {
         if sleepBegan != nil { return nil }
-        return [station.nextDeadline, channel.nextDeadline].compactMap { $0 }.min().map { $0 + slept }
+        return [rtpSession.nextDeadline, channel.nextDeadline].compactMap { $0 }.min().map { $0 + slept }
     }
 
     func timeElapsed(at now: Instant) {
         let now = now - slept
-        station.timeElapsed(at: now)
+        rtpSession.timeElapsed(at: now)
         channel.timeElapsed(at: now)
     }
 
@@ -68,13 +69,13 @@ final class Member {
     func speak(at now: Instant) -> Bool {
         var isSpeaking = false
         if let speech, speech.followsDefence {
-            self.speech?.byteCount = max(station.defence.bitRate * speech.frameCount.rawValue / 48_000 / 8, 5)
+            self.speech?.byteCount = max(rtpSession.lossProtection.bitRate * speech.frameCount.rawValue / 48_000 / 8, 5)
         }
         while let packet = speech?.next(at: now) {
-            station.send(
+            rtpSession.send(
                 packet.payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now - slept)
             isSpeaking = true
-            settle(at: now)
+            flush(at: now)
         }
         return isSpeaking
     }
@@ -87,20 +88,20 @@ final class Member {
     }
 
     func leave(at now: Instant) {
-        station.leave(at: now - slept)
-        settle(at: now)
+        rtpSession.leave(at: now - slept)
+        flush(at: now)
         channel.leave(at: now - slept)
     }
 
     /// What stands between a station and its channel.
-    func settle(at moment: Instant) {
+    func flush(at moment: Instant) {
         let now = moment - slept
         while true {
             var kind: Channel.Opened?
             let packet = [UInt8](capacity: Channel.maximumDatagramByteCount) { kind = channel.nextOpened(into: &$0) }
             guard kind != nil else { break }
             openedCount += 1
-            if case .media(let media) = station.receive(packet.span, from: Channel.stationEndpoint, at: now) {
+            if case .media(let media) = rtpSession.receive(packet.span, from: Channel.sessionEndpoint, at: now) {
                 heard.append(HeardPacket(media, in: packet.span, at: moment))
             }
         }
@@ -111,19 +112,19 @@ final class Member {
             }
             events.append((moment, event))
             if event == .ssrcIsTaken {
-                station.takeAnotherSSRC(at: now)
-                channel.ssrc = station.ssrc
+                rtpSession.takeAnotherSSRC(at: now)
+                channel.ssrc = rtpSession.ssrc
             }
         }
         while true {
             var destination: RTPSession.Destination?
             let datagram = [UInt8](capacity: RTPSession.maximumDatagramByteCount) {
-                destination = station.nextDatagram(into: &$0)
+                destination = rtpSession.nextDatagram(into: &$0)
             }
             guard let destination else { break }
             channel.send(datagram.span, isControl: destination.isControl, at: now)
         }
-        while let event = station.nextEvent() { stationEvents.append(event) }
+        while let event = rtpSession.nextEvent() { stationEvents.append(event) }
         while true {
             var to: Endpoint?
             let datagram = [UInt8](capacity: Channel.maximumDatagramByteCount) { to = channel.nextDatagram(into: &$0) }

@@ -49,10 +49,10 @@ struct MembersTests {
         air.add(anna)
         air.run(seconds: 2)
         anna.channel.microphone(isOpen: true, at: air.now)
-        air.settle(1)
+        air.flush(1)
         air.run(seconds: 2)
         anna.leave(at: air.now)
-        air.settle(1)
+        air.flush(1)
         air.run(seconds: 2)
         #expect(happened(listener) == ["Anna joined, closed", "Anna changed, open", "Anna left"])
         #expect(names(listener).isEmpty)
@@ -80,7 +80,7 @@ struct MembersTests {
         }
         air.run(seconds: 15)
         air.members[0].channel.microphone(isOpen: true, at: air.now)
-        air.settle(0)
+        air.flush(0)
         air.run(seconds: 25)
         for index in [1, 2] {
             let anna = air.members[index].channel.members?.talkers.first(where: { $0.info.ssrc == SSRC(9) })
@@ -156,7 +156,7 @@ struct MembersTests {
         #expect(members.talkers.first?.info.microphone == .closed)
         #expect(members.listenerCount == 2)
         air.members[0].channel.requestListeners(from: 0, at: air.now)
-        air.settle(0)
+        air.flush(0)
         air.run(seconds: 1)
         guard case .listeners(let page)? = air.members[0].memberEvents.last else { return #expect(Bool(false)) }
         #expect(page.members.map(\.info.name) == ["Cleo"] && page.total == 1 && page.next == nil)
@@ -180,7 +180,7 @@ struct MembersTests {
 
     private func page(_ air: Airwaves, from position: Int) -> ListenerPage? {
         air.members[0].channel.requestListeners(from: position, at: air.now)
-        air.settle(0)
+        air.flush(0)
         air.run(seconds: 5)
         guard case .listeners(let page)? = air.members[0].memberEvents.last else { return nil }
         return page
@@ -189,10 +189,10 @@ struct MembersTests {
     @Test func anotherSSRCIsToldWithTheName() {
         let air = Airwaves([anna(speech: Speech()), cleo()], RealRelay())
         air.run(seconds: 2)
-        air.members[0].station.takeAnotherSSRC(at: air.now)
-        air.members[0].channel.ssrc = air.members[0].station.ssrc
+        air.members[0].rtpSession.takeAnotherSSRC(at: air.now)
+        air.members[0].channel.ssrc = air.members[0].rtpSession.ssrc
         air.run(seconds: 2)
-        let ssrc = air.members[0].station.ssrc
+        let ssrc = air.members[0].rtpSession.ssrc
         #expect(air.members[1].channel.members?.talkers.first(where: { $0.info.ssrc == ssrc })?.name == "Anna")
     }
 }

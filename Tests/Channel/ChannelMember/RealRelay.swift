@@ -51,7 +51,7 @@ final class RealRelay: RelayEnd {
             let bytes = Array(datagram[..<byteCount])
             for endpoint in audience.endpoints(in: channel, but: talker) { output.append((bytes, endpoint)) }
         }
-        settle()
+        flush()
     }
 
     func nextDatagram() -> (bytes: [UInt8], to: Endpoint)? {
@@ -68,15 +68,15 @@ final class RealRelay: RelayEnd {
 
     func timeElapsed(at now: Instant) {
         relay.timeElapsed(at: now)
-        settle()
+        flush()
     }
 
     func stop(at now: Instant) {
         relay.stop(at: now)
-        settle()
+        flush()
     }
 
-    private func settle() {
+    private func flush() {
         while true {
             var to: Endpoint?
             let datagram = [UInt8](capacity: 1_600) { to = relay.nextDatagram(into: &$0) }

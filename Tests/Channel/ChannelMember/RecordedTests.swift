@@ -123,7 +123,7 @@ struct RecordedTests {
         let air = Airwaves([talker, listener], relay)
         air.run(seconds: 3)
         let stepped = Int64(Airwaves.clock(at: air.now).sinceEpoch) + step
-        air.members[member].channel.clockIs(WallClock(milliseconds: UInt64(stepped)), at: air.now)
+        air.members[member].channel.setClock(WallClock(milliseconds: UInt64(stepped)), at: air.now)
         air.run(seconds: 4)
         // Who joins now hears it, too: the epoch goes on by its own clock.
         let late = Member(2, Family.configuration(.listen), ssrc: 6, at: air.now)
@@ -145,7 +145,7 @@ struct RecordedTests {
         let air = Airwaves([talker, listener], relay)
         air.run(seconds: 12)
         #expect(listener.heard.isEmpty && listener.discards[.offTime] > 10)
-        talker.channel.clockIs(Airwaves.clock(at: air.now), at: air.now)
+        talker.channel.setClock(Airwaves.clock(at: air.now), at: air.now)
         air.run(seconds: 1)
         #expect(listener.heard.count > 45)
     }

@@ -19,7 +19,7 @@ struct ReflectorTests {
     init() { air = Airwaves([talker, listener], tap) }
 
     /// All that `datagrams` bring, said from elsewhere and from where the listener is.
-    private func sayAgain(_ datagrams: [[UInt8]], fromElsewhereOnly: Bool = false) {
+    private func sendJoin(_ datagrams: [[UInt8]], fromElsewhereOnly: Bool = false) {
         for datagram in datagrams {
             tap.repeated(datagram, from: elsewhere, at: air.now)
             if !fromElsewhereOnly { tap.repeated(datagram, from: listener.endpoint, at: air.now) }
@@ -36,28 +36,28 @@ struct ReflectorTests {
 
         // While it is here, it hears nothing twice, and nobody else hears it.
         var before = tap.mediaCount(to: listener.endpoint)
-        sayAgain(session)
+        sendJoin(session)
         air.run(seconds: 5)
         #expect((249...251).contains(tap.mediaCount(to: listener.endpoint) - before))
         #expect(tap.mediaCount(to: elsewhere) == 0)
 
         // When it is gone.
         listener.leave(at: air.now)
-        air.settle(1)
+        air.flush(1)
         air.run(seconds: 0.1)
         before = tap.mediaCount(to: listener.endpoint)
         let all = tap.said(by: listener.endpoint)
         #expect(all.count > session.count)
         for pause in [0, 0.5, 1, 31, 60, 90] {
             air.run(seconds: pause)
-            sayAgain(all)
+            sendJoin(all)
         }
         air.run(seconds: 5)
         // At the relay started anew, where the talker is again.
         air.replace(relay: tap)
         tap.relay = RealRelay(now: air.now, seed: 2)
         air.run(seconds: 2)
-        sayAgain(all)
+        sendJoin(all)
         air.run(seconds: 2)
         #expect(talker.isJoined)
         #expect(tap.mediaCount(to: listener.endpoint) == before && tap.mediaCount(to: elsewhere) == 0)
@@ -67,11 +67,11 @@ struct ReflectorTests {
     @Test func aListenerThatFallsSilentHearsNothingAfterItsLease() throws {
         air.run(seconds: 25)
         let session = tap.said(by: listener.endpoint)
-        let last = try #require(tap.lastSaid[listener.endpoint])
+        let last = try #require(tap.lastSent[listener.endpoint])
         air.change(1, out: NetworkModel(loss: .random(1)))
         for _ in 0..<20 {
             air.run(seconds: 5)
-            sayAgain(session)
+            sendJoin(session)
         }
         let heard = try #require(tap.lastMedia[listener.endpoint])
         #expect(heard - last <= .seconds(30) && heard - last > .seconds(15), "\(heard - last)")
@@ -84,7 +84,7 @@ private final class Tap: RelayEnd {
     var relay: RealRelay
     private var words: [Endpoint: [[UInt8]]] = [:]
     private var mediaCounts: [Endpoint: Int] = [:]
-    private(set) var lastSaid: [Endpoint: Instant] = [:]
+    private(set) var lastSent: [Endpoint: Instant] = [:]
     private(set) var lastMedia: [Endpoint: Instant] = [:]
     private var now = Instant.start
 
@@ -104,7 +104,7 @@ private final class Tap: RelayEnd {
 
     func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {
         words[sender, default: []].append(datagram)
-        lastSaid[sender] = now
+        lastSent[sender] = now
         repeated(datagram, from: sender, at: now)
     }
 

@@ -37,7 +37,7 @@ struct StrangerTests {
         }
         #expect(listener.openedCount == 0 && listener.heard.isEmpty)
         #expect(listener.eventsOnly == [.joined(.listen, seenAt: listener.endpoint)])
-        #expect(listener.station.ssrc == SSRC(ssrc))
+        #expect(listener.rtpSession.ssrc == SSRC(ssrc))
         #expect(listener.discards[.offTime] >= 8)
     }
 
@@ -77,7 +77,7 @@ struct StrangerTests {
             let reception = listener.receive(datagram, from: Airwaves.relay, at: air.now)
             if reception == .opened { Issue.record("a forgery was opened") }
         }
-        air.settle(0)
+        air.flush(0)
         #expect(changed > (isLong ? 990_000 : 19_800) && listener.openedCount == 0)
         #expect(listener.events.count == 1 && listener.isJoined)
         #expect(listener.channel.heldCount == 25)
@@ -104,7 +104,7 @@ struct StrangerTests {
         // Who has a clock believes it, and says what it refused.
         #expect(wrong.heard.isEmpty && wrong.discards[.offTime] > 5)
         // Until somebody sets it.
-        wrong.channel.clockIs(Airwaves.clock(at: air.now), at: air.now)
+        wrong.channel.setClock(Airwaves.clock(at: air.now), at: air.now)
         air.run(seconds: 1.2)
         #expect(wrong.heard(from: 9).count > 5 && wrong.heard(from: 7).count > 5)
     }

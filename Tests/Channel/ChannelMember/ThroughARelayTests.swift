@@ -44,7 +44,7 @@ struct ThroughARelayTests {
         air.run(seconds: 60)
         #expect(members.count { $0.eventsOnly == [.refused(.full)] } == 20)
         for member in inside { member.leave(at: air.now) }
-        for index in members.indices { air.settle(index) }
+        for index in members.indices { air.flush(index) }
         air.run(seconds: 10)
         let others = members.filter { member in !inside.contains { $0 === member } }
         #expect(others.count(where: \.isJoined) == 10)
@@ -124,12 +124,12 @@ struct ThroughARelayTests {
     /// One of fifty loses a tenth of all, both ways, by chance or in bursts; the others get not one packet more for it.
     @Test(arguments: [(Loss.random(0.1), 0.01), (.bursts(share: 0.1, meanLength: 3), 0.05)])
     func lossOnOneLineIsMendedOnThatLine(loss: Loss, limit: Double) {
-        var defence = LossProtectionConfiguration()
-        defence.hasInBandFEC = false
-        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(), defence: defence)
+        var lossProtection = LossProtectionConfiguration()
+        lossProtection.hasInBandFEC = false
+        let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(), lossProtection: lossProtection)
         let listeners = (1...50).map {
             Member(
-                $0, Family.configuration(.listen), ssrc: UInt32(1_000 + $0), defence: defence,
+                $0, Family.configuration(.listen), ssrc: UInt32(1_000 + $0), lossProtection: lossProtection,
                 endpoint: Endpoint(.v4(0x0A00_0001 + UInt32($0) << 8), port: 40_000 + UInt16($0)))
         }
         let network = NetworkModel(delay: .milliseconds(20))
@@ -144,11 +144,11 @@ struct ThroughARelayTests {
         let numbers = Set(listeners[6].heard.filter { $0.at > start + .seconds(1) }.map(\.number))
         let all = Set(listeners[0].heard.filter { $0.at > start + .seconds(1) }.map(\.number))
         let missing = all.subtracting(numbers).count
-        let resent = sentCounts[7] - sentCounts[1]
+        let retransmitted = sentCounts[7] - sentCounts[1]
         #expect(Double(missing) < limit * Double(all.count), "\(missing) of \(all.count)")
-        #expect(resent > all.count / 20 && resent < all.count / 5, "\(resent)")
+        #expect(retransmitted > all.count / 20 && retransmitted < all.count / 5, "\(retransmitted)")
         for index in 1...50 where index != 7 { #expect(sentCounts[index] == 1_000, "\(index)") }
-        #expect(talker.station.defence.isNone)
+        #expect(talker.rtpSession.lossProtection.isNone)
     }
 
     /// On a line that is as bad as one between two stations that ask each other, as much is heard: to 0.15 of a score.
@@ -156,8 +156,8 @@ struct ThroughARelayTests {
     func whoIsOnABadLineHearsAsMuchAsWithoutARelay(loss: Loss) {
         let (seconds, seeds) = (60.0, 1...5 as ClosedRange<UInt64>)
         let bad = NetworkModel(loss: loss, delay: .milliseconds(20))
-        var defence = LossProtectionConfiguration()
-        defence.mode = .nack
+        var lossProtection = LossProtectionConfiguration()
+        lossProtection.mode = .nack
         // A hundred milliseconds after the fastest way, at the latest.
         func share(_ heard: [HeardPacket], delay: Duration) -> Double {
             func sentAt(_ number: Int) -> Instant { .start + .milliseconds(20 * (number + 1)) }
@@ -170,7 +170,7 @@ struct ThroughARelayTests {
             let members = (0..<3).map { number in
                 Member(
                     number, Family.configuration(number == 0 ? .talk : .listen), ssrc: UInt32(9 + number),
-                    speech: number == 0 ? Speech() : nil, defence: defence,
+                    speech: number == 0 ? Speech() : nil, lossProtection: lossProtection,
                     endpoint: Endpoint(.v4(0x0A00_0001 + UInt32(number) << 8), port: 40_000 + UInt16(number)))
             }
             let air = Airwaves(members, RealRelay(), network: NetworkModel(delay: .milliseconds(20)), seed: seed)
@@ -181,7 +181,7 @@ struct ThroughARelayTests {
             #expect(share(members[2].heard, delay: .milliseconds(40)) == 1)
 
             let stations = (0..<2).map { index in
-                RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1 - index)], defence: defence)
+                RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1 - index)], lossProtection: lossProtection)
             }
             let link = SimulatedLink(
                 left: RTPSession(identity: Identity(ssrc: SSRC(9), seed: 9), configuration: stations[0], at: .start),

@@ -14,7 +14,7 @@ struct ChannelStandingTests {
         var settings = ChannelSettings(keys: keys, role: .talk, relay: nil)
         settings.relay = .init(
             id: RelayID(host: "bob.local", port: 5_004), host: "bob.local", endpoints: [endpoint])
-        var configuration = RadioConfiguration(local: endpoint, station: RTPSessionConfiguration())
+        var configuration = RadioConfiguration(local: endpoint, rtpSession: RTPSessionConfiguration())
         configuration.protection = .channel(settings)
         var standing = ChannelStanding(configuration)
         standing.take(.joined(.talk, seenAt: endpoint))

@@ -32,15 +32,15 @@ import Testing
             try #require(stations[0].takes(port: isLower ? port : port + 1), "\(stations[0].errors)")
             stations.append(try isLower ? upper() : lower())
         }
-        for (station, other) in zip(stations, order == .upperFirst ? ["Low", "Up"] : ["Up", "Low"]) {
-            #expect(station.says("is \(other)"), "\(station.errors)")
-            #expect(!station.errors.contains("yourself"))
+        for (rtpSession, other) in zip(stations, order == .upperFirst ? ["Low", "Up"] : ["Up", "Low"]) {
+            #expect(rtpSession.says("is \(other)"), "\(rtpSession.errors)")
+            #expect(!rtpSession.errors.contains("yourself"))
         }
         stations[0].wait(.seconds(2)) { false }
-        for station in stations { station.send(SIGINT) }
-        for station in stations {
-            #expect(station.wait() == .code(0), "\(station.errors)")
-            #expect(!station.errors.contains("come back"), "\(station.errors)")
+        for rtpSession in stations { rtpSession.send(SIGINT) }
+        for rtpSession in stations {
+            #expect(rtpSession.wait() == .code(0), "\(rtpSession.errors)")
+            #expect(!rtpSession.errors.contains("come back"), "\(rtpSession.errors)")
         }
         for name in ["Low", "Up"] {
             let tone = try #require(Tone(in: try Recording(wav: folder("\(name).wav")).channels[0]))

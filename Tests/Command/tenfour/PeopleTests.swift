@@ -61,7 +61,7 @@ struct PeopleWordsTests {
 
     @Test func microphonesAreToldWhereMoreIsAskedFor() {
         var standing = ChannelStanding(
-            RadioConfiguration(local: Endpoint(.anyV4, port: 0), station: RTPSessionConfiguration()))
+            RadioConfiguration(local: Endpoint(.anyV4, port: 0), rtpSession: RTPSessionConfiguration()))
         let (closed, open) = (talker(1, "Anna"), talker(1, "Anna", .open))
         #expect(standing.memberNews(of: .memberJoined(closed), verbose: false) == "Anna is here")
         standing.take(.memberJoined(closed))

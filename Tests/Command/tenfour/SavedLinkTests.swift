@@ -78,9 +78,9 @@ import Testing
         let port = UDPPort.free()
         let link = try make("--relay 127.0.0.1:\(port)")
         let answering = "tenfour://:\(port)/family#" + link.split(separator: "#")[1]
-        let station = try Program(
+        let rtpSession = try Program(
             "tenfour", ["listen", "--link-file", "answer", "-o", "heard.wav"], in: prepared(answering))
-        try #require(station.takes(port: port), "\(station.errors)")
+        try #require(rtpSession.takes(port: port), "\(rtpSession.errors)")
         let sender = try Program(
             "tenfour", ["send", "long.wav", "Family"], in: folder, environment: home)
         let says = "is the channel saved in \(file); write"
@@ -88,7 +88,7 @@ import Testing
         let listener = try Program(
             "tenfour", ["listen", "family", "-o", "other.wav"], in: folder, environment: home)
         #expect(listener.says(says) && listener.says("hearing"), "\(listener.errors)")
-        for program in [sender, listener, station] {
+        for program in [sender, listener, rtpSession] {
             program.send(SIGINT)
             #expect(program.wait() == .code(0), "\(program.errors)")
         }

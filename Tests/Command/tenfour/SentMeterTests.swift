@@ -12,7 +12,7 @@ import Testing
 /// What is told of the loss of what was sent.
 struct SentMeterTests {
     private struct Sender: ~Copyable {
-        var station: RTPSession
+        var rtpSession: RTPSession
         var meter: SentMeter
         var count = 0
 
@@ -20,18 +20,18 @@ struct SentMeterTests {
             meter = SentMeter(keepsSeconds: true, frame: frame)
             var configuration = RTPSessionConfiguration()
             configuration.remotes = [Endpoint(.loopbackV4, port: 6_000)]
-            station = RTPSession(identity: Identity(ssrc: SSRC(1)), configuration: configuration, at: .start)
+            rtpSession = RTPSession(identity: Identity(ssrc: SSRC(1)), configuration: configuration, at: .start)
         }
 
         mutating func send(packets: Int) {
             let payload: [UInt8] = [0xF8, 1, 2]
             for _ in 0..<packets {
-                station.send(
+                rtpSession.send(
                     payload.span, at: FrameCount(960 * count), startsTalkspurt: count == 0,
                     now: .start + .milliseconds(20 * count))
                 count += 1
             }
-            meter.look(at: RadioSnapshot(station: station, elapsed: .milliseconds(20 * count)))
+            meter.look(at: RadioSnapshot(rtpSession: rtpSession, elapsed: .milliseconds(20 * count)))
         }
 
         mutating func hear(of lostCount: Int, from receiver: UInt32) {

@@ -29,7 +29,7 @@ struct RepairTests {
         let after = conversation.statistics(of: talker.ssrc)
         let concealed =
             Double((after.concealed - before.concealed).rawValue) / Double((after.due - before.due).rawValue)
-        #expect(concealed < limit, "\(concealed), \(conversation.link.left.station.defence)")
+        #expect(concealed < limit, "\(concealed), \(conversation.link.left.session.lossProtection)")
         let depths = conversation.log(of: talker.ssrc).depths
         #expect(depths.reduce(0, +) / Float(depths.count) <= 101)
     }
@@ -43,8 +43,8 @@ struct RepairTests {
         model.loss = .random(0.05)
         conversation.link.change(to: model)
         conversation.run(seconds: 10)
-        let source = try #require(conversation.link.right.station.sources.first)
-        #expect(source.mending.answeredCount > 10, "\(source.mending)")
+        let source = try #require(conversation.link.right.session.sources.first)
+        #expect(source.recovery.retransmittedCount > 10, "\(source.recovery)")
         let before = conversation.statistics(of: talker.ssrc).concealed
         conversation.run(seconds: 10)
         #expect(conversation.statistics(of: talker.ssrc).concealed - before < FrameCount(48 * 160))
@@ -60,6 +60,6 @@ struct RepairTests {
         conversation.link.change(to: NetworkModel(delay: .milliseconds(20)))
         conversation.run(seconds: 20)
         #expect(conversation.statistics(of: talker.ssrc).delay < FrameCount(48 * 25))
-        #expect(conversation.link.left.station.defence.isNone)
+        #expect(conversation.link.left.session.lossProtection.isNone)
     }
 }

@@ -15,11 +15,11 @@ struct TalkerTests {
         let again = Identity(
             ssrc: SSRC(UInt32(ssrc)), firstSequenceNumber: SequenceNumber(rawValue: 12_345),
             firstTimestamp: RTPTimestamp(rawValue: 3_000_000_000), seed: 5)
-        let station = RTPSession(
+        let session = RTPSession(
             identity: again, configuration: RTPSessionConfiguration(remotes: [conversation.link.right.endpoint]),
             at: conversation.link.now)
         let start = conversation.link.now
-        conversation.link.replace(0, by: station, speech: Speech(beginning: start))
+        conversation.link.replace(0, by: session, speech: Speech(beginning: start))
         conversation.run(seconds: 5)
         let log = conversation.log(of: again.ssrc)
         let index = try #require(
@@ -47,7 +47,7 @@ struct TalkerTests {
         conversation.link.leave(0)
         conversation.run(seconds: 2)
         let log = conversation.log(of: talker.ssrc)
-        #expect(log.played.last == conversation.link.left.station.transmission.packetCount - 1)
+        #expect(log.played.last == conversation.link.left.session.sendStream.packetCount - 1)
         let gone = conversation.link.right.events.filter { if case .sourceLeft = $0 { true } else { false } }
         #expect(gone == [.sourceLeft(talker.ssrc, reason: "")])
         #expect(conversation.link.right.events.last == gone.last, "and does not come back")

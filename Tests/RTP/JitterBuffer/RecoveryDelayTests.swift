@@ -7,7 +7,7 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
 
 @Test func aCopyInTheNextPacketFillsThePlaceOfWhatIsLost() {
     var talk = SimulatedTalk()
-    talk.lane.setRepair(RecoveryDemand(lookAhead: FrameCount(960), resendTime: .zero, limit: FrameCount(4_800)))
+    talk.lane.setRepair(RecoveryDemand(lookAhead: FrameCount(960), retransmissionTime: .zero, limit: FrameCount(4_800)))
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { _ in (.copy, FrameCount(960 + 48)) }
     talk.run(seconds: 10)
@@ -25,7 +25,7 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     talk.repair = { _ in (.copy, FrameCount(distance * 960 + 48)) }
     talk.run(seconds: 5)
     talk.lane.setRepair(
-        RecoveryDemand(lookAhead: FrameCount(distance * 960), resendTime: .zero, limit: FrameCount(4_800)))
+        RecoveryDemand(lookAhead: FrameCount(distance * 960), retransmissionTime: .zero, limit: FrameCount(4_800)))
     talk.run(seconds: 5)
     let before = talk.lane.statistics
     talk.run(seconds: 10)
@@ -37,7 +37,7 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
 @Test func resendsDoNotDisturbTheDelayEstimate() {
     var talk = SimulatedTalk()
     talk.delay = { loses($0) ? nil : FrameCount(48) }
-    talk.repair = { loses($0) ? (.resent, FrameCount(4_800)) : nil }
+    talk.repair = { loses($0) ? (.retransmitted, FrameCount(4_800)) : nil }
     talk.run(seconds: 20)
     let statistics = talk.lane.statistics
     #expect(statistics.lateRepairs >= 48, "100 ms after their time, and nobody had asked for such a depth")
@@ -49,8 +49,8 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     for (limit, isHeard) in [(FrameCount(9_600), true), (FrameCount(2_400), false)] {
         var talk = SimulatedTalk()
         talk.delay = { loses($0) ? nil : FrameCount(48) }
-        talk.repair = { loses($0) ? (.resent, FrameCount(4_800)) : nil }
-        talk.lane.setRepair(RecoveryDemand(lookAhead: .zero, resendTime: FrameCount(4_800), limit: limit))
+        talk.repair = { loses($0) ? (.retransmitted, FrameCount(4_800)) : nil }
+        talk.lane.setRepair(RecoveryDemand(lookAhead: .zero, retransmissionTime: FrameCount(4_800), limit: limit))
         talk.run(seconds: 10)
         let statistics = talk.lane.statistics
         #expect((statistics.recoveredByResend >= FrameCount(24 * 960)) == isHeard)
@@ -74,7 +74,7 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     let (copy, original): ([UInt8], [UInt8]) = ([1, 2], [3, 4, 5])
     #expect(insert(copy, .copy) == .queued)
     #expect(insert(original, .original) == .queued)
-    #expect(insert(copy, .resent) == .duplicate)
+    #expect(insert(copy, .retransmitted) == .duplicate)
     #expect(insert(original, .original) == .duplicate)
     let (count, byteCount) = (queue.count, queue.head.map { queue.payload(of: $0).count })
     #expect(count == 1 && byteCount == 3)
@@ -97,7 +97,7 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
         _ = lane.next(at: FrameCount(now), wanting: FrameCount(480))
         now += 480
     }
-    insert(50, .resent, at: now + 4_800)
+    insert(50, .retransmitted, at: now + 4_800)
     let isIdle = lane.isIdle
     #expect(isIdle)
     #expect(lane.statistics.lateRepairs == 1)

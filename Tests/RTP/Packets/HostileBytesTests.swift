@@ -58,5 +58,5 @@ struct HostileBytesTests {
 
 extension FuzzTarget {
     /// Whether each of its inputs is a story.
-    fileprivate var isSlow: Bool { self == .station || self == .playout || self == .relay }
+    fileprivate var isSlow: Bool { self == .session || self == .playout || self == .relay }
 }

@@ -146,7 +146,7 @@ struct ReceptionStatisticsTests {
     @Test mutating func anAnswerIsNoLessALoss() {
         _ = arrive([0, 1, 2, 4, 5])
         statistics.packetArrived(
-            SequenceNumber(rawValue: 3), timestamp: RTPTimestamp(rawValue: 2_880), isResent: true, at: now)
+            SequenceNumber(rawValue: 3), timestamp: RTPTimestamp(rawValue: 2_880), isRetransmission: true, at: now)
         _ = arrive(Array(6..<80))
         #expect(statistics.cumulativeLost == 0)
         #expect(statistics.losses.lossCount == 1 && statistics.losses.runCount == 1)

@@ -17,14 +17,14 @@ struct BitRateLimitTests {
         var least = 32_000
         for second in 20..<60 {
             link.run(until: seconds(Double(second)))
-            least = min(least, link.left.station.bitRateLimit.bitRate)
+            least = min(least, link.left.session.bitRateLimit.bitRate)
         }
         #expect((12_000...24_000).contains(least), "\(least)")
-        let lost = link.right.station.sources.first?.recentLoss.share ?? 1
+        let lost = link.right.session.sources.first?.recentLoss.share ?? 1
         #expect(lost < 0.1, "\(lost)")
         link.change(to: NetworkModel(delay: .milliseconds(20)))
         link.run(until: seconds(160))
-        #expect(link.left.station.defence == LossProtection(bitRate: 32_000))
+        #expect(link.left.session.lossProtection == LossProtection(bitRate: 32_000))
     }
 
     @Test func bitsAreTakenForLossWithGrowingDelayAndForNeitherAlone() {
@@ -89,7 +89,7 @@ struct BitRateLimitTests {
         var least = 32_000
         for second in 0..<60 {
             link.run(until: seconds(Double(second)))
-            least = min(least, link.left.station.bitRateLimit.bitRate)
+            least = min(least, link.left.session.bitRateLimit.bitRate)
         }
         #expect(least == 32_000)
     }
@@ -97,6 +97,6 @@ struct BitRateLimitTests {
     @Test func lossWithoutDelayDoesNotTakeBits() throws {
         let link = try Defended.link("b20", .auto, .auto, seed: 2)
         link.run(until: seconds(30))
-        #expect(link.left.station.bitRateLimit.bitRate == 32_000)
+        #expect(link.left.session.bitRateLimit.bitRate == 32_000)
     }
 }

@@ -13,7 +13,7 @@ struct AbilitiesTests {
 
     @Test func theWordsAreThoseOfTheProtocol() throws {
         let all = Capabilities(
-            answersNACK: true, redPayloadType: 63, depth: .milliseconds(100), concealment: .deep)
+            supportsNACK: true, redPayloadType: 63, depth: .milliseconds(100), concealment: .deep)
         let text = try #require(all.item?.text(behindPrivatePrefix: "tenfour"))
         #expect(text == "nack red=63 depth=100 deep-plc")
         #expect(Self.said(text) == all)
@@ -21,7 +21,7 @@ struct AbilitiesTests {
 
     /// A station of the version before says no word of concealment, and hears one that it does not know.
     @Test func anOlderStationIsHeardAndHearsTheRest() {
-        let older = Capabilities(answersNACK: true, redPayloadType: 63, depth: .milliseconds(100))
+        let older = Capabilities(supportsNACK: true, redPayloadType: 63, depth: .milliseconds(100))
         #expect(Self.said("nack red=63 depth=100") == older)
         #expect(older.concealment == .plain)
         #expect(Self.said("nack red=63 depth=100 a-word-of-tomorrow and=7") == older, "as an older one reads ours")
@@ -37,19 +37,19 @@ struct AbilitiesTests {
         var configuration = LossProtectionConfiguration()
         configuration.concealment = .deep
         configuration.mode = mode
-        let text = configuration.abilities.item?.text(behindPrivatePrefix: "tenfour")
+        let text = configuration.capabilities.item?.text(behindPrivatePrefix: "tenfour")
         #expect(text?.contains("deep-plc") == (mode == .off ? nil : true))
     }
 
     @Test func theWeakestOfSeveralReceiversCounts() {
         let (here, there) = (IPAddress.v4(0xC000_0201), IPAddress.v4(0xC000_0202))
         var receivers = Receivers()
-        let deep = Capabilities(answersNACK: true, concealment: .deep)
-        receivers.update(SSRC(1), at: here, .start) { $0.abilities = deep }
-        receivers.update(SSRC(2), at: there, .start) { $0.abilities = deep }
-        #expect(receivers.abilities(at: [here, there], otherwise: nil)?.concealment == .deep)
+        let deep = Capabilities(supportsNACK: true, concealment: .deep)
+        receivers.update(SSRC(1), at: here, .start) { $0.capabilities = deep }
+        receivers.update(SSRC(2), at: there, .start) { $0.capabilities = deep }
+        #expect(receivers.capabilities(at: [here, there], otherwise: nil)?.concealment == .deep)
         // Of two behind one relay, one is older.
-        receivers.update(SSRC(3), at: there, .start) { $0.abilities = Capabilities(answersNACK: true) }
-        #expect(receivers.abilities(at: [here, there], otherwise: nil)?.concealment == .plain)
+        receivers.update(SSRC(3), at: there, .start) { $0.capabilities = Capabilities(supportsNACK: true) }
+        #expect(receivers.capabilities(at: [here, there], otherwise: nil)?.concealment == .plain)
     }
 }

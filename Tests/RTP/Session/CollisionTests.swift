@@ -9,7 +9,7 @@ import Testing
 struct CollisionTests {
     @Test func anotherStationWithOurNumberMakesUsTakeANewOneOnce() throws {
         let link = SimulatedLink(
-            left: station(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)])), right: station(1),
+            left: session(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)])), right: session(1),
             network: NetworkModel(delay: .milliseconds(10)))
         link.left.speech = Speech()
         link.run(until: seconds(1))
@@ -19,17 +19,17 @@ struct CollisionTests {
         }
         link.run(until: seconds(2))
 
-        let ssrc = link.left.station.ssrc
+        let ssrc = link.left.session.ssrc
         #expect(ssrc != SSRC(9))
         #expect(link.left.events.filter { $0 == .identityChanged(ssrc) }.count == 1)
-        #expect(link.left.station.sources.map(\.ssrc) == [SSRC(9)], "the other goes on under the old number")
+        #expect(link.left.session.sources.map(\.ssrc) == [SSRC(9)], "the other goes on under the old number")
         let goodbyes = link.left.sentControl.flatMap(\.goodbyes)
         #expect(goodbyes == [SSRC(9)])
         // The listener sees one leave and another come, and misses nothing.
-        #expect(link.right.station.sources.map(\.ssrc) == [ssrc])
+        #expect(link.right.session.sources.map(\.ssrc) == [ssrc])
         #expect(link.right.events.contains(.sourceLeft(SSRC(9), reason: "")))
         #expect(link.right.heardNumbers == Array(0..<link.right.heard.count))
-        #expect(link.right.station.sources.first?.reception.cumulativeLost == 0)
+        #expect(link.right.session.sources.first?.reception.cumulativeLost == 0)
     }
 
     @Test func twoThatMeetUnderOneNumberPart() {
@@ -44,13 +44,13 @@ struct CollisionTests {
         link.left.speech = Speech()
         link.right.speech = Speech()
         link.run(until: seconds(5))
-        #expect(link.left.station.ssrc != link.right.station.ssrc)
-        #expect(link.left.station.sources.map(\.ssrc) == [link.right.station.ssrc])
-        #expect(link.right.station.sources.map(\.ssrc) == [link.left.station.ssrc])
+        #expect(link.left.session.ssrc != link.right.session.ssrc)
+        #expect(link.left.session.sources.map(\.ssrc) == [link.right.session.ssrc])
+        #expect(link.right.session.sources.map(\.ssrc) == [link.left.session.ssrc])
     }
 
     @Test func ourOwnPacketsLoopedBackChangeNothing() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         var count = 0
         for number in 0..<500 {
             let now = seconds(Double(number) / 50)
@@ -69,7 +69,7 @@ struct CollisionTests {
     }
 
     @Test func ourOwnReportsLoopedBackTellNothing() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob], name: "me"))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob], name: "me"))
         for number in 0..<500 {
             let now = seconds(Double(number) / 10)
             talker.send(number * 5, at: now)
@@ -84,7 +84,7 @@ struct CollisionTests {
 
     /// A station that changed its SSRC at each collision would never be heard.
     @Test func aNumberThatIsClaimedAgainAndAgainIsGivenUpOnceAMinute() {
-        var victim = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var victim = session(9, RTPSessionConfiguration(remotes: [bob]))
         for number in 0..<200 {
             _ = victim.receive(media(victim.ssrc, number), from: carol, at: seconds(Double(number)))
         }
@@ -93,7 +93,7 @@ struct CollisionTests {
     }
 
     @Test func reportsCountFromTheNewNumberOn() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         func speak(_ numbers: Range<Int>) {
             for number in numbers {
                 talker.send(number, at: .start)
@@ -112,6 +112,6 @@ struct CollisionTests {
         #expect(report.ssrc == talker.ssrc)
         #expect(report.packetCount == 3)
         #expect(report.octetCount == UInt32(3 * opusPacket.count))
-        #expect(talker.transmission.packetCount == 103)
+        #expect(talker.sendStream.packetCount == 103)
     }
 }

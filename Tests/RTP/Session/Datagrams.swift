@@ -41,7 +41,7 @@ func goodbye(_ ssrc: SSRC, reason: String? = nil) -> [UInt8] {
     report(ssrc, goodbye: Goodbye(sources: [ssrc], reason: reason))
 }
 
-func station(_ ssrc: UInt32 = 1, _ configuration: RTPSessionConfiguration = .init()) -> RTPSession {
+func session(_ ssrc: UInt32 = 1, _ configuration: RTPSessionConfiguration = .init()) -> RTPSession {
     RTPSession(identity: Identity(ssrc: SSRC(ssrc), seed: UInt64(ssrc)), configuration: configuration, at: .start)
 }
 

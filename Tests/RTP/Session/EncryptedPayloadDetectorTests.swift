@@ -11,7 +11,7 @@ struct PlausibilityTests {
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func whatIsEncryptedIsToldWithinAQuarterOfASecondAndHardlyPlayed(seed: UInt64) {
         var dice = SeededRandom(seed: seed)
-        var listener = station()
+        var listener = session()
         var taken = 0
         var toldAfter: Int?
         for number in 0..<200 {
@@ -33,7 +33,7 @@ struct PlausibilityTests {
 
     /// Every mode and bandwidth in turn, as an encoder goes through them that is told to.
     @Test func anEncoderThatChangesItsModeEveryThirdPacketIsPlayed() {
-        var listener = station()
+        var listener = session()
         for number in 0..<600 {
             let configuration = UInt8(number / 3 % 32)
             let payload = [configuration << 3] + [UInt8](repeating: 7, count: 79)
@@ -48,7 +48,7 @@ struct PlausibilityTests {
     }
 
     @Test func ofTheFirstThreeNoneIsPlayedThatDiffers() {
-        var listener = station()
+        var listener = session()
         let receptions = [8, 16, 8, 8].enumerated().map { number, toc in
             listener.receive(
                 media(SSRC(9), number, payload: [UInt8(toc)] + [UInt8](repeating: 7, count: 79)), from: alice,
@@ -60,7 +60,7 @@ struct PlausibilityTests {
     /// Who turns encryption off is heard within seven packets.
     @Test func whatBecomesOpusIsPlayed() {
         var dice = SeededRandom(seed: 3)
-        var listener = station()
+        var listener = session()
         for number in 0..<100 {
             let payload = [UInt8.random(in: 0...63, using: &dice) << 2] + [UInt8](repeating: 7, count: 79)
             _ = listener.receive(media(SSRC(9), number, payload: payload), from: alice, at: .start)

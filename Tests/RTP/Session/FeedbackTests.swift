@@ -18,7 +18,7 @@ struct FeedbackTests {
     }
 
     @Test func theFirstLossIsReportedAtOnce() {
-        var listener = station(1, RTPSessionConfiguration(remotes: [bob]))
+        var listener = session(1, RTPSessionConfiguration(remotes: [bob]))
         for number in [0, 1, 2, 4] {
             _ = listener.receive(media(SSRC(9), number), from: bob, at: seconds(10 + Double(number) / 50))
         }
@@ -31,14 +31,14 @@ struct FeedbackTests {
         link.run(until: seconds(0.1))
         #expect(link.left.sentControl.count == 1)
         #expect(link.right.sentControl.count == 1)
-        #expect(link.right.station.sources.first?.abilities?.answersNACK == true)
-        #expect(link.left.station.transmission.lastView?.roundTrip.map { $0 / .milliseconds(1) > 39 } == true)
+        #expect(link.right.session.sources.first?.capabilities?.supportsNACK == true)
+        #expect(link.left.session.sendStream.lastReceiverView?.roundTrip.map { $0 / .milliseconds(1) > 39 } == true)
     }
 
     @Test func oneWhoOnlyListensKnowsTheRoundTrip() throws {
         let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 1)
         link.run(until: seconds(0.6))
-        let roundTrip = try #require(link.right.station.sources.first?.roundTrip)
+        let roundTrip = try #require(link.right.session.sources.first?.roundTrip)
         #expect((39...42).contains(roundTrip / .milliseconds(1)), "\(roundTrip)")
         link.run(until: seconds(60))
         for end in [link.left, link.right] { #expect(end.sentControl.count <= 18, "\(end.sentControl.count)") }
@@ -54,7 +54,7 @@ struct FeedbackTests {
     }
 
     @Test func oneWhomNobodyTypedIsAnsweredWithinItsBytes() throws {
-        var listener = station(1)
+        var listener = session(1)
         var (bytesIn, bytesOut) = (0, 0)
         var first: Instant?
         for number in 0..<50 {
@@ -73,7 +73,7 @@ struct FeedbackTests {
     }
 
     @Test func anEchoOfAnotherTimeIsNone() throws {
-        var listener = station(1, RTPSessionConfiguration(remotes: [bob]))
+        var listener = session(1, RTPSessionConfiguration(remotes: [bob]))
         for number in 0..<3 {
             _ = listener.receive(media(SSRC(9), number), from: bob, at: seconds(Double(number) / 50))
         }
@@ -100,7 +100,7 @@ struct FeedbackTests {
     }
 
     @Test func aCrowdKeepsToTheRuleForAll() {
-        var listener = station(1, RTPSessionConfiguration(remotes: [bob]))
+        var listener = session(1, RTPSessionConfiguration(remotes: [bob]))
         var count = 0
         for number in 0..<3_000 {
             let now = seconds(Double(number) / 50)
@@ -114,7 +114,7 @@ struct FeedbackTests {
     }
 
     @Test func aStrangerWhoOnlyReportsDoesNotMakeACrowd() {
-        var listener = station(1)
+        var listener = session(1)
         var times: [Instant] = []
         for number in 0..<1_500 {
             let now = seconds(Double(number) / 50)
@@ -134,9 +134,9 @@ struct FeedbackTests {
             details(link.right).compactMap { if case .lossRLE(let loss) = $0 { loss.summary } else { nil } }.last)
         #expect((240...252).contains(summary.packetCount))
         #expect((0.04...0.18).contains(summary.share), "\(summary.share)")
-        let unrepaired = try #require(link.right.station.sources.first?.recentLoss)
+        let unrepaired = try #require(link.right.session.sources.first?.recentLoss)
         #expect(unrepaired.share > 0.04)
-        #expect((link.right.station.sources.first?.reception.cumulativeLost ?? 0) < 40, "and most of it has come back")
+        #expect((link.right.session.sources.first?.reception.cumulativeLost ?? 0) < 40, "and most of it has come back")
     }
 
     @Test func metricsTellOfLossBurstsAndRoundTrip() throws {
@@ -147,7 +147,7 @@ struct FeedbackTests {
         #expect(metrics.lossRate > 5)
         #expect((.milliseconds(35) ... .milliseconds(45)).contains(metrics.roundTrip))
         #expect(metrics.burstDuration > .zero)
-        #expect(link.left.station.transmission.lastView?.burstLength ?? 0 > 1.3)
+        #expect(link.left.session.sendStream.lastReceiverView?.burstLength ?? 0 > 1.3)
     }
 
     private func details(_ end: LinkEnd) -> [ExtendedReport.Block] {
@@ -157,8 +157,8 @@ struct FeedbackTests {
     @Test func aResentPacketDoesNotCountAsJitter() throws {
         let link = try Defended.link("b20", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
-        let source = try #require(link.right.station.sources.first)
-        #expect(source.mending.answeredCount > 100)
+        let source = try #require(link.right.session.sources.first)
+        #expect(source.recovery.retransmittedCount > 100)
         #expect(source.reception.jitter.duration() < .milliseconds(2), "\(source.reception.jitter)")
     }
 }

@@ -10,24 +10,24 @@ import Testing
 struct HostileTests {
     @Test(arguments: [false, true]) func aHundredThousandRandomDatagramsFillNothing(hearsGroup: Bool) {
         var dice = SeededRandom(seed: 11)
-        var station = station(1, RTPSessionConfiguration(remotes: [bob], hearsGroup: hearsGroup))
+        var session = session(1, RTPSessionConfiguration(remotes: [bob], hearsGroup: hearsGroup))
         var now = Instant.start
         for number in 0..<100_000 {
             now = now + .microseconds(Int.random(in: 0...1_000, using: &dice))
             let sender = Endpoint(.v4(.random(in: 1...500, using: &dice)), port: .random(in: 0 ... .max, using: &dice))
-            _ = station.receive(datagram(number, &dice), from: sender, at: now)
-            station.timeElapsed(at: now)
-            if number % 1_000 == 0 { #expect(station.sources.count <= RTPSession.maximumSourceCount) }
+            _ = session.receive(datagram(number, &dice), from: sender, at: now)
+            session.timeElapsed(at: now)
+            if number % 1_000 == 0 { #expect(session.sources.count <= RTPSession.maximumSourceCount) }
         }
-        #expect(station.sources.count == RTPSession.maximumSourceCount)
-        #expect(station.listeners.count == (hearsGroup ? Listeners.maximumCount : 0))
-        #expect(station.discards.total > 10_000)
+        #expect(session.sources.count == RTPSession.maximumSourceCount)
+        #expect(session.listeners.count == (hearsGroup ? Listeners.maximumCount : 0))
+        #expect(session.discards.total > 10_000)
         #expect(
-            DiscardReason.allCases.filter { station.discards[$0] == 0 } == [
+            DiscardReason.allCases.filter { session.discards[$0] == 0 } == [
                 .oversizedPayload, .looksEncrypted, .stranger, .loop, .collision,
             ])
-        #expect(station.takeEvents().count == EventQueue.maximumCount)
-        #expect(station.takeDatagrams().count <= 128)
+        #expect(session.takeEvents().count == EventQueue.maximumCount)
+        #expect(session.takeDatagrams().count <= 128)
     }
 
     private func datagram(_ number: Int, _ dice: inout SeededRandom) -> [UInt8] {

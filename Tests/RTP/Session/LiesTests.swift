@@ -21,8 +21,8 @@ struct LiesTests {
             bytes += talker.takeDatagrams().filter { !$0.isControl }.map { $0.bytes.count - 12 }.reduce(0, +)
         }
         #expect(bytes <= 4_000 * 31)
-        #expect(talker.defence.bitRate >= 6_000)
-        #expect(talker.transmission.packetCount == 1_500)
+        #expect(talker.lossProtection.bitRate >= 6_000)
+        #expect(talker.sendStream.packetCount == 1_500)
     }
 
     @Test func aRoundTripOfHoursIsNotBelieved() {
@@ -37,8 +37,8 @@ struct LiesTests {
             _ = talker.receive(report(SSRC(1), [block]), from: bob, at: now)
             _ = talker.takeDatagrams()
         }
-        #expect(talker.defence.bitRate >= 12_000)
-        #expect(talker.transmission.packetCount == 500)
+        #expect(talker.lossProtection.bitRate >= 12_000)
+        #expect(talker.sendStream.packetCount == 500)
     }
 
     @Test func aHundredThousandQuestionsInASecondAreCountedAndCostALittle() {
@@ -54,10 +54,11 @@ struct LiesTests {
         }
         // What may go out in that second, and what two before it can have saved up.
         #expect(bytes <= Int(4_000 * 1.15 * 3) + 80)
-        let resending = talker.transmission.resending
-        #expect(resending.questionCount == 100_000)
-        #expect(resending.refusedCount + resending.resentCount + resending.unknownCount == 5_000_000)
-        #expect(resending.resentCount <= 50 * 8)
+        let retransmission = talker.sendStream.retransmission
+        #expect(retransmission.nackCount == 100_000)
+        #expect(
+            retransmission.refusedCount + retransmission.retransmittedCount + retransmission.unknownCount == 5_000_000)
+        #expect(retransmission.retransmittedCount <= 50 * 8)
     }
 
     @Test func whatWasNeverSentIsCountedAndNotSearchedForLong() {
@@ -68,16 +69,16 @@ struct LiesTests {
             _ = talker.receive(nack([30_000, 30_001, 40_000]), from: bob, at: seconds(Double(step) / 1_000))
             #expect(talker.takeDatagrams().isEmpty || step > 1_000)
         }
-        let resending = talker.transmission.resending
-        #expect(resending.resentCount == 0)
-        #expect(resending.unknownCount <= 3 * (100 * 10 + 50))
-        #expect(resending.unknownCount + resending.refusedCount == 30_000)
+        let retransmission = talker.sendStream.retransmission
+        #expect(retransmission.retransmittedCount == 0)
+        #expect(retransmission.unknownCount <= 3 * (100 * 10 + 50))
+        #expect(retransmission.unknownCount + retransmission.refusedCount == 30_000)
     }
 
     @Test func aSourceWhoseNumbersLeapIsNotAskedForThousands() {
         var configuration = RTPSessionConfiguration()
-        configuration.defence.sourcesAnswer = true
-        var listener = station(1, configuration)
+        configuration.lossProtection.sourcesSupportNACK = true
+        var listener = session(1, configuration)
         var asked = 0
         var bytes = 0
         for number in 0..<1_000 {
@@ -96,9 +97,9 @@ struct LiesTests {
     /// What came from there may have been forged.
     @Test func whoeverNobodyTypedIsAskedWithinTheBytesThatCame() {
         var configuration = RTPSessionConfiguration()
-        configuration.defence.sourcesAnswer = true
-        var listener = station(1, configuration)
-        var (bytesIn, bytesOut, questionCount) = (0, 0, 0)
+        configuration.lossProtection.sourcesSupportNACK = true
+        var listener = session(1, configuration)
+        var (bytesIn, bytesOut, nackCount) = (0, 0, 0)
         for number in 0..<1_000 {
             let now = seconds(Double(number) / 50)
             let packet = media(SSRC(9), number * 3, payload: [0xF8, 1, 2])
@@ -107,10 +108,10 @@ struct LiesTests {
             listener.wait(until: now + .milliseconds(19))
             let sent = listener.takeDatagrams()
             bytesOut += sent.map(\.bytes.count).reduce(0, +)
-            questionCount += sent.flatMap(\.packets).compactMap(\.nack).count
+            nackCount += sent.flatMap(\.packets).compactMap(\.nack).count
             #expect(bytesOut <= bytesIn)
         }
-        #expect(questionCount > 10)
+        #expect(nackCount > 10)
     }
 
     @Test func liesFromElsewhereChangeNothing() {
@@ -122,8 +123,8 @@ struct LiesTests {
             block.fractionLost = 200
             _ = talker.receive(report(SSRC(66), [block]), from: carol, at: now)
         }
-        #expect(talker.defence == LossProtection(bitRate: 32_000))
+        #expect(talker.lossProtection == LossProtection(bitRate: 32_000))
     }
 
-    private func talking() -> RTPSession { station(9, RTPSessionConfiguration(remotes: [bob])) }
+    private func talking() -> RTPSession { session(9, RTPSessionConfiguration(remotes: [bob])) }
 }

@@ -13,16 +13,16 @@ struct DefenceTests {
         for seed in 1...5 as ClosedRange<UInt64> {
             let link = try Defended.link(network, .auto, .auto, seed: seed)
             link.run(until: seconds(3.5))
-            let defence = link.left.station.defence
-            #expect(!defence.isNone, "\(network) \(seed)")
-            #expect(defence.resends || !defence.copies.isEmpty, "\(defence)")
+            let lossProtection = link.left.session.lossProtection
+            #expect(!lossProtection.isNone, "\(network) \(seed)")
+            #expect(lossProtection.retransmits || !lossProtection.copies.isEmpty, "\(lossProtection)")
         }
     }
 
     @Test func theFirstChoiceIsMadeTheMomentLossIsReported() throws {
         let link = try Defended.link("b10", .auto, .auto, seed: 2)
         link.run(until: seconds(1))
-        #expect(!link.left.station.defence.isNone, "\(link.left.station.defence)")
+        #expect(!link.left.session.lossProtection.isNone, "\(link.left.session.lossProtection)")
     }
 
     @Test func nothingIsLeftOfItTenSecondsAfterTheLoss() throws {
@@ -30,37 +30,39 @@ struct DefenceTests {
         model.loss = .random(0.1)
         let lossy = Defended.link(model, .auto, .auto, seed: 3)
         lossy.run(until: seconds(20))
-        #expect(!lossy.left.station.defence.isNone)
+        #expect(!lossy.left.session.lossProtection.isNone)
         lossy.change(to: NetworkModel(delay: .milliseconds(20)))
         lossy.run(until: seconds(30))
-        #expect(lossy.left.station.defence == LossProtection(bitRate: 32_000))
-        #expect(lossy.right.station.sources.first?.repair.resendTime == FrameCount(0))
-        #expect(lossy.right.station.sources.first?.repair.lookAhead == FrameCount(0))
+        #expect(lossy.left.session.lossProtection == LossProtection(bitRate: 32_000))
+        #expect(lossy.right.session.sources.first?.repair.retransmissionTime == FrameCount(0))
+        #expect(lossy.right.session.sources.first?.repair.lookAhead == FrameCount(0))
     }
 
     /// Depth that is there before it is needed is not heard; the way to it is.
     @Test func whoWantsQualityIsDeepFromTheFirstPacketOnAndComesDownOnACleanLink() throws {
-        var defence = LossProtectionConfiguration()
-        defence.maximumDepth = .milliseconds(200)
-        defence.followsRoundTrip = true
+        var lossProtection = LossProtectionConfiguration()
+        lossProtection.maximumDepth = .milliseconds(200)
+        lossProtection.followsRoundTrip = true
         let link = SimulatedLink(
-            left: station(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)], defence: defence)),
-            right: station(1, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(0)], defence: defence)),
+            left: session(
+                9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)], lossProtection: lossProtection)),
+            right: session(
+                1, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(0)], lossProtection: lossProtection)),
             network: NetworkModel(delay: .milliseconds(10)), seed: 1)
         link.left.speech = Speech()
         link.run(until: seconds(0.06))
-        #expect(link.right.station.sources.first?.repair.resendTime == FrameCount(.milliseconds(200)))
+        #expect(link.right.session.sources.first?.repair.retransmissionTime == FrameCount(.milliseconds(200)))
         link.run(until: seconds(1))
-        let resendTime = try #require(link.right.station.sources.first?.repair.resendTime)
-        #expect(abs(resendTime.rawValue - 48 * 120) < 48, "four round trips and 40 ms")
+        let retransmissionTime = try #require(link.right.session.sources.first?.repair.retransmissionTime)
+        #expect(abs(retransmissionTime.rawValue - 48 * 120) < 48, "four round trips and 40 ms")
         link.run(until: seconds(6))
-        #expect(link.right.station.sources.first?.repair.resendTime == .zero)
+        #expect(link.right.session.sources.first?.repair.retransmissionTime == .zero)
     }
 
     @Test func aCleanLinkIsLeftAlone() {
         let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 3)
         link.run(until: seconds(60))
-        #expect(link.left.station.defence.isNone)
+        #expect(link.left.session.lossProtection.isNone)
         #expect(link.left.sentControl.count <= 30, "reports are as rare as by RFC 3550")
         #expect(link.right.sentControl.count <= 30)
         #expect(link.left.sentMedia.allSatisfy { $0.bytes.count == 92 })
@@ -71,10 +73,10 @@ struct DefenceTests {
         for network in ["b5", "b10", "b20", "g10"] {
             let link = try Defended.link(network, .auto, .auto, seed: seed)
             var changes = 0
-            var last = link.left.station.defence
+            var last = link.left.session.lossProtection
             for step in 0..<600 {
                 link.run(until: seconds(5 + Double(step) / 10))
-                let now = link.left.station.defence
+                let now = link.left.session.lossProtection
                 if !now.isSameScheme(as: last) { changes += 1 }
                 last = now
             }
@@ -86,17 +88,19 @@ struct DefenceTests {
     func whatIsChosenIsPredictedToBeTheBest(bitRate: Int) throws {
         for (share, burst) in [(0.01, 1.0), (0.05, 1), (0.1, 1.1), (0.1, 3), (0.2, 1.2), (0.3, 1.4)] {
             for roundTrip in [Duration.milliseconds(20), .milliseconds(40), .milliseconds(150)] {
-                let outlook = PredictedScore(
+                let prediction = PredictedScore(
                     lossShare: share, meanBurst: burst, roundTrip: roundTrip, depth: .milliseconds(100),
                     frame: .milliseconds(20))
                 let situation = LossProtectionSelector.Situation(
-                    outlook: outlook, bitRate: bitRate, takesCopies: true, asks: true, hasInBandFEC: true)
+                    prediction: prediction, bitRate: bitRate, takesCopies: true, asks: true, hasInBandFEC: true)
                 let all = LossProtectionSelector.candidates(situation)
                 var choice = LossProtectionSelector(LossProtection(bitRate: bitRate))
                 _ = choice.update(situation, isFresh: true, at: .start)
-                let best = try #require(all.map { outlook.score(of: $0) }.max())
-                #expect(outlook.score(of: choice.defence) >= best - 0.1, "\(share) \(burst): \(choice.defence)")
-                #expect(choice.defence.copies.allSatisfy { 20 * $0 + 10 <= 100 })
+                let best = try #require(all.map { prediction.score(of: $0) }.max())
+                #expect(
+                    prediction.score(of: choice.lossProtection) >= best - 0.1,
+                    "\(share) \(burst): \(choice.lossProtection)")
+                #expect(choice.lossProtection.copies.allSatisfy { 20 * $0 + 10 <= 100 })
             }
         }
     }
@@ -116,14 +120,15 @@ struct DefenceTests {
         (16_000, [1, 3], false, false, 0.2, 1.25, 40, 100, 3.69),
     ])
     func theModelFollowsTheLaboratory(
-        bitRate: Int, copies: [Int], fec: Bool, resends: Bool, share: Double, burst: Double, roundTrip: Int, depth: Int,
+        bitRate: Int, copies: [Int], fec: Bool, retransmits: Bool, share: Double, burst: Double, roundTrip: Int,
+        depth: Int,
         measured: Double
     ) {
-        let outlook = PredictedScore(
+        let prediction = PredictedScore(
             lossShare: share, meanBurst: burst, roundTrip: .milliseconds(roundTrip), depth: .milliseconds(depth),
             frame: .milliseconds(20))
-        let predicted = outlook.score(
-            of: LossProtection(copies: copies, inBandFEC: fec, resends: resends, bitRate: bitRate))
+        let predicted = prediction.score(
+            of: LossProtection(copies: copies, inBandFEC: fec, retransmits: retransmits, bitRate: bitRate))
         #expect(abs(predicted - measured) < 0.45, "\(predicted) for \(measured)")
     }
 
@@ -139,18 +144,18 @@ struct DefenceTests {
     func theModelFollowsTheLaboratoryWithDeepPLC(
         bitRate: Int, copies: [Int], fec: Bool, share: Double, burst: Double, measured: Double
     ) {
-        let outlook = PredictedScore(
+        let prediction = PredictedScore(
             lossShare: share, meanBurst: burst, roundTrip: nil, depth: .milliseconds(100), frame: .milliseconds(20),
             concealment: .deep)
-        let predicted = outlook.score(of: LossProtection(copies: copies, inBandFEC: fec, bitRate: bitRate))
+        let predicted = prediction.score(of: LossProtection(copies: copies, inBandFEC: fec, bitRate: bitRate))
         #expect(abs(predicted - measured) < 0.45, "\(predicted) for \(measured)")
-        var plain = outlook
+        var plain = prediction
         plain.concealment = .plain
         #expect(plain.score(of: LossProtection(copies: copies, inBandFEC: fec, bitRate: bitRate)) < predicted)
     }
 
     @Test func aPlainReceiverGetsInBandFECAndNothingElse() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         var sent: [SentDatagram] = []
         for number in 0..<1_000 {
             let now = seconds(Double(number) / 50)
@@ -160,14 +165,16 @@ struct DefenceTests {
             if number % 100 == 50 { _ = talker.receive(nack([number]), from: bob, at: now) }
             sent += talker.takeDatagrams().filter { !$0.isControl }
         }
-        #expect(talker.defence.inBandFEC && talker.defence.copies.isEmpty && !talker.defence.resends)
-        #expect(talker.defence.expectedLoss == 1)
+        #expect(
+            talker.lossProtection.inBandFEC && talker.lossProtection.copies.isEmpty
+                && !talker.lossProtection.retransmits)
+        #expect(talker.lossProtection.expectedLoss == 1)
         #expect(sent.allSatisfy { $0.bytes[1] & 0x7F == 111 })
     }
 
     /// GStreamer and stations in a crowd report every few seconds, ffmpeg once a minute: meanwhile nothing has changed.
     @Test(arguments: [6.2, 70]) func whoReportsSeldomIsDefendedBetweenItsReports(interval: Double) {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         var (reportCount, undefendedCount) = (0, 0)
         for number in 0..<Int(interval * 50 * 5) {
             let now = seconds(Double(number) / 50)
@@ -179,33 +186,33 @@ struct DefenceTests {
                 reportCount += 1
             }
             // How seldom it reports is known from its second report on.
-            if reportCount >= (interval < 10 ? 1 : 2), talker.defence.isNone { undefendedCount += 1 }
+            if reportCount >= (interval < 10 ? 1 : 2), talker.lossProtection.isNone { undefendedCount += 1 }
         }
         #expect(reportCount == 4)
         #expect(undefendedCount == 0)
     }
 
     @Test func whoHasGoneIsNotDefendedForEver() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.send(0, startsTalkspurt: true, at: seconds(1))
         _ = talker.receive(report(SSRC(1), [lossy(0.1)]), from: bob, at: seconds(2))
         talker.wait(until: seconds(16))
-        #expect(!talker.defence.isNone)
+        #expect(!talker.lossProtection.isNone)
         talker.wait(until: seconds(18))
-        #expect(talker.defence == LossProtection(bitRate: 32_000))
+        #expect(talker.lossProtection == LossProtection(bitRate: 32_000))
     }
 
     @Test func aDefenceThatIsNotTakenAnyMoreEndsAtOnce() {
-        let outlook = PredictedScore(
+        let prediction = PredictedScore(
             lossShare: 0.1, meanBurst: 1.1, roundTrip: nil, depth: .milliseconds(100), frame: .milliseconds(20))
         var situation = LossProtectionSelector.Situation(
-            outlook: outlook, bitRate: 32_000, takesCopies: true, asks: false, hasInBandFEC: false)
+            prediction: prediction, bitRate: 32_000, takesCopies: true, asks: false, hasInBandFEC: false)
         var choice = LossProtectionSelector(LossProtection(bitRate: 32_000))
         _ = choice.update(situation, isFresh: true, at: .start)
-        #expect(!choice.defence.copies.isEmpty)
+        #expect(!choice.lossProtection.copies.isEmpty)
         situation.takesCopies = false
         _ = choice.update(situation, isFresh: false, at: seconds(0.5))
-        #expect(choice.defence == LossProtection(bitRate: 32_000))
+        #expect(choice.lossProtection == LossProtection(bitRate: 32_000))
     }
 
     @Test(arguments: [(64_000, 1), (32_000, 1), (31_999, 6), (24_000, 6), (18_000, 6), (16_000, nil)] as [(Int, Int?)])
@@ -215,16 +222,16 @@ struct DefenceTests {
 
     @Test func whatAnEncoderCannotDoIsNotChosen() {
         var configuration = RTPSessionConfiguration(remotes: [bob])
-        configuration.defence.hasInBandFEC = false
-        var talker = station(9, configuration)
+        configuration.lossProtection.hasInBandFEC = false
+        var talker = session(9, configuration)
         _ = talker.receive(report(SSRC(1), [lossy(0.2)]), from: bob, at: seconds(1))
-        #expect(talker.defence.isNone)
+        #expect(talker.lossProtection.isNone)
     }
 
     @Test func offIsOff() throws {
         let link = try Defended.link("b20", .off, .off, seed: 1)
         link.run(until: seconds(20))
-        #expect(link.left.station.defence == LossProtection(bitRate: 32_000))
+        #expect(link.left.session.lossProtection == LossProtection(bitRate: 32_000))
         #expect(link.left.sentMedia.allSatisfy { $0.bytes.count == 92 })
         #expect(link.left.sentMedia.count == 1_000)
         let words = link.left.sentControl.flatMap(\.packets).compactMap { packet -> SourceDescription? in
@@ -246,13 +253,15 @@ struct DefenceTests {
     @Test func playoutIsToldOfTheDepthThatRepairNeeds() throws {
         let link = try Defended.link("b10", .nack, .nack, seed: 2)
         link.run(until: seconds(10))
-        let repair = try #require(link.right.station.sources.first?.repair)
+        let repair = try #require(link.right.session.sources.first?.repair)
         #expect(repair.limit == FrameCount(4_800))
-        #expect((FrameCount(48 * 70)...FrameCount(4_800)).contains(repair.resendTime), "\(repair.resendTime)")
+        #expect(
+            (FrameCount(48 * 70)...FrameCount(4_800)).contains(repair.retransmissionTime),
+            "\(repair.retransmissionTime)")
         let far = try Defended.link("b10", .copy, .auto, seed: 2)
         far.run(until: seconds(10))
-        #expect((far.right.station.sources.first?.repair.lookAhead ?? .zero) >= FrameCount(960))
-        #expect(far.right.station.sources.first?.repair.resendTime == FrameCount(0))
+        #expect((far.right.session.sources.first?.repair.lookAhead ?? .zero) >= FrameCount(960))
+        #expect(far.right.session.sources.first?.repair.retransmissionTime == FrameCount(0))
     }
 
     private func lossy(_ share: Double) -> ReportBlock {

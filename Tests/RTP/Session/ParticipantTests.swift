@@ -10,7 +10,7 @@ struct ParticipantTests {
 
     private func moment(_ seconds: Double) -> Instant { .start + .milliseconds(Int(seconds * 1_000)) }
 
-    private func station(_ remotes: [Endpoint]) -> RTPSession {
+    private func session(_ remotes: [Endpoint]) -> RTPSession {
         RTPSession(
             identity: Identity(ssrc: SSRC(1), seed: 1), configuration: RTPSessionConfiguration(remotes: remotes),
             at: .start)
@@ -37,119 +37,119 @@ struct ParticipantTests {
         }
     }
 
-    private func events(_ station: inout RTPSession) -> [Event] {
+    private func events(_ session: inout RTPSession) -> [Event] {
         var events: [Event] = []
-        while let event = station.nextEvent() { events.append(event) }
+        while let event = session.nextEvent() { events.append(event) }
         return events
     }
 
-    private func take(_ datagram: [UInt8], _ station: inout RTPSession, from sender: Endpoint, at now: Instant) {
-        _ = station.receive(datagram.span, from: sender, at: now)
+    private func take(_ datagram: [UInt8], _ session: inout RTPSession, from sender: Endpoint, at now: Instant) {
+        _ = session.receive(datagram.span, from: sender, at: now)
     }
 
-    private func pass(_ station: inout RTPSession, until end: Instant) {
-        while let deadline = station.nextDeadline, deadline <= end { station.timeElapsed(at: deadline) }
-        station.timeElapsed(at: end)
+    private func pass(_ session: inout RTPSession, until end: Instant) {
+        while let deadline = session.nextDeadline, deadline <= end { session.timeElapsed(at: deadline) }
+        session.timeElapsed(at: end)
     }
 
     @Test func aPartnerWithAClosedMicrophoneIsThere() {
-        var station = station([alice])
-        #expect(station.participants(at: moment(1)).isEmpty)
-        take(report(from: 9, "Alice"), &station, from: alice, at: moment(2))
-        #expect(events(&station) == [.reporterAppeared(SSRC(9), "Alice", from: alice)])
-        let there = station.participants(at: moment(3))
+        var session = session([alice])
+        #expect(session.participants(at: moment(1)).isEmpty)
+        take(report(from: 9, "Alice"), &session, from: alice, at: moment(2))
+        #expect(events(&session) == [.reporterAppeared(SSRC(9), "Alice", from: alice)])
+        let there = session.participants(at: moment(3))
         #expect(there.map(\.name) == ["Alice"] && there.map(\.isSending) == [false])
         #expect(there.map(\.since) == [moment(2)] && there.map(\.sendingChanged) == [moment(2)])
     }
 
     @Test func itsMicrophoneIsOpenWhilePacketsCome() {
-        var station = station([alice])
-        take(report(from: 9, "Alice"), &station, from: alice, at: moment(2))
-        _ = events(&station)
+        var session = session([alice])
+        take(report(from: 9, "Alice"), &session, from: alice, at: moment(2))
+        _ = events(&session)
         for number: UInt16 in 0..<50 {
-            take(packet(number, from: 9), &station, from: alice, at: moment(4 + Double(number) / 50))
+            take(packet(number, from: 9), &session, from: alice, at: moment(4 + Double(number) / 50))
         }
-        #expect(events(&station).prefix(2) == [.sourceAppeared(SSRC(9), from: alice), .sourceNamed(SSRC(9), "Alice")])
-        let open = station.participants(at: moment(5))
+        #expect(events(&session).prefix(2) == [.sourceAppeared(SSRC(9), from: alice), .sourceNamed(SSRC(9), "Alice")])
+        let open = session.participants(at: moment(5))
         #expect(open.map(\.isSending) == [true] && open.map(\.sendingChanged) == [moment(4)])
         #expect(open.map(\.since) == [moment(2)])
         // It is closed, and reports go on.
-        take(report(from: 9, nil), &station, from: alice, at: moment(7))
-        let closed = station.participants(at: moment(7))
+        take(report(from: 9, nil), &session, from: alice, at: moment(7))
+        let closed = session.participants(at: moment(7))
         #expect(closed.map(\.isSending) == [false] && closed.map(\.name) == ["Alice"])
         #expect(closed.map(\.sendingChanged) == [moment(4.98)])
     }
 
     @Test func itLeavesWithAGoodbyeOrInSilence() {
-        var station = station([alice])
-        take(report(from: 9, "Alice"), &station, from: alice, at: moment(2))
-        take(report(from: 8, "Bob"), &station, from: alice, at: moment(2))
-        _ = events(&station)
-        take(report(from: 9, nil, goodbye: "bye"), &station, from: alice, at: moment(3))
-        #expect(events(&station) == [.reporterLeft(SSRC(9), reason: "bye")])
-        pass(&station, until: moment(20))
-        #expect(station.participants(at: moment(20)).map(\.name) == ["Bob"])
-        pass(&station, until: moment(60))
-        #expect(events(&station) == [.reporterLeft(SSRC(8), reason: nil)])
-        #expect(station.participants(at: moment(60)).isEmpty)
+        var session = session([alice])
+        take(report(from: 9, "Alice"), &session, from: alice, at: moment(2))
+        take(report(from: 8, "Bob"), &session, from: alice, at: moment(2))
+        _ = events(&session)
+        take(report(from: 9, nil, goodbye: "bye"), &session, from: alice, at: moment(3))
+        #expect(events(&session) == [.reporterLeft(SSRC(9), reason: "bye")])
+        pass(&session, until: moment(20))
+        #expect(session.participants(at: moment(20)).map(\.name) == ["Bob"])
+        pass(&session, until: moment(60))
+        #expect(events(&session) == [.reporterLeft(SSRC(8), reason: nil)])
+        #expect(session.participants(at: moment(60)).isEmpty)
     }
 
     @Test func aReportThatItsGoodbyeHasOvertakenSaysNothing() {
-        var station = station([alice])
-        take(packet(0, from: 9), &station, from: alice, at: moment(1))
-        take(report(from: 9, nil, goodbye: ""), &station, from: alice, at: moment(2))
-        pass(&station, until: moment(2.5))
-        take(report(from: 9, "Alice"), &station, from: alice, at: moment(3))
-        #expect(events(&station).last == .sourceLeft(SSRC(9), reason: ""))
-        #expect(station.participants(at: moment(3)).isEmpty)
-        take(report(from: 9, "Alice"), &station, from: alice, at: moment(10))
-        #expect(station.participants(at: moment(10)).map(\.name) == ["Alice"])
+        var session = session([alice])
+        take(packet(0, from: 9), &session, from: alice, at: moment(1))
+        take(report(from: 9, nil, goodbye: ""), &session, from: alice, at: moment(2))
+        pass(&session, until: moment(2.5))
+        take(report(from: 9, "Alice"), &session, from: alice, at: moment(3))
+        #expect(events(&session).last == .sourceLeft(SSRC(9), reason: ""))
+        #expect(session.participants(at: moment(3)).isEmpty)
+        take(report(from: 9, "Alice"), &session, from: alice, at: moment(10))
+        #expect(session.participants(at: moment(10)).map(\.name) == ["Alice"])
     }
 
     @Test func aNameThatComesLaterIsTold() {
-        var station = station([alice])
-        take(report(from: 9, nil), &station, from: alice, at: moment(2))
-        take(report(from: 9, "Alice"), &station, from: alice, at: moment(3))
+        var session = session([alice])
+        take(report(from: 9, nil), &session, from: alice, at: moment(2))
+        take(report(from: 9, "Alice"), &session, from: alice, at: moment(3))
         #expect(
-            events(&station) == [.reporterAppeared(SSRC(9), nil, from: alice), .sourceNamed(SSRC(9), "Alice")])
+            events(&session) == [.reporterAppeared(SSRC(9), nil, from: alice), .sourceNamed(SSRC(9), "Alice")])
     }
 
     @Test func nobodyElseRenamesItOrSendsItAway() {
-        var station = station([alice])
-        take(report(from: 9, "Alice"), &station, from: alice, at: moment(2))
-        _ = events(&station)
-        take(report(from: 9, "Eve", goodbye: "gone"), &station, from: mallory, at: moment(3))
-        #expect(events(&station).isEmpty)
-        #expect(station.participants(at: moment(3)).map(\.name) == ["Alice"])
+        var session = session([alice])
+        take(report(from: 9, "Alice"), &session, from: alice, at: moment(2))
+        _ = events(&session)
+        take(report(from: 9, "Eve", goodbye: "gone"), &session, from: mallory, at: moment(3))
+        #expect(events(&session).isEmpty)
+        #expect(session.participants(at: moment(3)).map(\.name) == ["Alice"])
     }
 
     @Test func strangersMakeUpAFewAndNotAFlood() {
-        var station = station([])
+        var session = session([])
         for number: UInt32 in 100..<10_100 {
-            take(report(from: number, "Eve", goodbye: "x"), &station, from: mallory, at: moment(2))
-            take(report(from: number, "Eve"), &station, from: mallory, at: moment(2))
+            take(report(from: number, "Eve", goodbye: "x"), &session, from: mallory, at: moment(2))
+            take(report(from: number, "Eve"), &session, from: mallory, at: moment(2))
         }
-        #expect(station.participants(at: moment(2)).count <= 8)
-        #expect(events(&station).count <= 16)
+        #expect(session.participants(at: moment(2)).count <= 8)
+        #expect(events(&session).count <= 16)
     }
 
     /// They come as slowly as they may, and each stays.
     @Test func strangersDoNotTakeThePlacesOfPartners() {
-        var station = station([alice])
+        var session = session([alice])
         for second in 0..<120 {
             for number in 0...second {
-                take(report(from: 100 + UInt32(number), "Eve"), &station, from: mallory, at: moment(Double(second)))
+                take(report(from: 100 + UInt32(number), "Eve"), &session, from: mallory, at: moment(Double(second)))
             }
         }
-        #expect(station.participants(at: moment(120)).count >= 20)
-        for number: UInt32 in 1...8 { take(report(from: 10 + number, "Alice"), &station, from: alice, at: moment(120)) }
-        #expect(station.participants(at: moment(120)).count { $0.name == "Alice" } == 8)
+        #expect(session.participants(at: moment(120)).count >= 20)
+        for number: UInt32 in 1...8 { take(report(from: 10 + number, "Alice"), &session, from: alice, at: moment(120)) }
+        #expect(session.participants(at: moment(120)).count { $0.name == "Alice" } == 8)
     }
 
     @Test func aRelayIsNobody() {
         let relay = Endpoint(.anyV4, port: 5_004)
-        var station = station([relay])
-        take(report(from: 9, "relay"), &station, from: relay, at: moment(2))
-        #expect(station.participants(at: moment(3)).isEmpty && events(&station).isEmpty)
+        var session = session([relay])
+        take(report(from: 9, "relay"), &session, from: relay, at: moment(2))
+        #expect(session.participants(at: moment(3)).isEmpty && events(&session).isEmpty)
     }
 }

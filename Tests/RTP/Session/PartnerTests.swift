@@ -7,7 +7,7 @@ import Testing
 /// A partner whose address changes.
 struct PartnerTests {
     @Test func whatIsSentFollowsThePartnerAndSoDoesWhatIsHeard() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob], accepted: .only([bob.address])))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob], accepted: .only([bob.address])))
         talker.send(0, at: seconds(0))
         #expect(talker.takeDatagrams().allSatisfy { $0.endpoint == bob })
         #expect(talker.receive(media(SSRC(1), 0), from: carol, at: seconds(0.1)) == .discarded(.stranger))

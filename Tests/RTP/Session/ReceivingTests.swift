@@ -18,13 +18,13 @@ struct ReceivingTests {
                 identity: talker,
                 configuration: RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)], controlPort: .none),
                 at: .start),
-            right: station(1, RTPSessionConfiguration(controlPort: .none)), network: network, seed: seed)
+            right: session(1, RTPSessionConfiguration(controlPort: .none)), network: network, seed: seed)
         link.left.speech = Speech(count: 300)
         link.run(until: seconds(8))
 
         let heard = link.right.heard
         #expect(heard.count == link.right.receivedCount)
-        #expect(link.right.station.discards.total == 0)
+        #expect(link.right.session.discards.total == 0)
         for packet in heard {
             #expect(packet.packet.sequenceNumber == talker.firstSequenceNumber.advanced(by: packet.number))
             #expect(packet.packet.timestamp == talker.firstTimestamp.advanced(by: FrameCount(960 * packet.number)))
@@ -32,7 +32,7 @@ struct ReceivingTests {
         }
         let numbers = link.right.heardNumbers
         #expect(numbers != numbers.sorted(), "some came out of order")
-        let reception = try #require(link.right.station.sources.first?.reception)
+        let reception = try #require(link.right.session.sources.first?.reception)
         let newest = try #require(numbers.max())
         #expect(reception.receivedCount == numbers.count)
         #expect(reception.duplicateCount == numbers.count - Set(numbers).count)
@@ -41,7 +41,7 @@ struct ReceivingTests {
     }
 
     @Test func aPacketSaysWhereItsSoundLies() {
-        var listener = station()
+        var listener = session()
         let reception = listener.receive(media(SSRC(9), 3), from: alice, at: .start)
         guard case .media(let packet) = reception else {
             Issue.record("\(reception)")
@@ -56,7 +56,7 @@ struct ReceivingTests {
     }
 
     @Test func payloadTypesThatWereAnnouncedAreTakenAndOthersAreNot() {
-        var listener = station(1, RTPSessionConfiguration(payloadType: 111, acceptedPayloadTypes: [96, 111]))
+        var listener = session(1, RTPSessionConfiguration(payloadType: 111, acceptedPayloadTypes: [96, 111]))
         for (type, isTaken) in [(96, true), (111, true), (97, false), (0, false), (127, false)] as [(UInt8, Bool)] {
             let reception = listener.receive(media(SSRC(9), payloadType: type), from: alice, at: .start)
             #expect((reception == .discarded(.unknownPayloadType)) != isTaken)
@@ -86,7 +86,7 @@ struct ReceivingTests {
 
     @Test(arguments: discards)
     func whatIsNoGoodIsCountedOnceByItsReason(reason: DiscardReason, datagram: [UInt8]) {
-        var listener = station(1, RTPSessionConfiguration(accepted: .only([alice.address])))
+        var listener = session(1, RTPSessionConfiguration(accepted: .only([alice.address])))
         let sender = reason == .stranger ? bob : alice
         #expect(listener.receive(datagram, from: sender, at: .start) == .discarded(reason))
         #expect(listener.discards[reason] == 1)
@@ -104,13 +104,13 @@ struct ReceivingTests {
     }
 
     @Test func anyPortOfAnAcceptedHostIsHeard() {
-        var listener = station(1, RTPSessionConfiguration(accepted: .only([alice.address])))
+        var listener = session(1, RTPSessionConfiguration(accepted: .only([alice.address])))
         let reception = listener.receive(media(SSRC(9)), from: Endpoint(alice.address, port: 40_000), at: .start)
         #expect(listener.discards.total == 0, "\(reception)")
     }
 
     @Test func whatCanBeReadOfASpoiltReportCounts() {
-        var listener = station()
+        var listener = session()
         _ = listener.receive(media(SSRC(9)), from: alice, at: .start)
         // A good-bye for more sources than it names, behind a name.
         let datagram = report(SSRC(9), name: "Alice") + [0x85, 203, 0, 1, 0, 0, 0, 9]

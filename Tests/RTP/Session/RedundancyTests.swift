@@ -12,9 +12,9 @@ struct RedundancyTests {
         let link = try Defended.link(network, .copy, .auto, seed: 5)
         link.run(until: seconds(60))
         #expect(1 - Defended.shareInTime(link, within: .milliseconds(90)) < limit)
-        let source = try #require(link.right.station.sources.first)
-        #expect(source.mending.copyCount > 50)
-        #expect(source.mending.strayCopyCount == 0)
+        let source = try #require(link.right.session.sources.first)
+        #expect(source.recovery.copyCount > 50)
+        #expect(source.recovery.strayCopyCount == 0)
         #expect(link.right.heard.contains { $0.packet.origin == .copy })
         #expect(Defended.questions(of: link.right).isEmpty, "a talker in this mode does not say that it answers")
         for heard in link.right.heard {
@@ -32,7 +32,7 @@ struct RedundancyTests {
             configuration.bitRate = bitRate
             let link = try Defended.link("b20", configuration, .init(), seed: 5)
             link.run(until: seconds(30))
-            #expect(link.left.station.transmission.byteCount <= bitRate / 8 * 30 + bitRate / 8)
+            #expect(link.left.session.sendStream.byteCount <= bitRate / 8 * 30 + bitRate / 8)
         }
     }
 
@@ -40,7 +40,7 @@ struct RedundancyTests {
         let link = try Defended.link("b10", .copy, .copy, seed: 5)
         link.left.speech?.followsDefence = false
         link.run(until: seconds(30))
-        #expect(link.left.station.transmission.byteCount <= 4_000 * 31)
+        #expect(link.left.session.sendStream.byteCount <= 4_000 * 31)
     }
 
     @Test func onlyOneWhoSaidSoIsSentCopies() throws {
@@ -50,8 +50,8 @@ struct RedundancyTests {
             #expect(link.left.sentMedia.allSatisfy { $0.bytes[1] & 0x7F == 111 })
         }
         var configuration = Defended.configuration(.copy)
-        configuration.remoteAbilities = Capabilities(redPayloadType: 100)
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob], defence: configuration))
+        configuration.remoteCapabilities = Capabilities(redPayloadType: 100)
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob], lossProtection: configuration))
         for number in 0..<5 { talker.send(number, startsTalkspurt: number == 0, at: seconds(Double(number) / 50)) }
         let types = talker.takeDatagrams().filter { !$0.isControl }.map { $0.bytes[1] & 0x7F }
         #expect(types.last == 100, "by its session description")
@@ -66,11 +66,11 @@ struct RedundancyTests {
         #expect(marked.count == 10)
         #expect(marked.allSatisfy { $0.bytes[1] & 0x7F == 111 })
         #expect(link.left.sentMedia.contains { $0.bytes[1] & 0x7F == 63 })
-        #expect(link.right.station.sources.first?.mending.strayCopyCount == 0)
+        #expect(link.right.session.sources.first?.recovery.strayCopyCount == 0)
     }
 
     @Test func aCopyWhoseTimeFitsNoPacketIsLeftOut() throws {
-        var listener = station()
+        var listener = session()
         _ = listener.receive(media(SSRC(9), 0), from: alice, at: .start)
         for (age, marker, isTaken) in [(960, false, true), (1_000, false, false), (960, true, false)] {
             guard
@@ -87,7 +87,7 @@ struct RedundancyTests {
                 #expect(packet.copy(0).origin == .copy)
                 #expect(packet.copy(0).description.byteCount == 3)
             }
-            listener = station()
+            listener = session()
             _ = listener.receive(media(SSRC(9), 0), from: alice, at: .start)
         }
     }

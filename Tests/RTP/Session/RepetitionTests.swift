@@ -33,8 +33,8 @@ struct RepetitionTests {
     private func talk(seed: UInt64) throws -> SimulatedLink {
         let network = try #require(NetworkModel(named: "wifi-bad"))
         let link = SimulatedLink(
-            left: station(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)], name: "left")),
-            right: station(1), network: network, seed: seed)
+            left: session(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)], name: "left")),
+            right: session(1), network: network, seed: seed)
         link.left.speech = Speech()
         return link
     }

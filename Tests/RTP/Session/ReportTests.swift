@@ -14,10 +14,11 @@ struct ReportTests {
         var undefended = LossProtectionConfiguration()
         undefended.mode = .off
         func configuration(_ remote: Int) -> RTPSessionConfiguration {
-            RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(remote)], controlPort: control, defence: undefended)
+            RTPSessionConfiguration(
+                remotes: [SimulatedLink.endpoint(remote)], controlPort: control, lossProtection: undefended)
         }
         let link = SimulatedLink(
-            left: station(9, configuration(1)), right: station(1, configuration(0)),
+            left: session(9, configuration(1)), right: session(1, configuration(0)),
             network: network, seed: seed)
         link.left.speech = Speech()
         link.run(until: seconds(end))
@@ -52,7 +53,7 @@ struct ReportTests {
         let last = try #require(views.last)
         let lost = try #require(link.right.heardNumbers.max()) + 1 - link.right.heard.count
         #expect(last.lostCount == lost)
-        #expect(link.left.station.transmission.lastView == last)
+        #expect(link.left.session.sendStream.lastReceiverView == last)
     }
 
     /// In the VoIP metrics of RFC 3611, as what was discarded.
@@ -61,7 +62,7 @@ struct ReportTests {
             let link = talk(NetworkModel(delay: .milliseconds(5)), until: 1)
             for step in 1...30 {
                 let played = FrameCount(48_000 * step)
-                link.right.station.playout(
+                link.right.session.playout(
                     of: SSRC(9), due: played, missing: missing ? FrameCount(played.rawValue / 5) : .zero,
                     at: seconds(Double(step) + 1))
                 link.run(until: seconds(Double(step) + 1))
@@ -112,7 +113,7 @@ struct ReportTests {
     }
 
     @Test func manySourcesAreReportedOnInTurn() {
-        var listener = station(1, RTPSessionConfiguration(remotes: [bob]))
+        var listener = session(1, RTPSessionConfiguration(remotes: [bob]))
         var reported: [SSRC] = []
         for number in 0..<300 {
             let now = seconds(Double(number))
@@ -143,7 +144,7 @@ struct ReportTests {
     }
 
     @Test func thereIsNoPortAboveTheLast() {
-        var talker = station(
+        var talker = session(
             9, RTPSessionConfiguration(remotes: [Endpoint(bob.address, port: .max)], controlPort: .next))
         talker.wait(until: seconds(60))
         #expect(talker.takeDatagrams().isEmpty)
@@ -158,17 +159,17 @@ struct ReportTests {
         #expect(last.goodbyes == [SSRC(1)])
         #expect(last.blocks.map(\.ssrc) == [SSRC(9)])
         #expect(link.right.events.last == .sourceLeft(SSRC(9), reason: ""))
-        #expect(link.right.station.sources.isEmpty)
+        #expect(link.right.session.sources.isEmpty)
     }
 
     @Test func whoNeverSpokeLeavesWithoutAWord() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.leave(at: seconds(0.1))
         #expect(talker.takeDatagrams().isEmpty)
     }
 
     @Test func whoLeavesACrowdLeavesWithoutAWord() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.send(0, at: .start)
         _ = talker.takeDatagrams()
         for ssrc in 100..<200 as Range<UInt32> { _ = talker.receive(report(SSRC(ssrc)), from: bob, at: .start) }
@@ -182,9 +183,9 @@ struct ReportTests {
             configuration: RTPSessionConfiguration(remotes: [bob], name: "Alice"), at: .start)
         talker.wait(until: seconds(5))
         let report = try #require(talker.takeDatagrams().first)
-        let abilities = SourceDescription.Item(privatePrefix: "tenfour", "nack red=63 depth=100")
+        let capabilities = SourceDescription.Item(privatePrefix: "tenfour", "nack red=63 depth=100")
         let expected = SourceDescription(
-            ssrc: SSRC(9), canonicalName: "3f2a", name: "Alice", tool: "tenfour", extensions: [abilities])
+            ssrc: SSRC(9), canonicalName: "3f2a", name: "Alice", tool: "tenfour", extensions: [capabilities])
         #expect(report.packets.last == .sourceDescription(expected))
     }
 

@@ -15,10 +15,10 @@ struct RetransmissionTests {
             let link = try Defended.link(network, .nack, .nack, seed: seed)
             link.run(until: seconds(60))
             missed += 1 - Defended.shareInTime(link, within: .milliseconds(100))
-            let resending = link.left.station.transmission.resending
-            let source = try #require(link.right.station.sources.first)
-            #expect(resending.resentCount > 0)
-            #expect(source.mending.answeredCount > source.mending.askedCount * 6 / 10)
+            let retransmission = link.left.session.sendStream.retransmission
+            let source = try #require(link.right.session.sources.first)
+            #expect(retransmission.retransmittedCount > 0)
+            #expect(source.recovery.retransmittedCount > source.recovery.requestedCount * 6 / 10)
             let roundTrip = try #require(source.roundTrip)
             #expect((.milliseconds(35) ... .milliseconds(45)).contains(roundTrip), "\(roundTrip)")
         }
@@ -36,22 +36,22 @@ struct RetransmissionTests {
 
     /// The second comes when a question was asked twice; its delay tells of the questions, not of the network.
     @Test func theSecondOfTwoAnswersIsNoOriginal() throws {
-        var listener = station(1, RTPSessionConfiguration(remotes: [alice]))
+        var listener = session(1, RTPSessionConfiguration(remotes: [alice]))
         var origins: [PacketOrigin?] = []
         for (number, at) in [(0, 0), (1, 20), (1, 70), (2, 90)] {
             let reception = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(at) / 1_000))
             if case .media(let packet) = reception { origins.append(packet.origin) }
         }
-        #expect(origins == [.original, .original, .resent, .original])
+        #expect(origins == [.original, .original, .retransmitted, .original])
     }
 
     /// Beyond that, questions are thrown away, and there are not many to have.
     @Test func whoIsNearIsAskedNoSoonerThanTheyAnswer() throws {
         let link = Defended.link(try NetworkModel(parsing: "b10 delay=0.1ms"), .nack, .nack, seed: 3)
         link.run(until: seconds(30))
-        let resending = link.left.station.transmission.resending
-        #expect(resending.resentCount > 50)
-        #expect(resending.refusedCount < 5, "\(resending)")
+        let retransmission = link.left.session.sendStream.retransmission
+        #expect(retransmission.retransmittedCount > 50)
+        #expect(retransmission.refusedCount < 5, "\(retransmission)")
     }
 
     @Test func whatIsSentAgainStaysWithinFifteenPercent() throws {
@@ -63,13 +63,13 @@ struct RetransmissionTests {
             // The minute's, and what half a second saves up for.
             let limit = 4_000 * 60.5 * 1.15
             #expect(Double(bytes) <= limit)
-            let transmission = link.left.station.transmission
-            #expect(transmission.byteCount + transmission.resending.byteCount == bytes)
+            let sendStream = link.left.session.sendStream
+            #expect(sendStream.byteCount + sendStream.retransmission.byteCount == bytes)
         }
     }
 
     @Test func theOriginalDatagramIsSentAgainToTheByte() throws {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.send(0, startsTalkspurt: true, at: .start)
         talker.send(1, at: seconds(0.02))
         let sent = talker.takeDatagrams()
@@ -77,12 +77,12 @@ struct RetransmissionTests {
         _ = talker.takeDatagrams()
         _ = talker.receive(nack([1]), from: bob, at: seconds(0.06))
         #expect(talker.takeDatagrams().map(\.bytes) == [sent.last?.bytes])
-        #expect(talker.transmission.packetCount == 3)
-        #expect(talker.transmission.resending.resentCount == 1)
+        #expect(talker.sendStream.packetCount == 3)
+        #expect(talker.sendStream.retransmission.retransmittedCount == 1)
     }
 
     @Test func eachPacketIsSentAgainOnceInARoundTripAndEightTimesAtTheMost() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.send(0, startsTalkspurt: true, at: .start)
         _ = talker.takeDatagrams()
         var times: [Instant] = []
@@ -96,7 +96,7 @@ struct RetransmissionTests {
     }
 
     @Test func theSameRemoteIsNotAnsweredAgainBeforeTheAnswerCanHaveCome() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.send(0, startsTalkspurt: true, at: seconds(0.3))
         var block = RedundancyTests.block
         block.lastSenderReport = talker.wallClock(at: seconds(0.1)).short
@@ -113,12 +113,12 @@ struct RetransmissionTests {
     }
 
     @Test func nobodyButARemoteIsAnswered() {
-        var talker = station(9, RTPSessionConfiguration(remotes: [bob]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.send(0, startsTalkspurt: true, at: .start)
         _ = talker.takeDatagrams()
         _ = talker.receive(nack([0]), from: carol, at: seconds(0.01))
         #expect(talker.takeDatagrams().isEmpty)
-        #expect(talker.transmission.resending.refusedCount == 1)
+        #expect(talker.sendStream.retransmission.refusedCount == 1)
     }
 
     @Test func aSourceThatDoesNotSayItAnswersIsNotAsked() throws {
@@ -132,8 +132,8 @@ struct RetransmissionTests {
 
     @Test func aSessionDescriptionSaysItAsWell() {
         var configuration = RTPSessionConfiguration()
-        configuration.defence.sourcesAnswer = true
-        var listener = station(1, configuration)
+        configuration.lossProtection.sourcesSupportNACK = true
+        var listener = session(1, configuration)
         for number in [0, 1, 3] {
             _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50))
         }
@@ -143,14 +143,14 @@ struct RetransmissionTests {
 
     @Test func aGroupIsNotAsked() {
         var configuration = RTPSessionConfiguration(hearsGroup: true)
-        configuration.defence.sourcesAnswer = true
-        var listener = station(1, configuration)
+        configuration.lossProtection.sourcesSupportNACK = true
+        var listener = session(1, configuration)
         for number in 0..<500 where number % 7 != 0 {
             _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50))
         }
         #expect(listener.takeDatagrams().flatMap(\.packets).compactMap(\.nack).isEmpty)
 
-        var talker = station(9, RTPSessionConfiguration(remotes: [Endpoint(.v4(0xEF00_0101), port: 5_004)]))
+        var talker = session(9, RTPSessionConfiguration(remotes: [Endpoint(.v4(0xEF00_0101), port: 5_004)]))
         for number in 0..<10 { talker.send(number, at: seconds(Double(number) / 50)) }
         _ = talker.takeDatagrams()
         _ = talker.receive(nack([3]), from: Endpoint(.v4(0xEF00_0101), port: 5_004), at: seconds(0.2))
@@ -164,17 +164,17 @@ struct RetransmissionTests {
         link.run(until: seconds(60))
         let late = Defended.questions(of: link.right).filter { $0.at > seconds(5) }
         #expect(late.count <= 5, "\(late.count)")
-        #expect(link.left.station.transmission.resending.resentCount <= 20)
+        #expect(link.left.session.sendStream.retransmission.retransmittedCount <= 20)
     }
 
     @Test func theLastPacketOfATalkspurtIsAskedFor() throws {
         let link = try Defended.link("b10", .nack, .nack, seed: 1)
         link.run(until: seconds(10))
         // From here on nothing comes any more.
-        link.right.station.playoutDelay(of: SSRC(9), is: .milliseconds(100))
-        link.right.station.wait(until: link.now + .milliseconds(150))
+        link.right.session.playoutDelay(of: SSRC(9), is: .milliseconds(100))
+        link.right.session.wait(until: link.now + .milliseconds(150))
         let highest = try #require(link.right.heardNumbers.max())
-        let asked = link.right.station.takeDatagrams().flatMap(\.packets).compactMap(\.nack).filter {
+        let asked = link.right.session.takeDatagrams().flatMap(\.packets).compactMap(\.nack).filter {
             $0.sequenceNumbers.contains(SequenceNumber(rawValue: UInt16(highest + 1)))
         }
         #expect((1...2).contains(asked.count), "\(asked.count)")
@@ -184,8 +184,8 @@ struct RetransmissionTests {
     @Test(arguments: [(400, 20), (80, 20), (20, 80)])
     func aRoundTripThatOnlyAnswersTellOfIsLearnedAgain(first: Int, then: Int) throws {
         var configuration = RTPSessionConfiguration()
-        configuration.defence.sourcesAnswer = true
-        var listener = station(1, configuration)
+        configuration.lossProtection.sourcesSupportNACK = true
+        var listener = session(1, configuration)
         var answers: [(at: Instant, number: Int)] = []
         for step in 0..<60_000 {
             let now = seconds(Double(step) / 1_000)
@@ -206,7 +206,7 @@ struct RetransmissionTests {
         let source = try #require(listener.sources.first)
         let roundTrip = try #require(source.roundTrip)
         #expect(abs(roundTrip / .milliseconds(1) - Double(then)) < 5, "\(roundTrip)")
-        #expect(source.mending.answeredCount > 60, "\(source.mending)")
+        #expect(source.recovery.retransmittedCount > 60, "\(source.recovery)")
     }
 
     /// What was asked for on suspicion and then turned out to be missing counts as asked for.
@@ -214,10 +214,10 @@ struct RetransmissionTests {
         let network = NetworkModel(loss: .random(0.1), delay: .milliseconds(5))
         let link = Defended.link(network, .nack, .nack, seed: 3)
         link.run(until: seconds(30))
-        let mending = try #require(link.right.station.sources.first?.mending)
-        #expect(mending.answeredCount > 80)
-        #expect(mending.askedCount >= mending.answeredCount, "\(mending)")
-        #expect(mending.answeredCount * 10 >= mending.askedCount * 7, "\(mending)")
+        let recovery = try #require(link.right.session.sources.first?.recovery)
+        #expect(recovery.retransmittedCount > 80)
+        #expect(recovery.requestedCount >= recovery.retransmittedCount, "\(recovery)")
+        #expect(recovery.retransmittedCount * 10 >= recovery.requestedCount * 7, "\(recovery)")
     }
 
     @Test func theFirstPacketAfterAPauseIsAskedForThoughItWasSuspectedBefore() {
@@ -226,13 +226,15 @@ struct RetransmissionTests {
             let depth = Duration.milliseconds(100)
             var roundTrip = RoundTrip()
             roundTrip.reported(.milliseconds(20), at: .start)
-            missing.came(ahead: 0, as: SequenceNumber(rawValue: 7), isResent: false, at: .start) { _ in .start }
+            missing.arrived(ahead: 0, as: SequenceNumber(rawValue: 7), isRetransmission: false, at: .start) { _ in
+                .start
+            }
             missing.suspectTail(place: seconds(0.02), at: seconds(0.03))
             let suspected = missing.ask(depth: depth, roundTrip: roundTrip, limit: 9, at: seconds(0.03))
             #expect(suspected == [SequenceNumber(rawValue: 8)])
             // Half a second later the talker goes on. The first packet is lost; or else it was the last one before that.
-            missing.came(
-                ahead: 1, as: SequenceNumber(rawValue: 9), isResent: false, startsTalkspurt: startsTalkspurt,
+            missing.arrived(
+                ahead: 1, as: SequenceNumber(rawValue: 9), isRetransmission: false, startsTalkspurt: startsTalkspurt,
                 at: seconds(0.54)
             ) { seconds(0.54) - .milliseconds(20) * $0 }
             missing.review(depth: depth, at: seconds(0.54))
@@ -246,13 +248,13 @@ struct RetransmissionTests {
         let network = try NetworkModel(
             parsing: "loss=3% burst=3 delay=14ms jitter=exponential:8ms order=kept stalls=100ms-200ms/2.5s")
         let link = Defended.link(network, .nack, .nack, seed: 1)
-        link.right.station.playoutDelay(of: SSRC(9), is: .milliseconds(180))
+        link.right.session.playoutDelay(of: SSRC(9), is: .milliseconds(180))
         link.run(until: seconds(1))
-        link.right.station.playoutDelay(of: SSRC(9), is: .milliseconds(180))
+        link.right.session.playoutDelay(of: SSRC(9), is: .milliseconds(180))
         link.run(until: seconds(60))
-        let source = try #require(link.right.station.sources.first)
-        let lostCount = Int(link.left.station.transmission.packetCount) * 3 / 100
-        #expect(source.mending.answeredCount > lostCount * 7 / 10, "\(source.mending) of about \(lostCount)")
+        let source = try #require(link.right.session.sources.first)
+        let lostCount = Int(link.left.session.sendStream.packetCount) * 3 / 100
+        #expect(source.recovery.retransmittedCount > lostCount * 7 / 10, "\(source.recovery) of about \(lostCount)")
     }
 
     @Test func aBurstOfLossIsNoStorm() throws {
@@ -267,8 +269,8 @@ struct RetransmissionTests {
 
     @Test func oneWhoNeverAnswersIsAskedSeldom() {
         var configuration = RTPSessionConfiguration()
-        configuration.defence.sourcesAnswer = true
-        var listener = station(1, configuration)
+        configuration.lossProtection.sourcesSupportNACK = true
+        var listener = session(1, configuration)
         var count = 0
         for number in 0..<5_000 {
             let now = seconds(Double(number) / 50)

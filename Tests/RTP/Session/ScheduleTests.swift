@@ -12,7 +12,7 @@ struct ScheduleTests {
 
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt32])
     func reportsComeEveryFiveSecondsOnAverageAndNeverMuchSooner(seed: UInt32) {
-        let times = reportTimes(of: station(seed, RTPSessionConfiguration(remotes: [bob])), until: 3_600)
+        let times = reportTimes(of: session(seed, RTPSessionConfiguration(remotes: [bob])), until: 3_600)
         #expect(times[0] >= Self.shortest / 2)
         #expect(times[0] <= 2.5 * 1.5)
         let intervals = zip(times.dropFirst(), times).map { $0 - $1 }
@@ -28,7 +28,7 @@ struct ScheduleTests {
     @Test func threeTellOfLossSoonerThanUsual() throws {
         let ends = (0..<3).map { number in
             LinkEnd(
-                station(
+                session(
                     UInt32(number + 1),
                     RTPSessionConfiguration(remotes: (0..<3).filter { $0 != number }.map(SimulatedLink.endpoint))),
                 number: number)
@@ -47,7 +47,7 @@ struct ScheduleTests {
     }
 
     @Test func aCrowdReportsSeldom() {
-        var listener = station(1, RTPSessionConfiguration(remotes: [bob]))
+        var listener = session(1, RTPSessionConfiguration(remotes: [bob]))
         join(&listener, 500, at: .start)
         var times: [Double] = []
         for second in 0..<7_200 {
@@ -66,7 +66,7 @@ struct ScheduleTests {
     }
 
     @Test func aFirstReportIsPutOffWhileMembersPourIn() {
-        var listener = station(1, RTPSessionConfiguration(remotes: [bob]))
+        var listener = session(1, RTPSessionConfiguration(remotes: [bob]))
         listener.wait(until: seconds(1))
         join(&listener, 500, at: seconds(1))
         listener.wait(until: seconds(20))
@@ -74,7 +74,7 @@ struct ScheduleTests {
     }
 
     @Test func whenACrowdLeavesReportsComeOftenAgain() {
-        var listener = station(1, RTPSessionConfiguration(remotes: [bob]))
+        var listener = session(1, RTPSessionConfiguration(remotes: [bob]))
         join(&listener, 500, at: .start)
         listener.wait(until: seconds(10))
         _ = listener.takeDatagrams()
@@ -87,7 +87,7 @@ struct ScheduleTests {
 
     @Test func thoseWhoStayDoNotAllReportTheMomentACrowdLeaves() throws {
         for seed in 1...10 as ClosedRange<UInt32> {
-            var listener = station(seed, RTPSessionConfiguration(remotes: [bob]))
+            var listener = session(seed, RTPSessionConfiguration(remotes: [bob]))
             join(&listener, 500, at: .start)
             while listener.takeDatagrams().isEmpty { listener.timeElapsed(at: try deadline(of: listener)) }
             let leaving = try deadline(of: listener) - .seconds(10)
@@ -102,7 +102,7 @@ struct ScheduleTests {
     }
 
     @Test func membersWhoFallSilentAreNotCountedForEver() {
-        var listener = station(1, RTPSessionConfiguration(remotes: [bob]))
+        var listener = session(1, RTPSessionConfiguration(remotes: [bob]))
         join(&listener, 500, at: .start)
         listener.wait(until: seconds(2_000))
         _ = listener.takeDatagrams()
@@ -111,7 +111,7 @@ struct ScheduleTests {
     }
 
     @Test func anAttackerCannotHurryReports() {
-        var listener = station(1, RTPSessionConfiguration(remotes: [bob]))
+        var listener = session(1, RTPSessionConfiguration(remotes: [bob]))
         var times: [Double] = []
         for step in 0..<60_000 {
             let now = seconds(Double(step) / 100)
@@ -124,8 +124,8 @@ struct ScheduleTests {
         #expect(times.count >= 40)
     }
 
-    private func deadline(of station: borrowing RTPSession) throws -> Instant {
-        let deadline = station.nextDeadline
+    private func deadline(of session: borrowing RTPSession) throws -> Instant {
+        let deadline = session.nextDeadline
         return try #require(deadline)
     }
 
@@ -133,12 +133,12 @@ struct ScheduleTests {
         for ssrc in 1_000..<1_000 + count { _ = listener.receive(report(SSRC(ssrc)), from: bob, at: now) }
     }
 
-    private func reportTimes(of station: consuming RTPSession, until end: Double) -> [Double] {
-        var station = station
+    private func reportTimes(of session: consuming RTPSession, until end: Double) -> [Double] {
+        var session = session
         var times: [Double] = []
-        while let deadline = station.nextDeadline, deadline <= seconds(end) {
-            station.timeElapsed(at: deadline)
-            times += station.takeDatagrams().map { _ in Double(deadline.nanoseconds) / 1e9 }
+        while let deadline = session.nextDeadline, deadline <= seconds(end) {
+            session.timeElapsed(at: deadline)
+            times += session.takeDatagrams().map { _ in Double(deadline.nanoseconds) / 1e9 }
         }
         return times
     }

@@ -7,7 +7,7 @@ import Testing
 
 struct SourceTests {
     @Test func aSourceAppearsWithItsFirstPacketOnlyAndKeepsTheNameOfItsReports() {
-        var listener = station()
+        var listener = session()
         _ = listener.receive(report(SSRC(9), name: "Alice"), from: alice, at: .start)
         #expect(listener.takeEvents() == [.reporterAppeared(SSRC(9), "Alice", from: alice)])
         #expect(listener.sources.isEmpty)
@@ -17,7 +17,7 @@ struct SourceTests {
     }
 
     @Test func aNameIsToldOnceAndWhenItChanges() {
-        var listener = station()
+        var listener = session()
         _ = listener.receive(media(SSRC(9)), from: alice, at: .start)
         for name in ["Alice", "Alice", "Alice in the van", nil] {
             _ = listener.receive(report(SSRC(9), name: name), from: alice, at: .start)
@@ -31,14 +31,14 @@ struct SourceTests {
 
     @Test(arguments: [("doe@host.example.com", true), ("4e7c17e811d2b56a5fae8d3c4939f23b", false)])
     func aCanonicalNameIsShownWhereItIsAPersons(canonicalName: String, isShown: Bool) {
-        var listener = station()
+        var listener = session()
         _ = listener.receive(media(SSRC(9)), from: alice, at: .start)
         _ = listener.receive(report(SSRC(9), canonicalName: canonicalName), from: alice, at: .start)
         #expect(listener.sources.first?.name == (isShown ? canonicalName : nil))
     }
 
     @Test func aNameCannotDisturbATerminal() {
-        var listener = station()
+        var listener = session()
         _ = listener.receive(media(SSRC(9)), from: alice, at: .start)
         _ = listener.receive(report(SSRC(9), name: "\u{1B}[2Jbob\r\n\u{202E}\u{9B}31m"), from: alice, at: .start)
         let reason = Goodbye(sources: [SSRC(9)], reason: "gone\u{7}\u{1B}]0;x")
@@ -53,7 +53,7 @@ struct SourceTests {
     }
 
     @Test func whoSaysGoodbyeLeavesAMomentLaterAndStragglersAreHeard() {
-        var listener = station()
+        var listener = session()
         _ = listener.receive(media(SSRC(9), 0), from: alice, at: .start)
         _ = listener.receive(goodbye(SSRC(9), reason: "end of file"), from: alice, at: seconds(0.1))
         guard case .media = listener.receive(media(SSRC(9), 1), from: alice, at: seconds(0.15)) else {
@@ -71,7 +71,7 @@ struct SourceTests {
     }
 
     @Test func nobodyCanSayGoodbyeOrGiveANameForAnother() {
-        var listener = station()
+        var listener = session()
         _ = listener.receive(media(SSRC(9)), from: alice, at: .start)
         _ = listener.receive(goodbye(SSRC(9)), from: bob, at: .start)
         listener.wait(until: seconds(1))
@@ -83,7 +83,7 @@ struct SourceTests {
 
     @Test(arguments: [RTPSessionConfiguration.ControlPort.multiplexed, .none])
     func whoFallsSilentWithoutAWordIsGoneAfterTenSeconds(controlPort: RTPSessionConfiguration.ControlPort) {
-        var listener = station(1, RTPSessionConfiguration(controlPort: controlPort))
+        var listener = session(1, RTPSessionConfiguration(controlPort: controlPort))
         for number in 0..<50 {
             _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50))
         }
@@ -96,19 +96,19 @@ struct SourceTests {
 
     @Test func whoReportsIsThereThoughSilentAndMissedWhenTheReportsEnd() throws {
         let link = SimulatedLink(
-            left: station(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)])), right: station(1),
+            left: session(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)])), right: session(1),
             network: try #require(NetworkModel(named: "b10")))
         link.left.speech = Speech(count: 50)
         link.run(until: seconds(600))
-        #expect(link.right.station.sources.map(\.ssrc) == [SSRC(9)])
-        link.replace(0, by: station(8, RTPSessionConfiguration(controlPort: .none)), speech: nil)
+        #expect(link.right.session.sources.map(\.ssrc) == [SSRC(9)])
+        link.replace(0, by: session(8, RTPSessionConfiguration(controlPort: .none)), speech: nil)
         link.run(until: seconds(640))
-        #expect(link.right.station.sources.isEmpty)
+        #expect(link.right.session.sources.isEmpty)
         #expect(link.right.events.last == .sourceLeft(SSRC(9), reason: nil))
     }
 
     @Test func moreSourcesThanAStationKeepsAreRefused() {
-        var listener = station()
+        var listener = session()
         for ssrc in 100..<200 as Range<UInt32> {
             let reception = listener.receive(media(SSRC(ssrc)), from: alice, at: .start)
             #expect((reception == .discarded(.tooManySources)) == (ssrc >= 164))
@@ -119,7 +119,7 @@ struct SourceTests {
     }
 
     @Test func aNewTalkerTakesThePlaceOfTheOneThatIsSilentLongest() {
-        var listener = station()
+        var listener = session()
         for ssrc in 100..<164 as Range<UInt32> {
             _ = listener.receive(media(SSRC(ssrc)), from: alice, at: seconds(Double(ssrc) / 1_000))
         }
@@ -137,7 +137,7 @@ struct SourceTests {
     }
 
     @Test func aSourceIsNotTakenOverWhileItTalksButMayMove() {
-        var listener = station()
+        var listener = session()
         for number in 0..<10 {
             let now = seconds(Double(number) * 0.02)
             _ = listener.receive(media(SSRC(9), number), from: alice, at: now)

@@ -9,8 +9,8 @@ import Testing
 struct UnprovenAddressTests {
     @Test func aPlainSourceGetsOnlyReports() {
         let link = SimulatedLink(
-            left: station(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)], controlPort: .none)),
-            right: station(1))
+            left: session(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)], controlPort: .none)),
+            right: session(1))
         link.left.speech = Speech()
         // The listener has a microphone, too, but was told of nobody to send to.
         link.right.speech = Speech()
@@ -23,7 +23,7 @@ struct UnprovenAddressTests {
     }
 
     @Test func nothingGoesToOneWhoOnlyReports() {
-        var listener = station()
+        var listener = session()
         for second in 0..<60 {
             _ = listener.receive(report(SSRC(9), name: "Mallory"), from: carol, at: seconds(Double(second)))
             _ = listener.receive(goodbye(SSRC(9)), from: carol, at: seconds(Double(second)))
@@ -33,7 +33,7 @@ struct UnprovenAddressTests {
     }
 
     @Test func nothingGoesToOneWhoSentRubbish() {
-        var listener = station()
+        var listener = session()
         for (reason, datagram) in ReceivingTests.discards where reason != .stranger && reason != .collision {
             _ = listener.receive(datagram, from: carol, at: .start)
         }
@@ -42,7 +42,7 @@ struct UnprovenAddressTests {
     }
 
     @Test func aForgedAddressNeverGetsMoreThanWasSentInItsName() {
-        var listener = station()
+        var listener = session()
         var bytesIn: [Endpoint: Int] = [:]
         var bytesOut: [Endpoint: Int] = [:]
         var dice = SeededRandom(seed: 5)
@@ -65,7 +65,7 @@ struct UnprovenAddressTests {
     }
 
     @Test func whatASourceHasEarnedItDoesNotTakeToAnotherAddress() {
-        var listener = station()
+        var listener = session()
         for number in 0..<200 {
             _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50))
         }

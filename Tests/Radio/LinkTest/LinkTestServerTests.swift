@@ -12,14 +12,14 @@ private struct RTPSession {
 
     mutating func send(_ datagram: [UInt8], from sender: Endpoint) -> [UInt8]? {
         bytesIn[sender, default: 0] += datagram.count
-        var isAnswered = false
+        var isResponsive = false
         let answer = [UInt8](capacity: 2_000) {
-            isAnswered = answerer.receive(datagram.span, from: sender, at: now, answer: &$0)
+            isResponsive = answerer.receive(datagram.span, from: sender, at: now, answer: &$0)
         }
-        #expect(isAnswered || answer.isEmpty)
+        #expect(isResponsive || answer.isEmpty)
         bytesOut[sender, default: 0] += answer.count
         #expect(bytesOut[sender, default: 0] <= bytesIn[sender, default: 0], "more went out than came in")
-        return isAnswered ? answer : nil
+        return isResponsive ? answer : nil
     }
 
     /// Greets as Protocol/07-link-test.md has it. Returns the kind of the last answer.
@@ -41,56 +41,56 @@ private let speech: [UInt8] = [0x80, 111, 0, 1] + [UInt8](repeating: 9, count: 9
 
 struct AnswererTests {
     @Test func whoHasBeenSeenToReceiveGetsEverythingBackAsItCame() {
-        var station = RTPSession()
-        #expect(station.send(speech, from: alice) == nil, "not before a greeting")
-        #expect(station.greet(from: alice) == 4)
-        #expect(station.send(speech, from: alice) == speech)
-        #expect(station.send([0x80], from: alice) == [0x80])
-        #expect(station.answerer.returnedCount == 2)
+        var session = RTPSession()
+        #expect(session.send(speech, from: alice) == nil, "not before a greeting")
+        #expect(session.greet(from: alice) == 4)
+        #expect(session.send(speech, from: alice) == speech)
+        #expect(session.send([0x80], from: alice) == [0x80])
+        #expect(session.answerer.returnedCount == 2)
     }
 
     /// A forged address cannot know what was sent to it.
     @Test func aConfirmationThatDoesNotKnowTheAnswerIsNotAnswered() {
-        var station = RTPSession()
-        _ = station.send(greeting(1, 1), from: alice)
-        #expect(station.send(greeting(3, 1), from: alice) == nil)
-        #expect(station.send(speech, from: alice) == nil)
+        var session = RTPSession()
+        _ = session.send(greeting(1, 1), from: alice)
+        #expect(session.send(greeting(3, 1), from: alice) == nil)
+        #expect(session.send(speech, from: alice) == nil)
         // Nor does the answer for one address, port or question hold for another.
-        let challenge = station.send(greeting(1, 1), from: mallory) ?? []
+        let challenge = session.send(greeting(1, 1), from: mallory) ?? []
         let answer = Array(challenge[16..<24])
-        #expect(station.send(greeting(3, 1, answer: answer), from: alice) == nil)
-        #expect(station.send(greeting(3, 2, answer: answer), from: mallory) == nil)
+        #expect(session.send(greeting(3, 1, answer: answer), from: alice) == nil)
+        #expect(session.send(greeting(3, 2, answer: answer), from: mallory) == nil)
         let other = Endpoint(mallory.address, port: mallory.port + 1)
-        #expect(station.send(greeting(3, 1, answer: answer), from: other) == nil)
+        #expect(session.send(greeting(3, 1, answer: answer), from: other) == nil)
     }
 
     @Test func oneAtATimeIsAnsweredUntilTheyLeaveOrFallSilent() {
-        var station = RTPSession()
-        #expect(station.greet(from: alice) == 4)
-        #expect(station.greet(from: mallory) == 5)
-        #expect(station.send(speech, from: mallory) == nil)
-        #expect(station.send(speech, from: alice) == speech, "the first goes on")
-        #expect(station.greet(from: alice) == 4, "and may begin anew")
+        var session = RTPSession()
+        #expect(session.greet(from: alice) == 4)
+        #expect(session.greet(from: mallory) == 5)
+        #expect(session.send(speech, from: mallory) == nil)
+        #expect(session.send(speech, from: alice) == speech, "the first goes on")
+        #expect(session.greet(from: alice) == 4, "and may begin anew")
 
-        let challenge = station.send(greeting(1, 1), from: alice) ?? []
-        #expect(station.send(greeting(6, 1), from: alice) == nil)
-        #expect(station.answerer.asker == alice, "a farewell needs the answer, too")
-        #expect(station.send(greeting(6, 1, answer: Array(challenge[16..<24])), from: alice) == nil)
-        #expect(station.answerer.asker == nil)
+        let challenge = session.send(greeting(1, 1), from: alice) ?? []
+        #expect(session.send(greeting(6, 1), from: alice) == nil)
+        #expect(session.answerer.asker == alice, "a farewell needs the answer, too")
+        #expect(session.send(greeting(6, 1, answer: Array(challenge[16..<24])), from: alice) == nil)
+        #expect(session.answerer.asker == nil)
 
-        #expect(station.greet(from: mallory) == 4)
-        station.now = station.now + .milliseconds(3_001)
-        #expect(station.greet(from: alice) == 4, "who is silent for three seconds has gone")
+        #expect(session.greet(from: mallory) == 4)
+        session.now = session.now + .milliseconds(3_001)
+        #expect(session.greet(from: alice) == 4, "who is silent for three seconds has gone")
     }
 
     /// Two answerers set upon each other fall silent at once.
     @Test(arguments: [2, 4, 5, 0, 7, 255] as [UInt8]) func whatAnAnswererSaysIsNotAnswered(kind: UInt8) {
-        var station = RTPSession()
-        #expect(station.send(greeting(kind, 1), from: alice) == nil)
+        var session = RTPSession()
+        #expect(session.send(greeting(kind, 1), from: alice) == nil)
     }
 
     @Test func anyBytesFromAnywhereCostNoMoreThanTheyBring() {
-        var station = RTPSession()
+        var session = RTPSession()
         var state: UInt64 = 1
         func chance() -> UInt8 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -100,8 +100,8 @@ struct AnswererTests {
             let sender = Endpoint(.v4(UInt32(chance() % 4)), port: 1)
             var datagram = (0..<Int(chance() % 64)).map { _ in chance() }
             if round % 3 == 0 { datagram = greeting(chance() % 8, chance() % 4) }
-            _ = station.send(datagram, from: sender)
-            station.now = station.now + .milliseconds(Int(chance()))
+            _ = session.send(datagram, from: sender)
+            session.now = session.now + .milliseconds(Int(chance()))
         }
     }
 }

@@ -29,9 +29,10 @@ private func check(
     let model = try NetworkModel(parsing: network)
     var configuration = LinkTestClient.Configuration(host: Endpoint(.anyV4, port: 1), speech: speech)
     configuration.duration = .seconds(seconds)
-    configuration.defence.mode = mode
+    configuration.lossProtection.mode = mode
     let heard = Heard()
-    var check = try SimulatedLinkTest(configuration, there: model, back: model, seed: seed) { sound, _ in heard.add(sound)
+    var check = try SimulatedLinkTest(configuration, there: model, back: model, seed: seed) { sound, _ in
+        heard.add(sound)
     }
     let result = check.run()
     return (result, check.state, heard.samples)
@@ -49,7 +50,7 @@ struct SimulatedCheckTests {
         let whole = try #require(result.quality?.whole)
         #expect(result.sentCount == 250 && whole.expected == 250 && whole.lost == 0)
         #expect(try #require(result.score) > 4.2)
-        #expect(result.advice == [] && result.defence.isNone)
+        #expect(result.advice == [] && result.lossProtection.isNone)
         let least = try #require(result.roundTrip?.quantile(0))
         #expect((.microseconds(400) ... .microseconds(600)).contains(least), "\(least)")
         #expect(samples.contains { abs($0) > 0.1 })
@@ -151,23 +152,23 @@ struct AskerTests {
     /// `tenfour talk` knows no greeting: it hears and reports.
     @Test func aStationThatKnowsNoGreetingIsSpokenToAndItsReportsAreTheResult() throws {
         var asker = try asker()
-        var station = RTPSession(
+        var session = RTPSession(
             identity: Identity(ssrc: SSRC(77), seed: 1),
             configuration: RTPSessionConfiguration(
                 remotes: [Endpoint(.v4(1), port: 1)], accepted: .anyone), at: .start)
         var now = Instant.start
         var packetCount = 0
         while let deadline = asker.nextDeadline {
-            now = max(now, min(deadline, station.nextDeadline ?? deadline))
+            now = max(now, min(deadline, session.nextDeadline ?? deadline))
             if deadline <= now { asker.timeElapsed(at: now) }
-            station.timeElapsed(at: now)
+            session.timeElapsed(at: now)
             for datagram in datagrams(&asker) {
-                let reception = station.receive(datagram.span, from: Endpoint(.v4(1), port: 1), at: now)
+                let reception = session.receive(datagram.span, from: Endpoint(.v4(1), port: 1), at: now)
                 if case .media = reception { packetCount += 1 }
             }
             while true {
                 var isThere = false
-                let datagram = [UInt8](capacity: 1_500) { isThere = station.nextDatagram(into: &$0) != nil }
+                let datagram = [UInt8](capacity: 1_500) { isThere = session.nextDatagram(into: &$0) != nil }
                 guard isThere else { break }
                 asker.receive(datagram.span, from: host, at: now)
             }

@@ -54,7 +54,7 @@ extension RealTimeTests {
                 try sending.run()
                 try answering.wait()
                 try listening.wait()
-                #expect(sending.snapshot?.transmission.packetCount == 100, "a file waits until it can be heard")
+                #expect(sending.snapshot?.sendStream.packetCount == 100, "a file waits until it can be heard")
                 for heard in [heard.own, heard.listener] {
                     let sound = heard.samples
                     #expect(sound.count >= 2 * 48_000)
@@ -76,7 +76,7 @@ extension RealTimeTests {
             let error = #expect(throws: RadioError.self) { try stranger.run() }
             #expect(error?.kind == .unavailable)
             #expect(error?.description.hasPrefix("the relay does not know this channel, or the secret differs") == true)
-            #expect(stranger.snapshot?.transmission.packetCount == 0)
+            #expect(stranger.snapshot?.sendStream.packetCount == 0)
             answering.stop()
             try answering.wait()
             #expect(heard.samples.allSatisfy { $0 == 0 })

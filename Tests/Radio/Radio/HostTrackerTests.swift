@@ -55,7 +55,7 @@ struct HostFinderTests {
             let isAsked = [10, 30, 70, 130, 190, 210, 230].contains(second)
             if isAsked {
                 #expect(waiting { count.number.load(ordering: .relaxed) == before + 1 }, "second \(second)")
-                #expect(waiting { finder.isAnswered })
+                #expect(waiting { finder.isResponsive })
             }
             if count.number.load(ordering: .relaxed) > before { asked.append(second) }
         }

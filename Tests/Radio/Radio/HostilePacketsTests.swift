@@ -65,7 +65,7 @@ struct HostilePacketsTests {
 
 private struct Way: ~Copyable {
     private(set) var isFinite = true
-    private var station = RTPSession(identity: Identity(ssrc: SSRC(0xFFFF_FFFF)), configuration: .init(), at: .start)
+    private var rtpSession = RTPSession(identity: Identity(ssrc: SSRC(0xFFFF_FFFF)), configuration: .init(), at: .start)
     private var listener: Mixer
     private var handoff = RingBuffer<IncomingPacket>(capacity: 64, filler: IncomingPacket())
     private var now = Instant.start
@@ -89,9 +89,9 @@ private struct Way: ~Copyable {
     /// Whether it was media.
     @discardableResult
     mutating func hear(_ datagram: [UInt8], from sender: Endpoint) -> Bool {
-        let reception = station.receive(datagram.span, from: sender, at: now)
-        station.timeElapsed(at: now)
-        while let event = station.nextEvent() {
+        let reception = rtpSession.receive(datagram.span, from: sender, at: now)
+        rtpSession.timeElapsed(at: now)
+        while let event = rtpSession.nextEvent() {
             if case .sourceLeft(let ssrc, _) = event { _ = handoff.producer.push { $0.set(.goodbye, of: ssrc) } }
         }
         guard case .media(let packet) = reception else { return false }

@@ -29,8 +29,8 @@ extension RealTimeTests {
             try alice.start()
 
             func partner(at place: Endpoint) throws -> RadioSession {
-                var configuration = RadioConfiguration(local: place, station: RTPSessionConfiguration())
-                configuration.station.remotes = [Endpoint(.v4(0x7F00_0001), port: port)]
+                var configuration = RadioConfiguration(local: place, rtpSession: RTPSessionConfiguration())
+                configuration.rtpSession.remotes = [Endpoint(.v4(0x7F00_0001), port: port)]
                 configuration.input = .file(speech, raw: nil)
                 configuration.output = .clock
                 return try RadioSession(configuration)

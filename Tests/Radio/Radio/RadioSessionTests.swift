@@ -24,7 +24,7 @@ extension RealTimeTests {
                 try sending.run()
                 try hearing.wait()
                 #expect(hearing.isOver)
-                #expect(sending.snapshot?.transmission.packetCount == 100)
+                #expect(sending.snapshot?.sendStream.packetCount == 100)
                 // They have left, and the last tenth of a second may be missing from what was known of them; on a slow machine one
                 // that was asked for twice comes behind their good-bye.
                 #expect((90...101).contains(hearing.snapshot?.voices.first?.receivedCount ?? 0))
@@ -43,7 +43,7 @@ extension RealTimeTests {
             var configuration = try RadioConfiguration.sending(
                 .file(folder.sound("long.wav", tone(440, seconds: 60)), raw: nil), toPort: socket.port)
             configuration.beginsOpen = false
-            configuration.station.controlPort = .none
+            configuration.rtpSession.controlPort = .none
             let session = try RadioSession(configuration)
             try session.start()
             #expect(socket.receive(within: 500) == nil, "a closed microphone sends nothing")

@@ -8,8 +8,8 @@ import Testing
 @Suite struct SetupTests {
     @Test func whoSendsHearsNobodyElse() throws {
         let configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
-        #expect(configuration.station.remotes.map(\.description) == ["10.0.0.7:6000"])
-        #expect(configuration.station.accepted == .only([.v4(0x0A00_0007)]))
+        #expect(configuration.rtpSession.remotes.map(\.description) == ["10.0.0.7:6000"])
+        #expect(configuration.rtpSession.accepted == .only([.v4(0x0A00_0007)]))
         #expect(configuration.local == Endpoint(.anyV4, port: 0))
         #expect(configuration.multicast == nil)
     }
@@ -17,15 +17,15 @@ import Testing
     @Test func whoSendsToAGroupHearsItsReports() throws {
         let configuration = try RadioConfiguration.sending(
             to: StreamAddress(parsing: "rtp://@239.0.1.10"), multicastInterface: "eth7", timeToLive: 3)
-        #expect(configuration.station.remotes.map(\.description) == ["239.0.1.10:5004"])
-        #expect(configuration.station.accepted == .anyone)
+        #expect(configuration.rtpSession.remotes.map(\.description) == ["239.0.1.10:5004"])
+        #expect(configuration.rtpSession.accepted == .anyone)
         #expect(configuration.multicast == .init(group: nil, interface: "eth7", timeToLive: 3))
     }
 
     @Test func whoReceivesDoesSoOnEveryAddressOrTheOneGiven() throws {
         let any = try RadioConfiguration.receiving(on: StreamAddress(parsing: "rtp://:6000"))
         #expect(any.local == Endpoint(.anyV6, port: 6000))
-        #expect(any.station.remotes.isEmpty && any.station.accepted == .anyone)
+        #expect(any.rtpSession.remotes.isEmpty && any.rtpSession.accepted == .anyone)
         let one = try RadioConfiguration.receiving(on: StreamAddress(parsing: "rtp://127.0.0.1"))
         #expect(one.local == Endpoint(.loopbackV4, port: 5004))
         let group = try RadioConfiguration.receiving(on: StreamAddress(parsing: "rtp://@239.0.1.10"))
@@ -36,8 +36,8 @@ import Testing
         let configuration = try RadioConfiguration.talking(
             with: StreamAddress(parsing: "127.0.0.1:6000"), localPort: 7000)
         #expect(configuration.local == Endpoint(.anyV6, port: 7000))
-        #expect(configuration.station.remotes == [Endpoint(.loopbackV4, port: 6000)])
-        #expect(configuration.station.accepted == .only([.loopbackV4]))
+        #expect(configuration.rtpSession.remotes == [Endpoint(.loopbackV4, port: 6000)])
+        #expect(configuration.rtpSession.accepted == .only([.loopbackV4]))
     }
 
     @Test(arguments: ["rtp://", "rtp://:5004"]) func somebodyMustBeNamed(text: String) throws {
@@ -74,8 +74,8 @@ import Testing
         let configuration = try RadioConfiguration.receiving(description)
         #expect(configuration.local.description == "239.0.1.10:6000")
         #expect(configuration.multicast == .init(group: .v4(0xEF00_010A)))
-        #expect(configuration.station.acceptedPayloadTypes == [97])
-        #expect(configuration.station.controlPort == .next)
+        #expect(configuration.rtpSession.acceptedPayloadTypes == [97])
+        #expect(configuration.rtpSession.controlPort == .next)
     }
 
     @Test func whoReceivesWhatWeSendKnowsOfCopiesAndAnswers() throws {
@@ -85,8 +85,8 @@ import Testing
         #expect(text.contains("a=rtpmap:63 red/48000/2\r\na=fmtp:63 111/111\r\n"))
         #expect(text.contains("a=rtcp-fb:* nack\r\n"))
         let read = try SessionDescription(parsing: text)
-        #expect(read.opus?.payloadType == 111 && read.redundantOpus?.payloadType == 63 && read.answersNACK)
-        #expect(try RadioConfiguration.receiving(read).station.defence.sourcesAnswer)
+        #expect(read.opus?.payloadType == 111 && read.redundantOpus?.payloadType == 63 && read.supportsNACK)
+        #expect(try RadioConfiguration.receiving(read).rtpSession.lossProtection.sourcesSupportNACK)
 
         let group = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://@239.0.1.10:6000"))
         let plain = SessionDescription(of: group, name: "Evening")
@@ -107,21 +107,26 @@ import Testing
 
                 """)
         let configuration = try RadioConfiguration.sending(to: description)
-        #expect(configuration.station.remotes.map(\.description) == ["10.0.0.7:6000"])
-        #expect(configuration.station.payloadType == 97)
-        #expect(configuration.station.defence.remoteAbilities == Capabilities(answersNACK: true, redPayloadType: 98))
+        #expect(configuration.rtpSession.remotes.map(\.description) == ["10.0.0.7:6000"])
+        #expect(configuration.rtpSession.payloadType == 97)
+        #expect(
+            configuration.rtpSession.lossProtection.remoteCapabilities
+                == Capabilities(supportsNACK: true, redPayloadType: 98))
     }
 
     @Test func depthForRepairIsWhatPlayoutAllows() throws {
         var configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
-        #expect(configuration.stationAsCoded.defence.maximumDepth == .milliseconds(100))
+        #expect(configuration.rtpSessionAsCoded.lossProtection.maximumDepth == .milliseconds(100))
         Profile.quality.apply(to: &configuration)
-        #expect(configuration.stationAsCoded.defence.maximumDepth == .milliseconds(200))
-        #expect(configuration.stationAsCoded.defence.depth(roundTrip: .milliseconds(25)) == .milliseconds(140))
+        #expect(configuration.rtpSessionAsCoded.lossProtection.maximumDepth == .milliseconds(200))
+        #expect(
+            configuration.rtpSessionAsCoded.lossProtection.depth(roundTrip: .milliseconds(25)) == .milliseconds(140))
         configuration.coding.frame = .milliseconds(5)
         configuration.coding.bitRate = 64_000
-        let defence = configuration.stationAsCoded.defence
-        #expect(defence.frameCount == FrameCount(240) && defence.bitRate == 64_000 && !defence.hasInBandFEC)
+        let lossProtection = configuration.rtpSessionAsCoded.lossProtection
+        #expect(
+            lossProtection.frameCount == FrameCount(240) && lossProtection.bitRate == 64_000
+                && !lossProtection.hasInBandFEC)
     }
 
     @Test func anSDPFileWithoutOpusIsRefused() throws {
@@ -133,7 +138,7 @@ import Testing
 
     @Test func whatIsSentIsDescribedForOthers() throws {
         var configuration = try RadioConfiguration.sending(
-            to: StreamAddress(parsing: "rtp://@239.0.1.10:6000"), station: RTPSessionConfiguration(payloadType: 100),
+            to: StreamAddress(parsing: "rtp://@239.0.1.10:6000"), rtpSession: RTPSessionConfiguration(payloadType: 100),
             timeToLive: 3)
         Profile.music.apply(to: &configuration)
         configuration.coding.fec = .on
@@ -153,7 +158,8 @@ import Testing
 
     @Test func profilesSetWhatTheirLineSays() {
         for profile in Profile.allCases {
-            var configuration = RadioConfiguration(local: Endpoint(.anyV4, port: 0), station: RTPSessionConfiguration())
+            var configuration = RadioConfiguration(
+                local: Endpoint(.anyV4, port: 0), rtpSession: RTPSessionConfiguration())
             profile.apply(to: &configuration)
             let (coding, playout) = (configuration.coding, configuration.playout)
             #expect(profile.summary.contains("\(coding.bitRate / 1_000) kbit/s") || profile == .lowest)

@@ -11,16 +11,16 @@ struct SnapshotTests {
     /// The last voice may leave before anybody asks how it was.
     @Test func whatWasKnownOfAVoiceIsToldAfterItHasLeft() throws {
         let partner = Endpoint(.loopbackV4, port: 6_000)
-        let station = station(hearing: [0, 1, 3], from: partner)
+        let rtpSession = rtpSession(hearing: [0, 1, 3], from: partner)
         var report = report()
-        var snapshot = RadioSnapshot(station: station, elapsed: .seconds(1))
-        snapshot.add(report, present: station.sources, before: [])
+        var snapshot = RadioSnapshot(rtpSession: rtpSession, elapsed: .seconds(1))
+        snapshot.add(report, present: rtpSession.sources, before: [])
         var voice = try #require(snapshot.voices.first)
         #expect(voice.endpoint == partner && voice.receivedCount == 3 && voice.lostCount == 1 && voice.isHeard)
 
         report.listener.voices[0].isHeard = false
         report.listener.voices[0].playout.decoded = FrameCount(2_880)
-        var later = RadioSnapshot(station: station, elapsed: .seconds(2))
+        var later = RadioSnapshot(rtpSession: rtpSession, elapsed: .seconds(2))
         later.add(report, present: [], before: snapshot.voices)
         voice = try #require(later.voices.first)
         #expect(voice.endpoint == nil && !voice.isHeard, "it has left")
@@ -35,9 +35,9 @@ struct SnapshotTests {
         var before: [RadioSnapshot.VoiceSnapshot] = []
         var counts: [[Int]] = []
         for stay in stays {
-            let station = station(hearing: stay, from: partner)
-            var snapshot = RadioSnapshot(station: station, elapsed: .seconds(1))
-            snapshot.add(report(), present: station.sources, before: before)
+            let rtpSession = rtpSession(hearing: stay, from: partner)
+            var snapshot = RadioSnapshot(rtpSession: rtpSession, elapsed: .seconds(1))
+            snapshot.add(report(), present: rtpSession.sources, before: before)
             before = snapshot.voices
             let voice = try #require(before.first)
             counts.append([voice.receivedCount, voice.lostCount, voice.losses.packetCount])
@@ -47,8 +47,8 @@ struct SnapshotTests {
         #expect(zip(counts, counts.dropFirst()).allSatisfy { $0[2] <= $1[2] })
     }
 
-    private func station(hearing numbers: [UInt16], from partner: Endpoint) -> RTPSession {
-        var station = RTPSession(
+    private func rtpSession(hearing numbers: [UInt16], from partner: Endpoint) -> RTPSession {
+        var rtpSession = RTPSession(
             identity: Identity(ssrc: SSRC(1)), configuration: RTPSessionConfiguration(), at: .start)
         for number in numbers {
             let datagram = [UInt8](capacity: 100) { datagram in
@@ -58,9 +58,9 @@ struct SnapshotTests {
                 ).write(into: &datagram)
                 for byte in [0xF8, 1, 2] as [UInt8] { datagram.append(byte) }
             }
-            _ = station.receive(datagram.span, from: partner, at: .start + .milliseconds(20 * Int(number)))
+            _ = rtpSession.receive(datagram.span, from: partner, at: .start + .milliseconds(20 * Int(number)))
         }
-        return station
+        return rtpSession
     }
 
     private func report() -> PlaybackReport {

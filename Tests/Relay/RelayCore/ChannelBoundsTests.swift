@@ -8,9 +8,9 @@ import Testing
 /// What the talkers of one channel can do together.
 struct ChannelBoundsTests {
     private let family = ChannelKeys.drawn("family")
-    private let room: RelayRoom
+    private let room: RelayHarness
 
-    init() { room = RelayRoom([family], limits: .wide) }
+    init() { room = RelayHarness([family], limits: .wide) }
 
     private func talkers(_ count: Int, from first: Int = 1) -> [SimulatedMember] {
         (first..<first + count).map { number in
@@ -102,7 +102,7 @@ struct ChannelBoundsTests {
     @Test func theBitsOfAllTogetherAreBounded() {
         var configuration = RelayConfiguration([family])
         configuration.limits.channelBitsPerSecond = 80_000
-        let room = RelayRoom(configuration)
+        let room = RelayHarness(configuration)
         let talkers = (1...4).map { SimulatedMember(family, .talk, at: .host($0)) }
         for talker in talkers {
             #expect(talker.join(room))
@@ -127,7 +127,7 @@ struct ChannelBoundsTests {
         var configuration = RelayConfiguration([family, .drawn("small", seed: 10)])
         configuration.channels[1].limits.talkers = 2
         configuration.channels[1].limits.voices = 1
-        let room = RelayRoom(configuration)
+        let room = RelayHarness(configuration)
         let small = ChannelKeys.drawn("small", seed: 10)
         let talkers = (1...3).map { SimulatedMember(small, .talk, at: .host($0)) }
         for talker in talkers { #expect(talker.join(room)) }

@@ -11,7 +11,7 @@ struct CostTests {
     private let family = ChannelKeys.drawn("family")
 
     /// How often the allocator is asked while these come, when what is kept from one to the next has been taken.
-    private func allocationCount(_ room: RelayRoom, _ datagrams: [(bytes: [UInt8], sender: Endpoint)]) -> Int {
+    private func allocationCount(_ room: RelayHarness, _ datagrams: [(bytes: [UInt8], sender: Endpoint)]) -> Int {
         let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1_600)
         defer { unsafe memory.deallocate() }
         var count: UInt = 0
@@ -30,10 +30,10 @@ struct CostTests {
     }
 
     @Test func aStrangerCostsNoMemory() {
-        let room = RelayRoom([family])
+        let room = RelayHarness([family])
         let stranger = SimulatedMember(.drawn("nobody", seed: 9), .talk, at: .host(7))
         stranger.helloAndCookie(room)
-        stranger.knock(RelayRoom([family], seed: 4))
+        stranger.knock(RelayHarness([family], seed: 4))
         var datagrams: [(bytes: [UInt8], sender: Endpoint)] = []
         for _ in 0..<100 {
             // The cookie of another relay.
@@ -60,7 +60,7 @@ struct CostTests {
         var limits = RelayLimits.wide
         limits.talkerPacketsPerSecond = 100_000
         limits.talkerBitsPerSecond = 100_000_000
-        let room = RelayRoom([family], limits: limits)
+        let room = RelayHarness([family], limits: limits)
         let talker = SimulatedMember(family, .talk, at: .host(1))
         #expect(talker.join(room))
         let count = 2_000

@@ -15,7 +15,7 @@ struct FloodTests {
     }
 
     /// JOINs with cookies that are right and proofs that are wrong.
-    private func wrongJoins(_ room: RelayRoom, from hosts: [Endpoint]) -> [(bytes: [UInt8], sender: Endpoint)] {
+    private func wrongJoins(_ room: RelayHarness, from hosts: [Endpoint]) -> [(bytes: [UInt8], sender: Endpoint)] {
         hosts.map { endpoint in
             let attacker = SimulatedMember(family, .listen, at: endpoint)
             attacker.helloAndCookie(room)
@@ -26,7 +26,7 @@ struct FloodTests {
     /// Sends all of them again and again, `perMillisecond` at a time, until `isOver`. Returns how long that took, at
     /// most 5 s.
     private func flood(
-        _ room: RelayRoom, _ joins: [(bytes: [UInt8], sender: Endpoint)], perMillisecond: Int = 40,
+        _ room: RelayHarness, _ joins: [(bytes: [UInt8], sender: Endpoint)], perMillisecond: Int = 40,
         until isOver: () -> Bool
     ) -> Duration {
         let start = room.now
@@ -42,12 +42,12 @@ struct FloodTests {
         return room.now - start
     }
 
-    private func isWelcomed(_ room: RelayRoom, _ member: SimulatedMember) -> Bool {
+    private func isWelcomed(_ room: RelayHarness, _ member: SimulatedMember) -> Bool {
         room.inbox[member.endpoint]?.contains { $0.count == 105 && $0[2] == 4 } ?? false
     }
 
     @Test func failedProofsTakeATenthOfTheTime() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         room.relay.failedProofs(take: .microseconds(100))
         let joins = wrongJoins(room, from: (0..<400).map { host($0) })
         _ = flood(room, joins, perMillisecond: 8) { room.now >= .start + .seconds(2) }
@@ -58,7 +58,7 @@ struct FloodTests {
     }
 
     @Test func aNewcomerFromElsewhereIsInWhileASiteFloods() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         room.relay.failedProofs(take: .microseconds(100))
         let joins = wrongJoins(room, from: (0..<400).map { host($0) })
         _ = flood(room, joins) { room.now >= .start + .milliseconds(500) }
@@ -80,7 +80,7 @@ struct FloodTests {
     }
 
     @Test func networksTakeTurns() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         room.relay.failedProofs(take: .microseconds(100))
         // Two hundred networks with ten hosts each.
         let hosts = (0..<2_000).map { Endpoint(.v4(0x0B00_0001 + UInt32($0 % 200) << 8 + UInt32($0 / 200)), port: 9) }
@@ -94,7 +94,7 @@ struct FloodTests {
     }
 
     @Test func aJoinThatWaitsTwiceIsProvedOnce() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         room.relay.failedProofs(take: .microseconds(100))
         _ = flood(room, wrongJoins(room, from: (0..<400).map { host($0) })) { room.now >= .start + .milliseconds(100) }
         let newcomer = SimulatedMember(family, .listen, at: .host(1))
@@ -105,7 +105,7 @@ struct FloodTests {
     }
 
     @Test func whatWaitedTooLongIsForgotten() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         room.relay.failedProofs(take: .milliseconds(1))
         let joins = wrongJoins(room, from: (0..<400).map { host($0) } + (0..<300).map { .host($0) })
         _ = flood(room, joins, perMillisecond: 100) { room.now >= .start + .milliseconds(10) }
@@ -114,7 +114,7 @@ struct FloodTests {
         room.receive(waiting.joinDatagram, from: waiting.endpoint)
         room.now = room.now + .milliseconds(2_001)
         room.relay.timeElapsed(at: room.now)
-        room.settle()
+        room.flush()
         #expect(room.inbox[waiting.endpoint] == nil && room.relay.nextDeadline == nil)
     }
 
@@ -126,12 +126,12 @@ struct FloodTests {
             sequenceNumbers: (0..<count).map { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: $0 * 17)) })
     }
 
-    private func ask(_ room: RelayRoom, _ member: SimulatedMember, _ nack: GenericNACK) -> Relay.Reception {
+    private func ask(_ room: RelayHarness, _ member: SimulatedMember, _ nack: GenericNACK) -> Relay.Reception {
         member.report(room) { nack.write(into: &$0) }
     }
 
     @Test func aHostAsksForNoMoreThanItsShare() {
-        let (room, talker, listener) = RelayRoom.withTalkerAndListener(of: family)
+        let (room, talker, listener) = RelayHarness.withTalkerAndListener(of: family)
         let greedy = (1...6).map { SimulatedMember(family, .listen, at: .host(50, port: UInt16($0))) }
         for member in greedy { #expect(member.join(room)) }
         let nack = words(300, of: talker)
@@ -151,7 +151,7 @@ struct FloodTests {
     }
 
     @Test func aSiteDoesNotAskForAllThatIsToBeHad() {
-        let (room, talker, listener) = RelayRoom.withTalkerAndListener(of: family)
+        let (room, talker, listener) = RelayHarness.withTalkerAndListener(of: family)
         let greedy = (0..<20).map { SimulatedMember(family, .listen, at: host($0)) }
         for member in greedy { #expect(member.join(room)) }
         let nack = words(300, of: talker)

@@ -17,7 +17,7 @@ struct HostTests {
         var limits = RelayLimits()
         limits.channelMembers = 6
         limits.members = 6
-        let room = RelayRoom([family], limits: limits)
+        let room = RelayHarness([family], limits: limits)
         for ghost in members(200) { ghost.knock(room) }
         for number in 2..<6 { #expect(SimulatedMember(family, .listen, at: .host(number)).join(room)) }
         // When the room is taken, they come too late.
@@ -29,7 +29,7 @@ struct HostTests {
     }
 
     @Test func aThousandOfAHostWaitAtATime() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         let ghosts = members(1_001)
         for ghost in ghosts.dropLast() { ghost.knock(room) }
         guard case .refusal(.limited) = ghosts[1_000].knock(room) else {
@@ -46,7 +46,7 @@ struct HostTests {
     }
 
     @Test func twoThousandJoinsOfAHostAreSavedAndThenTwoHundredASecond() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         let joined = { (count: Int, seed: UInt64) in
             (1...count).count {
                 SimulatedMember(family, .listen, at: .host(1, port: UInt16($0)), seed: seed).join(room)
@@ -59,7 +59,7 @@ struct HostTests {
     }
 
     @Test func fiveHundredBehindOneAddressComeBackTogether() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         for seed: UInt64 in 1...3 {
             let all = members(500, seed: seed)
             for member in all { member.knock(room) }
@@ -70,7 +70,7 @@ struct HostTests {
 
     /// A HELLO costs until somebody is in by it.
     @Test func whoIsWelcomedAndSaysNothingHasSpentItsHellos() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         for round in 0..<4 {
             for ghost in members(500, seed: UInt64(round)) { ghost.knock(room) }
             room.run(.seconds(4))

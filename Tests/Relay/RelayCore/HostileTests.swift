@@ -18,7 +18,7 @@ struct HostileTests {
     }
 
     @Test func nothingForgedReplayedCrossedOrLateIsForwarded() {
-        let room = RelayRoom([family, other], limits: .wide)
+        let room = RelayHarness([family, other], limits: .wide)
         let talker = SimulatedMember(family, .talk, at: .host(1))
         let second = SimulatedMember(family, .talk, at: .host(2))
         let crosser = SimulatedMember(other, .talk, at: .host(3))
@@ -27,7 +27,7 @@ struct HostileTests {
         for member in [talker, second, crosser] { member.announce(room) }
         // The same keys and addresses, at another relay.
         let elsewhere = SimulatedMember(family, .talk, at: .host(1), seed: 5)
-        elsewhere.join(RelayRoom([family], seed: 2))
+        elsewhere.join(RelayHarness([family], seed: 2))
         elsewhere.ssrc = talker.ssrc
         let renewals = [talker, listener].map { $0.sealed(.renewal(token: 1)) }
         for (member, renewal) in zip([talker, listener], renewals) { room.receive(renewal, from: member.endpoint) }
@@ -100,10 +100,10 @@ struct HostileTests {
     enum State: CaseIterable { case empty, talking, full, rekeyed, stopping }
 
     /// A relay in that state, and who is in it.
-    private func room(_ state: State) -> (room: RelayRoom, members: [SimulatedMember]) {
+    private func room(_ state: State) -> (room: RelayHarness, members: [SimulatedMember]) {
         var configuration = RelayConfiguration([family])
         if state == .full { configuration.channels[0].limits.members = 2 }
-        let room = RelayRoom(configuration)
+        let room = RelayHarness(configuration)
         var members: [SimulatedMember] = []
         if state != .empty {
             members = [
@@ -171,7 +171,7 @@ struct HostileTests {
     }
 
     @Test func whatWasRecordedBringsNoMedia() {
-        let room = RelayRoom([family])
+        let room = RelayHarness([family])
         let talker = SimulatedMember(family, .talk, at: .host(1))
         let listener = SimulatedMember(family, .listen, at: .host(2))
         talker.join(room)
@@ -202,13 +202,13 @@ struct HostileTests {
         #expect(!room.takeEvents().contains { if case .joined = $0 { true } else { false } })
 
         // And at the same relay, started anew.
-        let again = RelayRoom([family], seed: 77)
+        let again = RelayHarness([family], seed: 77)
         for datagram in session { again.receive(datagram, from: listener.endpoint) }
         #expect(again.events.isEmpty && again.relay.status.channels[0].memberCount == 0)
     }
 
     @Test func noBytesTrapARelayThatHasMembers() {
-        let room = RelayRoom([family])
+        let room = RelayHarness([family])
         let talker = SimulatedMember(family, .talk, at: .host(1))
         talker.join(room)
         talker.announce(room)

@@ -8,9 +8,9 @@ import Testing
 /// Who is let in, and who is not.
 struct JoiningTests {
     private let family = ChannelKeys.drawn("family")
-    private let room: RelayRoom
+    private let room: RelayHarness
 
-    init() { room = RelayRoom([family, .drawn("other", seed: 8)]) }
+    init() { room = RelayHarness([family, .drawn("other", seed: 8)]) }
 
     @Test func whatATalkerSendsGoesToTheChannelWithoutItsTrailer() {
         let talker = SimulatedMember(family, .talk, at: .host(1))
@@ -34,7 +34,7 @@ struct JoiningTests {
         let listener = SimulatedMember(family, .listen, at: .host(2))
         #expect(listener.join(room))
         let terms = try #require(listener.terms)
-        #expect(terms.lease == 30 && terms.clock.sinceEpoch == RelayRoom.clock.sinceEpoch + 3_000)
+        #expect(terms.lease == 30 && terms.clock.sinceEpoch == RelayHarness.clock.sinceEpoch + 3_000)
         #expect(terms.address == PeerAddress(v4: 0x0A00_0201, port: 40_000))
         #expect(listener.records(room).records == [.renewed(token: 5, receipt: listener.receipt, terms)])
     }
@@ -46,7 +46,7 @@ struct JoiningTests {
         #expect(room.relay.status.discards[.unproved] == 1)
         let unknown = stranger.refusals(room)
         let guesser = SimulatedMember(family, .talk, at: .host(2))
-        _ = guesser.knock(RelayRoom([family]))
+        _ = guesser.knock(RelayHarness([family]))
         guesser.helloAndCookie(room)
         var guess = guesser.joinDatagram
         guess[127] ^= 1
@@ -94,7 +94,7 @@ struct JoiningTests {
         }
         // Who may only listen says that it talks, and proves it with its own key.
         let key = JoinKey(.talk, configurationText: family.listenJoin.configurationText)!
-        var joining = JoinAttempt(key, relay: RelayRoom.name, using: &lost.dice)
+        var joining = JoinAttempt(key, relay: RelayHarness.name, using: &lost.dice)
         for _ in 0..<2 {
             room.receive([UInt8](capacity: 128) { joining.write(into: &$0) }, from: .host(3))
             let answer = room.take(.host(3)).first ?? []
@@ -138,7 +138,7 @@ struct JoiningTests {
     @Test func aFullChannelSaysSoAndTakesBackWhoWasThere() {
         var limits = RelayLimits()
         limits.channelMembers = 4
-        let room = RelayRoom([family], limits: limits)
+        let room = RelayHarness([family], limits: limits)
         let members = (0..<3).map { SimulatedMember(family, .listen, at: .host($0)) }
         #expect(members[0].join(room) && members[1].join(room))
         guard case .refusal(.full) = members[2].knock(room) else {
@@ -159,7 +159,7 @@ struct JoiningTests {
         var configuration = RelayConfiguration([family, small])
         configuration.limits.channelMembers = 5
         configuration.channels[1].limits.members = 1
-        let room = RelayRoom(configuration)
+        let room = RelayHarness(configuration)
         #expect(SimulatedMember(small, .listen, at: .host(1)).join(room))
         for number in 2..<5 { #expect(SimulatedMember(family, .listen, at: .host(number)).join(room)) }
         for keys in [small, family] {
@@ -184,7 +184,7 @@ struct JoiningTests {
     @Test func whoTookAPlaceThatItsMemberStillHasIsTurnedAway() throws {
         var limits = RelayLimits()
         limits.channelMembers = 4
-        let room = RelayRoom([family], limits: limits)
+        let room = RelayHarness([family], limits: limits)
         let members = (0..<2).map { SimulatedMember(family, .listen, at: .host($0)) }
         #expect(members[0].join(room) && members[1].join(room))
         let second = SimulatedMember(family, .listen, at: .host(1), seed: 5)
@@ -207,7 +207,7 @@ struct JoiningTests {
         var limits = RelayLimits()
         limits.channelMembers = 10
         limits.members = 10
-        let room = RelayRoom([family], limits: limits)
+        let room = RelayHarness([family], limits: limits)
         for number in 0..<8 { #expect(SimulatedMember(family, .listen, at: .host(number)).join(room)) }
         let again = (0..<8).map { SimulatedMember(family, .listen, at: .host($0), seed: 5) }
         for member in again { member.knock(room) }
@@ -218,7 +218,7 @@ struct JoiningTests {
     @Test func twoThousandHellosAreSavedAndThenTwentyASecond() {
         let stranger = SimulatedMember(.drawn("nobody", seed: 9), .talk, at: .host(1))
         stranger.helloAndCookie(room)
-        stranger.knock(RelayRoom([family], seed: 4))
+        stranger.knock(RelayHarness([family], seed: 4))
         let count = { (seconds: Int) -> Int in
             room.now = room.now + .seconds(seconds)
             for _ in 0..<3_000 { room.receive(stranger.helloDatagram, from: stranger.endpoint) }
@@ -233,7 +233,7 @@ struct JoiningTests {
     }
 
     @Test func anyNumberOfListenersLivesBehindOneAddress() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         for port: UInt16 in 1...2_500 {
             room.now = room.now + .milliseconds(2)
             #expect(SimulatedMember(family, .listen, at: .host(1, port: port)).join(room))
@@ -283,7 +283,7 @@ struct JoiningTests {
 
     @Test func theClockMayBeSetWhileTheRelayRuns() throws {
         room.now = .start + .seconds(100)
-        room.relay.clockIs(WallClock(milliseconds: 1_800_000_000_000), at: room.now)
+        room.relay.setClock(WallClock(milliseconds: 1_800_000_000_000), at: room.now)
         room.now = room.now + .seconds(2)
         let listener = SimulatedMember(family, .listen, at: .host(2))
         listener.knock(room)
@@ -291,7 +291,7 @@ struct JoiningTests {
     }
 
     @Test func fiveThousandJoinsASecondAreTaken() {
-        let room = RelayRoom([family], limits: .wide)
+        let room = RelayHarness([family], limits: .wide)
         var limitedCount = 0
         for number in 0..<5_010 {
             let member = SimulatedMember(family, .listen, at: .host(number))

@@ -8,11 +8,11 @@ import Testing
 /// A lease is for who still receives where the relay sends.
 struct LeaseTests {
     private let family = ChannelKeys.drawn("family")
-    private let room: RelayRoom
+    private let room: RelayHarness
     private let listener: SimulatedMember
 
     init() {
-        room = RelayRoom([family])
+        room = RelayHarness([family])
         listener = SimulatedMember(family, .listen, at: .host(2))
         listener.join(room)
         _ = room.takeEvents()

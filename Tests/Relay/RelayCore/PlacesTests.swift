@@ -8,11 +8,11 @@ import Testing
 struct PlacesTests {
     private let family = ChannelKeys.drawn("family")
 
-    private func room(_ places: Int, members: Int = 10_000) -> RelayRoom {
+    private func room(_ places: Int, members: Int = 10_000) -> RelayHarness {
         var limits = RelayLimits()
         limits.channelMembers = places
         limits.members = members
-        return RelayRoom([family], limits: limits)
+        return RelayHarness([family], limits: limits)
     }
 
     /// Members of one network, numbered from one.
@@ -39,7 +39,7 @@ struct PlacesTests {
         var limits = RelayLimits()
         limits.members = 8
         let other = ChannelKeys.drawn("other", seed: 11)
-        let room = RelayRoom([family, other], limits: limits)
+        let room = RelayHarness([family, other], limits: limits)
         for number in 1...6 { #expect(SimulatedMember(other, .listen, at: .host(number)).join(room)) }
         #expect(isFull(SimulatedMember(family, .listen, at: .host(7)).knock(room)))
         #expect(SimulatedMember(family, .talk, at: .host(8)).join(room))
@@ -87,7 +87,7 @@ struct PlacesTests {
         #expect(room.relay.status.channels[0].memberCount == 8)
     }
 
-    private func reload(_ room: RelayRoom, places: Int, members: Int = 10_000) {
+    private func reload(_ room: RelayHarness, places: Int, members: Int = 10_000) {
         var limits = RelayLimits()
         limits.channelMembers = places
         limits.members = members
@@ -128,7 +128,7 @@ struct PlacesTests {
 
     @Test func whereTheWholeRelayHasFewerPlacesTheFullestChannelGivesThem() {
         let other = ChannelKeys.drawn("other", seed: 11)
-        let room = RelayRoom([family, other])
+        let room = RelayHarness([family, other])
         let (crowd, talkers) = (members(9), members(2, .talk, network: 2))
         let few = (1...2).map { SimulatedMember(other, .listen, at: .host(3, port: UInt16($0)), seed: 4) }
         for member in crowd + talkers + few { #expect(member.join(room)) }

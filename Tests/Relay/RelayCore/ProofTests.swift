@@ -21,10 +21,10 @@ struct ProofTests {
     }
 
     /// A relay that carries two channels, one of which is full, and has carried a third.
-    private func room() -> RelayRoom {
+    private func room() -> RelayHarness {
         var configuration = RelayConfiguration([family, former, crowded])
         configuration.channels[2].limits.members = 1
-        let room = RelayRoom(configuration)
+        let room = RelayHarness(configuration)
         #expect(SimulatedMember(crowded, .listen, at: .host(99)).join(room))
         configuration.channels.remove(at: 1)
         room.reload(configuration)
@@ -40,7 +40,7 @@ struct ProofTests {
         var siphashCount: UInt
     }
 
-    private func outcome(_ room: RelayRoom, of datagram: [UInt8], from sender: Endpoint) -> Outcome {
+    private func outcome(_ room: RelayHarness, of datagram: [UInt8], from sender: Endpoint) -> Outcome {
         let before = macs_of_this_thread()
         let reception = room.receive(datagram, from: sender)
         let after = macs_of_this_thread()
@@ -51,7 +51,7 @@ struct ProofTests {
 
     /// Of a JOIN by `keys` that `change` has spoilt.
     private func outcome(
-        _ room: RelayRoom, _ keys: ChannelKeys, _ role: Role, host: Int, _ change: (inout [UInt8]) -> Void
+        _ room: RelayHarness, _ keys: ChannelKeys, _ role: Role, host: Int, _ change: (inout [UInt8]) -> Void
     ) -> Outcome {
         let guesser = SimulatedMember(keys, role, at: .host(host))
         guesser.helloAndCookie(room)
@@ -97,7 +97,7 @@ struct ProofTests {
         let room = room()
         let counted: RelayDiscard
         let member: SimulatedMember
-        var relay = RelayRoom.name
+        var relay = RelayHarness.name
         switch reason {
         case .full:
             (member, counted) = (SimulatedMember(crowded, .listen, at: .host(1)), .full)

@@ -18,7 +18,7 @@ struct StationTests {
     @Test func lossOnOneLineIsMendedOnThatLine() {
         let lines = lines(listeners: 10)
         lines[3].lossDown = 0.1
-        let stations = StationRoom(family, lines)
+        let stations = RTPSessionRelay(family, lines)
         stations.run(seconds: 20)
         let ssrc = lines[0].member.ssrc
         let spoken = Set(100..<990)
@@ -30,13 +30,13 @@ struct StationTests {
         }
         // Nor does the talker send anything twice.
         #expect(lines[0].sentCount == 1_000)
-        #expect(stations.room.relay.status.channels[0].resentCount > 60)
+        #expect(stations.room.relay.status.channels[0].retransmittedCount > 60)
     }
 
     @Test func lossBeforeTheRelayIsMendedForAll() {
         let lines = lines(listeners: 3)
         lines[0].lossUp = 0.05
-        let stations = StationRoom(family, lines)
+        let stations = RTPSessionRelay(family, lines)
         stations.run(seconds: 20)
         let ssrc = lines[0].member.ssrc
         for line in lines[1...] { #expect(Set(100..<990).subtracting(line.heard[ssrc] ?? []).count <= 9) }
@@ -46,27 +46,27 @@ struct StationTests {
     @Test func bothSidesLearnHowFarTheRelayIs() throws {
         let lines = lines(listeners: 2)
         lines[2].delay = .milliseconds(60)
-        let stations = StationRoom(family, lines)
+        let stations = RTPSessionRelay(family, lines)
         stations.run(seconds: 3)
         let told = lines[0].events.compactMap { event -> Duration? in
             if case .receiverReported(_, let view) = event { view.roundTrip } else { nil }
         }
         #expect(!told.isEmpty && told.allSatisfy { abs(($0 - .milliseconds(40)) / .milliseconds(1)) < 3 })
         for (line, roundTrip) in [(lines[1], 40.0), (lines[2], 120.0)] {
-            let known = try #require(line.station.sources.first?.roundTrip)
+            let known = try #require(line.rtpSession.sources.first?.roundTrip)
             #expect(abs(known / .milliseconds(1) - roundTrip) < 3)
-            #expect(line.station.sources.first?.abilities?.answersNACK == true)
+            #expect(line.rtpSession.sources.first?.capabilities?.supportsNACK == true)
         }
     }
 
     @Test func twoWhoTalkAtOnceLearnItToo() throws {
         let lines = (0..<2).map { StationLine(family, .talk, $0) }
         for line in lines { line.isTalking = true }
-        let stations = StationRoom(family, lines)
+        let stations = RTPSessionRelay(family, lines)
         lines[1].lossDown = 0.1
         stations.run(seconds: 20)
         for line in lines {
-            let roundTrip = try #require(line.station.sources.first?.roundTrip)
+            let roundTrip = try #require(line.rtpSession.sources.first?.roundTrip)
             #expect(abs(roundTrip / .milliseconds(1) - 40) < 3)
         }
         let heard = lines[1].heard[lines[0].member.ssrc] ?? []
@@ -79,20 +79,20 @@ struct StationTests {
             line.lossDown = 0.3
             line.delay = .milliseconds(150)
         }
-        let stations = StationRoom(family, lines)
+        let stations = RTPSessionRelay(family, lines)
         stations.run(seconds: 10)
-        #expect(!lines[0].station.defence.isNone)
+        #expect(!lines[0].rtpSession.lossProtection.isNone)
     }
 
     @Test func aTalkerLearnsHowTheWeakestOfItsListenersConceals() {
         let lines = lines(listeners: 3)
-        for line in lines[1...] { line.station.setConcealment(.deep) }
-        let stations = StationRoom(family, lines)
+        for line in lines[1...] { line.rtpSession.setConcealment(.deep) }
+        let stations = RTPSessionRelay(family, lines)
         stations.run(seconds: 8)
-        #expect(lines[0].station.transmission.lastView?.concealment == .deep)
-        lines[2].station.setConcealment(.plain)
+        #expect(lines[0].rtpSession.sendStream.lastReceiverView?.concealment == .deep)
+        lines[2].rtpSession.setConcealment(.plain)
         stations.run(seconds: 8)
-        #expect(lines[0].station.transmission.lastView?.concealment == .plain)
+        #expect(lines[0].rtpSession.sendStream.lastReceiverView?.concealment == .plain)
     }
 
     /// Who talked before, and has been forgotten by the relay, says nothing of what the listeners can do.
@@ -100,19 +100,19 @@ struct StationTests {
         let lines = (0..<3).map { StationLine(family, $0 < 2 ? .talk : .listen, $0) }
         for line in lines { line.delay = .milliseconds(150) }
         lines[1].isTalking = true
-        let stations = StationRoom(family, lines)
+        let stations = RTPSessionRelay(family, lines)
         stations.run(seconds: 6)
         lines[1].isTalking = false
         stations.run(seconds: 12)
         lines[0].isTalking = true
         for line in lines[1...] { line.lossDown = 0.2 }
         stations.run(seconds: 8)
-        #expect(!lines[0].station.defence.copies.isEmpty, "\(lines[0].station.defence)")
+        #expect(!lines[0].rtpSession.lossProtection.copies.isEmpty, "\(lines[0].rtpSession.lossProtection)")
     }
 
     @Test func whoLeavesIsSaidGoodbyeFor() {
         let lines = lines(listeners: 1)
-        let stations = StationRoom(family, lines)
+        let stations = RTPSessionRelay(family, lines)
         stations.run(seconds: 2)
         lines[0].isTalking = false
         lines[0].member.say(.leave, stations.room)

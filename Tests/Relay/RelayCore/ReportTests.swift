@@ -8,12 +8,12 @@ import Testing
 /// What members report ends at the relay, and what becomes of it.
 struct ReportTests {
     private let family = ChannelKeys.drawn("family")
-    private let room: RelayRoom
+    private let room: RelayHarness
     private let talker: SimulatedMember
     private let listener: SimulatedMember
 
     init() {
-        (room, talker, listener) = RelayRoom.withTalkerAndListener(of: family)
+        (room, talker, listener) = RelayHarness.withTalkerAndListener(of: family)
     }
 
     /// Fifty packets a second; those for which `isLost` is true do not come. What was sent, without tags.
@@ -37,7 +37,7 @@ struct ReportTests {
         listener.ask(room, for: [sent[15], sent[17]], of: talker)
         #expect(room.take(listener.endpoint) == [sent[15], sent[17]])
         #expect(room.inbox.isEmpty)
-        #expect(room.relay.status.channels[0].resentCount == 2)
+        #expect(room.relay.status.channels[0].retransmittedCount == 2)
         // What is gone for half a second nobody waits for; what was never sent is not there.
         room.run(.milliseconds(500))
         listener.ask(room, for: [sent[15]], of: talker)
@@ -46,14 +46,14 @@ struct ReportTests {
     }
 
     @Test func askingForEverythingBringsHalfAsMuchAgain() {
-        var resentCount = 0
+        var retransmittedCount = 0
         for _ in 0..<40 {
             let sent = speak(25)
             for _ in 0..<20 { listener.ask(room, for: sent, of: talker) }
-            resentCount += room.take(listener.endpoint).count { $0.count == 100 }
+            retransmittedCount += room.take(listener.endpoint).count { $0.count == 100 }
         }
         // Half of a thousand, and fifty that were saved up before the first twenty-five.
-        #expect((530...551).contains(resentCount))
+        #expect((530...551).contains(retransmittedCount))
     }
 
     @Test func aPacketThatComesTwiceGoesOutOnce() {
@@ -86,7 +86,7 @@ struct ReportTests {
     @Test func theTalkerIsAskedOnceForWhatTheRelayMisses() {
         let sent = speak(60) { (40..<43).contains($0) }
         let questions = talker.reports(room).flatMap(\.questions)
-        #expect(questions.flatMap(\.sequenceNumbers) == sent[40..<43].map(RelayRoom.sequenceNumber))
+        #expect(questions.flatMap(\.sequenceNumbers) == sent[40..<43].map(RelayHarness.sequenceNumber))
         #expect(questions.allSatisfy { $0.media == talker.ssrc })
         // It comes late, and goes to all.
         #expect(
@@ -94,7 +94,7 @@ struct ReportTests {
                 == .forward(byteCount: 100, channel: 0, talker: 0))
         listener.ask(room, for: [sent[41]], of: talker)
         #expect(room.take(listener.endpoint).contains(sent[41]))
-        #expect(room.relay.status.channels[0].askedCount == 3)
+        #expect(room.relay.status.channels[0].requestedCount == 3)
     }
 
     @Test func whatIsOnlyLateOrTooMuchIsNotAskedFor() {

@@ -8,13 +8,13 @@ import Testing
 /// Who is told who is there: by a relay that cannot read what members tell about themselves.
 struct RosterTests {
     private let family = ChannelKeys.drawn("family")
-    private let room: RelayRoom
+    private let room: RelayHarness
     private let anna: TellingMember
     private let ben: TellingMember
     private let cleo: TellingMember
 
     init() {
-        room = RelayRoom([family])
+        room = RelayHarness([family])
         anna = TellingMember("Anna", family, .talk, at: .host(1))
         ben = TellingMember("Ben", family, .talk, at: .host(2))
         cleo = TellingMember("Cleo", family, .listen, at: .host(3))
@@ -79,7 +79,7 @@ struct RosterTests {
     @Test func aThousandListenersMakeAFewRecordsForEach() {
         var limits = RelayLimits()
         limits.channelMembers = 2_000
-        let room = RelayRoom([family], limits: limits)
+        let room = RelayHarness([family], limits: limits)
         anna.enter(room)
         let first = TellingMember("First", family, .listen, at: .host(4))
         first.enter(room)
@@ -206,12 +206,12 @@ final class TellingMember {
         member = SimulatedMember(keys, role, at: endpoint)
     }
 
-    func enter(_ room: RelayRoom) {
+    func enter(_ room: RelayHarness) {
         member.join(room)
         tell(room, member.role == .talk ? .closed : .none)
     }
 
-    func tell(_ room: RelayRoom, _ microphone: MemberInfo.Microphone) {
+    func tell(_ room: RelayHarness, _ microphone: MemberInfo.Microphone) {
         guard let name else {
             member.say(.info(nil), room)
             return
@@ -224,7 +224,7 @@ final class TellingMember {
     }
 
     /// Takes in all that has come.
-    func take(_ room: RelayRoom) {
+    func take(_ room: RelayHarness) {
         member.takeReceipt(room)
         for case .roster(let head, let entries) in member.records(room).records {
             otherCount = Int(head.otherCount)
@@ -241,7 +241,7 @@ final class TellingMember {
     }
 
     func page(
-        _ room: RelayRoom, _ part: Roster.Part, from position: UInt32
+        _ room: RelayHarness, _ part: Roster.Part, from position: UInt32
     ) -> (entries: [SealedMemberInfo], total: UInt32, largest: Int) {
         _ = room.take(member.endpoint)
         room.run(.seconds(3))

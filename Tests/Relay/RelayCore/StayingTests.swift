@@ -10,12 +10,12 @@ import Testing
 struct StayingTests {
     private let family = ChannelKeys.drawn("family")
     private let other = ChannelKeys.drawn("other", seed: 8)
-    private let room: RelayRoom
+    private let room: RelayHarness
     private let talker: SimulatedMember
     private let listener: SimulatedMember
 
     init() {
-        room = RelayRoom([family, other])
+        room = RelayHarness([family, other])
         talker = SimulatedMember(family, .talk, at: .host(1))
         listener = SimulatedMember(family, .listen, at: .host(2))
         _ = talker.join(room) && listener.join(room)
@@ -193,7 +193,7 @@ struct StayingTests {
     /// In whatever order they come and go.
     @Test func aGoodbyeReachesAllInItsChannelAndNobodyElse() {
         var dice = SeededRandom(seed: 5)
-        let room = RelayRoom([family, other], limits: .wide)
+        let room = RelayHarness([family, other], limits: .wide)
         let talker = SimulatedMember(family, .talk, at: .host(1_000))
         #expect(talker.join(room))
         var members: [SimulatedMember] = []

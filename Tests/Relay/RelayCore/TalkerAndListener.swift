@@ -2,12 +2,12 @@ import TenfourChannelKeys
 import TenfourPackets
 import TenfourRelayCore
 
-extension RelayRoom {
+extension RelayHarness {
     /// A room whose one channel has a talker, who has announced itself, and a listener; what they were told is taken.
     static func withTalkerAndListener(
         of channel: ChannelKeys
-    ) -> (room: RelayRoom, talker: SimulatedMember, listener: SimulatedMember) {
-        let room = RelayRoom([channel], limits: .wide)
+    ) -> (room: RelayHarness, talker: SimulatedMember, listener: SimulatedMember) {
+        let room = RelayHarness([channel], limits: .wide)
         let talker = SimulatedMember(channel, .talk, at: .host(1))
         let listener = SimulatedMember(channel, .listen, at: .host(2))
         _ = talker.join(room) && listener.join(room)
@@ -23,8 +23,8 @@ extension RelayRoom {
 
 extension SimulatedMember {
     /// Says that it missed these packets of `talker`.
-    func ask(_ room: RelayRoom, for packets: [[UInt8]], of talker: SimulatedMember) {
-        let numbers = packets.map(RelayRoom.sequenceNumber)
+    func ask(_ room: RelayHarness, for packets: [[UInt8]], of talker: SimulatedMember) {
+        let numbers = packets.map(RelayHarness.sequenceNumber)
         report(room) { GenericNACK(sender: SSRC(3), media: talker.ssrc, sequenceNumbers: numbers).write(into: &$0) }
     }
 }

@@ -8,13 +8,13 @@ import Testing
 /// Who may speak, as whom, and how much.
 struct TalkingTests {
     private let family = ChannelKeys.drawn("family")
-    private let room: RelayRoom
+    private let room: RelayHarness
     private let talker: SimulatedMember
     private let second: SimulatedMember
     private let listener: SimulatedMember
 
     init() {
-        room = RelayRoom([family, .drawn("other", seed: 8)], limits: .narrow)
+        room = RelayHarness([family, .drawn("other", seed: 8)], limits: .narrow)
         talker = SimulatedMember(family, .talk, at: .host(1))
         second = SimulatedMember(family, .talk, at: .host(2))
         listener = SimulatedMember(family, .listen, at: .host(3))
@@ -124,7 +124,7 @@ struct TalkingTests {
         let concert = ChannelKeys.drawn("concert", seed: 10)
         var configuration = RelayConfiguration([family, concert], limits: .narrow)
         configuration.channels[1].limits = ChannelLimits(talkerPacketsPerSecond: 400, talkerBitsPerSecond: 1_000_000)
-        let room = RelayRoom(configuration)
+        let room = RelayHarness(configuration)
         let members = [family, concert].enumerated().map { SimulatedMember($1, .talk, at: .host($0)) }
         var counts = [0, 0]
         for (index, member) in members.enumerated() {

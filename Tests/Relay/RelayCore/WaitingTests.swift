@@ -7,12 +7,12 @@ import Testing
 /// What is said while nobody takes it.
 struct WaitingTests {
     private let family = ChannelKeys.drawn("family")
-    private let room: RelayRoom
+    private let room: RelayHarness
     private let talker: SimulatedMember
     private let listener: SimulatedMember
 
     init() {
-        (room, talker, listener) = RelayRoom.withTalkerAndListener(of: family)
+        (room, talker, listener) = RelayHarness.withTalkerAndListener(of: family)
         room.isBlocked = true
     }
 
@@ -41,8 +41,8 @@ struct WaitingTests {
         room.run(.milliseconds(501))
         listener.renew(room)
         room.isBlocked = false
-        room.settle()
-        #expect(askers.allSatisfy { asker in room.take(asker.endpoint).allSatisfy { !RelayRoom.isMedia($0) } })
+        room.flush()
+        #expect(askers.allSatisfy { asker in room.take(asker.endpoint).allSatisfy { !RelayHarness.isMedia($0) } })
         #expect(listener.records(room).records.count == 1)
     }
 
@@ -50,11 +50,11 @@ struct WaitingTests {
         askAllTheTime([listener], seconds: 1)
         listener.renew(room)
         room.isBlocked = false
-        room.settle()
+        room.flush()
         let all = room.take(listener.endpoint)
-        let first = try #require(all.firstIndex { RelayRoom.isMedia($0) })
-        #expect(all.contains { RelayRoom.isMedia($0) })
-        #expect(all[first...].allSatisfy { RelayRoom.isMedia($0) })
+        let first = try #require(all.firstIndex { RelayHarness.isMedia($0) })
+        #expect(all.contains { RelayHarness.isMedia($0) })
+        #expect(all[first...].allSatisfy { RelayHarness.isMedia($0) })
     }
 
     @Test func strangersAndThoseWhoProveNothingDoNotPileUp() {
@@ -74,7 +74,7 @@ struct WaitingTests {
         for (endpoint, join) in joins { room.receive(join, from: endpoint) }
         #expect(room.relay.status.discards[.unproved] == 4_096)
         room.isBlocked = false
-        room.settle()
+        room.flush()
         #expect(room.inbox.count == 4_096)
     }
 
@@ -86,7 +86,7 @@ struct WaitingTests {
         room.isBlocked = true
         for member in members { for _ in 0..<99 { member.renew(room) } }
         room.isBlocked = false
-        room.settle()
+        room.flush()
         #expect(members.reduce(0) { $0 + room.take($1.endpoint).count } == 65_536)
     }
 

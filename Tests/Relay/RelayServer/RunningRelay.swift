@@ -12,11 +12,11 @@ import Testing
     let server: RelayServer
     var port: UInt16 { server.localEndpoint.port }
 
-    private let told: Told
+    private let told: Standing
     private var thread = pthread_t()
     private var isRunning = true
 
-    private final class Told: Sendable {
+    private final class Standing: Sendable {
         private let list = Locked<[RelayNotice]>([])
 
         var notices: [RelayNotice] { list.withLock { $0 } }
@@ -25,7 +25,7 @@ import Testing
     }
 
     init(_ configuration: RelayServerConfiguration) throws {
-        let told = Told()
+        let told = Standing()
         self.told = told
         server = try RelayServer(configuration) { told.append($0) }
         let argument = unsafe Unmanaged.passRetained(server).toOpaque()

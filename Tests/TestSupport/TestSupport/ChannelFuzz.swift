@@ -90,7 +90,7 @@ private struct ChannelTrial: ~Copyable {
             guard let deadline = channel.nextDeadline, deadline <= now else { return }
             channel.timeElapsed(at: now)
             if let next = channel.nextDeadline { precondition(next != deadline, "a deadline that never passes") }
-            settle(mayOpen: false)
+            flush(mayOpen: false)
         }
     }
 
@@ -190,7 +190,7 @@ private struct ChannelTrial: ~Copyable {
 
     mutating func send(_ bytes: Span<UInt8>, isControl: Bool) {
         channel.send(bytes, isControl: isControl, at: now)
-        settle(mayOpen: false)
+        flush(mayOpen: false)
     }
 
     mutating func loop() {
@@ -201,17 +201,17 @@ private struct ChannelTrial: ~Copyable {
     mutating func leave() {
         channel.leave(at: now)
         hasLeft = true
-        settle(mayOpen: false)
+        flush(mayOpen: false)
         precondition(channel.nextDeadline == nil)
     }
 
     private mutating func take(_ datagram: Span<UInt8>, mayOpen: Bool) {
         let reception = channel.receive(datagram, from: Self.relay, at: now)
         precondition(mayOpen && !hasLeft || reception != .opened, "a stranger was believed")
-        settle(mayOpen: mayOpen)
+        flush(mayOpen: mayOpen)
     }
 
-    private mutating func settle(mayOpen: Bool) {
+    private mutating func flush(mayOpen: Bool) {
         precondition(channel.heldCount <= 25)
         while true {
             var kind: Channel.Opened?

@@ -19,21 +19,22 @@ public struct Conversation: ~Copyable {
     /// What the card asks for at a time: 5 ms.
     private static let period = FrameCount(240)
     /// In periods.
-    private static let lookInterval = 20
+    private static let pollInterval = 20
 
     /// Each talker sends to the listener.
     public init(
         talkers: [Identity], network: NetworkModel = NetworkModel(), seed: UInt64 = 1,
-        _ configuration: PlayoutConfiguration = .init(), defence: LossProtectionConfiguration = .init()
+        _ configuration: PlayoutConfiguration = .init(), lossProtection: LossProtectionConfiguration = .init()
     ) {
         let listener = SimulatedLink.endpoint(talkers.count)
         let ends = talkers.indices.map {
-            let configuration = RTPSessionConfiguration(remotes: [listener], defence: defence)
+            let configuration = RTPSessionConfiguration(remotes: [listener], lossProtection: lossProtection)
             return LinkEnd(
                 RTPSession(identity: talkers[$0], configuration: configuration, at: .start), number: $0)
         }
         let ear = RTPSession(
-            identity: Identity(ssrc: SSRC(1), seed: seed), configuration: RTPSessionConfiguration(defence: defence),
+            identity: Identity(ssrc: SSRC(1), seed: seed),
+            configuration: RTPSessionConfiguration(lossProtection: lossProtection),
             at: .start)
         link = SimulatedLink(ends + [LinkEnd(ear, number: talkers.count)], network: network, seed: seed)
         for end in ends { end.speech = Speech() }
@@ -72,7 +73,7 @@ public struct Conversation: ~Copyable {
         let listener = link.ends.count - 1
         for packet in link.ends[listener].heard { insert(packet) }
         link.ends[listener].heard.removeAll(keepingCapacity: true)
-        if pulledCount.isMultiple(of: Self.lookInterval) { agreeOnDepth() }
+        if pulledCount.isMultiple(of: Self.pollInterval) { agreeOnDepth() }
         for index in ears.indices { ears[index].pull(Self.period, at: clock.position, now) }
         clock.advance(by: Self.period)
     }
@@ -81,13 +82,14 @@ public struct Conversation: ~Copyable {
     private mutating func agreeOnDepth() {
         let listener = link.ends.count - 1
         for index in ears.indices {
-            guard let source = link.ends[listener].station.sources.first(where: { $0.ssrc == ears[index].ssrc }) else {
+            guard let source = link.ends[listener].session.sources.first(where: { $0.ssrc == ears[index].ssrc }) else {
                 continue
             }
             let repair = source.repair
             ears[index].lane.setRepair(
-                RecoveryDemand(lookAhead: repair.lookAhead, resendTime: repair.resendTime, limit: repair.limit))
-            link.ends[listener].station.playoutDelay(of: source.ssrc, is: ears[index].lane.statistics.delay.duration())
+                RecoveryDemand(
+                    lookAhead: repair.lookAhead, retransmissionTime: repair.retransmissionTime, limit: repair.limit))
+            link.ends[listener].session.playoutDelay(of: source.ssrc, is: ears[index].lane.statistics.delay.duration())
         }
     }
 

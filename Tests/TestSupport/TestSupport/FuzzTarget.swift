@@ -6,7 +6,7 @@ import TenfourSession
 /// A parser that strangers feed, or what stands behind it. `Tools/fuzz` searches for bytes that break it; the ordinary tests
 /// feed it what was found before, and noise.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-    case rtp, rtcp, sdp, opus, reception, station, playout, capture, link, control, srtp, configuration, relay, channel
+    case rtp, rtcp, sdp, opus, reception, session, playout, capture, link, control, srtp, configuration, relay, channel
     case icy, playlist, ogg, wav, tags, frames, response
 
     /// Parses `bytes`. Traps where a parser traps, and where it breaks its word: a range outside the bytes, something
@@ -18,7 +18,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .sdp: feedSDP(bytes)
         case .opus: feedOpus(bytes)
         case .reception: feedReception(bytes)
-        case .station: feedStation(bytes)
+        case .session: feedStation(bytes)
         case .playout: feedPlayout(bytes)
         case .capture: feedCapture(bytes)
         case .link: feedLink(bytes)

@@ -4,7 +4,7 @@ public import TenfourSession
 
 /// A station on a simulated link, what it says, and what has come of it.
 public final class LinkEnd {
-    public var station: RTPSession
+    public var session: RTPSession
     public let endpoint: Endpoint
     /// What it is going to send; nil while it is silent.
     public var speech: Speech?
@@ -17,8 +17,8 @@ public final class LinkEnd {
     public static let port: UInt16 = 5_004
 
     /// The end of that number on its link, from zero.
-    public init(_ station: consuming RTPSession, number: Int) {
-        self.station = station
+    public init(_ session: consuming RTPSession, number: Int) {
+        self.session = session
         endpoint = SimulatedLink.endpoint(number)
     }
 
@@ -31,7 +31,7 @@ public final class LinkEnd {
     func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> RTPSession.Reception {
         receivedCount += 1
         receivedByteCount += datagram.count
-        let reception = station.receive(datagram, from: sender, at: now)
+        let reception = session.receive(datagram, from: sender, at: now)
         if case .media(let packet) = reception {
             for index in 0..<packet.copyCount { heard.append(HeardPacket(packet.copy(index), in: datagram, at: now)) }
             heard.append(HeardPacket(packet, in: datagram, at: now))

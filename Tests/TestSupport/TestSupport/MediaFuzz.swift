@@ -140,14 +140,14 @@ func feedResponse(_ bytes: Span<UInt8>) {
         start = index + 1
         // An empty line ends a head, and another begins.
         guard index > 2, bytes[index - 1] == 10 else { continue }
-        judge(head, status, offset, known)
+        receiveAnnouncement(head, status, offset, known)
         known = Representation(head, isPart: status == 206)
         head = ResponseHead()
     }
-    judge(head, status, offset, known)
+    receiveAnnouncement(head, status, offset, known)
 }
 
-private func judge(_ head: ResponseHead, _ status: Int, _ offset: Int, _ known: Representation?) {
+private func receiveAnnouncement(_ head: ResponseHead, _ status: Int, _ offset: Int, _ known: Representation?) {
     for text in [head.contentType, head.stationName, head.packing] { checkShown(text ?? "") }
     for count in [head.bodyByteCount, head.contentRange?.first, head.contentRange?.total, head.metadataInterval] {
         precondition((0...1 << 60).contains(count ?? 0), "a number out of range")

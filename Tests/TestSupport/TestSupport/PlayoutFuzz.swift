@@ -15,7 +15,7 @@ func feedPlayout(_ bytes: Span<UInt8>) {
             trial.repair(
                 RecoveryDemand(
                     lookAhead: FrameCount(Int(bytes.uint16(at: start + 1))),
-                    resendTime: FrameCount(Int(bytes.uint16(at: start + 3))),
+                    retransmissionTime: FrameCount(Int(bytes.uint16(at: start + 3))),
                     limit: FrameCount(Int(bytes.uint16(at: start + 5)))))
         default: trial.insert(bytes, at: start)
         }

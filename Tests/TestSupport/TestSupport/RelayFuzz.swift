@@ -55,7 +55,7 @@ private struct RelayTrial: ~Copyable {
         for _ in 0..<64 {
             guard let deadline = relay.nextDeadline, deadline <= now else { return }
             relay.timeElapsed(at: now)
-            settle()
+            flush()
         }
         preconditionFailure("deadlines that never pass")
     }
@@ -68,7 +68,7 @@ private struct RelayTrial: ~Copyable {
             precondition(byteCount == datagram.count - HopTag.byteCount && channel == 0 && talker == 0)
         case .handled, .discarded: break
         }
-        settle()
+        flush()
     }
 
     mutating func receiveSealed(_ inside: Span<UInt8>, by member: Int, from sender: Endpoint) {
@@ -104,10 +104,10 @@ private struct RelayTrial: ~Copyable {
 
     mutating func reload() {
         relay.reload(RelayPlay.shared.configuration, at: now)
-        settle()
+        flush()
     }
 
-    private mutating func settle() {
+    private mutating func flush() {
         while true {
             var endpoint: Endpoint?
             let datagram = [UInt8](capacity: 1_600) { endpoint = relay.nextDatagram(into: &$0) }

@@ -33,11 +33,12 @@ public final class SimulatedLink {
         links = (0..<UInt64(ends.count * ends.count)).map {
             EmulatedLink(network, seed: seed &* 1_000 &+ $0, beginning: .start)
         }
-        for index in ends.indices { settle(index) }
+        for index in ends.indices { flush(index) }
     }
 
     public convenience init(
-        left: consuming RTPSession, right: consuming RTPSession, network: NetworkModel = NetworkModel(), seed: UInt64 = 1
+        left: consuming RTPSession, right: consuming RTPSession, network: NetworkModel = NetworkModel(),
+        seed: UInt64 = 1
     ) {
         self.init([LinkEnd(left, number: 0), LinkEnd(right, number: 1)], network: network, seed: seed)
     }
@@ -57,9 +58,9 @@ public final class SimulatedLink {
             speak()
             deliver()
             for index in ends.indices {
-                guard let deadline = ends[index].station.nextDeadline, deadline <= now else { continue }
-                ends[index].station.timeElapsed(at: now)
-                settle(index)
+                guard let deadline = ends[index].session.nextDeadline, deadline <= now else { continue }
+                ends[index].session.timeElapsed(at: now)
+                flush(index)
             }
         }
         now = max(now, end)
@@ -71,22 +72,22 @@ public final class SimulatedLink {
         _ datagram: [UInt8], from sender: Endpoint, to receiver: Int
     ) -> RTPSession.Reception {
         let reception = ends[receiver].receive(datagram.span, from: sender, at: now)
-        settle(receiver)
+        flush(receiver)
         return reception
     }
 
     /// Lets a station say good-bye.
     public func leave(_ index: Int) {
         ends[index].speech = nil
-        ends[index].station.leave(at: now)
-        settle(index)
+        ends[index].session.leave(at: now)
+        flush(index)
     }
 
     /// Another process in the same place: nothing is left of the one before but what it has sent.
-    public func replace(_ index: Int, by station: consuming RTPSession, speech: Speech?) {
-        ends[index].station = station
+    public func replace(_ index: Int, by session: consuming RTPSession, speech: Speech?) {
+        ends[index].session = session
         ends[index].speech = speech
-        settle(index)
+        flush(index)
     }
 
     /// From now on the network is another one, both ways.
@@ -100,7 +101,7 @@ public final class SimulatedLink {
     private var nextMoment: Instant? {
         var next = flight.nextDelivery
         for index in ends.indices {
-            if let deadline = ends[index].station.nextDeadline { next = min(next ?? deadline, deadline) }
+            if let deadline = ends[index].session.nextDeadline { next = min(next ?? deadline, deadline) }
             if let packet = ends[index].speech?.nextPacket { next = min(next ?? packet, packet) }
         }
         return next
@@ -109,13 +110,13 @@ public final class SimulatedLink {
     private func speak() {
         for index in ends.indices {
             if let speech = ends[index].speech, speech.followsDefence {
-                let bits = ends[index].station.defence.bitRate * speech.frameCount.rawValue / 48_000
+                let bits = ends[index].session.lossProtection.bitRate * speech.frameCount.rawValue / 48_000
                 ends[index].speech?.byteCount = max(bits / 8, 5)
             }
             while let packet = ends[index].speech?.next(at: now) {
-                ends[index].station.send(
+                ends[index].session.send(
                     packet.payload.span, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
-                settle(index)
+                flush(index)
             }
         }
     }
@@ -126,24 +127,24 @@ public final class SimulatedLink {
             let datagram = [UInt8](capacity: 2_048) { due = flight.next(due: now, into: &$0) }
             guard let due else { return }
             _ = ends[due.address.receiver].receive(datagram.span, from: due.address.sender, at: now)
-            settle(due.address.receiver)
+            flush(due.address.receiver)
         }
     }
 
     /// What a station wants after each input: its datagrams sent, its events taken.
-    private func settle(_ index: Int) {
+    private func flush(_ index: Int) {
         while true {
             var destination: RTPSession.Destination?
             output.removeAll(keepingCapacity: true)
             output.append(addingCapacity: RTPSession.maximumDatagramByteCount) {
-                destination = ends[index].station.nextDatagram(into: &$0)
+                destination = ends[index].session.nextDatagram(into: &$0)
             }
             guard let destination else { break }
             let datagram = Array(output[...])
             ends[index].sent.append(SentDatagram(at: now, destination, datagram))
             send(datagram, from: index, to: destination)
         }
-        while let event = ends[index].station.nextEvent() { ends[index].events.append(event) }
+        while let event = ends[index].session.nextEvent() { ends[index].events.append(event) }
     }
 
     private func send(_ datagram: [UInt8], from index: Int, to destination: RTPSession.Destination) {

@@ -78,7 +78,7 @@ private struct Take {
         let model = try NetworkModel(parsing: network)
         var configuration = LinkTestClient.Configuration(host: Endpoint(.anyV4, port: 1), speech: speech)
         configuration.duration = FrameCount(speech.count).duration()
-        configuration.defence.mode = mode
+        configuration.lossProtection.mode = mode
         // By the time of sending, so that what the defence sends besides does not change what the network does.
         let there = NetworkModel(trace: Trace(of: model, seed: seed, count: Self.slotCount))
         let tape = Tape()

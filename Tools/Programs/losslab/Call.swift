@@ -49,7 +49,7 @@ struct Call: ParsableCommand {
         configuration.followsRoundTrip = quality
         for seed in trace.seed..<trace.seed + seeds {
             var call = try TwoStations(
-                network: model, roundTrip: .microseconds(Int(rtt * 1_000)), seed: seed, defence: configuration,
+                network: model, roundTrip: .microseconds(Int(rtt * 1_000)), seed: seed, lossProtection: configuration,
                 decoder: trace.decoder,
                 lossEnd: lossEnd.map { .microseconds(Int($0 * 1e6)) })
             try call.run(sound)
@@ -58,7 +58,7 @@ struct Call: ParsableCommand {
                 call.outcome.line(
                     [
                         ("network", trace.network), ("seed", "\(seed)"), ("receiver", "call"),
-                        ("defence", "\(call.defence)"),
+                        ("defence", "\(call.lossProtection)"),
                     ], bitRate: call.bitRate))
         }
     }

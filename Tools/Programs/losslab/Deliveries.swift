@@ -44,14 +44,14 @@ struct Deliveries {
         }
         if let roundTrip = repair.roundTrip {
             var again = EmulatedLink(network, seed: seed &+ 7_919)
-            bytes += resend(speech, arrivals, &again, roundTrip, repair.patience)
+            bytes += retransmit(speech, arrivals, &again, roundTrip, repair.patience)
         }
         list.sort { ($0.at.rawValue, $0.index, $0.origin.rawValue) < ($1.at.rawValue, $1.index, $1.origin.rawValue) }
         bitRate = Double(bytes * 8) / (Double(speech.packets.count) * 0.02)
     }
 
     /// A gap is seen when the next packet comes; what is missing is asked for then, and again each round trip.
-    private mutating func resend(
+    private mutating func retransmit(
         _ speech: EncodedSpeech, _ arrivals: [FrameCount?], _ link: inout EmulatedLink, _ roundTrip: FrameCount,
         _ patience: FrameCount
     ) -> Int {
@@ -64,7 +64,7 @@ struct Deliveries {
                 bytes += speech.packets[index].count
                 let sent = asked + halfWay
                 if let arrival = Self.arrival(&link, speech.packets[index].count, sent: sent) {
-                    list.append(Delivery(index: index, origin: .resent, at: arrival + halfWay))
+                    list.append(Delivery(index: index, origin: .retransmitted, at: arrival + halfWay))
                     break
                 }
                 asked += roundTrip

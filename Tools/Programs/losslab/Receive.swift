@@ -72,7 +72,7 @@ struct Receive: ParsableCommand {
             own.decoder = trace.decoder
             own.repair = RecoveryDemand(
                 lookAhead: FrameCount((copy.max() ?? 0) * EncodedSpeech.frame),
-                resendTime: rtt == nil ? FrameCount(0) : depth, limit: depth)
+                retransmissionTime: rtt == nil ? FrameCount(0) : depth, limit: depth)
             return try own.receive(deliveries, of: packets)
         }
     }

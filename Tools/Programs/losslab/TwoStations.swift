@@ -13,7 +13,7 @@ struct TwoStations: ~Copyable {
     /// Of all media that the talker sent, RTP headers left out, in bit/s.
     var bitRate: Double { Double(mediaByteCount * 8) / (Double(max(sentCount, 1)) * 0.02) }
     /// What was done against loss at the end.
-    var defence: LossProtection { talker.defence }
+    var lossProtection: LossProtection { talker.lossProtection }
 
     private var talker: RTPSession
     private var listener: RTPSession
@@ -36,15 +36,15 @@ struct TwoStations: ~Copyable {
 
     /// From `lossEnd` on the network loses nothing.
     init(
-        network: NetworkModel, roundTrip: Duration, seed: UInt64, defence: LossProtectionConfiguration,
+        network: NetworkModel, roundTrip: Duration, seed: UInt64, lossProtection: LossProtectionConfiguration,
         decoder: DecoderChoice = .auto, lossEnd: Duration? = nil
     ) throws {
         var settings = OpusEncoderSettings()
         settings.rateControl = .variable
         settings.signal = .speech
-        settings.bitRate = defence.bitRate
+        settings.bitRate = lossProtection.bitRate
         let encoder = try OpusEncoder(application: .voip, settings: settings)
-        var playout = PlayoutSettings().lane(period: FrameCount(Self.period), .opus, defence)
+        var playout = PlayoutSettings().lane(period: FrameCount(Self.period), .opus, lossProtection)
         // Nothing here wakes late.
         playout.margin = FrameCount(Self.period)
         let decoding = DecoderConfiguration(decoder)
@@ -62,10 +62,10 @@ struct TwoStations: ~Copyable {
         back = EmulatedLink(NetworkModel(delay: roundTrip / 2), seed: seed &+ 1)
         talker = RTPSession(
             identity: Identity(ssrc: SSRC(1), seed: seed),
-            configuration: RTPSessionConfiguration(remotes: [Self.far], defence: defence), at: .start)
+            configuration: RTPSessionConfiguration(remotes: [Self.far], lossProtection: lossProtection), at: .start)
         listener = RTPSession(
             identity: Identity(ssrc: SSRC(2), seed: seed &+ 2),
-            configuration: RTPSessionConfiguration(remotes: [Self.here], defence: defence), at: .start)
+            configuration: RTPSessionConfiguration(remotes: [Self.here], lossProtection: lossProtection), at: .start)
         listener.setConcealment(decoding.concealment)
         self.voice.begin(SSRC(1))
     }
@@ -91,9 +91,9 @@ struct TwoStations: ~Copyable {
     }
 
     private mutating func say(_ sound: ArraySlice<Float>, at position: FrameCount) throws {
-        settings.bitRate = talker.defence.bitRate
-        settings.inBandFEC = talker.defence.inBandFEC
-        settings.expectedLoss = talker.defence.expectedLoss
+        settings.bitRate = talker.lossProtection.bitRate
+        settings.inBandFEC = talker.lossProtection.inBandFEC
+        settings.expectedLoss = talker.lossProtection.expectedLoss
         try encoder.apply(settings)
         let frame = Array(sound)
         var packet = [UInt8](repeating: 0, count: 1_276)
@@ -171,9 +171,9 @@ struct TwoStations: ~Copyable {
         }
     }
 
-    private static func next(of station: inout RTPSession) -> [UInt8]? {
+    private static func next(of session: inout RTPSession) -> [UInt8]? {
         var destination: RTPSession.Destination?
-        let datagram = [UInt8](capacity: 2_048) { destination = station.nextDatagram(into: &$0) }
+        let datagram = [UInt8](capacity: 2_048) { destination = session.nextDatagram(into: &$0) }
         return destination == nil ? nil : datagram
     }
 }

@@ -29,11 +29,11 @@ final class Answering {
 
     private func answer(_ datagram: Span<UInt8>, _ sender: Endpoint, at now: Instant) {
         let before = answerer.asker
-        var isAnswered = false
+        var isResponsive = false
         let reply = [UInt8](capacity: LinkTestServer.maximumDatagramByteCount) { reply in
-            isAnswered = answerer.receive(datagram, from: sender, at: now, answer: &reply)
+            isResponsive = answerer.receive(datagram, from: sender, at: now, answer: &reply)
         }
-        if isAnswered { socket.send(reply.span, to: sender) }
+        if isResponsive { socket.send(reply.span, to: sender) }
         guard answerer.asker != before else { return }
         if let asker = answerer.asker { say("\(asker) asks") } else { say("that was all") }
     }

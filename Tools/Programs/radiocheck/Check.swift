@@ -84,7 +84,9 @@ import TenfourUV
 
     @Option(help: ArgumentHelp("Exit with 1 below this score.", valueName: "score")) var minScore: Double?
 
-    private static var modes: String { LossProtectionConfiguration.Mode.allCases.map(\.rawValue).joined(separator: ", ") }
+    private static var modes: String {
+        LossProtectionConfiguration.Mode.allCases.map(\.rawValue).joined(separator: ", ")
+    }
 
     static func main() { runAndExit(named: "radiocheck") }
 
@@ -136,9 +138,9 @@ import TenfourUV
         var configuration = LinkTestClient.Configuration(host: host, speech: try SpeechFile.samples(speech))
         configuration.duration = duration.duration
         configuration.coding.bitRate = bitrate.bitsPerSecond
-        configuration.defence.mode = defence
+        configuration.lossProtection.mode = defence
         if let maxLatency {
-            configuration.defence.maximumDepth = maxLatency.duration
+            configuration.lossProtection.maximumDepth = maxLatency.duration
             configuration.playout.maximumDepth = maxLatency.duration
         }
         return configuration
@@ -159,7 +161,8 @@ import TenfourUV
         return try judged(conversation.run(), endpoint)
     }
 
-    private func judged(_ end: (result: LinkTestResult, state: LinkTestClient.State), _ host: Endpoint) throws(RadioError)
+    private func judged(_ end: (result: LinkTestResult, state: LinkTestClient.State), _ host: Endpoint)
+        throws(RadioError)
         -> LinkTestResult
     {
         switch end.state {

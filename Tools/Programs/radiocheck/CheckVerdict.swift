@@ -42,7 +42,7 @@ struct CheckVerdict {
                 "jitter      \(milliseconds(view.jitter))"
                     + (view.roundTrip.map { ", \(milliseconds($0)) there and back" } ?? ""))
         }
-        lines.append("defence     \(result.defence)")
+        lines.append("defence     \(result.lossProtection)")
         if let model = result.model {
             lines.append(
                 "score       \(decimal(model.score, places: 2)) of 4.5 (E-model, R \(decimal(model.rating, places: 0)))"
@@ -64,7 +64,8 @@ struct CheckVerdict {
     var junit: String {
         let score = result.score.map { decimal($0, places: 2) } ?? "none"
         let properties = [
-            ("score", score), ("defence", "\(result.defence)"), ("advice", result.advice.joined(separator: "; ")),
+            ("score", score), ("defence", "\(result.lossProtection)"),
+            ("advice", result.advice.joined(separator: "; ")),
         ]
         let failure =
             isBelow

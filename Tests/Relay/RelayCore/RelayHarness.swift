@@ -6,7 +6,7 @@ import TenfourRelayCore
 import TenfourSession
 
 /// A relay, and all that it sends, on a clock that only tests move.
-final class RelayRoom {
+final class RelayHarness {
     var relay: Relay
     var now = Instant.start
     var events: [RelayEvent] = []
@@ -36,18 +36,18 @@ final class RelayRoom {
     func receive(_ datagram: [UInt8], from sender: Endpoint) -> Relay.Reception {
         bytesIn += datagram.count
         let reception = relay.receive(datagram.span, from: sender, at: now)
-        settle()
+        flush()
         return reception
     }
 
     func stop(for reason: Refusal.Reason = .stopping) {
         relay.stop(for: reason, at: now)
-        settle()
+        flush()
     }
 
     func reload(_ configuration: RelayConfiguration) {
         relay.reload(configuration, at: now)
-        settle()
+        flush()
     }
 
     /// Lets time pass, waking up the relay when it wants to.
@@ -56,7 +56,7 @@ final class RelayRoom {
         while let deadline = relay.nextDeadline, deadline <= end {
             now = max(now, deadline)
             relay.timeElapsed(at: now)
-            settle()
+            flush()
         }
         now = end
     }
@@ -68,7 +68,7 @@ final class RelayRoom {
         return events
     }
 
-    func settle() {
+    func flush() {
         if isBlocked { return }
         while true {
             var endpoint: Endpoint?
@@ -85,7 +85,7 @@ extension RelayConfiguration {
     init(_ channels: [ChannelKeys], limits: RelayLimits = RelayLimits()) {
         self.init(
             channels: channels.map { Channel(name: $0.name, talkJoin: $0.talkJoin!, listenJoin: $0.listenJoin) },
-            names: [RelayRoom.name], limits: limits)
+            names: [RelayHarness.name], limits: limits)
     }
 }
 
@@ -134,7 +134,7 @@ final class SimulatedMember {
 
     /// As far as WELCOME.
     @discardableResult
-    func knock(_ room: RelayRoom, relay: RelayID = RelayRoom.name) -> JoinAttempt.Answer {
+    func knock(_ room: RelayHarness, relay: RelayID = RelayHarness.name) -> JoinAttempt.Answer {
         var joining = JoinAttempt(keys.joinKey(for: role)!, relay: relay, using: &dice)
         helloDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
         room.receive(helloDatagram, from: endpoint)
@@ -158,7 +158,7 @@ final class SimulatedMember {
 
     /// All the way. Whether it is in.
     @discardableResult
-    func join(_ room: RelayRoom) -> Bool {
+    func join(_ room: RelayHarness) -> Bool {
         guard case .welcome = knock(room) else { return false }
         renew(room)
         for case .joined(let member, _, let endpoint) in room.events where endpoint == self.endpoint { number = member }
@@ -166,14 +166,14 @@ final class SimulatedMember {
     }
 
     @discardableResult
-    func renew(_ room: RelayRoom, token: UInt64 = 5) -> Relay.Reception {
+    func renew(_ room: RelayHarness, token: UInt64 = 5) -> Relay.Reception {
         let reception = say(.renewal(token: token, receipt: receipt), room)
         takeReceipt(room)
         return reception
     }
 
     /// Looks for what is to be said back, and leaves it where it is.
-    func takeReceipt(_ room: RelayRoom) {
+    func takeReceipt(_ room: RelayHarness) {
         guard var opener else { return }
         for datagram in room.inbox[endpoint]?.suffix(32) ?? [] {
             var bytes = datagram
@@ -183,7 +183,7 @@ final class SimulatedMember {
     }
 
     @discardableResult
-    func say(_ record: Record, _ room: RelayRoom, from sender: Endpoint? = nil) -> Relay.Reception {
+    func say(_ record: Record, _ room: RelayHarness, from sender: Endpoint? = nil) -> Relay.Reception {
         room.receive(sealed(record), from: sender ?? endpoint)
     }
 
@@ -191,7 +191,7 @@ final class SimulatedMember {
 
     /// An RTCP report.
     @discardableResult
-    func report(_ room: RelayRoom, _ write: (inout OutputSpan<UInt8>) -> Void) -> Relay.Reception {
+    func report(_ room: RelayHarness, _ write: (inout OutputSpan<UInt8>) -> Void) -> Relay.Reception {
         room.receive(sealed(write), from: endpoint)
     }
 
@@ -201,7 +201,7 @@ final class SimulatedMember {
     }
 
     /// The records that came for it, and what was no record.
-    func records(_ room: RelayRoom) -> (records: [Record], reports: [[UInt8]], others: [[UInt8]]) {
+    func records(_ room: RelayHarness) -> (records: [Record], reports: [[UInt8]], others: [[UInt8]]) {
         var result: (records: [Record], reports: [[UInt8]], others: [[UInt8]]) = ([], [], [])
         for datagram in room.take(endpoint) {
             var bytes = datagram
@@ -218,7 +218,7 @@ final class SimulatedMember {
     func announcement(_ ssrc: SSRC? = nil) -> [UInt8] {
         let announcement = Announcement(
             suite: SRTPSuite.allCases.first!, ssrc: ssrc ?? self.ssrc, epoch: Epoch(rawValue: 1 << 80),
-            index: PacketIndex(rolloverCounter: 0, sequenceNumber), at: RelayRoom.clock, under: keys.mediaRoot)
+            index: PacketIndex(rolloverCounter: 0, sequenceNumber), at: RelayHarness.clock, under: keys.mediaRoot)
         return [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
     }
 
@@ -243,25 +243,25 @@ final class SimulatedMember {
     }
 
     @discardableResult
-    func announce(_ room: RelayRoom, _ ssrc: SSRC? = nil) -> Relay.Reception {
+    func announce(_ room: RelayHarness, _ ssrc: SSRC? = nil) -> Relay.Reception {
         room.receive(tagged(announcement(ssrc)), from: endpoint)
     }
 
     @discardableResult
-    func talk(_ room: RelayRoom) -> Relay.Reception { room.receive(tagged(packet()), from: endpoint) }
+    func talk(_ room: RelayHarness) -> Relay.Reception { room.receive(tagged(packet()), from: endpoint) }
 }
 
 extension SimulatedMember {
     /// As far as a JOIN that is ready to be said.
-    func helloAndCookie(_ room: RelayRoom) {
-        var joining = JoinAttempt(keys.joinKey(for: role)!, relay: RelayRoom.name, using: &dice)
+    func helloAndCookie(_ room: RelayHarness) {
+        var joining = JoinAttempt(keys.joinKey(for: role)!, relay: RelayHarness.name, using: &dice)
         room.receive([UInt8](capacity: 128) { joining.write(into: &$0) }, from: endpoint)
         for datagram in room.take(endpoint) { _ = joining.receive(datagram.span) }
         joinDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
     }
 
     /// What is said to the JOIN once more.
-    func refusals(_ room: RelayRoom) -> [[UInt8]] {
+    func refusals(_ room: RelayHarness) -> [[UInt8]] {
         room.receive(joinDatagram, from: endpoint)
         return room.take(endpoint)
     }
@@ -273,9 +273,9 @@ extension SimulatedMember {
     }
 
     /// The RTCP that came for it.
-    func reports(_ room: RelayRoom) -> [ReadReport] { records(room).reports.map { ReadReport($0) } }
+    func reports(_ room: RelayHarness) -> [ReadReport] { records(room).reports.map { ReadReport($0) } }
 
-    func goodbyes(_ room: RelayRoom) -> [SSRC] { reports(room).flatMap(\.goodbyes) }
+    func goodbyes(_ room: RelayHarness) -> [SSRC] { reports(room).flatMap(\.goodbyes) }
 }
 
 /// A compound packet, taken apart.

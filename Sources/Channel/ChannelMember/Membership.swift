@@ -8,38 +8,38 @@ extension Channel {
     /// Does what is due.
     mutating func advance(at now: Instant) {
         guard !hasLeft else { return }
-        if admission.isDue(configuration, at: now, using: &generator) { sayAgain() }
-        if told == .nothing, admission.hasFailed, unprovedDeadline == nil { tell(.lost) }
+        if joinHandshake.isDue(configuration, at: now, using: &generator) { sendJoin() }
+        if standing == .nothing, joinHandshake.hasFailed, unprovedDeadline == nil { tell(.lost) }
         if let deadline = unprovedDeadline, deadline <= now {
             unprovedDeadline = nil
             tell(.refused(.unproved))
         }
-        stay(at: now)
+        advanceKeepalive(at: now)
         tell(at: now)
     }
 
-    private mutating func stay(at now: Instant) {
-        while let step = session?.presence.step(at: now, using: &generator) {
+    private mutating func advanceKeepalive(at now: Instant) {
+        while let step = session?.keepalive.step(at: now, using: &generator) {
             switch step {
             case .nothing: return
             case .renew(let token): say(.renewal(token: token, receipt: session?.receipt ?? 0))
             case .lost:
                 tell(.lost)
-                joinAnew(at: now)
+                rejoin(at: now)
             case .over:
                 session = nil
-                if !admission.isActive { admission.begin(at: now) }
+                if !joinHandshake.isActive { joinHandshake.begin(at: now) }
             }
         }
     }
 
-    private mutating func joinAnew(at now: Instant) {
-        guard !admission.isActive else { return }
-        if session?.presence.hasAnswered ?? false {
+    private mutating func rejoin(at now: Instant) {
+        guard !joinHandshake.isActive else { return }
+        if session?.keepalive.hasAnswered ?? false {
             // The relay may have lost all of us at once.
-            admission.begin(at: now + Self.spread * Double.random(in: 0...1, using: &generator))
+            joinHandshake.begin(at: now + Self.spread * Double.random(in: 0...1, using: &generator))
         } else {
-            admission.pause(at: now, using: &generator)
+            joinHandshake.pause(at: now, using: &generator)
         }
     }
 
@@ -48,17 +48,17 @@ extension Channel {
     /// After a refusal without proof it is tried on for so long before a person is told.
     static let unprovedPatience = Duration.seconds(3)
 
-    private mutating func sayAgain() {
-        guard let attempt = admission.attempt else { return }
-        for number in 0..<attempt.joining.datagramCount {
-            outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joining.write(number, into: &$0) }
+    private mutating func sendJoin() {
+        guard let attempt = joinHandshake.attempt else { return }
+        for number in 0..<attempt.joinAttempt.datagramCount {
+            outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joinAttempt.write(number, into: &$0) }
         }
     }
 
     /// JOIN for the cookie that has come.
-    private mutating func answerCookie() {
-        guard let attempt = admission.attempt else { return }
-        outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joining.write(into: &$0) }
+    private mutating func sendJoinWithCookie() {
+        guard let attempt = joinHandshake.attempt else { return }
+        outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joinAttempt.write(into: &$0) }
     }
 
     mutating func say(_ record: Record) {
@@ -69,16 +69,18 @@ extension Channel {
     // MARK: - Answers
 
     mutating func readAnswer(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
-        switch admission.receive(datagram, from: sender, at: now) {
+        switch joinHandshake.receive(datagram, from: sender, at: now) {
         case .cookie:
-            answerCookie()
+            sendJoinWithCookie()
             return .handled
         case .welcome(let terms, let keys):
-            enter(keys, terms, at: sender, now)
+            becomeMember(keys, terms, at: sender, now)
             return .handled
         case .refusal(.unproved):
             // Anybody may have said so: the true answer may still come.
-            if unprovedDeadline == nil, told != .refused(.unproved) { unprovedDeadline = now + Self.unprovedPatience }
+            if unprovedDeadline == nil, standing != .refused(.unproved) {
+                unprovedDeadline = now + Self.unprovedPatience
+            }
             return .handled
         case .refusal(let reason):
             pause(for: reason, at: now)
@@ -88,7 +90,7 @@ extension Channel {
         }
     }
 
-    private mutating func enter(
+    private mutating func becomeMember(
         _ keys: SessionKeys, _ terms: Welcome.Terms, at endpoint: Endpoint, _ now: Instant
     ) {
         // The session before this one, if there is any, holds our place and our SSRC: the relay hands them to the new one where
@@ -96,26 +98,26 @@ extension Channel {
         if session?.endpoint != endpoint || session?.seen != terms.address { say(.leave) }
         session = ChannelSession(
             keys, terms, endpoint: endpoint, token: .random(in: 0 ... .max, using: &generator), at: now)
-        admission.end()
+        joinHandshake.end()
         unprovedDeadline = nil
         take(terms, at: now)
         talk.announceAgain()
         ownInfo.end()
         roster.begin(lease: .seconds(Int(terms.lease)), at: now)
         // Others may come first with the last places: only what answers our first record says that we have one.
-        stay(at: now)
+        advanceKeepalive(at: now)
     }
 
     private mutating func take(_ terms: Welcome.Terms, at now: Instant) {
         if !configuration.isSynchronised {
-            timeOfDay = WallClockEstimate(terms.clock, isSynchronised: false, at: now + suspended)
+            wallClock = WallClockEstimate(terms.clock, isSynchronised: false, at: now + suspended)
         }
     }
 
     private mutating func pause(for reason: Refusal.Reason, at now: Instant) {
         switch reason {
-        case .unproved, .full, .displaced, .limited, .stopping, .left: admission.pause(at: now, using: &generator)
-        case .refused, .rekeyed: admission.pauseLong(at: now, using: &generator)
+        case .unproved, .full, .displaced, .limited, .stopping, .left: joinHandshake.pause(at: now, using: &generator)
+        case .refused, .rekeyed: joinHandshake.pauseLong(at: now, using: &generator)
         }
     }
 
@@ -136,7 +138,7 @@ extension Channel {
             case .malformed: return .discarded(.malformed)
             }
         }
-        session?.presence.heardRecord(at: now)
+        session?.keepalive.recordReceived(at: now)
         return take(said, at: now)
     }
 
@@ -146,19 +148,19 @@ extension Channel {
             session?.receipt = receipt
             let lease = Duration.seconds(Int(terms.lease))
             // Until its first record a relay passes nothing on: what was announced since WELCOME may have been lost on it.
-            if !(session?.presence.hasAnswered ?? true) {
+            if !(session?.keepalive.hasAnswered ?? true) {
                 talk.announceAgain()
                 ownInfo.begin(at: now)
             }
-            let wasLost = session?.presence.renewed(token: token, lease: lease, at: now) ?? false
+            let wasLost = session?.keepalive.renewed(token: token, lease: lease, at: now) ?? false
             session?.seen = terms.address
             take(terms, at: now)
             // It was only slow.
             if wasLost {
-                admission.end()
+                joinHandshake.end()
                 unprovedDeadline = nil
             }
-            admission.hasSucceeded()
+            joinHandshake.hasSucceeded()
             tell(.joined(terms.address))
             tell(at: now)
         case .pathChallenge(let number): say(.pathAnswer(number))
@@ -167,7 +169,7 @@ extension Channel {
             tell(isJoined ? .closed(reason) : .refused(reason))
             pause(for: reason, at: now)
         case .ssrcRefused(let refused):
-            if refused == ssrc { tellOfCollision(at: now) }
+            if refused == ssrc { reportCollision(at: now) }
         case .limited(let packets, let bits):
             let limits = TalkerLimits(packetsPerSecond: Int(packets), bitsPerSecond: Int(bits))
             guard session?.limits != limits else { return .handled }
@@ -186,9 +188,9 @@ extension Channel {
 
     // MARK: - Events
 
-    private mutating func tell(_ news: Told) {
-        guard news != told else { return }
-        told = news
+    private mutating func tell(_ news: Standing) {
+        guard news != standing else { return }
+        standing = news
         switch news {
         case .joined(let address): events.post(.joined(configuration.role, seenAt: Endpoint(address)))
         case .lost: events.post(.lost)
@@ -199,7 +201,7 @@ extension Channel {
     }
 
     /// At most once a minute: a station that changed its SSRC at each claim of another would never be heard.
-    mutating func tellOfCollision(at now: Instant) {
+    mutating func reportCollision(at now: Instant) {
         if let lastCollision, now - lastCollision < RTPSession.collisionInterval { return }
         lastCollision = now
         events.post(.ssrcIsTaken)

@@ -20,7 +20,8 @@ extension RTCPPacket {
 /// Two stations on a bad link, 20 ms each way: the left one talks.
 enum Defended {
     static func link(
-        _ network: String, _ left: LossProtectionConfiguration.Mode, _ right: LossProtectionConfiguration.Mode, seed: UInt64
+        _ network: String, _ left: LossProtectionConfiguration.Mode, _ right: LossProtectionConfiguration.Mode,
+        seed: UInt64
     ) throws -> SimulatedLink {
         try link(network, configuration(left), configuration(right), seed: seed)
     }
@@ -34,7 +35,8 @@ enum Defended {
     }
 
     static func link(
-        _ network: NetworkModel, _ left: LossProtectionConfiguration.Mode, _ right: LossProtectionConfiguration.Mode, seed: UInt64
+        _ network: NetworkModel, _ left: LossProtectionConfiguration.Mode, _ right: LossProtectionConfiguration.Mode,
+        seed: UInt64
     ) -> SimulatedLink {
         link(network, configuration(left), configuration(right), seed: seed)
     }
@@ -43,8 +45,8 @@ enum Defended {
         _ network: NetworkModel, _ left: LossProtectionConfiguration, _ right: LossProtectionConfiguration, seed: UInt64
     ) -> SimulatedLink {
         let link = SimulatedLink(
-            left: station(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)], defence: left)),
-            right: station(1, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(0)], defence: right)),
+            left: session(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)], lossProtection: left)),
+            right: session(1, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(0)], lossProtection: right)),
             network: network, seed: seed)
         link.left.speech = Speech()
         link.left.speech?.followsDefence = true
@@ -71,7 +73,7 @@ enum Defended {
         let sent = Set((0..<Int(last * 50)).filter { sentAt($0) >= seconds(start) })
         let heard = Set(
             link.right.heard.filter {
-                $0.packet.ssrc == link.left.station.ssrc && $0.at - sentAt($0.number) <= delay + depth
+                $0.packet.ssrc == link.left.session.ssrc && $0.at - sentAt($0.number) <= delay + depth
             }
             .map(\.number))
         return Double(sent.intersection(heard).count) / Double(sent.count)

@@ -24,7 +24,7 @@ func feedStation(_ bytes: Span<UInt8>) {
 /// A station with one remote, and the books that are kept on it.
 private struct StationTrial: ~Copyable {
     var now = Instant.start
-    private var station: RTPSession
+    private var session: RTPSession
     private var discardCount = 0
     private var bytesIn: [Endpoint: Int] = [:]
     private var position = FrameCount.zero
@@ -34,22 +34,22 @@ private struct StationTrial: ~Copyable {
 
     init() {
         let identity = Identity(ssrc: SSRC(0x0102_0304), firstSequenceNumber: SequenceNumber(rawValue: 65_535), seed: 1)
-        station = RTPSession(
+        session = RTPSession(
             identity: identity, configuration: RTPSessionConfiguration(remotes: [Self.remote], name: "fuzz"), at: now)
     }
 
     /// A timer that is late for years calls once, not for each deadline it missed.
     mutating func waitForDeadlines() {
         for _ in 0..<4 {
-            guard let deadline = station.nextDeadline, deadline <= now else { return }
-            station.timeElapsed(at: now)
-            if let next = station.nextDeadline { precondition(next != deadline, "a deadline that never passes") }
-            settle()
+            guard let deadline = session.nextDeadline, deadline <= now else { return }
+            session.timeElapsed(at: now)
+            if let next = session.nextDeadline { precondition(next != deadline, "a deadline that never passes") }
+            flush()
         }
     }
 
     mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint) {
-        switch station.receive(datagram, from: sender, at: now) {
+        switch session.receive(datagram, from: sender, at: now) {
         case .discarded: discardCount += 1
         case .control: break
         case .media(let packet):
@@ -64,15 +64,15 @@ private struct StationTrial: ~Copyable {
                 precondition((try? OpusPacket(parsing: payload))?.frameCount == copy.frameCount)
             }
         }
-        settle()
+        flush()
     }
 
     mutating func send(_ datagram: Span<UInt8>) {
         let length = datagram.isEmpty ? 0 : Int(datagram[0]) * 5
         let payload = [UInt8](repeating: 0xF8, count: length)
-        station.send(payload.span, at: position, startsTalkspurt: length == 0, now: now)
+        session.send(payload.span, at: position, startsTalkspurt: length == 0, now: now)
         position += FrameCount(960)
-        settle()
+        flush()
     }
 
     mutating func loop(from sender: Endpoint) {
@@ -81,30 +81,30 @@ private struct StationTrial: ~Copyable {
     }
 
     mutating func leave() {
-        station.leave(at: now)
-        settle()
+        session.leave(at: now)
+        flush()
     }
 
     func check() {
-        let ssrcs = station.sources.map(\.ssrc)
+        let ssrcs = session.sources.map(\.ssrc)
         precondition(ssrcs.count <= RTPSession.maximumSourceCount && Set(ssrcs).count == ssrcs.count)
-        precondition(!ssrcs.contains(station.ssrc), "we are no source of ours")
-        precondition(station.discards.total == discardCount)
-        precondition(station.nextDeadline != nil, "reports are due some time")
-        for source in station.sources { checkShown(source.name ?? "") }
+        precondition(!ssrcs.contains(session.ssrc), "we are no source of ours")
+        precondition(session.discards.total == discardCount)
+        precondition(session.nextDeadline != nil, "reports are due some time")
+        for source in session.sources { checkShown(source.name ?? "") }
     }
 
-    private mutating func settle() {
+    private mutating func flush() {
         while true {
             var destination: RTPSession.Destination?
             let datagram = [UInt8](capacity: RTPSession.maximumDatagramByteCount) {
-                destination = station.nextDatagram(into: &$0)
+                destination = session.nextDatagram(into: &$0)
             }
             guard let destination else { break }
             check(datagram, to: destination)
             if !destination.isControl { lastSent = datagram }
         }
-        while let event = station.nextEvent() {
+        while let event = session.nextEvent() {
             switch event {
             case .sourceNamed(_, let text), .sourceLeft(_, let text?), .reporterLeft(_, let text?),
                 .reporterAppeared(_, let text?, _):

@@ -7,8 +7,8 @@ import TenfourSession
 
 /// Stations that talk and listen through a relay, each on a line of its own, by steps of a millisecond. What goes between
 /// them is not encrypted: for a relay it might be.
-final class StationRoom {
-    let room: RelayRoom
+final class RTPSessionRelay {
+    let room: RelayHarness
     let lines: [StationLine]
     private var flights: [Flight] = []
     private(set) var forwardedCount = 0
@@ -21,7 +21,7 @@ final class StationRoom {
     }
 
     init(_ keys: ChannelKeys, _ lines: [StationLine]) {
-        room = RelayRoom([keys], limits: .wide)
+        room = RelayHarness([keys], limits: .wide)
         self.lines = lines
         for line in lines {
             _ = line.member.join(room)
@@ -45,19 +45,21 @@ final class StationRoom {
                 send(line.member.sealed(.renewal(token: 1, receipt: line.member.receipt)), up: index)
             }
             if line.isTalking, milliseconds % 20 == 0 { line.speak(at: room.now) }
-            if let deadline = line.station.nextDeadline, deadline <= room.now { line.station.timeElapsed(at: room.now) }
-            settle(index)
+            if let deadline = line.rtpSession.nextDeadline, deadline <= room.now {
+                line.rtpSession.timeElapsed(at: room.now)
+            }
+            flush(index)
         }
         for (index, line) in lines.enumerated() {
             for datagram in room.take(line.member.endpoint) { send(datagram, down: index) }
         }
     }
 
-    private func settle(_ index: Int) {
+    private func flush(_ index: Int) {
         let line = lines[index]
         while true {
             var destination: RTPSession.Destination?
-            let datagram = [UInt8](capacity: 1_500) { destination = line.station.nextDatagram(into: &$0) }
+            let datagram = [UInt8](capacity: 1_500) { destination = line.rtpSession.nextDatagram(into: &$0) }
             guard destination != nil else { break }
             if RTCPCompound.isRTCP(secondByte: datagram[1]) {
                 send([UInt8](capacity: 1_300) { line.member.sealer!.seal(report: datagram.span, into: &$0) }, up: index)
@@ -66,18 +68,18 @@ final class StationRoom {
                 send(line.member.tagged(datagram), up: index)
             }
         }
-        while let event = line.station.nextEvent() { line.events.append(event) }
+        while let event = line.rtpSession.nextEvent() { line.events.append(event) }
     }
 
     private func send(_ datagram: [UInt8], up index: Int) {
         let line = lines[index]
-        if RelayRoom.isMedia(datagram), line.dice.happens(line.lossUp) { return }
+        if RelayHarness.isMedia(datagram), line.dice.happens(line.lossUp) { return }
         flights.append(Flight(due: room.now + line.delay, line: index, isUp: true, bytes: datagram))
     }
 
     private func send(_ datagram: [UInt8], down index: Int) {
         let line = lines[index]
-        if RelayRoom.isMedia(datagram), line.dice.happens(line.lossDown) { return }
+        if RelayHarness.isMedia(datagram), line.dice.happens(line.lossDown) { return }
         flights.append(Flight(due: room.now + line.delay, line: index, isUp: false, bytes: datagram))
     }
 
@@ -86,7 +88,7 @@ final class StationRoom {
         guard flight.isUp else { return line.receive(flight.bytes, at: room.now) }
         guard case .forward(let byteCount, _, let talker) = room.receive(flight.bytes, from: line.member.endpoint)
         else { return }
-        if RelayRoom.isMedia(flight.bytes) { forwardedCount += 1 }
+        if RelayHarness.isMedia(flight.bytes) { forwardedCount += 1 }
         for (index, line) in lines.enumerated() where line.member.number != talker {
             send(Array(flight.bytes[..<byteCount]), down: index)
         }
@@ -96,7 +98,7 @@ final class StationRoom {
 /// A station, and the line to its relay.
 final class StationLine {
     let member: SimulatedMember
-    var station: RTPSession
+    var rtpSession: RTPSession
     var isTalking = false
     var delay = Duration.milliseconds(20)
     /// Of media only.
@@ -116,7 +118,7 @@ final class StationLine {
     init(_ keys: ChannelKeys, _ role: Role, _ number: Int) {
         member = SimulatedMember(keys, role, at: .host(number))
         dice = SeededRandom(seed: UInt64(number))
-        station = RTPSession(
+        rtpSession = RTPSession(
             identity: Identity(ssrc: member.ssrc, seed: UInt64(number)),
             configuration: RTPSessionConfiguration(remotes: [Self.relay]), at: .start)
     }
@@ -125,15 +127,15 @@ final class StationLine {
         let payload =
             [31 << 3] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: spokenCount >> $0) }
             + [UInt8](repeating: 0xAA, count: 60)
-        station.send(payload.span, at: position, startsTalkspurt: spokenCount == 0, now: now)
+        rtpSession.send(payload.span, at: position, startsTalkspurt: spokenCount == 0, now: now)
         position += FrameCount(960)
         spokenCount += 1
     }
 
     func receive(_ datagram: [UInt8], at now: Instant) {
-        guard !RelayRoom.isMedia(datagram) else {
+        guard !RelayHarness.isMedia(datagram) else {
             receivedCount += 1
-            if case .media(let packet) = station.receive(datagram.span, from: Self.relay, at: now) {
+            if case .media(let packet) = rtpSession.receive(datagram.span, from: Self.relay, at: now) {
                 let start = packet.description.offset
                 let number = (1...4).reduce(0) { $0 << 8 | Int(datagram[start + $1]) }
                 heard[packet.ssrc, default: []].insert(number)
@@ -148,13 +150,13 @@ final class StationLine {
         var bytes = datagram
         var span = bytes.mutableSpan
         switch try? member.opener!.open(&span) {
-        case .report(let range)?: _ = station.receive(bytes.span.extracting(range), from: Self.relay, at: now)
+        case .report(let range)?: _ = rtpSession.receive(bytes.span.extracting(range), from: Self.relay, at: now)
         case .renewed(_, let receipt, _)?: member.receipt = receipt
         default: return
         }
     }
 }
 
-extension RelayRoom {
+extension RelayHarness {
     static func isMedia(_ datagram: [UInt8]) -> Bool { (128...191).contains(datagram[0]) }
 }
