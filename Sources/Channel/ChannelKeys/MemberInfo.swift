@@ -4,7 +4,7 @@ public import TenfourPackets
 /// A member's name, microphone and SSRC, as it tells them to the other members of a channel.
 ///
 /// It is sent as `SealedMemberInfo`, encrypted with a key that only members have: relays forward it and cannot read it. The wire
-/// format is in Protocol/06-control.md, section "Who is there".
+/// format is in Protocol/06-control.md, section "Roster".
 public struct MemberInfo: Hashable, Sendable {
     /// Fit to be shown, at most 64 bytes of UTF-8. Empty where the member keeps its name back.
     public let name: String
