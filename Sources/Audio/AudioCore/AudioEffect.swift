@@ -1,25 +1,24 @@
-/// What changes sound on its way: time and pitch, volume, equaliser. It takes blocks of LPCM and gives blocks of LPCM.
+/// An effect on LPCM audio, such as time and pitch, volume or an equaliser. Processes it block by block.
 ///
-/// One thread at a time.
+/// For one thread at a time.
 public protocol AudioEffect: ~Copyable {
-    /// Of what it takes and of what it gives.
+    /// The format of input and output.
     var format: LPCMFormat { get }
 
-    /// Takes frames of `input` from the front, no more than it needs, and fills `output` from the front, both interleaved;
-    /// returns how many frames of each. Fewer are produced than `output` has room for only when all of `input` is consumed.
+    /// Consumes frames from the front of `input`, no more than needed, and fills `output` from the front, both
+    /// interleaved. Returns both numbers of frames. `output` is left partly empty only if all of `input` was consumed.
     mutating func process(_ input: Span<Float>, into output: inout MutableSpan<Float>) -> EffectProgress
 
-    /// There is no more input: gives what it still holds. Zero when that was all; then it can begin anew.
+    /// Writes the frames that it still holds after the last input. Zero when none is left; it can then be used anew.
     mutating func finish(into output: inout MutableSpan<Float>) -> FrameCount
 
-    /// Forgets what it holds, as for a seek. Settings stay.
+    /// Drops buffered audio, as for a seek. Settings stay.
     mutating func clear()
 
-    /// How many frames of what was taken lie behind the place from which the next frame of output comes. What it was given in
-    /// all, less this, is the position in its input.
+    /// Input frames consumed minus the input position of the next output frame.
     var latency: Double { get }
 
-    /// How many frames of input pass in a frame of output, on the average.
+    /// Mean input frames per output frame.
     var rate: Double { get }
 }
 
@@ -29,7 +28,7 @@ extension AudioEffect where Self: ~Copyable {
     public mutating func finish(into output: inout MutableSpan<Float>) -> FrameCount { .zero }
 }
 
-/// How far one call of an effect came.
+/// The frames consumed and produced by one call.
 public struct EffectProgress: Hashable, BitwiseCopyable, Sendable {
     public var consumed: FrameCount
     public var produced: FrameCount

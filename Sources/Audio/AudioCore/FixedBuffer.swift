@@ -1,4 +1,4 @@
-/// Memory of a fixed size, taken once and given back with its owner: what a thread that must not allocate works in.
+/// A buffer of fixed size, allocated once and freed with its owner, for threads that must not allocate.
 @safe
 public struct FixedBuffer<Element: BitwiseCopyable>: ~Copyable {
     @usableFromInline let base: UnsafeMutablePointer<Element>
@@ -26,14 +26,14 @@ public struct FixedBuffer<Element: BitwiseCopyable>: ~Copyable {
         }
     }
 
-    /// All of it, to read.
+    /// All elements, for reading.
     @inlinable
     public var span: Span<Element> {
         @_lifetime(borrow self)
         get { unsafe _overrideLifetime(Span(_unsafeStart: base, count: count), borrowing: self) }
     }
 
-    /// A part of it, to read.
+    /// Some elements, for reading.
     @inlinable @_lifetime(borrow self)
     public func span(in range: Range<Int>) -> Span<Element> {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "range out of bounds")
@@ -41,7 +41,7 @@ public struct FixedBuffer<Element: BitwiseCopyable>: ~Copyable {
             Span(_unsafeStart: base + range.lowerBound, count: range.count), borrowing: self)
     }
 
-    /// A part of it, to write.
+    /// Some elements, for writing.
     @inlinable @_lifetime(&self)
     public mutating func mutableSpan(in range: Range<Int>) -> MutableSpan<Element> {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "range out of bounds")
@@ -49,7 +49,7 @@ public struct FixedBuffer<Element: BitwiseCopyable>: ~Copyable {
             MutableSpan(_unsafeStart: base + range.lowerBound, count: range.count), mutating: &self)
     }
 
-    /// All of it, to write.
+    /// All elements, for writing.
     @inlinable
     public var mutableSpan: MutableSpan<Element> {
         @_lifetime(&self)

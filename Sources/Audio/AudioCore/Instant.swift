@@ -1,6 +1,6 @@
-/// A moment on the monotonic clock. What it counts from is the caller's: the boot for libuv and ALSA, `start` in a test.
+/// A moment on a monotonic clock. The origin is the caller's: boot for libuv and ALSA, `start` in tests.
 public struct Instant: Hashable, Comparable, BitwiseCopyable, Sendable {
-    /// Since `start`. 64 bits of nanoseconds last 292 years.
+    /// Nanoseconds since `start`. 64 bits last 292 years.
     public var nanoseconds: Int64
 
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
@@ -18,7 +18,7 @@ public struct Instant: Hashable, Comparable, BitwiseCopyable, Sendable {
         Self(nanoseconds: instant.nanoseconds &- nanoseconds(in: duration))
     }
 
-    /// How long `later` comes after `earlier`; negative when it comes before.
+    /// The time from `earlier` to `later`, negative if reversed.
     public static func - (later: Self, earlier: Self) -> Duration {
         .nanoseconds(later.nanoseconds &- earlier.nanoseconds)
     }

@@ -1,4 +1,4 @@
-/// Linear PCM as it flows between modules: interleaved 32-bit floats, full scale at ±1.
+/// The format of linear PCM between modules: interleaved 32-bit floats, full scale at ±1.
 public struct LPCMFormat: Hashable, BitwiseCopyable, Sendable {
     public var rate: SampleRate
     /// 1 or more.

@@ -1,20 +1,20 @@
 import Glibc
 
-/// How loud sound is, in decibels below full scale (dBFS): 0 is a full-scale square wave, `floor` is silence.
+/// An audio level in decibels below full scale (dBFS): 0 is a full-scale square wave, `floor` is silence.
 public struct Level: Hashable, Comparable, BitwiseCopyable, Sendable {
     public var decibels: Float
 
     public init(decibels: Float) { self.decibels = max(decibels, Self.floor.decibels) }
 
-    /// The root mean square of `samples`, ±1 being full scale. No samples are silence.
+    /// The root mean square of `samples`, full scale at ±1. An empty span is silence.
     public init(rootMeanSquareOf samples: Span<Float>) { self.init(meanSquare: meanSquare(of: samples)) }
 
-    /// Of a mean square, 0…1.
+    /// Converts a mean square, 0…1.
     public init(meanSquare: Float) {
         self.init(decibels: meanSquare > 0 ? 10 * log10(meanSquare) : -.infinity)
     }
 
-    /// −100 dBFS, below the noise of 16-bit sound.
+    /// −100 dBFS, below the quantisation noise of 16 bits.
     public static let floor = Level(unchecked: -100)
 
     private init(unchecked decibels: Float) { self.decibels = decibels }
@@ -22,10 +22,10 @@ public struct Level: Hashable, Comparable, BitwiseCopyable, Sendable {
     public static func < (left: Self, right: Self) -> Bool { left.decibels < right.decibels }
 }
 
-/// The mean of the squares of `samples`: 0…1 where ±1 is full scale, 0 where there are none. May be called on an audio thread.
+/// Returns the mean square of `samples`: 0…1 for full scale at ±1, 0 for none. May be called on an audio thread.
 @_noAllocation @_noLocks
 public func meanSquare(of samples: Span<Float>) -> Float {
-    // Eight sums that do not wait for each other, where one would wait for every addition before it.
+    // Eight independent sums, since each addition to a single one would wait for the one before.
     var sums = SIMD8<Float>.zero
     var start = 0
     while start + 8 <= samples.count {

@@ -1,2 +1,2 @@
-// The words every other module speaks: frames, rates, instants, levels, and the seams sound passes through.
-// This module never knows the bytes of a protocol, a device, a thread or a clock.
+// Basic types for all modules: frames, rates, instants, levels, and the protocols of sources, sinks and effects. This
+// module knows no protocol bytes, devices, threads or clocks.

@@ -1,10 +1,9 @@
-/// Where one coded packet lies in a run of bytes and how much sound it holds, as in Core Audio's
-/// `AudioStreamPacketDescription`.
+/// The offset, size and duration of one coded packet, as in Core Audio's `AudioStreamPacketDescription`.
 public struct PacketDescription: Hashable, BitwiseCopyable, Sendable {
-    /// From the beginning of the bytes.
+    /// In bytes from the start of the resource.
     public var offset: Int
     public var byteCount: Int
-    /// At 48 000 Hz where no other rate is said.
+    /// At 48 000 Hz unless stated otherwise.
     public var frameCount: FrameCount
 
     @inlinable public init(offset: Int, byteCount: Int, frameCount: FrameCount) {

@@ -1,4 +1,4 @@
-/// How many frames pass in a second.
+/// A sample rate.
 public struct SampleRate: Hashable, BitwiseCopyable, Sendable {
     /// In hertz, above zero.
     public let hertz: Int
@@ -8,9 +8,10 @@ public struct SampleRate: Hashable, BitwiseCopyable, Sendable {
         self.hertz = hertz
     }
 
-    /// What recordings have, in hertz; what claims another is damaged.
+    /// The plausible rates of recordings, in hertz. A file that states another is damaged.
     public static let recorded = 1_000...768_000
 
-    /// 48 000 Hz: the clock of Opus in RTP whatever the sound's own rate (RFC 7587 section 4.1), and ours inside.
+    /// 48 000 Hz: the RTP clock rate of Opus whatever the audio's own rate (RFC 7587 section 4.1), and the internal
+    /// rate.
     @inlinable public static var opus: Self { Self(hertz: 48_000) }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Why a file or pipe gives or takes no sound.
+/// The reason why a file or pipe cannot be read or written.
 public struct AudioFileError: Error, Hashable, Sendable {
     /// The path as it was given, "standard input" or "standard output".
     public var name: String
@@ -12,26 +12,26 @@ public struct AudioFileError: Error, Hashable, Sendable {
         case notPermitted
         case isDirectory
         case isEmpty
-        /// Neither libsndfile nor we can read it; in libsndfile's words or ours.
+        /// Not an audio file; in libsndfile's words or ours.
         case isNotSound(String)
-        /// libsndfile, which is opened by the first file that needs it, is not on this machine; in the system's words.
+        /// libsndfile, loaded for the first file that needs it, is not installed; in the system's words.
         case libraryIsMissing(String)
-        /// Allowed are `AudioFileReader.channelCounts`.
+        /// Supported are `AudioFileReader.channelCounts`.
         case unsupportedChannelCount(Int)
-        /// Allowed are `AudioFileReader.rates`.
+        /// Supported are `AudioFileReader.rates`.
         case unsupportedRate(Int)
-        /// WAV has no name for these samples.
+        /// WAV cannot store these samples.
         case unsupportedCoding(SampleCoding)
-        /// The ending of the file's name says another format than WAV, which is all that is written.
+        /// The file's extension is that of another format than WAV, the only one written.
         case namedAsAnother(String)
         case diskIsFull
-        /// A WAV file counts its bytes in 32 bits.
+        /// WAV sizes have 32 bits.
         case isTooLong
-        /// The program that a pipe led to has ended. Arrives only where SIGPIPE is ignored.
+        /// The program that read the pipe has ended. Reported only if SIGPIPE is ignored.
         case readerIsGone
-        /// The program that a pipe leads to, or the terminal, takes nothing, and was given up.
+        /// The program or terminal that reads the pipe has stopped reading.
         case readerIsStuck
-        /// Another error number of a C function.
+        /// Another error of a C function.
         case failed(call: String, code: Int32)
     }
 
@@ -40,7 +40,7 @@ public struct AudioFileError: Error, Hashable, Sendable {
         self.name = name
     }
 
-    /// Of `errno` after `call`.
+    /// Converts `errno` after `call`.
     internal init(errno code: Int32, in call: String, name: String, isWriting: Bool = false) {
         self.name = name
         reason =
@@ -57,7 +57,7 @@ public struct AudioFileError: Error, Hashable, Sendable {
 }
 
 extension AudioFileError: CustomStringConvertible {
-    /// One sentence with the remedy, to be shown to a person.
+    /// One sentence for people, with the remedy.
     public var description: String {
         switch reason {
         case .notFound: "\(name) does not exist; check the spelling, or give - for standard input."

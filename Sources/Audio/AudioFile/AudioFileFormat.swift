@@ -1,15 +1,15 @@
-/// What the first bytes of a file say it is.
+/// The kind of an audio file, recognised by its first bytes.
 internal enum AudioFileFormat {
-    /// WAV, or RF64, its form beyond 4 GiB: samples behind a short header, which can be read from a pipe as they come.
+    /// WAV, or RF64 beyond 4 GiB: samples after a short header, readable from a pipe as they arrive.
     case wav
-    /// What libsndfile reads.
+    /// Another format that libsndfile reads.
     case other
 
-    /// So many bytes are enough to tell.
-    static let peekedByteCount = 12
+    /// The number of bytes needed to recognise a format.
+    static let sniffedByteCount = 12
 
-    /// nil for what has no header that we know: raw samples, if anything.
-    init?(_ start: [UInt8]) {
+    /// Returns nil for an unknown header: raw samples, if anything.
+    init?(sniffing start: [UInt8]) {
         func has(_ text: StaticString, at offset: Int = 0) -> Bool {
             text.withUTF8Buffer { text in unsafe start.dropFirst(offset).starts(with: text) }
         }

@@ -2,37 +2,38 @@ private import CSndFile
 internal import Glibc
 public import TenfourAudioCore
 
-/// Sound from a file, a pipe or standard input, in its own rate and channels.
+/// Reads audio from a file, a pipe or standard input, at its own rate and channel count.
 ///
-/// Files are read by libsndfile (`sf_open_fd`, `sf_readf_float`): WAV, AIFF, FLAC, Ogg, MP3 and more. From a pipe, WAV and raw
-/// samples are played as they come; other formats are first read to their end. Belongs to one thread at a time. Waits for
-/// the disk or the pipe, so not an audio thread; after `init` it allocates nothing of its own.
+/// Files are read by libsndfile (`sf_open_fd`, `sf_readf_float`): WAV, AIFF, FLAC, Ogg, MP3 and more. From a pipe, WAV
+/// and raw samples are read as they arrive; other formats are first read to their end. For one thread at a time. Blocks
+/// on the disk or the pipe, so not for an audio thread; allocates nothing of its own after `init`.
 @safe
 public struct AudioFileReader: ~Copyable, AudioSource, @unchecked Sendable {
     public let format: LPCMFormat
 
-    /// At `format`'s rate; nil where a stream does not know.
+    /// At `format`'s rate; nil if a stream does not state it.
     public let frameCount: FrameCount?
 
-    /// What is taken as a sensible file.
+    /// The supported channel counts.
     public static let channelCounts = 1...8
-    /// In hertz.
+    /// The supported rates, in hertz.
     public static let rates = SampleRate.recorded
 
-    /// One of the two is there.
+    /// libsndfile's handle; nil for a stream. Exactly one of `file` and `stream` is set.
     private let file: OpaquePointer?
     private var stream: LPCMInput?
     private let name: String
-    /// To be closed at the end.
+    /// The descriptor to be closed at the end.
     private let owned: Int32?
 
-    /// `-` is standard input. A file or pipe without a header that is known is refused unless `rawFormat` says how to take it.
+    /// Opens a file or pipe; `-` is standard input. Without a known header it is refused, unless `rawFormat` states the
+    /// format of its samples.
     public init(path: String, rawFormat: RawFormat? = nil) throws(AudioFileError) {
         self.init(try OpenedAudio(path: path, rawFormat: rawFormat))
     }
 
-    /// An open file or pipe, which stays the caller's to close. What has no header is taken as `rawFormat`. `name` is for
-    /// errors.
+    /// Reads an open file or pipe, which the caller closes. Without a known header its samples have `rawFormat`. `name`
+    /// is for error messages.
     public init(
         fileDescriptor: Int32, name: String, rawFormat: RawFormat = RawFormat()
     ) throws(AudioFileError) {
@@ -60,7 +61,7 @@ public struct AudioFileReader: ~Copyable, AudioSource, @unchecked Sendable {
             unsafe sndfile.sf_readf_float(file, $0.baseAddress, sf_count_t(wanted))
         }
         let frames = min(max(Int(result), 0), wanted)
-        // Other damage is where the sound ends: a cut file plays as far as it goes.
+        // Any other error ends the audio: a truncated file plays as far as it goes.
         if frames == 0, wanted > 0, unsafe sndfile.sf_error(file) == Int32(SF_ERR_SYSTEM) {
             throw AudioFileError(errno: errno, in: "sf_readf_float", name: name)
         }

@@ -1,42 +1,41 @@
 internal import Glibc
 public import TenfourAudioCore
 
-/// Sound into a file, a pipe or standard output.
+/// Writes audio to a file, a pipe or standard output.
 ///
-/// After every `write` the header of a WAV file is true, so that what is there plays even if the process is killed; through a
-/// pipe the header says that the length is unknown. Belongs to one thread at a time. Waits for the disk or the pipe, so not
-/// an audio thread; after `init` it allocates nothing but what marks take.
+/// The header of a WAV file is valid after every `write`, so that the file plays even if the process is killed; through
+/// a pipe the header states an unknown length. For one thread at a time. Blocks on the disk or the pipe, so not for an
+/// audio thread; after `init` it allocates only for marks.
 public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
     public let format: LPCMFormat
 
-    /// How much has been written, at `format`'s rate.
+    /// Frames written, at `format`'s rate.
     public private(set) var frameCount = FrameCount.zero
 
-    /// What of it is marked in a WAV file that can be written back and forth; elsewhere it is forgotten. They are written at the
-    /// end: the file of a program that was killed has none.
+    /// The marked ranges, written at the end of a WAV file that supports seeking, and ignored otherwise. The file of a
+    /// killed program has none.
     public var marks = WAVMarks()
 
     private var output: LPCMOutput
-    /// Whether the descriptor is ours to close.
+    /// Whether this closes the descriptor.
     private let isOwned: Bool
     private var isClosed = false
-    /// Of a file that is not to stay without sound.
+    /// The path of a new file that is removed if no audio is written.
     private let newPath: String?
 
-    public enum AudioFileFormat: Hashable, Sendable {
+    public enum Container: Hashable, Sendable {
         case wav
         /// Samples without a header.
         case raw
     }
 
-    /// Makes the file, or empties the one that is there. `-` is standard output. Unless said otherwise a file is WAV and
-    /// standard output is raw.
+    /// Creates or truncates the file. `-` is standard output. Default: WAV for a file, raw for standard output.
     ///
-    /// Where it `beginsWithSound`, a file that is there stays as it is until the first sound is written, and one that was
-    /// made does not stay when none ever is.
+    /// With `createsOnFirstWrite` an existing file stays unchanged until the first `write`, and a new one is removed if
+    /// none follows.
     public init(
-        path: String, format: LPCMFormat, coding: SampleCoding = .signed16, container: AudioFileFormat? = nil,
-        beginsWithSound: Bool = false
+        path: String, format: LPCMFormat, coding: SampleCoding = .signed16, container: Container? = nil,
+        createsOnFirstWrite: Bool = false
     ) throws(AudioFileError) {
         let isStandardOutput = path == "-"
         let container = container ?? (isStandardOutput ? .raw : .wav)
@@ -48,7 +47,7 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
             isStandardOutput ? Descriptor(number: STDOUT_FILENO, name: name) : try Descriptor(writing: path)
         var output = LPCMOutput(descriptor, rawFormat, container, replaces: !isStandardOutput)
         do throws(AudioFileError) {
-            if !beginsWithSound { try output.begin() }
+            if !createsOnFirstWrite { try output.begin() }
         } catch {
             if !isStandardOutput { Glibc.close(descriptor.number) }
             throw error
@@ -56,13 +55,13 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
         self.output = output
         self.format = format
         isOwned = !isStandardOutput
-        newPath = isNew && beginsWithSound ? path : nil
+        newPath = isNew && createsOnFirstWrite ? path : nil
     }
 
-    /// An open file or pipe, which stays the caller's to close. `name` is for errors.
+    /// Writes to an open file or pipe, which the caller closes. `name` is for error messages.
     public init(
         fileDescriptor: Int32, name: String, format: LPCMFormat, coding: SampleCoding = .signed16,
-        container: AudioFileFormat = .raw
+        container: Container = .raw
     ) throws(AudioFileError) {
         let rawFormat = RawFormat(coding: coding, format: format)
         try LPCMOutput.check(rawFormat, container, for: name)
@@ -74,7 +73,7 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
         newPath = nil
     }
 
-    /// Does as `close` does; what goes wrong then is not said.
+    /// Closes the file like `close`, but ignores errors.
     deinit {
         guard !isClosed else { return }
         try? end()
@@ -83,14 +82,15 @@ public struct AudioFileWriter: ~Copyable, AudioSink, Sendable {
 
     public mutating func write(_ samples: Span<Float>) throws(AudioFileError) { try write(samples, unless: { false }) }
 
-    /// The same, but throws `.readerIsStuck` where a pipe takes nothing for a second while there `isHopeless`.
-    public mutating func write(_ samples: Span<Float>, unless isHopeless: () -> Bool) throws(AudioFileError) {
+    /// Like `write`, but throws `.readerIsStuck` if a pipe accepts nothing for one second and `isAbandoned` returns
+    /// true.
+    public mutating func write(_ samples: Span<Float>, unless isAbandoned: () -> Bool) throws(AudioFileError) {
         precondition(!isClosed, "the file has been closed")
-        try output.write(samples, unless: isHopeless)
+        try output.write(samples, unless: isAbandoned)
         frameCount += FrameCount(samples.count / format.channelCount)
     }
 
-    /// Ends the file. Some disks say only here that they are full. A second call does nothing.
+    /// Ends the file. Some disks report only here that they are full. A second call does nothing.
     public mutating func close() throws(AudioFileError) {
         guard !isClosed else { return }
         isClosed = true

@@ -1,36 +1,36 @@
 internal import Glibc
 
-/// A file descriptor: the bytes of a file or pipe, all or none. Waits for them; interruptions are not shown.
+/// A file descriptor that reads and writes all bytes or fails. Blocks; retries after EINTR.
 internal struct Descriptor {
     let number: Int32
     let name: String
 
     /// In milliseconds.
-    private static let patience: Int32 = 1_000
+    private static let pollTimeout: Int32 = 1_000
 
     init(number: Int32, name: String) {
         self.number = number
         self.name = name
     }
 
-    /// What is written at once, at the most: a pipe that is ready takes so much without waiting (`PIPE_BUF`).
+    /// The most bytes per `write`: a pipe that is ready accepts this many without blocking (`PIPE_BUF`).
     static let pieceByteCount = 4_096
 
-    /// Opens the file at `path` to be written, and makes it where there is none.
+    /// Opens the file at `path` for writing, or creates it.
     init(writing path: String) throws(AudioFileError) {
         number = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
         name = path
         guard number >= 0 else { throw AudioFileError(errno: errno, in: "open", name: path, isWriting: true) }
     }
 
-    /// Empties a file; a device or a pipe has nothing to be emptied of.
+    /// Truncates a regular file; does nothing for a device or a pipe.
     func empty() throws(AudioFileError) {
         guard isRegularFile else { return }
         guard ftruncate(number, 0) == 0
         else { throw AudioFileError(errno: errno, in: "ftruncate", name: name, isWriting: true) }
     }
 
-    /// Fills `range` of `bytes` and returns how many there were: fewer only at the end.
+    /// Fills `bytes[range]` and returns the number of bytes: fewer only at the end.
     func read(into bytes: inout MutableSpan<UInt8>, _ range: Range<Int>) throws(AudioFileError) -> Int {
         precondition(range.upperBound <= bytes.count, "the bytes do not fit")
         var place = range.lowerBound
@@ -44,7 +44,7 @@ internal struct Descriptor {
         return place - range.lowerBound
     }
 
-    /// As many as there are, up to `count`.
+    /// Reads `count` bytes, fewer at the end.
     func read(_ count: Int) throws(AudioFileError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var span = bytes.mutableSpan
@@ -53,12 +53,13 @@ internal struct Descriptor {
         return bytes
     }
 
-    /// Writes the first `count` of `bytes`. A reader who takes nothing for a second is given up where `isHopeless`.
-    func write(_ count: Int, of bytes: Span<UInt8>, unless isHopeless: () -> Bool = { false }) throws(AudioFileError) {
+    /// Writes the first `count` of `bytes`. Throws if the reader accepts nothing for one second and `isAbandoned`
+    /// returns true.
+    func write(_ count: Int, of bytes: Span<UInt8>, unless isAbandoned: () -> Bool = { false }) throws(AudioFileError) {
         precondition(count <= bytes.count, "there are not so many bytes")
         var done = 0
         while done < count {
-            try waitForReader(unless: isHopeless)
+            try waitForReader(unless: isAbandoned)
             let result = unsafe bytes.withUnsafeBytes {
                 unsafe Glibc.write(number, $0.baseAddress! + done, min(count - done, Self.pieceByteCount))
             }
@@ -66,26 +67,26 @@ internal struct Descriptor {
         }
     }
 
-    private func waitForReader(unless isHopeless: () -> Bool) throws(AudioFileError) {
+    private func waitForReader(unless isAbandoned: () -> Bool) throws(AudioFileError) {
         var state = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-        while unsafe poll(&state, 1, Self.patience) == 0 {
-            if isHopeless() { throw AudioFileError(.readerIsStuck, name: name) }
+        while unsafe poll(&state, 1, Self.pollTimeout) == 0 {
+            if isAbandoned() { throw AudioFileError(.readerIsStuck, name: name) }
         }
     }
 
-    /// Returns when the call is worth another try.
+    /// Returns if the call should be retried.
     private func waitAfterFailure(of call: String, for events: Int32) throws(AudioFileError) {
         switch errno {
         case EINTR: return
         case EAGAIN:
-            // Someone else's pipe may be set not to wait.
+            // A pipe from another program may be non-blocking.
             var state = pollfd(fd: number, events: Int16(events), revents: 0)
             _ = unsafe poll(&state, 1, -1)
         case let code: throw AudioFileError(errno: code, in: call, name: name, isWriting: events == POLLOUT)
         }
     }
 
-    /// Closes it and says what the last bytes came to.
+    /// Closes it. Throws if the last bytes could not be written.
     func close() throws(AudioFileError) {
         guard Glibc.close(number) == 0
         else { throw AudioFileError(errno: errno, in: "close", name: name, isWriting: true) }

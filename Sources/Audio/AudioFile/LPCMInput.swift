@@ -1,22 +1,22 @@
 internal import TenfourAudioCore
 
-/// Samples as they come through a pipe. Never reads a byte more than it is asked for, so that live sound is not late.
+/// Reads samples from a pipe. Never reads ahead, so that live audio is not delayed.
 internal struct LPCMInput {
     let descriptor: Descriptor
     let format: RawFormat
-    /// Bytes already taken from the pipe, to look for a header, that were samples.
-    private var peeked: [UInt8]
-    /// nil where the header does not know or there is none.
+    /// Bytes of samples that were read to look for a header.
+    private var sniffed: [UInt8]
+    /// nil if the header does not state it or there is none.
     private var remainingByteCount: Int?
 
-    init(_ descriptor: Descriptor, _ format: RawFormat, after peeked: [UInt8] = [], byteCount: Int? = nil) {
+    init(_ descriptor: Descriptor, _ format: RawFormat, after sniffed: [UInt8] = [], byteCount: Int? = nil) {
         self.descriptor = descriptor
         self.format = format
-        self.peeked = peeked
+        self.sniffed = sniffed
         remainingByteCount = byteCount
     }
 
-    /// Fills `samples` and returns how many frames there were: fewer only at the end. Half a frame at the end is dropped.
+    /// Fills `samples` and returns the number of frames: fewer only at the end. An incomplete last frame is dropped.
     mutating func read(into samples: inout MutableSpan<Float>) throws(AudioFileError) -> Int {
         var chunk = InlineArray<4_096, UInt8>(repeating: 0)
         let frameByteCount = format.frameByteCount
@@ -41,10 +41,10 @@ internal struct LPCMInput {
     private mutating func read(_ asked: Int, into bytes: inout MutableSpan<UInt8>) throws(AudioFileError) -> Int {
         let allowed = min(asked, remainingByteCount ?? asked)
         var got = 0
-        if !peeked.isEmpty {
-            got = min(peeked.count, allowed)
-            for index in 0..<got { bytes[index] = peeked[index] }
-            peeked.removeFirst(got)
+        if !sniffed.isEmpty {
+            got = min(sniffed.count, allowed)
+            for index in 0..<got { bytes[index] = sniffed[index] }
+            sniffed.removeFirst(got)
         }
         if got < allowed {
             got += try descriptor.read(into: &bytes, got..<allowed)

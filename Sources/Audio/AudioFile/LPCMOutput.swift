@@ -1,41 +1,41 @@
 internal import Glibc
 internal import TenfourAudioCore
 
-/// Samples on their way into a descriptor, behind a WAV header or none.
+/// Writes samples to a descriptor, after a WAV header or none.
 internal struct LPCMOutput {
     let descriptor: Descriptor
     let format: RawFormat
     /// nil for raw samples.
     private var header: WAVHeader?
-    /// Where the header is to be written again; nil where it cannot be.
+    /// The offset at which the header is rewritten; nil if that is impossible.
     private let headerOffset: off_t?
-    /// Whether what is in the file makes way for it.
+    /// Whether the file is truncated first.
     private let replaces: Bool
     private(set) var hasBegun = false
 
     init(
-        _ descriptor: Descriptor, _ format: RawFormat, _ container: AudioFileWriter.AudioFileFormat, replaces: Bool = false
+        _ descriptor: Descriptor, _ format: RawFormat, _ container: AudioFileWriter.Container, replaces: Bool = false
     ) {
         self.replaces = replaces
         self.descriptor = descriptor
         self.format = format
-        // A file opened to be appended to takes everything at its end, wherever it is to go.
+        // With O_APPEND everything goes to the end of the file.
         let mayRewrite = descriptor.isRegularFile && fcntl(descriptor.number, F_GETFL) & O_APPEND == 0
         headerOffset = mayRewrite ? lseek(descriptor.number, 0, SEEK_CUR) : nil
         if container == .wav { header = WAVHeader(format: format, byteCount: mayRewrite ? 0 : nil) }
     }
 
     /// Writes the header.
-    mutating func begin(unless isHopeless: () -> Bool = { false }) throws(AudioFileError) {
+    mutating func begin(unless isAbandoned: () -> Bool = { false }) throws(AudioFileError) {
         hasBegun = true
         if replaces { try descriptor.empty() }
         guard let bytes = header?.bytes else { return }
-        try descriptor.write(bytes.count, of: bytes.span, unless: isHopeless)
+        try descriptor.write(bytes.count, of: bytes.span, unless: isAbandoned)
     }
 
-    /// Throws for what no file, or no WAV file, can hold.
+    /// Throws for a format that no file, or no WAV file, can hold.
     static func check(
-        _ format: RawFormat, _ container: AudioFileWriter.AudioFileFormat, for name: String
+        _ format: RawFormat, _ container: AudioFileWriter.Container, for name: String
     ) throws(AudioFileError) {
         try format.format.check(for: name)
         guard container == .raw || WAVHeader.canHold(format.coding)
@@ -45,8 +45,8 @@ internal struct LPCMOutput {
         else { throw AudioFileError(.namedAsAnother(ending), name: name) }
     }
 
-    mutating func write(_ samples: Span<Float>, unless isHopeless: () -> Bool) throws(AudioFileError) {
-        if !hasBegun { try begin(unless: isHopeless) }
+    mutating func write(_ samples: Span<Float>, unless isAbandoned: () -> Bool) throws(AudioFileError) {
+        if !hasBegun { try begin(unless: isAbandoned) }
         let byteCount = samples.count * format.coding.byteCount
         if let length = header?.byteCount, length > WAVHeader.maximumByteCount - byteCount {
             throw AudioFileError(.isTooLong, name: descriptor.name)
@@ -59,14 +59,14 @@ internal struct LPCMOutput {
             for index in 0..<count {
                 format.coding.encode(samples[start + index], into: &bytes, at: index * format.coding.byteCount)
             }
-            try descriptor.write(count * format.coding.byteCount, of: bytes.span, unless: isHopeless)
+            try descriptor.write(count * format.coding.byteCount, of: bytes.span, unless: isAbandoned)
             start += count
         }
         header?.byteCount? += byteCount
         if let header { try rewrite(header) }
     }
 
-    /// Chunks begin at even places, should one follow. `marks` are written where the header can tell of them.
+    /// Pads the samples to an even size, and appends `marks` if the header can be rewritten.
     func end(_ marks: WAVMarks) throws(AudioFileError) {
         guard var header, let byteCount = header.byteCount else { return }
         var tail = [UInt8](repeating: 0, count: byteCount % 2)
@@ -91,7 +91,7 @@ internal struct LPCMOutput {
     }
 }
 
-/// Endings of names by which other programs would take a WAV file for what it is not.
+/// Extensions of other formats, by which other programs would misread a WAV file.
 private let otherFormats: Set = [
     "mp3", "mp4", "m4a", "aac", "flac", "ogg", "oga", "opus", "aif", "aiff", "caf", "wma", "webm",
 ]

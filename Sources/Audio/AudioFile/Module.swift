@@ -1,2 +1,2 @@
-// Sound in files and pipes: what libsndfile reads, WAV and raw LPCM on the way out and through pipes.
-// This module never converts rates or channels, and never knows where the sound goes.
+// Audio files and pipes: reading by libsndfile, writing WAV and raw LPCM, both through pipes too. This module converts
+// neither rates nor channels and does not know where the audio goes.

@@ -2,10 +2,10 @@ private import CSndFile
 internal import Glibc
 internal import TenfourAudioCore
 
-/// What was found behind a path or descriptor, and the way to read it: through libsndfile or as a stream.
+/// An opened file or stream: libsndfile's handle or an `LPCMInput`, and the format.
 @safe
 internal struct OpenedAudio {
-    /// Of libsndfile. nil for a stream.
+    /// libsndfile's handle; nil for a stream.
     var file: OpaquePointer?
     var stream: LPCMInput?
     var format: LPCMFormat
@@ -32,18 +32,18 @@ internal struct OpenedAudio {
         if owned == nil {
             owned = number
         } else {
-            // All of the pipe lies in a file now.
+            // The whole pipe was copied to a file.
             close(number)
         }
     }
 
-    /// The descriptor stays the caller's. Without a `rawFormat` there has to be a header.
+    /// Opens a descriptor, which the caller closes. Without a `rawFormat` a known header is required.
     init(_ descriptor: Descriptor, rawFormat: RawFormat?) throws(AudioFileError) {
         if let format = rawFormat?.format { try format.check(for: descriptor.name) }
         let isRegular = descriptor.isRegularFile
-        let start = try descriptor.read(AudioFileFormat.peekedByteCount)
+        let start = try descriptor.read(AudioFileFormat.sniffedByteCount)
         guard !start.isEmpty else { throw AudioFileError(.isEmpty, name: descriptor.name) }
-        let container = AudioFileFormat(start)
+        let container = AudioFileFormat(sniffing: start)
         if container == nil, let rawFormat {
             self.init(LPCMInput(descriptor, rawFormat, after: start))
         } else if isRegular {
@@ -64,20 +64,20 @@ internal struct OpenedAudio {
     }
 
     private init(pipe descriptor: Descriptor, after start: [UInt8]) throws(AudioFileError) {
-        let spool = try PipeBuffer(descriptor, after: start).descriptor
+        let pipeBuffer = try PipeBuffer(descriptor, after: start).descriptor
         do throws(AudioFileError) {
-            try self.init(library: spool)
+            try self.init(library: pipeBuffer)
         } catch {
-            close(spool.number)
+            close(pipeBuffer.number)
             throw error
         }
-        owned = spool.number
+        owned = pipeBuffer.number
     }
 
     private init(library descriptor: Descriptor) throws(AudioFileError) {
-        try needSndFile(for: descriptor.name)
+        try loadSndFile(for: descriptor.name)
         var info = SF_INFO()
-        // Told to leave a descriptor open, libsndfile 1.2.0 closes it all the same when it cannot read it: it gets its own.
+        // Despite SF_FALSE, libsndfile 1.2.0 closes a descriptor that it cannot read, so it gets a duplicate.
         let copy = fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw AudioFileError(errno: errno, in: "fcntl", name: descriptor.name) }
         guard let file = unsafe sndfile.sf_open_fd(copy, Int32(SFM_READ), &info, Int32(SF_TRUE)) else {
@@ -99,7 +99,7 @@ internal struct OpenedAudio {
 }
 
 extension LPCMFormat {
-    /// Throws for what no sensible file has.
+    /// Throws if the channel count or rate is not supported.
     internal func check(for name: String) throws(AudioFileError) {
         try Self.check(channelCount: channelCount, hertz: rate.hertz, for: name)
     }

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// A file without a name that takes all of a pipe, for formats that libsndfile can only read by going back and forth.
+/// An unnamed file with the content of a pipe, for formats that libsndfile reads only with seeking.
 internal struct PipeBuffer {
-    /// To be closed by whoever takes it.
+    /// The caller closes it.
     let descriptor: Descriptor
 
-    /// Nobody sends a gigabyte of coded sound but by mistake, and an endless pipe would fill the disk.
+    /// Bounds the disk space that an endless pipe takes.
     private static let maximumByteCount = 1 << 30
 
-    /// Reads `pipe` to its end. `start` was read from it before.
+    /// Copies `pipe` to its end. `start` was read from it before.
     init(_ pipe: Descriptor, after start: [UInt8]) throws(AudioFileError) {
         let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         var path = Array("\(folder)/tenfour-XXXXXX".utf8CString)

@@ -1,11 +1,11 @@
 public import TenfourAudioCore
 
-/// How to take samples that come without a header.
+/// The format of samples without a header.
 public struct RawFormat: Hashable, Sendable {
     public var coding: SampleCoding
     public var format: LPCMFormat
 
-    /// `S16_LE`, 48 kHz, one channel unless said otherwise: what `arecord -t raw -f S16_LE -r 48000` gives.
+    /// Default: `S16_LE`, 48 kHz, mono, as `arecord -t raw -f S16_LE -r 48000` writes.
     public init(coding: SampleCoding = .signed16, format: LPCMFormat = .mono) {
         self.coding = coding
         self.format = format

@@ -1,9 +1,9 @@
-/// How one sample lies in bytes, by ALSA's names (`arecord -f`). Least significant byte first.
+/// The encoding of one sample, by ALSA's names (`arecord -f`). All are little-endian.
 public enum SampleCoding: String, Hashable, Sendable, CaseIterable {
     case unsigned8 = "U8"
     case signed8 = "S8"
     case signed16 = "S16_LE"
-    /// In the lower three of four bytes.
+    /// In the low three of four bytes.
     case signed24 = "S24_LE"
     case packedSigned24 = "S24_3LE"
     case signed32 = "S32_LE"
@@ -18,7 +18,7 @@ public enum SampleCoding: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Full scale is ±1; what is not a number is silence.
+    /// Decodes the sample at `offset`. Full scale is ±1; NaN and infinity become silence.
     internal func decode(_ bytes: Span<UInt8>, at offset: Int) -> Float {
         func integer(_ index: Int) -> Int32 { Int32(bytes[offset + index]) }
         switch self {
@@ -36,7 +36,7 @@ public enum SampleCoding: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What passes full scale is clipped, except in floats; what is not a number is silence.
+    /// Encodes a sample at `offset`. Values beyond full scale are clipped, except in floats; NaN becomes silence.
     internal func encode(_ sample: Float, into bytes: inout MutableSpan<UInt8>, at offset: Int) {
         let pattern: Int32
         switch self {

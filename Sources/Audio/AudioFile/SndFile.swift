@@ -1,11 +1,10 @@
 internal import CSndFile
 
-/// libsndfile's functions, once `needSndFile` has returned: before that it is a mistake of ours to look at them, and traps.
-/// Nothing changes them.
+/// libsndfile's functions. Traps before `loadSndFile` has returned. Nothing writes to this struct afterwards.
 nonisolated(unsafe) let sndfile = unsafe try! opened.get()
 
-/// Opens libsndfile, the first time, whichever thread that is on; never the audio thread. Throws where it is not on this machine.
-func needSndFile(for name: String) throws(AudioFileError) {
+/// Loads libsndfile on the first call, from any thread but the audio thread. Throws if it is not installed.
+func loadSndFile(for name: String) throws(AudioFileError) {
     do throws(MissingSndFile) { _ = unsafe try opened.get() } catch {
         throw AudioFileError(.libraryIsMissing(error.words), name: name)
     }
@@ -13,7 +12,7 @@ func needSndFile(for name: String) throws(AudioFileError) {
 
 private nonisolated(unsafe) let opened = Result { () throws(MissingSndFile) in try openSndFile("libsndfile.so.1") }
 
-/// In the words of `dlopen` or `dlsym`.
+/// The message of `dlopen` or `dlsym`.
 struct MissingSndFile: Error { var words: String }
 
 func openSndFile(_ file: String) throws(MissingSndFile) -> tenfour_sndfile {

@@ -1,11 +1,11 @@
 internal import TenfourAudioCore
 
-/// The part of a WAV file before its samples (Microsoft's Multimedia Programming Interface 1.0, RF64 by EBU Tech 3306).
+/// The header of a WAV file (Microsoft's Multimedia Programming Interface 1.0, RF64 by EBU Tech 3306).
 internal struct WAVHeader {
     var format: RawFormat
-    /// Of the samples; nil where the writer did not know when they would end.
+    /// The size of the samples; nil if the writer did not know it.
     var byteCount: Int?
-    /// Of the chunks behind them.
+    /// The size of the chunks after the samples.
     var chunkByteCount = 0
 
     // MARK: Reading
@@ -86,13 +86,13 @@ internal struct WAVHeader {
         self.byteCount = byteCount
     }
 
-    /// WAV has no such samples as S8, and takes S24_LE for something else.
+    /// WAV has no signed 8-bit samples, and would misread S24_LE.
     static func canHold(_ coding: SampleCoding) -> Bool { coding != .signed8 && coding != .signed24 }
 
-    /// The most that fits beside the header.
+    /// The most bytes of samples, since sizes have 32 bits.
     static let maximumByteCount = 0xFFFF_FFFF - 44
 
-    /// With an unknown `byteCount` both sizes are the largest, as ffmpeg does through a pipe.
+    /// With an unknown `byteCount` both sizes are the largest, as ffmpeg writes to a pipe.
     var bytes: InlineArray<44, UInt8> {
         InlineArray { index in
             switch index {

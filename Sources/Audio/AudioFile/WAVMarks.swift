@@ -1,23 +1,24 @@
 internal import Glibc
 public import TenfourAudioCore
 
-/// Stretches of a sound that are marked in its WAV file as `concealed`: lost on their way, and made up or silent.
+/// Ranges of a WAV file that are marked as `concealed`: lost in transit and concealed or silent.
 ///
-/// In the file they are cue points with a length and a label (`cue `, and `ltxt` and `labl` in a `LIST` of `adtl`: Microsoft's
-/// Multimedia Programming Interface 1.0), behind the samples. Editors show them as labelled regions, players pass over them.
+/// They are stored after the samples as cue points with length and label (`cue `, and `ltxt` and `labl` in a `LIST` of
+/// type `adtl`: Microsoft's Multimedia Programming Interface 1.0). Editors show them as labelled regions, players skip
+/// them. libsndfile writes cue points without lengths, so editors would show points.
 public struct WAVMarks: Equatable, Sendable {
-    /// In order, apart from each other.
+    /// In order and not adjacent.
     public private(set) var ranges: [Range<FrameCount>] = []
 
-    /// What is beyond so many is not marked: nobody could tell them apart.
+    /// The most ranges; later ones are dropped.
     private static let maximumCount = 65_536
     private static let label = "concealed"
-    /// Where no file of ours has more.
+    /// The most chunks to search; our files have fewer.
     private static let maximumChunkCount = 1_024
 
     public init() {}
 
-    /// Adds a stretch. It may lie before or within others, which is quick where those are the last ones.
+    /// Adds a range, merging overlaps. Fast if it overlaps only the last ranges.
     public mutating func add(_ range: Range<FrameCount>) {
         guard !range.isEmpty else { return }
         var (start, end) = (range.lowerBound, range.upperBound)
@@ -37,34 +38,38 @@ public struct WAVMarks: Equatable, Sendable {
 
     // MARK: Writing
 
-    /// The chunks behind `frameCount` frames of sound; empty where nothing is marked.
+    /// Returns the chunks to append after `frameCount` frames; empty without marks.
     func chunks(before frameCount: FrameCount) -> [UInt8] {
         let ranges = ranges.map { $0.clamped(to: .zero..<frameCount) }.filter { !$0.isEmpty }
         guard !ranges.isEmpty else { return [] }
-        var points = Self.little(ranges.count)
+        var points = Self.littleEndianBytes(ranges.count)
         var texts = Array("adtl".utf8)
         for (index, range) in ranges.enumerated() {
             let (start, length) = (range.lowerBound.rawValue, (range.upperBound - range.lowerBound).rawValue)
-            let id = Self.little(index + 1)
+            let id = Self.littleEndianBytes(index + 1)
             points +=
-                id + Self.little(start) + Array("data".utf8) + Self.little(0) + Self.little(0) + Self.little(start)
-            texts += Self.chunk("ltxt", id + Self.little(length) + Array("rgn ".utf8) + Self.little(0) + Self.little(0))
+                id + Self.littleEndianBytes(start) + Array("data".utf8) + Self.littleEndianBytes(0)
+                + Self.littleEndianBytes(0) + Self.littleEndianBytes(start)
+            texts += Self.chunk(
+                "ltxt",
+                id + Self.littleEndianBytes(length) + Array("rgn ".utf8) + Self.littleEndianBytes(0)
+                    + Self.littleEndianBytes(0))
             texts += Self.chunk("labl", id + Array(Self.label.utf8) + [0])
         }
         return Self.chunk("cue ", points) + Self.chunk("LIST", texts)
     }
 
     private static func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
-        Array(name.utf8) + little(body.count) + body + (body.count % 2 == 1 ? [0] : [])
+        Array(name.utf8) + littleEndianBytes(body.count) + body + (body.count % 2 == 1 ? [0] : [])
     }
 
-    private static func little(_ number: Int) -> [UInt8] {
+    private static func littleEndianBytes(_ number: Int) -> [UInt8] {
         (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
     // MARK: Reading
 
-    /// Those of the file at `path`; none where it cannot be read, or is no WAV file.
+    /// Reads the marks of the file at `path`; none if it cannot be read or is not a WAV file.
     public init(ofFileAt path: String) {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return }
@@ -84,13 +89,13 @@ public struct WAVMarks: Equatable, Sendable {
             }
             place += 8 + size + size % 2
         }
-        take(points, texts)
+        parse(points, texts)
     }
 
-    /// The body of a `cue ` chunk, and of an `adtl` list.
-    init(points: [UInt8], texts: [UInt8]) { take(points, texts) }
+    /// Parses the body of a `cue ` chunk and of an `adtl` list.
+    init(points: [UInt8], texts: [UInt8]) { parse(points, texts) }
 
-    private mutating func take(_ points: [UInt8], _ texts: [UInt8]) {
+    private mutating func parse(_ points: [UInt8], _ texts: [UInt8]) {
         var starts: [Int: Int] = [:]
         for place in stride(from: 4, through: points.count - 24, by: 24) {
             starts[Self.number(points, at: place)] = Self.number(points, at: place + 20)
@@ -120,7 +125,7 @@ public struct WAVMarks: Equatable, Sendable {
         return (0..<4).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) }
     }
 
-    /// As many as there are, up to what marks can take.
+    /// Reads up to `count` bytes, at most those of the largest list of marks.
     private static func read(_ count: Int, at offset: Int, of file: Int32) -> [UInt8] {
         let wanted = min(count, maximumCount * 64)
         return unsafe [UInt8](unsafeUninitializedCapacity: wanted) { room, count in

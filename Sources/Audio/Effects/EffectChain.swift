@@ -1,6 +1,7 @@
 public import TenfourAudioCore
 
-/// Two effects one after the other, which is an effect again: a chain of any length is made of these.
+/// A chain of two effects, itself an effect; nesting makes chains of any length. the other, which is an effect again: a
+/// chain of any length is made of these.
 ///
 ///     var chain = EffectChain(TimePitch(format: format), EffectChain(equalizer, volume))
 ///     chain.first.rate = 1.5
@@ -11,15 +12,15 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
 
     public var format: LPCMFormat { first.format }
     public var rate: Double { first.rate * second.rate }
-    public var latency: Double { first.latency + (Double(waiting.count) + second.latency) * first.rate }
+    public var latency: Double { first.latency + (Double(pending.count) + second.latency) * first.rate }
 
-    /// What the first has given and the second has not taken: frames.
-    private var waiting = 0..<0
+    /// Frames that the first effect produced and the second has not consumed.
+    private var pending = 0..<0
     private var between: FixedBuffer<Float>
 
     private static var block: Int { 256 }
 
-    /// Both have the same format.
+    /// Both effects must have the same format.
     public init(_ first: consuming First, _ second: consuming Second) {
         precondition(first.format == second.format, "effects of a chain have one format")
         between = FixedBuffer(repeating: 0, count: Self.block * first.format.channelCount)
@@ -47,34 +48,34 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
     }
 
     public mutating func clear() {
-        waiting = 0..<0
+        pending = 0..<0
         first.clear()
         second.clear()
     }
 
-    /// Fills `output` through the second with what the first gives for `more`, until there is no more.
+    /// Fills `output` through the second effect with what `more` gets from the first, until there is no more.
     private mutating func produce(
         into output: inout MutableSpan<Float>, _ more: (inout First, inout MutableSpan<Float>) -> FrameCount
     ) -> FrameCount {
         let channelCount = format.channelCount
         var produced = 0
         while produced * channelCount < output.count {
-            if waiting.isEmpty {
-                // No more than is wanted: what waits here is late to hear of a new setting.
+            if pending.isEmpty {
+                // No more than requested: buffered frames would delay a new setting.
                 let wanted = min(Self.block * channelCount, output.count - produced * channelCount)
-                waiting = 0..<Self.fill(&between, upTo: wanted, from: &first, more).rawValue
-                if waiting.isEmpty { break }
+                pending = 0..<Self.fill(&between, upTo: wanted, from: &first, more).rawValue
+                if pending.isEmpty { break }
             }
-            let samples = waiting.lowerBound * channelCount..<waiting.upperBound * channelCount
+            let samples = pending.lowerBound * channelCount..<pending.upperBound * channelCount
             var rest = output._mutatingExtracting(produced * channelCount..<output.count)
             let progress = Self.pass(between, samples, through: &second, into: &rest)
-            waiting = waiting.lowerBound + progress.consumed.rawValue..<waiting.upperBound
+            pending = pending.lowerBound + progress.consumed.rawValue..<pending.upperBound
             produced += progress.produced.rawValue
         }
         return FrameCount(produced)
     }
 
-    // Apart from `self`, whose parts would otherwise be taken for one.
+    // Static, so that the compiler sees accesses to different properties.
 
     private static func fill(
         _ between: inout FixedBuffer<Float>, upTo count: Int, from first: inout First,

@@ -1,9 +1,9 @@
 public import TenfourAudioCore
 
-/// An effect that gives a frame for each that it takes, and so can work in place: on an audio thread, too, since nothing of it
-/// allocates or waits.
+/// An effect with one output frame per input frame, which can work in place. Usable on an audio thread, since it
+/// neither allocates nor blocks.
 public protocol InPlaceEffect: AudioEffect, ~Copyable {
-    /// Changes the frames of `samples` (interleaved).
+    /// Processes `samples` (interleaved) in place.
     mutating func apply(to samples: inout MutableSpan<Float>)
 }
 

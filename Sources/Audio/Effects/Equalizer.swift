@@ -1,15 +1,15 @@
 public import TenfourAudioCore
 
-/// Makes some frequencies louder or softer: bands one after another, each a biquad.
+/// An equaliser: bands in series, each a biquad filter.
 ///
-/// One thread at a time, which may be an audio thread: after `init` nothing is allocated, and nothing waits.
+/// For one thread at a time, also an audio thread: after `init` it neither allocates nor blocks.
 public struct Equalizer: ~Copyable, InPlaceEffect, Sendable {
     public let format: LPCMFormat
     public let bandCount: Int
 
     private var bands: FixedBuffer<EqualizerBand>
     private var filters: FixedBuffer<Filter>
-    /// Of each band in turn, for each channel.
+    /// Filter states: of each band in turn, for each channel.
     private var memories: FixedBuffer<Memory>
 
     public init(format: LPCMFormat, bands: [EqualizerBand]) {
@@ -25,13 +25,13 @@ public struct Equalizer: ~Copyable, InPlaceEffect, Sendable {
         }
     }
 
-    /// The band at `index`, 0..<`bandCount`. A new one takes the old one's place within 10 ms, without a click.
+    /// The band at `index`, 0..<`bandCount`. A new value takes effect within 10 ms, without a click.
     public subscript(index: Int) -> EqualizerBand {
         get { bands[index] }
         set {
             precondition(index < bandCount, "the number of bands is fixed")
             bands[index] = newValue
-            filters[index].turn(to: Biquad(newValue, format.rate), within: max(format.rate.hertz / 100, 1))
+            filters[index].approach(Biquad(newValue, format.rate), within: max(format.rate.hertz / 100, 1))
         }
     }
 
@@ -57,7 +57,7 @@ public struct Equalizer: ~Copyable, InPlaceEffect, Sendable {
         for index in 0..<filters.count { filters[index].finish() }
     }
 
-    /// What a biquad keeps of what went through, in the transposed direct form II.
+    /// The state of a biquad in transposed direct form II.
     struct Memory: BitwiseCopyable, Sendable {
         private var first = 0.0
         private var second = 0.0
@@ -72,7 +72,7 @@ public struct Equalizer: ~Copyable, InPlaceEffect, Sendable {
         }
     }
 
-    /// A biquad on its way to another. What lies evenly between two stable ones is stable.
+    /// A biquad interpolated towards another one. An interpolation between two stable filters is stable.
     struct Filter: BitwiseCopyable, Sendable {
         private(set) var now: Biquad
         private var target: Biquad
@@ -84,7 +84,7 @@ public struct Equalizer: ~Copyable, InPlaceEffect, Sendable {
             target = now
         }
 
-        mutating func turn(to target: Biquad, within frames: Int) {
+        mutating func approach(_ target: Biquad, within frames: Int) {
             self.target = target
             framesLeft = frames
             let share = 1 / Double(frames)

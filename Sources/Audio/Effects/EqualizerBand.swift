@@ -1,21 +1,21 @@
 internal import Glibc
 internal import TenfourAudioCore
 
-/// What an equaliser does about one part of the frequencies.
+/// One band of an equaliser.
 public struct EqualizerBand: Hashable, BitwiseCopyable, Sendable {
     public enum Shape: Hashable, BitwiseCopyable, Sendable {
-        /// About the frequency.
+        /// A peak at the frequency.
         case peak
-        /// From the frequency down, or up.
+        /// A shelf below or above the frequency.
         case lowShelf, highShelf
     }
 
     public var shape: Shape
-    /// In hertz: the middle of a peak or of a shelf's slope. Kept between 1 Hz and just under half the sample rate.
+    /// The centre of a peak or of a shelf's slope in hertz, limited to 1 Hz…just below half the sample rate.
     public var frequency: Double
-    /// In decibels, kept within ± 40; 0 changes nothing.
+    /// In decibels, limited to ±40; 0 changes nothing.
     public var gain: Double
-    /// How narrow it is, 0.1…100: the frequency over the width where a peak has half its decibels.
+    /// The quality, 0.1…100: frequency divided by bandwidth at half the gain in decibels.
     public var q: Double
 
     public init(_ shape: Shape = .peak, frequency: Double, gain: Double, q: Double = 0.707) {
@@ -26,8 +26,8 @@ public struct EqualizerBand: Hashable, BitwiseCopyable, Sendable {
     }
 }
 
-/// y = b0 x + b1 x₋₁ + b2 x₋₂ − a1 y₋₁ − a2 y₋₂, by the Audio EQ Cookbook (Robert Bristow-Johnson; W3C note of 2021), a0 being
-/// 1.
+/// The coefficients of y = b0 x + b1 x₋₁ + b2 x₋₂ − a1 y₋₁ − a2 y₋₂, by the Audio EQ Cookbook (Robert Bristow-Johnson;
+/// W3C note of 2021), with a0 = 1.
 struct Biquad: BitwiseCopyable, Sendable {
     var b0, b1, b2, a1, a2: Double
 

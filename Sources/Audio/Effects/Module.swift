@@ -1,2 +1,2 @@
-// What makes sound louder, softer, brighter or darker, and how effects are chained.
-// This room never knows where sound comes from or goes to, no thread and no clock.
+// Volume, equaliser, and chains of effects. This module does not know where audio comes from or goes to, and no threads
+// or clocks.

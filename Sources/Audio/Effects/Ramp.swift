@@ -1,8 +1,8 @@
-/// A gain on its way to where it is wanted, in a straight line, so that no change of it is heard as a click.
+/// A gain that changes linearly, so that no change is heard as a click.
 package struct Ramp: BitwiseCopyable, Sendable {
     package private(set) var value: Float
     package private(set) var target: Float
-    /// A frame.
+    /// The change per frame.
     private var step: Float = 0
     private var framesLeft = 0
 
@@ -14,7 +14,7 @@ package struct Ramp: BitwiseCopyable, Sendable {
 
     package var isMoving: Bool { @_noAllocation @_noLocks get { framesLeft > 0 } }
 
-    /// From the present value on, in so many frames, one at the least.
+    /// Changes to `target` over `frameCount` frames, at least one.
     @_noAllocation @_noLocks
     package mutating func begin(_ target: Float, frameCount: Int) {
         self.target = target

@@ -1,33 +1,33 @@
 public import TenfourAudioCore
 
-/// How loud the sound is. Changes without a click, at once or over a time.
+/// A volume control. Changes without a click, immediately or over a given time.
 ///
-/// One thread at a time, which may be an audio thread: nothing is allocated, and nothing waits.
+/// For one thread at a time, also an audio thread: it neither allocates nor blocks.
 public struct Volume: ~Copyable, InPlaceEffect, Sendable {
     public let format: LPCMFormat
 
     private var ramp: Ramp
 
-    /// What the last frame was multiplied by.
+    /// The gain of the last frame.
     public var gain: Float { ramp.value }
-    /// What gain goes to, or has come to: 0…1.
+    /// The gain at the end of the present fade, 0…1.
     public var target: Float { ramp.target }
 
-    /// `gain` is of the amplitude, 0…1.
+    /// `gain` is a factor of the amplitude, 0…1.
     public init(format: LPCMFormat, gain: Float = 1) {
         self.format = format
-        ramp = Ramp(Self.kept(gain))
+        ramp = Ramp(Self.clamped(gain))
     }
 
-    /// Goes to `gain`, 0…1, evenly over `duration`, which is 10 ms at the least. What is beyond 0 or 1 is brought to it.
+    /// Fades to `gain`, limited to 0…1, linearly over `duration`, at least 10 ms.
     public mutating func fade(to gain: Float, over duration: Duration = .zero) {
         fade(to: gain, over: FrameCount(duration, at: format.rate))
     }
 
-    /// The same, on an audio thread, too.
+    /// Fades to `gain` over `frames`, at least 10 ms. May be called on an audio thread.
     @_noAllocation @_noLocks
     public mutating func fade(to gain: Float, over frames: FrameCount) {
-        ramp.begin(Self.kept(gain), frameCount: max(frames.rawValue, format.rate.hertz / 100))
+        ramp.begin(Self.clamped(gain), frameCount: max(frames.rawValue, format.rate.hertz / 100))
     }
 
     public var isFading: Bool { @_noAllocation @_noLocks get { ramp.isMoving } }
@@ -45,10 +45,10 @@ public struct Volume: ~Copyable, InPlaceEffect, Sendable {
         }
     }
 
-    /// As for a new beginning: a fade is over.
+    /// Ends a fade at its target.
     public mutating func clear() { ramp = Ramp(ramp.target) }
 
-    /// What is no number is silence.
+    /// Limits a gain to 0…1; NaN becomes 0.
     @_noAllocation @_noLocks
-    private static func kept(_ gain: Float) -> Float { gain > 0 ? min(gain, 1) : 0 }
+    private static func clamped(_ gain: Float) -> Float { gain > 0 ? min(gain, 1) : 0 }
 }

@@ -1,21 +1,23 @@
 import CALSA
 import Glibc
 
-/// A thread for sound: named `tf-audio…`, with a stack of its own that is there from the start, real-time where granted.
+/// A thread for audio: named `tf-audio…`, with its stack mapped at the start, and real-time priority if granted.
 ///
-/// alsa-lib's messages about it stay off stderr. Not joined, it goes on by itself.
+/// alsa-lib's messages on it do not reach stderr. If not joined, it continues on its own.
 @safe public struct AudioThread: ~Copyable {
-    /// What every audio thread's name begins with, so that a tool finds them in `/proc/self/task`.
+    /// The prefix of every audio thread's name, by which tools find them in `/proc/self/task`.
     public static let namePrefix = "tf-audio"
 
     private let thread: pthread_t
 
-    /// Starts the thread, which calls `body` once with `work` and what became of the wish for `priority` (`SCHED_FIFO`,
-    /// nil for none), and ends with it. Throws when the system has no thread to give.
+    /// Starts the thread, which calls `body` once with `work` and the outcome of the request for `priority`
+    /// (`SCHED_FIFO`; nil: none) and ends with it. Throws if the system cannot create a thread.
     ///
-    /// - `name`: what it does, after `tf-audio-`: six letters, the kernel shows no more.
-    /// - `touchedStackByteCount`: how deep the stack is used: the kernel maps it before `body` begins, 32 KiB at the least.
-    /// - `work`: what the thread shall own: its card, its end of a handoff.
+    /// - `name`: its task, after `tf-audio-`: up to six characters, since the kernel shows 15.
+    ///
+    /// - `touchedStackByteCount`: the depth of stack that is mapped before `body` begins, at least 32 KiB.
+    ///
+    /// - `work`: what the thread owns: its card, its end of a ring.
     public init<Work: ~Copyable & Sendable>(
         _ name: String, priority: Int?, stackByteCount: Int = 1 << 20, touchedStackByteCount: Int = 0,
         work: consuming Work,
@@ -23,10 +25,10 @@ import Glibc
     ) throws(AudioThreadError) {
         let box = Box(work)
         let touched = min(max(touchedStackByteCount, 1 << 15), stackByteCount / 2)
-        let launch = Launch(
+        let arguments = ThreadArguments(
             name: "\(Self.namePrefix)-\(name)", priority: priority, touchedStackByteCount: touched
         ) { outcome in
-            // Taken once, here.
+            // This is the only `take`.
             if let work = box.take() { body(work, outcome) }
         }
         var attributes = pthread_attr_t()
@@ -34,7 +36,7 @@ import Glibc
         defer { unsafe pthread_attr_destroy(&attributes) }
         unsafe pthread_attr_setstacksize(&attributes, max(stackByteCount, 1 << 16))
         var thread = pthread_t()
-        let argument = unsafe Unmanaged.passRetained(launch)
+        let argument = unsafe Unmanaged.passRetained(arguments)
         let code = unsafe pthread_create(&thread, &attributes, runAudioThread, argument.toOpaque())
         guard code == 0 else {
             unsafe argument.release()
@@ -43,7 +45,7 @@ import Glibc
         self.thread = thread
     }
 
-    /// Waits until `body` has returned. Whoever wants that soon tells it to return by what it shares with it.
+    /// Blocks until `body` has returned. Ask it to return through shared state first.
     public consuming func join() {
         pthread_join(thread, nil)
         discard self
@@ -52,17 +54,17 @@ import Glibc
     deinit { pthread_detach(thread) }
 }
 
-/// The system gave no thread; `code` is the errno of `pthread_create`.
+/// The system could not create a thread; `code` is the errno of `pthread_create`.
 public struct AudioThreadError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Int32
 
     public var description: String {
-        "no audio thread: \(Explanation.text(-code)); close other programs or raise `ulimit -u`"
+        "no audio thread: \(ALSAMessages.text(-code)); close other programs or raise `ulimit -u`"
     }
 }
 
-/// What a new thread needs to know.
-private final class Launch {
+/// The arguments of a new thread.
+private final class ThreadArguments {
     let name: String
     let priority: Int?
     let touchedStackByteCount: Int
@@ -76,7 +78,7 @@ private final class Launch {
     }
 }
 
-/// Carries a value that cannot be copied into a closure. Filled before the thread starts and emptied on it.
+/// Carries a noncopyable value into a closure. Filled before the thread starts, emptied on it.
 private final class Box<Work: ~Copyable> {
     private var work: Work?
 
@@ -88,11 +90,11 @@ private final class Box<Work: ~Copyable> {
 /// The start of every audio thread (`pthread_create`).
 @c private func runAudioThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument = unsafe argument else { return nil }
-    let launch = unsafe Unmanaged<Launch>.fromOpaque(argument).takeRetainedValue()
-    nameThisThread(launch.name)
-    Explanation.keepOffTheTerminal()
-    calsa_touch_stack(launch.touchedStackByteCount)
-    launch.run(launch.priority.map(RealTime.request) ?? .notAsked)
+    let arguments = unsafe Unmanaged<ThreadArguments>.fromOpaque(argument).takeRetainedValue()
+    nameThisThread(arguments.name)
+    ALSAMessages.divertFromTerminal()
+    calsa_touch_stack(arguments.touchedStackByteCount)
+    arguments.run(arguments.priority.map(RealTime.request) ?? .notAsked)
     return nil
 }
 

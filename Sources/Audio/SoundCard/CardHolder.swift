@@ -1,10 +1,8 @@
 import CALSA
 import Glibc
 
-/// The name of the program that holds the hardware behind `name` (`hw:`, `plughw:` and the like), where the kernel tells.
-///
-/// `/proc/asound/card0/pcm0p/sub0/status` names the owner's process, `/proc/PID/comm` its program. `root` stands for
-/// `/proc` in tests.
+/// Returns the name of the program that holds the hardware behind `name` (`hw:`, `plughw:` and the like), if the kernel
+/// tells.
 func holder(ofCardNamed name: String, _ direction: Direction, root: String = "/proc") -> String? {
     guard let (card, device) = hardware(named: name) else { return nil }
     let index = unsafe card.allSatisfy(\.isNumber) ? Int32(card) ?? -1 : snd_card_get_index(card)
@@ -21,7 +19,7 @@ func holder(ofCardNamed name: String, _ direction: Direction, root: String = "/p
     return nil
 }
 
-/// `hw:1,0`, `plughw:CARD=USB,DEV=0` and `hw:1` as card and device; nil for names that are no hardware's.
+/// Parses `hw:1,0`, `plughw:CARD=USB,DEV=0` or `hw:1` into card and device; nil for names of other kinds.
 func hardware(named name: String) -> (card: String, device: Int)? {
     guard let colon = name.firstIndex(of: ":"), name[..<colon].hasSuffix("hw") else { return nil }
     var (card, device) = ("", 0)
@@ -36,7 +34,7 @@ func hardware(named name: String) -> (card: String, device: Int)? {
     return card.isEmpty ? nil : (card, device)
 }
 
-/// The first kilobyte of a small file.
+/// Reads the first kilobyte of a file.
 private func text(ofFile path: String) -> String? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }

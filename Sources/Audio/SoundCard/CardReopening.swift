@@ -2,8 +2,8 @@ import CALSA
 import Glibc
 internal import Synchronization
 
-/// Opens a lost card again on a thread of its own: a sound server that hangs does not answer, and the audio thread must not wait for
-/// it. One audio thread calls `begin` and `take`; the attempts allocate.
+/// Reopens a lost card on a thread of its own, since a hanging sound server does not answer and the audio thread must
+/// not block. One audio thread calls `begin` and `take`; the attempts allocate.
 @safe final class CardReopening: @unchecked Sendable {
     private enum State {
         static let idle = 0
@@ -12,19 +12,24 @@ internal import Synchronization
         static let failed = 3
     }
 
-    /// Says whose `device` is: the worker's while it is opening, the audio thread's otherwise.
+    /// Decides who owns `device`: the reopening thread while it is opening, otherwise the audio thread.
     private let state = Atomic<Int>(State.idle)
     private var device: PCMDevice?
 
     enum Outcome { case opening, failed, found }
 
-    /// Starts an attempt to open what `grant` was granted by before. Tells `changes` of what is granted otherwise now.
-    func begin(_ name: String, _ direction: Direction, _ wish: RequestedParameters, _ grant: NegotiatedParameters, _ changes: CardChanges) {
+    /// Starts an attempt to open what was opened with `negotiated` before. Adds differences to `changes`.
+    func begin(
+        _ name: String, _ direction: Direction, _ requested: RequestedParameters, _ negotiated: NegotiatedParameters,
+        _ changes: CardChanges
+    ) {
         state.store(State.opening, ordering: .relaxed)
         let isStarted = runDetached { [self] in
             do throws(SoundCardError) {
-                let found = try PCMDevice.reopened(name, direction, wish, before: grant)
-                if let change = found.grant.difference(from: grant) { changes.add("\(name) is back with \(change)") }
+                let found = try PCMDevice.reopened(name, direction, requested, before: negotiated)
+                if let change = found.negotiated.difference(from: negotiated) {
+                    changes.add("\(name) is back with \(change)")
+                }
                 device = consume found
                 state.store(State.found, ordering: .releasing)
             } catch {
@@ -34,7 +39,7 @@ internal import Synchronization
         if !isStarted { state.store(State.failed, ordering: .relaxed) }
     }
 
-    /// How the attempt stands. After `.failed` the next may begin; after `.found`, `take`.
+    /// The state of the attempt. After `.failed` start another one; after `.found` call `take`.
     var outcome: Outcome {
         switch state.load(ordering: .acquiring) {
         case State.found: .found
@@ -49,13 +54,13 @@ internal import Synchronization
     }
 }
 
-/// What is different about cards that came back, a line each, for people. Any thread.
+/// How reopened cards differ from before, one line each, for people. For any thread.
 public final class CardChanges: Sendable {
     private let lines = Mutex<[String]>([])
 
     func add(_ line: String) { lines.withLock { if $0.count < 16 { $0.append(line) } } }
 
-    /// The lines since the last call.
+    /// Returns and clears the lines.
     public func take() -> [String] {
         lines.withLock { lines in
             defer { lines = [] }
@@ -65,7 +70,7 @@ public final class CardChanges: Sendable {
 }
 
 extension NegotiatedParameters {
-    /// What is granted otherwise than `before`, in words; nil where nothing is.
+    /// Describes the differences from `before`; nil without any.
     func difference(from before: NegotiatedParameters) -> String? {
         var parts: [String] = []
         if rate != before.rate { parts.append("\(rate) Hz instead of \(before.rate) Hz") }
@@ -80,9 +85,9 @@ extension NegotiatedParameters {
     }
 }
 
-/// Closes `pcm` on a thread of its own and waits for that for at most `patience` nanoseconds: a sound server that hangs does not
-/// answer. The C function is `snd_pcm_close`.
-func close(_ pcm: OpaquePointer, patience: Int64) {
+/// Closes `pcm` on a thread of its own and waits for at most `timeout` nanoseconds, since a hanging sound server does
+/// not answer. The C function is `snd_pcm_close`.
+func close(_ pcm: OpaquePointer, timeout: Int64) {
     let address = Int(bitPattern: unsafe pcm)
     let isClosed = Flag()
     let isStarted = runDetached {
@@ -93,7 +98,7 @@ func close(_ pcm: OpaquePointer, patience: Int64) {
         unsafe snd_pcm_close(pcm)
         return
     }
-    let deadline = PCMCalls.now() + patience
+    let deadline = PCMCalls.now() + timeout
     while !isClosed.isUp.load(ordering: .acquiring), PCMCalls.now() < deadline {
         PCMCalls.sleep(until: PCMCalls.now() + 200_000)
     }
@@ -103,17 +108,17 @@ private final class Flag: Sendable {
     let isUp = Atomic<Bool>(false)
 }
 
-private final class ThreadBody: Sendable {
+private final class DetachedWork: Sendable {
     let run: @Sendable () -> Void
 
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Runs `body` on a thread that nobody waits for; false where the system has none to give.
+/// Runs `body` on a detached thread; returns false if none can be created.
 private func runDetached(_ body: @escaping @Sendable () -> Void) -> Bool {
     var thread = pthread_t()
-    let argument = unsafe Unmanaged.passRetained(ThreadBody(body))
-    guard unsafe pthread_create(&thread, nil, runThreadBody, argument.toOpaque()) == 0 else {
+    let argument = unsafe Unmanaged.passRetained(DetachedWork(body))
+    guard unsafe pthread_create(&thread, nil, runDetachedWork, argument.toOpaque()) == 0 else {
         unsafe argument.release()
         return false
     }
@@ -121,14 +126,14 @@ private func runDetached(_ body: @escaping @Sendable () -> Void) -> Bool {
     return true
 }
 
-/// The start of such a thread (`pthread_create`).
-@c private func runThreadBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+/// The entry point of such a thread (`pthread_create`).
+@c private func runDetachedWork(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     if let argument = unsafe argument {
-        // Not an audio thread's: a thread made by one inherits its priority.
+        // A thread inherits the priority of the audio thread that created it.
         var normal = sched_param()
         unsafe pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal)
-        Explanation.keepOffTheTerminal()
-        unsafe Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
+        ALSAMessages.divertFromTerminal()
+        unsafe Unmanaged<DetachedWork>.fromOpaque(argument).takeRetainedValue().run()
     }
     return nil
 }

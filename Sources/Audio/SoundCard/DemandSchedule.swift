@@ -1,23 +1,23 @@
-/// The moments at which each period is demanded of a playing card, evenly, even where the card takes many frames at a time.
-/// Nanoseconds of the monotonic clock; frames are counted from the card's opening.
+/// The schedule by which a playing card demands periods: evenly, even if the card takes many frames at a time. Times
+/// are nanoseconds of the monotonic clock; frames are counted from opening.
 ///
-/// The card takes the frame at `position` at `origin + position` at the earliest, and a period is due `lead` before the card
-/// takes the end of it. Whatever moves this line at once, and is no drift of clocks, is told with the next demand (`takeShift`):
-/// another quantum, another lead. After an underrun the schedule goes on as it was until the card shows where it is; how much later
-/// that is was missed.
+/// The card takes the frame at `position` no earlier than `origin + position`, and a period is due `lead` before the
+/// card takes its end. A step of this line that is not clock drift, such as a new quantum or lead, is reported with the
+/// next demand (`consumeShift`). After an underrun the schedule continues unchanged until the card shows its position
+/// again; the difference is the time missed.
 struct DemandSchedule {
     private let rate: Int
     private let period: Int
     private var line: Line?
     private var shift: Int64 = 0
-    /// The schedule is that from before an interruption.
+    /// Whether the schedule still is that from before an interruption.
     private(set) var isProvisional = false
 
-    /// How the card takes its frames, as measured while it runs without interruption.
+    /// How the card takes frames, as measured while it runs.
     struct Line {
         /// When frame 0 was, or would have been, taken at the earliest.
         var origin: Int64
-        /// How many frames it takes at a time.
+        /// Frames that it takes at a time.
         var quantum: Int
         var lead: Int
 
@@ -39,7 +39,8 @@ struct DemandSchedule {
         if let before = self.line {
             let moved = start(of: line) - start(of: before)
             let size = moved < 0 ? -moved : moved
-            // Clocks drift by less from one look to the next. What is longer is lost time, and left to the clock of playout.
+            // Drift is smaller than 2 ms between two updates; longer steps than 100 ms are lost time, which playout
+            // handles.
             if size > Self.shortestStep, size < Self.longestStep { shift += moved }
         }
         self.line = line
@@ -58,19 +59,19 @@ struct DemandSchedule {
         start(of: line) + nanoseconds(position + period, at: rate)
     }
 
-    /// By how many frames dues have become later (above zero) or sooner since this was last asked, but for the drift of clocks.
+    /// Returns and clears the frames by which due times moved later (positive) or earlier, without clock drift.
     @_noAllocation @_noLocks
-    mutating func takeShift() -> Int {
+    mutating func consumeShift() -> Int {
         let taken = frames(in: shift, at: rate)
         shift = 0
         return taken
     }
 
-    /// The card stopped. Until `resume` the schedule goes on as it was.
+    /// Records that the card stopped. Until `resume` the schedule continues unchanged.
     @_noAllocation @_noLocks
     mutating func interrupt() { isProvisional = line != nil }
 
-    /// The clock asks in place of the card: the period at `position` is due at `moment`.
+    /// Sets the schedule by the clock that replaces the card: the period at `position` is due at `moment`.
     @_noAllocation @_noLocks
     mutating func pace(_ position: Int, at moment: Int64) {
         let lead = line?.lead ?? period
@@ -79,9 +80,9 @@ struct DemandSchedule {
         isProvisional = false
     }
 
-    /// The card runs again. Returns how many frames it did not play, and by how many the schedule fell behind, which is less where
-    /// the lead is longer now, and more where frames are taken sooner before they are played. A schedule that is ahead of the
-    /// one before is a shift.
+    /// Continues with a card that runs again. Returns the frames that it did not play, and by how many frames the
+    /// schedule fell behind: fewer if the lead is longer now, more if frames are taken earlier before they are played.
+    /// A schedule that is early instead is reported as a shift.
     @_noAllocation @_noLocks
     mutating func resume(_ line: Line) -> (missed: Int, behind: Int) {
         let before = self.line ?? line

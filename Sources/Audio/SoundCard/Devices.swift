@@ -2,43 +2,43 @@ import CALSA
 import Glibc
 public import TenfourAudioCore
 
-/// A name that can be given for a sound card, and what it grants.
+/// A sound card by its ALSA name, and what it supports.
 public struct Device: Hashable, Sendable {
-    /// To be opened by: `default`, `hw:CARD=USB,DEV=0`.
+    /// The name to open it by, such as `default` or `hw:CARD=USB,DEV=0`.
     public let name: String
-    /// What the driver or the configuration says of it, in one line; may be empty.
+    /// The driver's or configuration's description, in one line; may be empty.
     public let description: String
     public let playback: Offer
     public let capture: Offer
 
-    /// What a device offers in one direction.
+    /// What a device supports in one direction.
     public enum Offer: Hashable, Sendable {
         case grants(Capabilities)
-        /// It does not do this at all.
+        /// It does not support this direction.
         case nothing
-        /// It ought to, but does not at the moment: busy, not permitted, broken.
+        /// It is not available at the moment: busy, not permitted, broken.
         case refuses(SoundCardError)
     }
 
-    /// What a device could do when it was asked, read from its configuration space.
+    /// The capabilities of a device, from its configuration space.
     public struct Capabilities: Hashable, Sendable {
-        /// The usual ones it grants, lowest first.
+        /// The common rates that it supports, lowest first.
         public let rates: [SampleRate]
-        /// The lowest and the highest.
+        /// The lowest and the highest rate, in hertz.
         public let rateRange: ClosedRange<Int>
         public let channelCounts: ClosedRange<Int>
         /// At 48 000 Hz, or the granted rate nearest to it.
         public let periods: ClosedRange<FrameCount>
-        /// In ALSA's words, of those we write: `S16_LE`. Empty when the device takes none of them.
+        /// ALSA names of the supported formats among ours, such as `S16_LE`; may be empty.
         public let sampleFormats: [String]
     }
 }
 
 extension Device {
-    /// What can capture and play here: the names of ALSA's configuration, then cards it does not name. Opens each for a
-    /// moment without disturbing who uses it. Takes long where a sound server does; not for an audio thread.
+    /// Lists the names of ALSA's configuration, then cards without a name there. Opens each for a moment without
+    /// disturbing other users. May take long with a sound server; not for an audio thread.
     public static func list() -> [Device] {
-        Explanation.keepOffTheTerminal()
+        ALSAMessages.divertFromTerminal()
         var names = hints()
         for card in hardware() where !names.contains(where: { $0.name == card.name }) { names.append(card) }
         return names.map { hint in
@@ -55,8 +55,7 @@ extension Device {
         var directions: Set<Direction>
     }
 
-    /// The names that ALSA's configuration gives hints of (`snd_device_name_hint`), but for those that only route one
-    /// of the others another way.
+    /// The hints of ALSA's configuration (`snd_device_name_hint`), without names that only route another device.
     private static func hints() -> [Hint] {
         var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         guard unsafe snd_device_name_hint(-1, "pcm", &list) >= 0, let list = unsafe list else { return [] }
@@ -67,7 +66,7 @@ extension Device {
             unsafe next += 1
             guard let name = unsafe text(snd_device_name_get_hint(entry, "NAME")), !isRouting(name) else { continue }
             let description = unsafe text(snd_device_name_get_hint(entry, "DESC")) ?? ""
-            // None said means both.
+            // Without IOID both directions are meant.
             let directions: Set<Direction> =
                 switch unsafe text(snd_device_name_get_hint(entry, "IOID")) {
                 case "Input": [.capture]
@@ -91,14 +90,14 @@ extension Device {
         return kind.hasPrefix("surround") || others.contains { kind == $0 }
     }
 
-    /// Whether the kernel knows any card.
+    /// Whether the kernel has any card.
     static var kernelHasCards: Bool {
         var card: Int32 = -1
         return unsafe snd_card_next(&card) >= 0 && card >= 0
     }
 
-    /// The cards the kernel knows (`snd_card_next`) with their PCMs (`snd_ctl_pcm_next_device`), by their ids, which stay
-    /// the same when cards are plugged in another order.
+    /// The kernel's cards (`snd_card_next`) with their PCMs (`snd_ctl_pcm_next_device`), by ids, which do not depend on
+    /// the order of plugging.
     private static func hardware() -> [Hint] {
         var hints: [Hint] = []
         var card: Int32 = -1
@@ -125,7 +124,7 @@ extension Device {
         return hints
     }
 
-    /// A string of alsa-lib's that is ours to free.
+    /// Copies and frees a string of alsa-lib.
     private static func text(_ string: UnsafeMutablePointer<CChar>?) -> String? {
         guard let string = unsafe string else { return nil }
         defer { unsafe free(string) }

@@ -1,2 +1,2 @@
-// The sound cards of this machine, through ALSA: what is there, playing with little queued, capturing with nothing stale.
-// This module never decides what is heard: it neither resamples nor mixes, and it knows no packets, peers or addresses.
+// The sound cards of this machine, through ALSA: listing, playback with a short queue, capture without stale audio.
+// This module neither resamples nor mixes and knows no packets, peers or addresses.

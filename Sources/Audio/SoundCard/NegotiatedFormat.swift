@@ -1,22 +1,22 @@
 public import TenfourAudioCore
 
-/// What a card granted when it was opened, read back from it. Frames are counted at `format.rate`.
+/// The parameters that a card granted when opened. Frames are counted at `format.rate`.
 public struct NegotiatedFormat: Hashable, Sendable {
-    /// The name it was opened by.
+    /// The name that it was opened by.
     public let device: String
-    /// What the driver calls itself; empty when it does not say.
+    /// The driver's name for the card; may be empty.
     public let cardName: String
-    /// Of the samples between the card and its caller: the rate is the card's, the channel count the one asked for.
+    /// The format between the card and its caller: the card's rate, the requested channel count.
     public let format: LPCMFormat
-    /// How samples go to the card, in ALSA's words: `S16_LE`.
+    /// The card's sample format by its ALSA name, such as `S16_LE`.
     public let sampleFormat: String
-    /// Of the card; sound is mixed up or down where it differs from `format`'s.
+    /// The card's channel count; audio is mixed if it differs from `format`'s.
     public let cardChannelCount: Int
-    /// How much sound passes from one interrupt of the card to the next.
+    /// Frames between two interrupts of the card.
     public let period: FrameCount
-    /// The most that the card's queue holds.
+    /// Capacity of the card's buffer.
     public let buffer: FrameCount
 
-    /// In the buffer, counting a broken one.
+    /// Periods in the buffer, including an incomplete one.
     public var periodCount: Int { (buffer.rawValue + period.rawValue - 1) / period.rawValue }
 }

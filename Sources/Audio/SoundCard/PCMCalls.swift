@@ -1,51 +1,52 @@
 import CALSA
 import Glibc
 
-/// Every C call that an audio thread makes after its card is open, one function each.
+/// Every C call of an audio thread after its card is open, one function each.
 ///
-/// The compiler cannot look into C, so these are exempt from its check for hidden work (`no_performance_analysis`): what
-/// a reviewer has to believe is this list. alsa-lib takes a mutex of its own in each, which only our thread ever takes,
-/// and allocates in none of them but `setAvailMin`, which is not called while sound goes well.
+/// Exempt from the allocation check (`no_performance_analysis`), since the compiler cannot see into C: a reviewer has
+/// to trust this list. alsa-lib takes its own mutex in each, which only our thread takes, and allocates in none but
+/// `setAvailMin`, which is not called during normal playback.
 enum PCMCalls {
-    /// `snd_pcm_writei`: the frames that were taken, or a negative errno.
+    /// Calls `snd_pcm_writei`: returns the frames written, or a negative errno.
     @_semantics("no_performance_analysis")
     static func write(_ pcm: OpaquePointer, _ bytes: UnsafeRawPointer, _ frameCount: Int) -> Int {
         unsafe snd_pcm_writei(pcm, bytes, snd_pcm_uframes_t(frameCount))
     }
 
-    /// `snd_pcm_readi`: the frames that were given, or a negative errno.
+    /// Calls `snd_pcm_readi`: returns the frames read, or a negative errno.
     @_semantics("no_performance_analysis")
     static func read(_ pcm: OpaquePointer, _ bytes: UnsafeMutableRawPointer, _ frameCount: Int) -> Int {
         unsafe snd_pcm_readi(pcm, bytes, snd_pcm_uframes_t(frameCount))
     }
 
-    /// `snd_pcm_prepare`: zero or a negative errno.
+    /// Calls `snd_pcm_prepare`: returns zero or a negative errno.
     @_semantics("no_performance_analysis")
     static func prepare(_ pcm: OpaquePointer) -> Int32 { unsafe snd_pcm_prepare(pcm) }
 
-    /// `snd_pcm_start`: zero or a negative errno.
+    /// Calls `snd_pcm_start`: returns zero or a negative errno.
     @_semantics("no_performance_analysis")
     static func start(_ pcm: OpaquePointer) -> Int32 { unsafe snd_pcm_start(pcm) }
 
-    /// `snd_pcm_resume`: zero, `-EAGAIN` while the card wakes, `-ENOSYS` where it cannot, or another negative errno.
+    /// Calls `snd_pcm_resume`: returns zero, `-EAGAIN` while the card wakes, `-ENOSYS` if it cannot, or another
+    /// negative errno.
     @_semantics("no_performance_analysis")
     static func resume(_ pcm: OpaquePointer) -> Int32 { unsafe snd_pcm_resume(pcm) }
 
-    /// `snd_pcm_sw_params` with another `avail_min`. PipeWire's plugin tells its server, for which it allocates.
+    /// Calls `snd_pcm_sw_params` with another `avail_min`. PipeWire's plugin allocates to tell its server.
     @_semantics("no_performance_analysis")
     static func setAvailMin(_ pcm: OpaquePointer, _ parameters: OpaquePointer, _ frameCount: Int) {
         unsafe snd_pcm_sw_params_set_avail_min(pcm, parameters, snd_pcm_uframes_t(frameCount))
         unsafe snd_pcm_sw_params(pcm, parameters)
     }
 
-    /// `snd_pcm_status` and the clock around it.
+    /// Calls `snd_pcm_status` and reads the clock around it.
     @_semantics("no_performance_analysis")
     static func observe(_ pcm: OpaquePointer, _ status: OpaquePointer) -> Observation {
         var before = now()
         var code = unsafe snd_pcm_status(pcm, status)
         var after = now()
         if after - before > 50_000 {
-            // We were held up in between, so that the position belongs to an unknown moment: once more.
+            // The thread was preempted in between, so the position's moment is unknown: try once more.
             before = after
             code = unsafe snd_pcm_status(pcm, status)
             after = now()
@@ -53,7 +54,7 @@ enum PCMCalls {
         var stamp = timespec()
         unsafe snd_pcm_status_get_htstamp(status, &stamp)
         let stamped = Int64(stamp.tv_sec) * nanosecondsPerSecond + Int64(stamp.tv_nsec)
-        // Not every plugin stamps, and some by another clock than ours.
+        // Some plugins give no timestamp, or one of another clock.
         let isOurs = stamped <= after && after - stamped < nanosecondsPerSecond / 10
         var seen = Observation(closedAt: isOurs ? stamped : before + (after - before) / 2)
         seen.code = code
@@ -63,7 +64,8 @@ enum PCMCalls {
         return seen
     }
 
-    /// `poll` on the PCM's descriptors for at most `timeout` nanoseconds (and the rest of a millisecond), and what ALSA makes of the result.
+    /// Polls the PCM's descriptors for at most `timeout` nanoseconds, rounded up to a millisecond, and lets ALSA
+    /// interpret the result.
     @_semantics("no_performance_analysis")
     static func poll(
         _ pcm: OpaquePointer, _ descriptors: UnsafeMutablePointer<pollfd>, _ capacity: UInt32, timeout: Int64
@@ -82,7 +84,7 @@ enum PCMCalls {
         return events & UInt16(POLLIN | POLLOUT) != 0 ? .ready : .timedOut
     }
 
-    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    /// The time in nanoseconds of `CLOCK_MONOTONIC`.
     @_semantics("no_performance_analysis")
     static func now() -> Int64 {
         var time = timespec()
@@ -90,7 +92,7 @@ enum PCMCalls {
         return Int64(time.tv_sec) * nanosecondsPerSecond + Int64(time.tv_nsec)
     }
 
-    /// Sleeps until `moment`, nanoseconds of `CLOCK_MONOTONIC`; returns at once when it is past.
+    /// Sleeps until `moment`, in nanoseconds of `CLOCK_MONOTONIC`; returns at once if it is past.
     @_semantics("no_performance_analysis")
     static func sleep(until moment: Int64) {
         var time = timespec(
@@ -99,19 +101,19 @@ enum PCMCalls {
     }
 }
 
-/// Where a PCM stood at one moment.
+/// The state of a PCM at one moment.
 struct Observation {
-    /// What `snd_pcm_status` returned. The rest means something when it is zero.
+    /// The result of `snd_pcm_status`. The other fields are valid if it is zero.
     var code: Int32 = -ENODEV
     var state = PCMState.disconnected
-    /// Frames that a capturing card has ready, or that a playing one has room for.
+    /// Frames captured and ready, or free for playback.
     var available = 0
-    /// Frames from the application's end of the queue to the air, the card's own FIFO included.
+    /// Frames between the application and the loudspeaker or microphone, including the card's FIFO.
     var delay = 0
-    /// Nanoseconds of `CLOCK_MONOTONIC`, by the driver's own stamp where it gives one.
+    /// The moment in nanoseconds of `CLOCK_MONOTONIC`, by the driver's timestamp if it gives one.
     var at: Int64
 
-    /// Of a PCM that is closed.
+    /// Describes a closed PCM.
     @_noAllocation @_noLocks
     init(closedAt moment: Int64) { at = moment }
 }

@@ -2,29 +2,28 @@ import CALSA
 import Glibc
 import TenfourAudioCore
 
-/// What we would like a card to grant.
+/// The parameters to request from a card.
 struct RequestedParameters {
     var format: LPCMFormat
-    /// At `format.rate`, as is `queue`.
+    /// In frames at `format.rate`, as is `queue`.
     var period: Int
-    /// The most that shall be queued to be played, or how much is captured at a time.
+    /// The most frames queued for playback, or the frames captured at a time.
     var queue: Int
 }
 
-/// What a card said to the wish; frames are counted at the granted rate.
+/// The parameters that a card granted; frames are counted at the granted rate.
 struct NegotiatedParameters: Equatable {
     var rate: Int
     var channelCount: Int
     var sampleFormat: SampleFormat
     var period: Int
     var buffer: Int
-    /// The wish for it, kept to what the buffer allows.
+    /// The requested queue, limited by the buffer.
     var queue = 0
 
-    /// A queue to play is longer than the period that is written while it sounds; one captured leaves the card a period
-    /// to go on with.
-    mutating func allot(_ wish: RequestedParameters, _ direction: Direction) {
-        let wanted = wish.queue * rate / wish.format.rate.hertz
+    /// Sets `queue`: for playback at least one and a half periods, for capture leaving the card one period.
+    mutating func setQueue(_ requested: RequestedParameters, _ direction: Direction) {
+        let wanted = requested.queue * rate / requested.format.rate.hertz
         switch direction {
         case .playback: queue = min(max(wanted, period + period / 2), buffer)
         case .capture: queue = max(1, min(wanted, buffer - period))
@@ -38,7 +37,8 @@ struct NegotiatedParameters: Equatable {
     private let pcm: OpaquePointer
     private let device: String
 
-    /// All that the card can do. `resampling` lets the plugins between us and it offer rates that it has not.
+    /// Returns everything that the card supports. `resampling` allows ALSA's plugins to offer rates that it does not
+    /// have.
     static func all(
         of pcm: OpaquePointer, device: String, resampling: Bool
     ) throws(SoundCardError) -> HardwareParameters {
@@ -49,7 +49,7 @@ struct NegotiatedParameters: Equatable {
         }
         let all = unsafe HardwareParameters(raw: raw, pcm: pcm, device: device)
         try all.check(unsafe snd_pcm_hw_params_any(pcm, raw), "snd_pcm_hw_params_any")
-        // Without this `plug` and `default` offer every rate, by straight lines between samples. A library does it better.
+        // Otherwise `plug` and `default` offer every rate by linear interpolation. speexdsp does it better.
         if !resampling {
             try all.check(
                 unsafe snd_pcm_hw_params_set_rate_resample(pcm, raw, 0), "snd_pcm_hw_params_set_rate_resample")
@@ -68,24 +68,25 @@ struct NegotiatedParameters: Equatable {
 
     deinit { unsafe snd_pcm_hw_params_free(raw) }
 
-    /// In frames, where periods are not longer: 0.17 s at 48 kHz.
+    /// In frames, unless periods require more: 0.17 s at 48 kHz.
     private static let longestBuffer: snd_pcm_uframes_t = 8_192
 
-    /// Narrows to what comes nearest to `wish`, installs that and reads it back.
-    mutating func install(_ wish: RequestedParameters) throws(SoundCardError) -> NegotiatedParameters {
+    /// Narrows to the values nearest to `requested`, installs them and reads them back.
+    mutating func install(_ requested: RequestedParameters) throws(SoundCardError) -> NegotiatedParameters {
         guard let sampleFormat = SampleFormat.allCases.first(where: { grants($0) }) else {
             throw .noCommonFormat(device)
         }
         try check(unsafe snd_pcm_hw_params_set_format(pcm, raw, sampleFormat.raw), "snd_pcm_hw_params_set_format")
 
-        var rate = UInt32(wish.format.rate.hertz)
+        var rate = UInt32(requested.format.rate.hertz)
         try check(unsafe snd_pcm_hw_params_set_rate_near(pcm, raw, &rate, nil), "snd_pcm_hw_params_set_rate_near")
-        var channels = UInt32(wish.format.channelCount)
+        var channels = UInt32(requested.format.channelCount)
         try check(
             unsafe snd_pcm_hw_params_set_channels_near(pcm, raw, &channels), "snd_pcm_hw_params_set_channels_near")
 
-        // The period first: it says how soon the card moves. A long buffer costs no delay and leaves room for any quantum.
-        var period = snd_pcm_uframes_t(wish.period * Int(rate) / wish.format.rate.hertz)
+        // The period comes first, since it sets how often the card reports. A long buffer adds no delay and allows any
+        // quantum.
+        var period = snd_pcm_uframes_t(requested.period * Int(rate) / requested.format.rate.hertz)
         try check(
             unsafe snd_pcm_hw_params_set_period_size_near(pcm, raw, &period, nil),
             "snd_pcm_hw_params_set_period_size_near")
@@ -101,7 +102,7 @@ struct NegotiatedParameters: Equatable {
             buffer: Int(buffer))
     }
 
-    /// Of the formats that we write.
+    /// Returns whether the card supports one of our formats.
     func grants(_ format: SampleFormat) -> Bool { unsafe snd_pcm_hw_params_test_format(pcm, raw, format.raw) == 0 }
 
     func grants(rate: Int) -> Bool { unsafe snd_pcm_hw_params_test_rate(pcm, raw, UInt32(rate), 0) == 0 }
@@ -129,7 +130,7 @@ struct NegotiatedParameters: Equatable {
         return Int(clamping: low)...Int(clamping: max(low, high))
     }
 
-    /// Narrows to the rate nearest to `rate`, so that `periods` speaks of frames at it.
+    /// Narrows to the rate nearest to `rate`, so that `periods` counts frames at it.
     mutating func narrow(toRateNear rate: Int) {
         var near = UInt32(rate)
         unsafe snd_pcm_hw_params_set_rate_near(pcm, raw, &near, nil)
@@ -137,20 +138,21 @@ struct NegotiatedParameters: Equatable {
 
     private func check(_ code: Int32, _ call: String) throws(SoundCardError) {
         guard code < 0 else { return }
-        throw .failed(device, call: call, code: code, explanation: Explanation.last)
+        throw .failed(device, call: call, code: code, explanation: ALSAMessages.last)
     }
 }
 
-/// When an open PCM wakes us, starts and stops. The C functions are `snd_pcm_sw_params_…`.
+/// The wake-up, start and stop conditions of an open PCM. The C functions are `snd_pcm_sw_params_…`.
 ///
-/// - It starts when told to, not by itself (`start_threshold` out of reach), and stops at an underrun or overrun
-///   (`stop_threshold` is the buffer, ALSA's default), since only a stop is reported.
-/// - Positions are stamped by `CLOCK_MONOTONIC` where the driver can.
+/// - It starts on request only (`start_threshold` out of reach), and stops at an underrun or overrun (`stop_threshold`
+///   is the buffer, ALSA's default), since only a stop is reported.
+///
+/// - Positions have timestamps of `CLOCK_MONOTONIC` if the driver supports them.
 @safe struct SoftwareParameters: ~Copyable {
     private let raw: OpaquePointer
 
-    /// Installs them on `pcm`, whose buffer holds `buffer` frames. `availMin`: frames ready or free at which `poll` says so
-    /// (`avail_min`).
+    /// Installs them on `pcm`, whose buffer holds `buffer` frames. `availMin`: frames ready or free at which `poll`
+    /// returns (`avail_min`).
     static func installed(
         on pcm: OpaquePointer, device: String, availMin: Int, buffer: Int
     ) throws(SoundCardError) -> SoftwareParameters {
@@ -169,11 +171,11 @@ struct NegotiatedParameters: Equatable {
             snd_pcm_sw_params_set_stop_threshold(pcm, raw, snd_pcm_uframes_t(buffer)),
             snd_pcm_sw_params_set_tstamp_mode(pcm, raw, SND_PCM_TSTAMP_ENABLE),
         ]
-        // Old drivers know one clock only; an alien stamp is recognised and left aside (`PCMCalls.observe`).
+        // Old drivers know only one clock; another clock's timestamp is detected and ignored (`PCMCalls.observe`).
         _ = unsafe snd_pcm_sw_params_set_tstamp_type(pcm, raw, SND_PCM_TSTAMP_TYPE_MONOTONIC)
         let installed = unsafe snd_pcm_sw_params(pcm, raw)
         if let code = (failures + [installed]).first(where: { $0 < 0 }) {
-            throw .failed(device, call: "snd_pcm_sw_params", code: code, explanation: Explanation.last)
+            throw .failed(device, call: "snd_pcm_sw_params", code: code, explanation: ALSAMessages.last)
         }
         return parameters
     }
@@ -182,13 +184,13 @@ struct NegotiatedParameters: Equatable {
 
     deinit { unsafe snd_pcm_sw_params_free(raw) }
 
-    /// Changes `avail_min` of a PCM that may be running.
+    /// Changes `avail_min`, also of a running PCM.
     @_noAllocation @_noLocks
     func install(availMin: Int, on pcm: OpaquePointer) { unsafe PCMCalls.setAvailMin(pcm, raw, availMin) }
 }
 
 extension SampleFormat {
-    /// In the byte order of this machine, as the conversions write it.
+    /// ALSA's constant, in native byte order.
     var raw: snd_pcm_format_t {
         switch self {
         case .int16: SND_PCM_FORMAT_S16
@@ -199,6 +201,6 @@ extension SampleFormat {
         }
     }
 
-    /// `S16_LE`, as `snd_pcm_format_name` has it.
+    /// The name by `snd_pcm_format_name`, such as `S16_LE`.
     var name: String { unsafe snd_pcm_format_name(raw).map { unsafe String(cString: $0) } ?? "" }
 }

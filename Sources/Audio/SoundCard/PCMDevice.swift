@@ -2,40 +2,42 @@ import CALSA
 import Glibc
 import TenfourAudioCore
 
-/// One open PCM with the memory it needs, closed when it goes. The C functions are `snd_pcm_open` and `snd_pcm_close`.
+/// An open PCM and its buffers. The C functions are `snd_pcm_open` and `snd_pcm_close`.
 ///
-/// It is opened non-blocking: callers wait in `poll`, in `rest` or asleep, for a bounded time. Opening and closing allocate and may
-/// take long; what happens in between does neither. A closed one answers `-ENODEV`. Belongs to one thread at a time.
+/// It is opened non-blocking: callers wait in `poll` or `sleep` with a time limit. Opening and closing allocate and may
+/// take long; all else does neither. A closed PCM returns `-ENODEV`. For one thread at a time.
 @safe struct PCMDevice: ~Copyable {
     let name: String
     let direction: Direction
-    /// What the card calls itself.
+    /// The driver's name for the card.
     let cardName: String
-    let grant: NegotiatedParameters
+    let negotiated: NegotiatedParameters
 
-    private let wish: RequestedParameters
+    private let requested: RequestedParameters
     private let software: SoftwareParameters
     private var pcm: OpaquePointer?
     private let status: OpaquePointer
     private let descriptors: UnsafeMutableBufferPointer<pollfd>
-    /// A period of the card's own samples; zeros only where `isQuiet`.
+    /// One period in the card's format.
     private let staging: UnsafeMutableRawPointer
     /// In frames.
     private let stagingCapacity: Int
 
-    /// Opens `name` as it is and takes the nearest to `wish`.
+    /// Opens exactly `name` with the parameters nearest to `requested`.
     ///
-    /// - `resampling`: lets ALSA's plugins convert the rate where the card has another.
-    init(_ name: String, _ direction: Direction, _ wish: RequestedParameters, resampling: Bool = false) throws(SoundCardError) {
-        Explanation.keepOffTheTerminal()
+    /// - `resampling`: lets ALSA's plugins convert the rate if the card has another.
+    init(_ name: String, _ direction: Direction, _ requested: RequestedParameters, resampling: Bool = false)
+        throws(SoundCardError)
+    {
+        ALSAMessages.divertFromTerminal()
         let pcm = try unsafe openPCM(name, direction)
-        var grant: NegotiatedParameters
+        var negotiated: NegotiatedParameters
         let software: SoftwareParameters
         do throws(SoundCardError) {
-            grant = try unsafe PCMDevice.configure(pcm, name, wish, resampling: resampling)
-            grant.allot(wish, direction)
+            negotiated = try unsafe PCMDevice.configure(pcm, name, requested, resampling: resampling)
+            negotiated.setQueue(requested, direction)
             software = try unsafe SoftwareParameters.installed(
-                on: pcm, device: name, availMin: grant.period, buffer: grant.buffer)
+                on: pcm, device: name, availMin: negotiated.period, buffer: negotiated.buffer)
         } catch {
             unsafe snd_pcm_close(pcm)
             throw error
@@ -48,61 +50,64 @@ import TenfourAudioCore
         }
         self.name = name
         self.direction = direction
-        self.wish = wish
-        self.grant = grant
+        self.requested = requested
+        self.negotiated = negotiated
         self.software = software
         cardName = unsafe nameOfCard(behind: pcm)
         unsafe self.pcm = pcm
         unsafe self.status = status
         unsafe descriptors = .allocate(capacity: max(1, Int(snd_pcm_poll_descriptors_count(pcm))))
         unsafe descriptors.initialize(repeating: pollfd())
-        let byteCount = grant.period * grant.channelCount * grant.sampleFormat.byteCount
+        let byteCount = negotiated.period * negotiated.channelCount * negotiated.sampleFormat.byteCount
         unsafe staging = .allocate(byteCount: byteCount, alignment: 16)
         unsafe staging.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
-        stagingCapacity = grant.period
+        stagingCapacity = negotiated.period
     }
 
     deinit {
-        if let pcm = unsafe pcm { unsafe TenfourSoundCard.close(pcm, patience: nanosecondsPerSecond) }
+        if let pcm = unsafe pcm { unsafe TenfourSoundCard.close(pcm, timeout: nanosecondsPerSecond) }
         unsafe snd_pcm_status_free(status)
         unsafe descriptors.deallocate()
         unsafe staging.deallocate()
     }
 
-    /// Lets go of the card, which a kernel waits for before it gives a replugged one the same name. Does not wait for it.
+    /// Closes the card without waiting. The kernel reuses a name for a replugged card only after that.
     @_semantics("no_performance_analysis")
     mutating func close() {
         guard let open = unsafe pcm else { return }
-        unsafe TenfourSoundCard.close(open, patience: 0)
+        unsafe TenfourSoundCard.close(open, timeout: 0)
         unsafe pcm = nil
     }
 
-    /// Opens a card that was lost, at the rate that was granted `before`: by ALSA's conversion where it has another now. Its period,
-    /// format and channels may be others.
+    /// Reopens a lost card at the rate granted `before`, by ALSA's conversion if it has another now. Period, format and
+    /// channel count may differ.
     static func reopened(
-        _ name: String, _ direction: Direction, _ wish: RequestedParameters, before: NegotiatedParameters
+        _ name: String, _ direction: Direction, _ requested: RequestedParameters, before: NegotiatedParameters
     ) throws(SoundCardError) -> PCMDevice {
-        var wish = wish
-        wish.period = wish.period * before.rate / wish.format.rate.hertz
-        wish.queue = wish.queue * before.rate / wish.format.rate.hertz
-        wish.format.rate = SampleRate(hertz: before.rate)
+        var requested = requested
+        requested.period = requested.period * before.rate / requested.format.rate.hertz
+        requested.queue = requested.queue * before.rate / requested.format.rate.hertz
+        requested.format.rate = SampleRate(hertz: before.rate)
         let plug = name.hasPrefix("hw:") ? "plug\(name)" : name
         for (name, resampling) in [(name, false), (name, true), (plug, true)] {
-            let found = try PCMDevice(name, direction, wish, resampling: resampling)
-            if found.grant.rate == before.rate { return found }
+            let found = try PCMDevice(name, direction, requested, resampling: resampling)
+            if found.negotiated.rate == before.rate { return found }
         }
         throw .failed(name, call: "snd_pcm_hw_params_set_rate_near", code: -EINVAL, explanation: "")
     }
 
-    /// Looks for a lost card when `search` says that it is time, on a thread of its own. Returns true when this is the card again.
-    mutating func isBack(_ search: inout Backoff?, _ reopening: inout CardReopening, _ changes: CardChanges) -> Bool {
+    /// Tries to reopen a lost card on a thread of its own when `reopeningSchedule` says so. Returns true if `self` is
+    /// the reopened card.
+    mutating func isBack(
+        _ reopeningSchedule: inout CardReopeningSchedule?, _ reopening: inout CardReopening, _ changes: CardChanges
+    ) -> Bool {
         let now = PCMCalls.now()
-        guard let attempt = search?.step(reopening.outcome, now: now) else { return false }
+        guard let attempt = reopeningSchedule?.step(reopening.outcome, now: now) else { return false }
         switch attempt {
-        case .begin: reopening.begin(name, direction, wish, grant, changes)
+        case .begin: reopening.begin(name, direction, requested, negotiated, changes)
         case .abandon:
             reopening = CardReopening()
-            reopening.begin(name, direction, wish, grant, changes)
+            reopening.begin(name, direction, requested, negotiated, changes)
         case .wait: break
         case .take:
             guard let found = reopening.take() else { return false }
@@ -112,23 +117,23 @@ import TenfourAudioCore
         return false
     }
 
-    /// With resampling plugins kept out where that leaves anything.
+    /// Configures the PCM, without resampling plugins if possible.
     private static func configure(
-        _ pcm: OpaquePointer, _ name: String, _ wish: RequestedParameters, resampling: Bool
+        _ pcm: OpaquePointer, _ name: String, _ requested: RequestedParameters, resampling: Bool
     ) throws(SoundCardError) -> NegotiatedParameters {
         do throws(SoundCardError) {
             var parameters = try unsafe HardwareParameters.all(of: pcm, device: name, resampling: resampling)
-            return try parameters.install(wish)
+            return try parameters.install(requested)
         } catch {
             var parameters = try unsafe HardwareParameters.all(of: pcm, device: name, resampling: true)
-            return try parameters.install(wish)
+            return try parameters.install(requested)
         }
     }
 }
 
-// What an audio thread does with it.
+// MARK: Audio thread
 extension PCMDevice {
-    /// Where the card stands.
+    /// Returns the card's state.
     @_noAllocation @_noLocks
     func observe() -> Observation {
         guard let pcm = unsafe pcm else {
@@ -137,14 +142,14 @@ extension PCMDevice {
         return unsafe PCMCalls.observe(pcm, status)
     }
 
-    /// Waits until the card wakes us (a period is ready), at most `timeout` nanoseconds.
+    /// Blocks until the card signals a ready period, at most `timeout` nanoseconds.
     @_noAllocation @_noLocks
     func poll(atMost timeout: Int64) -> PollOutcome {
         guard let pcm = unsafe pcm, let first = unsafe descriptors.baseAddress else { return .abandoned }
         return unsafe PCMCalls.poll(pcm, first, UInt32(truncatingIfNeeded: descriptors.count), timeout: timeout)
     }
 
-    /// Zero or a negative errno, as from the next two.
+    /// Returns zero or a negative errno, as do the next two.
     @_noAllocation @_noLocks
     func prepare() -> Int32 {
         guard let pcm = unsafe pcm else { return -ENODEV }
@@ -163,37 +168,37 @@ extension PCMDevice {
         return unsafe PCMCalls.resume(pcm)
     }
 
-    /// Tells the card at how many free or ready frames `poll` shall say so.
+    /// Sets the number of free or ready frames at which `poll` returns.
     @_noAllocation @_noLocks
     func setAvailMin(_ frameCount: Int) {
         guard let pcm = unsafe pcm else { return }
         unsafe software.install(availMin: frameCount, on: pcm)
     }
 
-    /// Hands at most a period of `samples` (interleaved, `channelCount` a frame) to the card from `firstFrame` on, converted.
-    /// Returns how many frames it took, or a negative errno. Does not wait.
+    /// Converts and writes at most one period of `samples` (interleaved, `channelCount` per frame) from `firstFrame`
+    /// on. Returns the frames written, or a negative errno. Does not block.
     @_noAllocation @_noLocks
     func write(_ samples: Span<Float>, channelCount: Int, from firstFrame: Int, frameCount: Int) -> Int {
         guard let pcm = unsafe pcm else { return Int(-ENODEV) }
         let count = frameCount < stagingCapacity ? frameCount : stagingCapacity
-        unsafe grant.sampleFormat.encode(
+        unsafe negotiated.sampleFormat.encode(
             samples, channelCount: channelCount, from: firstFrame, frameCount: count, into: staging,
-            cardChannelCount: grant.channelCount)
+            cardChannelCount: negotiated.channelCount)
         return unsafe PCMCalls.write(pcm, staging, count)
     }
 
-    /// Hands at most a period of silence to the card, as above.
+    /// Writes at most one period of silence, otherwise like `write`.
     @_noAllocation @_noLocks
     func writeSilence(frameCount: Int) -> Int {
         guard let pcm = unsafe pcm else { return Int(-ENODEV) }
         let count = frameCount < stagingCapacity ? frameCount : stagingCapacity
-        let bytes = count * grant.channelCount * grant.sampleFormat.byteCount
+        let bytes = count * negotiated.channelCount * negotiated.sampleFormat.byteCount
         for offset in 0..<bytes { unsafe staging.storeBytes(of: 0, toByteOffset: offset, as: UInt8.self) }
         return unsafe PCMCalls.write(pcm, staging, count)
     }
 
-    /// Takes at most a period from the card and puts it into `samples` at `firstFrame`, converted. Returns how many frames
-    /// it gave, or a negative errno. Does not wait.
+    /// Reads and converts at most one period into `samples` at `firstFrame`. Returns the frames read, or a negative
+    /// errno. Does not block.
     @_noAllocation @_noLocks
     func read(
         into samples: inout MutableSpan<Float>, channelCount: Int, from firstFrame: Int, frameCount: Int
@@ -201,13 +206,14 @@ extension PCMDevice {
         guard let pcm = unsafe pcm else { return Int(-ENODEV) }
         let count = unsafe PCMCalls.read(pcm, staging, frameCount < stagingCapacity ? frameCount : stagingCapacity)
         guard count > 0 else { return count }
-        unsafe grant.sampleFormat.decode(
-            staging, cardChannelCount: grant.channelCount, into: &samples, channelCount: channelCount, from: firstFrame,
+        unsafe negotiated.sampleFormat.decode(
+            staging, cardChannelCount: negotiated.channelCount, into: &samples, channelCount: channelCount,
+            from: firstFrame,
             frameCount: count)
         return count
     }
 
-    /// Takes at most a period from the card and forgets it.
+    /// Reads and discards at most one period.
     @_noAllocation @_noLocks
     func discard(frameCount: Int) -> Int {
         guard let pcm = unsafe pcm else { return Int(-ENODEV) }
@@ -216,16 +222,16 @@ extension PCMDevice {
 }
 
 extension SoundCardError {
-    /// Why `snd_pcm_open` returned `code`.
+    /// Explains the `code` that `snd_pcm_open` returned.
     init(opening name: String, _ direction: Direction, code: Int32) {
-        let explanation = Explanation.last
+        let explanation = ALSAMessages.last
         let isMissing = [ENOENT, ENODEV, ENXIO].contains(-code)
         let mayGoTheOtherWay = [ENOENT, EINVAL, ENXIO].contains(-code)
         switch -code {
         case _ where mayGoTheOtherWay && canOpen(name, direction == .playback ? .capture : .playback):
             self = .wrongDirection(name, direction)
         case _ where isMissing && name == "default" && !Device.kernelHasCards: self = .noCard(name)
-        // ENOENT is for a name that is not in ALSA's configuration, the others for a card that is not there.
+        // ENOENT means a name that ALSA's configuration lacks, the others a missing card.
         case ENOENT, ENODEV, ENXIO: self = .noSuchDevice(name)
         case ECONNREFUSED, EHOSTDOWN: self = .noServer(name, explanation: explanation)
         case EBUSY: self = .busy(name, holder: holder(ofCardNamed: name, direction))
@@ -235,7 +241,7 @@ extension SoundCardError {
     }
 }
 
-/// Opens a PCM without waiting for one that is busy.
+/// Opens a PCM, or throws at once if it is busy.
 func openPCM(_ name: String, _ direction: Direction) throws(SoundCardError) -> OpaquePointer {
     var pcm: OpaquePointer?
     let code = unsafe snd_pcm_open(&pcm, name, direction.stream, SND_PCM_NONBLOCK)
@@ -250,7 +256,7 @@ private func canOpen(_ name: String, _ direction: Direction) -> Bool {
     return code >= 0 || code == -EBUSY
 }
 
-/// The name its driver gives the card, empty where there is none.
+/// Returns the driver's name for the card; empty without one.
 private func nameOfCard(behind pcm: OpaquePointer) -> String {
     var info: OpaquePointer?
     unsafe snd_pcm_info_malloc(&info)
@@ -265,47 +271,47 @@ extension Direction {
 }
 
 extension PCMDevice {
-    /// Sleeps until a capturing card has `missing` more frames than in `seen`, or nearly, at most `patience` nanoseconds. Returns
-    /// why there is no card to wait for any more, if that is what it finds.
+    /// Sleeps until a capturing card has about `missing` more frames than in `seen`, at most `timeout` nanoseconds.
+    /// Returns the reason if the card is lost.
     ///
-    /// The first time of a turn it sleeps for as long as the frames take. A card that moves many at a time may not have them
-    /// then (`isEarly`): it wakes us with its next step, unless what is there would wake us at once.
+    /// The first sleep of a `read` lasts as long as the frames take. A card that delivers bursts may not have them then
+    /// (`isEarly`): it wakes us with its next burst, unless the frames present would wake us at once.
     @_noAllocation @_noLocks
-    func rest(for missing: Int, since seen: Observation, isEarly: Bool, atMost patience: Int64) -> CardLoss? {
-        let duration = nanoseconds(missing, at: grant.rate)
-        guard isEarly, seen.available < grant.period else {
-            let shortest = nanoseconds(grant.period, at: grant.rate) / 4
+    func sleep(for missing: Int, since seen: Observation, isEarly: Bool, atMost timeout: Int64) -> CardLoss? {
+        let duration = nanoseconds(missing, at: negotiated.rate)
+        guard isEarly, seen.available < negotiated.period else {
+            let shortest = nanoseconds(negotiated.period, at: negotiated.rate) / 4
             let wake = isEarly ? PCMCalls.now() + (duration < shortest ? duration : shortest) : seen.at + duration
-            let latest = PCMCalls.now() + patience
+            let latest = PCMCalls.now() + timeout
             PCMCalls.sleep(until: (wake < latest ? wake : latest) + 100_000)
             return nil
         }
-        let outcome = poll(atMost: (2 * duration < patience ? 2 * duration : patience) + 1_000_000)
+        let outcome = poll(atMost: (2 * duration < timeout ? 2 * duration : timeout) + 1_000_000)
         switch outcome {
         case .ready, .timedOut: return nil
         case .troubled, .abandoned:
-            // An underrun looks like trouble, too; only the state, asked anew, tells.
+            // An underrun ends the poll with an error, too; the new state tells them apart.
             let seen = observe()
             guard seen.code >= 0 else { return CardLoss(code: seen.code) }
-            if case .giveUp(let loss) = Remedy(poll: outcome, state: seen.state) { return loss }
+            if case .giveUp(let loss) = RecoveryAction(poll: outcome, state: seen.state) { return loss }
             return nil
         }
     }
 
-    /// Makes a stopped PCM ready to start after `cause`, or says why it cannot be. A card that takes its time to wake with
-    /// the machine is given a second.
+    /// Prepares a stopped PCM for a start after `cause`, or returns why that is impossible. A card that resumes slowly
+    /// has one second.
     @_noAllocation @_noLocks
     func makeReady(after cause: Interruption.Cause) -> CardLoss? {
         if case .suspended = cause {
             let deadline = PCMCalls.now() + nanosecondsPerSecond
             while PCMCalls.now() < deadline {
-                // External plugins say "resumed" whatever came of it, so the state has the last word.
+                // External plugins report success in any case, so the state decides.
                 let code = resume()
                 guard code == -EAGAIN || code == 0, case .suspended = observe().state else { break }
                 PCMCalls.sleep(until: PCMCalls.now() + 10_000_000)
             }
         }
-        // After a resume too: what is left in the queue is of another time.
+        // Also after a resume, since the queued audio is old.
         let code = prepare()
         return code < 0 ? CardLoss(code: code) : nil
     }

@@ -1,25 +1,25 @@
 package import TenfourAudioCore
 
-/// Keeps time where no card does: asks for sound, or lets it pass, at the pace of the monotonic clock.
+/// Paces audio by the monotonic clock where no card does.
 package struct PeriodTimer: BitwiseCopyable, Sendable {
     private let rate: SampleRate
     private var start: Instant?
     private var frames = 0
 
-    /// So far behind (a stopped process, a pipe that gave nothing) the past is let go: 200 ms.
+    /// The lag after which missed frames are given up: 200 ms, as after a stopped process or a blocked pipe.
     private static var longestLag: Int64 { 200_000_000 }
 
     package init(rate: SampleRate) { self.rate = rate }
 
-    /// When frames were due, and how many before them were let go because they were too long ago.
-    package struct Beat: BitwiseCopyable {
+    /// When frames were due, and how many before them were given up.
+    package struct Tick: BitwiseCopyable {
         package var due: Instant
         package var missed = FrameCount.zero
     }
 
-    /// Sleeps until `frameCount` further frames are due. The first are due at once.
+    /// Sleeps until the next `frameCount` frames are due. The first are due at once.
     @_noAllocation @_noLocks
-    package mutating func wait(for frameCount: Int) -> Beat {
+    package mutating func wait(for frameCount: Int) -> Tick {
         let now = Instant(nanoseconds: PCMCalls.now())
         var missed = 0
         var due = now
@@ -35,6 +35,6 @@ package struct PeriodTimer: BitwiseCopyable, Sendable {
         }
         frames += frameCount
         if due > now { PCMCalls.sleep(until: due.nanoseconds) }
-        return Beat(due: due, missed: FrameCount(missed))
+        return Tick(due: due, missed: FrameCount(missed))
     }
 }

@@ -1,26 +1,26 @@
 import Glibc
 public import TenfourAudioCore
 
-/// A sound card that plays, its queue kept as short as the card allows.
+/// A playing sound card with the shortest queue that works.
 ///
-/// Wait, write what was demanded, wait again, all from one thread (any one; the card may be moved between). Nothing here
-/// allocates or takes a lock of ours after `init`, as long as the card is there.
+/// Call `wait`, write what is demanded, and wait again, from one thread at a time. After `init`, nothing here allocates
+/// or takes a lock of ours while the card is present.
 ///
-/// A period is demanded shortly before the card takes it and not sooner, period by period, evenly, also where a sound server takes
-/// many frames at once (`DemandSchedule`). How long before, and how many frames it takes at once, changes: `PlaybackQueue`
-/// follows. The card's buffer is long, since its length costs no delay; the queue alone does. The thread sleeps by the clock and
-/// looks where the card is, so no wake-up of the card's is needed.
+/// Periods are demanded evenly, each shortly before the card takes it, even if a sound server takes many frames at once
+/// (`DemandSchedule`). `PlaybackQueue` adapts to the server's quantum and to our own lateness. The card's buffer is
+/// long, since only the queued part of it is delay. The thread sleeps by the clock and polls the position, so it needs
+/// no wake-ups by the card.
 ///
-/// It starts with a generous queue of silence, on the first `wait`, and learns the quantum from it in at most 50 ms; so it does when
-/// the quantum has become longer. After an underrun because the thread was late what is due by then is demanded at once and played
-/// next, behind silence only for what is not due yet. A card that is lost is looked for again after 0.25 s, then twice
-/// as long each time up to 5 s; meanwhile demands come by the clock. A PCM that is no clock (`null`, `file` on it) is found out in
-/// its first half second and paced by ours.
+/// The first `wait` starts the card with a long queue of silence, from which the quantum is learnt within 50 ms; the
+/// same happens when the quantum becomes longer. After an underrun by our own lateness, what is due is demanded at once
+/// and played next; silence replaces only what is not due yet. A lost card is reopened after 0.25 s, then after twice
+/// as long each time, up to 5 s; meanwhile the clock demands. A PCM without a clock (`null`, `file` on it) is detected
+/// within half a second and paced by the monotonic clock.
 @safe public struct PlaybackCard: ~Copyable {
-    /// What was granted at `init`. A card that comes back after a loss is given the same rate, period and channels.
+    /// The format negotiated in `init`. A reopened card has the same rate, period and channel count.
     public let granted: NegotiatedFormat
     public private(set) var counts = InterruptionCounts()
-    /// Is told when a card that comes back grants something else than before.
+    /// Receives what a reopened card grants differently.
     public let changes = CardChanges()
 
     private var device: PCMDevice
@@ -30,107 +30,110 @@ public import TenfourAudioCore
     private var queue: PlaybackQueue
     private var quantum: QuantumEstimator
     private var schedule: DemandSchedule
-    /// Frames given to the card, and how many of them are silence that nobody demanded.
+    /// Frames written to the card, and how many of them were silence that nobody demanded.
     private var written = 0
     private var silence = 0
     /// Frames still to be demanded before a prepared card is started; nil while it runs.
     private var priming: Int?
-    /// The queue is generous and is not written to until the quantum is known.
+    /// Whether the queue is long and not refilled, until the quantum is known.
     private var isLearning = true
-    /// When the card was last seen (nanoseconds).
+    /// When the card was last observed (nanoseconds).
     private var lastSeen: Int64 = 0
-    /// How often the card has been seen to move since its start.
+    /// How often the position has moved since the start.
     private var moves = 0
     private var lastPosition = 0
-    /// What the last write met with, for the next wait to recover from; zero when all was well.
-    private var troubleCode: Int32 = 0
+    /// The error of the last write, from which the next `wait` recovers; zero without.
+    private var writeError: Int32 = 0
     private var stall: StallDetector
-    private var pace: FreeRunDetector
-    /// In place of the card's: while it is lost, or when it has none.
+    private var freeRun: FreeRunDetector
+    /// Replaces the card's clock while it is lost or if it has none.
     private var clock: FreeRunningClock?
-    private var search: Backoff?
+    private var reopeningSchedule: CardReopeningSchedule?
     private var reopening = CardReopening()
-    /// Counts the sleeps ahead.
+    /// The number of calls of `sleepUntilDue` that slept.
     private var waits = 0
-    /// Underruns in a row without a demand between them.
+    /// Underruns in a row without a demand in between.
     private var recoveries = 0
 
-    /// The most that is queued, at the granted rate: just before the card takes from it.
+    /// The most that is queued just before the card takes frames, at the granted rate.
     public var target: FrameCount { FrameCount(queue.target) }
 
-    /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, … exactly as given) and takes the nearest to what is wanted,
-    /// the rate first of all: resample where `granted.format.rate` is another. Allocates and may take long.
+    /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, …, exactly as given) with the nearest parameters, the rate
+    /// first: resample if `granted.format.rate` differs. Allocates, and may take long.
     ///
-    /// - `period`: how much is demanded at a time, at `format.rate`.
-    /// - `target`: the most that is queued where the card takes frame by frame, at `format.rate`: two periods when nil, kept
-    ///   between one and a half periods and the buffer.
+    /// - `period`: frames per demand, at `format.rate`.
+    ///
+    /// - `target`: the most that is queued if the card takes single frames, at `format.rate`: two periods if nil;
+    ///   limited to one and a half periods and the buffer.
     public init(
         device: String, format: LPCMFormat = .mono, period: FrameCount, target: FrameCount? = nil
     ) throws(SoundCardError) {
         precondition(period > .zero, "a card plays one period while another is written")
-        let wish = RequestedParameters(format: format, period: period.rawValue, queue: target?.rawValue ?? 2 * period.rawValue)
-        self.device = try PCMDevice(device, .playback, wish)
+        let requested = RequestedParameters(
+            format: format, period: period.rawValue, queue: target?.rawValue ?? 2 * period.rawValue)
+        self.device = try PCMDevice(device, .playback, requested)
         channelCount = format.channelCount
         granted = NegotiatedFormat(of: self.device, channelCount: format.channelCount)
-        let grant = self.device.grant
-        self.period = grant.period
-        rate = grant.rate
-        queue = PlaybackQueue(asked: grant.queue, period: grant.period, buffer: grant.buffer, rate: grant.rate)
-        quantum = QuantumEstimator(rate: grant.rate)
-        schedule = DemandSchedule(period: grant.period, rate: grant.rate)
-        stall = StallDetector(period: grant.period, rate: grant.rate)
-        pace = FreeRunDetector(buffer: min(grant.buffer, 4 * grant.period), rate: grant.rate)
+        let negotiated = self.device.negotiated
+        self.period = negotiated.period
+        rate = negotiated.rate
+        queue = PlaybackQueue(
+            requestedQueue: negotiated.queue, period: negotiated.period, buffer: negotiated.buffer,
+            rate: negotiated.rate)
+        quantum = QuantumEstimator(rate: negotiated.rate)
+        schedule = DemandSchedule(period: negotiated.period, rate: negotiated.rate)
+        stall = StallDetector(period: negotiated.period, rate: negotiated.rate)
+        freeRun = FreeRunDetector(buffer: min(negotiated.buffer, 4 * negotiated.period), rate: negotiated.rate)
     }
 
-    /// Says that the thread that will wait has no real-time priority: more is queued, and a sound server is asked to take more at a
-    /// time. Before the first `wait`.
-    public mutating func expectLateness() {
-        queue.expectLateness()
+    /// Configures the card for a waiting thread without real-time priority: more is queued, and a sound server is asked
+    /// to take more at a time. Call before the first `wait`.
+    public mutating func allowForLateWakeups() {
+        queue.allowForLateWakeups()
         device.setAvailMin(queue.availMin)
     }
 
-    /// Waits until the card wants a period of sound or something happened to it, half a second at most or eight periods
-    /// where they are longer. Sleeps all the while.
+    /// Sleeps until the card demands a period or something happened to it, at most half a second or eight periods,
+    /// whichever is longer.
     @_noAllocation @_noLocks
     public mutating func wait() -> PlaybackEvent {
-        if clock != nil { return search == nil ? waitByTheClock() : waitForTheCard() }
-        var (hasBegun, hasRested) = (false, false)
-        sleepAhead()
+        if clock != nil { return reopeningSchedule == nil ? waitByTheClock() : waitForTheCard() }
+        var (hasStarted, hasSlept) = (false, false)
+        sleepUntilDue()
         while true {
             let seen = device.observe()
-            let code = troubleCode < 0 ? troubleCode : seen.code
-            troubleCode = 0
-            switch Remedy(code: code, state: seen.state) {
+            let code = writeError < 0 ? writeError : seen.code
+            writeError = 0
+            switch RecoveryAction(code: code, state: seen.state) {
             case .start:
-                // One that is started and does not run would have us start it for ever.
-                if hasBegun { return lose(.stalled) }
-                if let turn = fill() ?? start() { return turn }
-                hasBegun = true
+                // A card that is started but does not run would be restarted forever.
+                if hasStarted { return reportLoss(.stalled) }
+                if let event = fill() ?? start() { return event }
+                hasStarted = true
             case .prepare: return recover(from: .xrun)
             case .resume: return recover(from: .suspended)
-            case .giveUp(let loss): return lose(loss)
-            case .waitALittle, .goOn:
-                let fill = device.grant.buffer - seen.available
-                if let turn = follow(seen, fill: fill) { return turn }
+            case .giveUp(let loss): return reportLoss(loss)
+            case .waitBriefly, .proceed:
+                let fill = device.negotiated.buffer - seen.available
+                if let event = trackPosition(seen, fill: fill) { return event }
                 let due = isLearning ? seen.at + nanoseconds(period, at: rate) / 4 : due
                 let excess = isLearning ? 0 : fill - (queue.most - period)
                 if due <= seen.at, excess <= 0 { return demand(seen, due: due, fill: fill) }
-                if stall.standsStill(at: written - fill, now: seen.at) { return lose(.stalled) }
-                rest(until: due, andFor: excess, since: seen.at, isEarly: hasRested)
-                hasRested = true
+                if stall.isStalled(at: written - fill, now: seen.at) { return reportLoss(.stalled) }
+                sleep(until: due, andFor: excess, since: seen.at, isEarly: hasSlept)
+                hasSlept = true
             }
         }
     }
 
-    /// Gives `samples` to the card: interleaved, of `granted.format`'s channels, a whole number of frames, as a rule what
-    /// was demanded. Waits for room only where more is written than the buffer takes. What goes wrong here is told by
-    /// the next `wait`; what a lost card is given is gone.
+    /// Writes `samples`: interleaved, whole frames of `granted.format`, normally what was demanded. Blocks only if more
+    /// is written than the buffer holds. The next `wait` reports errors; what is written to a lost card is dropped.
     @_noAllocation @_noLocks
     public mutating func write(_ samples: Span<Float>) {
         let frameCount = samples.count / channelCount
         var done = 0
         var refusedSince: Int64 = 0
-        while done < frameCount && search == nil && troubleCode == 0 {
+        while done < frameCount && reopeningSchedule == nil && writeError == 0 {
             let taken = device.write(samples, channelCount: channelCount, from: done, frameCount: frameCount - done)
             if taken > 0 {
                 done += taken
@@ -139,21 +142,21 @@ public import TenfourAudioCore
             }
             let now = PCMCalls.now()
             if refusedSince == 0 { refusedSince = now }
-            switch Remedy(code: Int32(truncatingIfNeeded: taken), state: .running) {
-            case .goOn, .waitALittle:
+            switch RecoveryAction(code: Int32(truncatingIfNeeded: taken), state: .running) {
+            case .proceed, .waitBriefly:
                 PCMCalls.sleep(until: now + nanoseconds(period, at: rate) / 4)
-                if now - refusedSince > stall.patience { troubleCode = -EIO }
-            default: troubleCode = Int32(truncatingIfNeeded: taken)
+                if now - refusedSince > stall.timeout { writeError = -EIO }
+            default: writeError = Int32(truncatingIfNeeded: taken)
             }
         }
         written += frameCount
         if let missing = priming { priming = missing - frameCount }
     }
 
-    /// Lets the card play what it was given, then returns: after what is queued and half a second at the latest.
+    /// Blocks until the card has played what was written, at most for the buffer's length and half a second.
     public mutating func drain() {
         guard clock == nil else { return }
-        let deadline = PCMCalls.now() + nanoseconds(device.grant.buffer, at: rate) + nanosecondsPerSecond / 2
+        let deadline = PCMCalls.now() + nanoseconds(device.negotiated.buffer, at: rate) + nanosecondsPerSecond / 2
         while PCMCalls.now() < deadline {
             let seen = device.observe()
             guard seen.code == 0, seen.state == .running, seen.delay > 0 else { return }
@@ -162,19 +165,19 @@ public import TenfourAudioCore
     }
 }
 
-// Moved from thread to thread as a whole, and never in two at once: that is what not being copyable means.
+// Sendable, since a noncopyable value is on one thread at a time.
 extension PlaybackCard: @unchecked Sendable {}
 
-// How the queue is kept.
+// MARK: Queue
 extension PlaybackCard {
-    /// Keeps account of where the card is. Returns a turn once a card that was interrupted has shown where it is again.
+    /// Tracks the card's position. Returns an event once an interrupted card has shown its position again.
     @_noAllocation @_noLocks
-    private mutating func follow(_ seen: Observation, fill: Int) -> PlaybackEvent? {
+    private mutating func trackPosition(_ seen: Observation, fill: Int) -> PlaybackEvent? {
         let position = written - fill
         if position > lastPosition {
             moves += 1
             if moves == 1 {
-                // A sound server may take its time before it begins. Its first step is a quantum.
+                // A sound server may start late. Its first step is a quantum.
                 quantum.reset()
                 quantum.record(position: lastPosition - silence, at: seen.at)
             } else if moves == 2, let first = quantum.origin,
@@ -189,16 +192,16 @@ extension PlaybackCard {
         quantum.record(position: position - silence, at: seen.at, keepsOrigin: queue.isHolding(at: seen.at))
         lastSeen = seen.at
         guard let origin = quantum.origin, moves > 0 else { return nil }
-        // The first step after a start may be of any length.
+        // The first step after a start may have any length.
         let isKnown = !schedule.isProvisional || moves > 2
         guard isLearning || isKnown else { return nil }
         let availMin = queue.availMin
         queue.adapt(toQuantum: quantum.quantum, largestStep: quantum.largestStep, at: seen.at)
         if queue.availMin != availMin { device.setAvailMin(queue.availMin) }
         if isLearning {
-            // Until the generous queue has run down to what is needed.
+            // Wait until the long queue has run down to the needed length.
             guard seen.at >= schedule.due(written - silence, by: line(from: origin)) else { return nil }
-            queue.settle(at: seen.at)
+            queue.quantumLearned(at: seen.at)
             isLearning = false
         }
         guard isKnown else { return nil }
@@ -207,7 +210,7 @@ extension PlaybackCard {
             return nil
         }
         let (missed, behind) = schedule.resume(line(from: origin))
-        return .interrupted(counts.note(Interruption(.resumed, missed: missed, behind: behind)))
+        return .interrupted(counts.record(Interruption(.resumed, missed: missed, behind: behind)))
     }
 
     @_noAllocation @_noLocks
@@ -215,15 +218,15 @@ extension PlaybackCard {
         DemandSchedule.Line(origin: origin, quantum: quantum.quantum, lead: queue.lead)
     }
 
-    /// When what is not written yet is due; at once before anything is known of the card.
+    /// When the next frame to be written is due; at once before the card's position is known.
     private var due: Int64 { @_noAllocation @_noLocks get { schedule.due(written - silence) ?? .min } }
 
     @_noAllocation @_noLocks
     private mutating func demand(_ seen: Observation, due: Int64, fill: Int) -> PlaybackEvent {
-        if pace.runsAway(at: written - fill, now: seen.at) {
+        if freeRun.isFreeRunning(at: written - fill, now: seen.at) {
             clock = FreeRunningClock(rate: rate, now: seen.at)
         }
-        stall.forget()
+        stall.reset()
         recoveries = 0
         let playedAt = seen.at + nanoseconds(seen.delay > 0 ? seen.delay : 0, at: rate)
         return demand(dueAt: due > .min ? due : seen.at, playedAt: playedAt)
@@ -233,15 +236,16 @@ extension PlaybackCard {
     private mutating func demand(dueAt due: Int64, playedAt: Int64) -> PlaybackEvent {
         .demand(
             Demand(
-                frameCount: period, requestedAt: due, shift: schedule.takeShift(), playedAt: playedAt, position: written
+                frameCount: period, requestedAt: due, shift: schedule.consumeShift(), playedAt: playedAt,
+                position: written
             ))
     }
 
-    /// Sleeps until the next period is due without a look at the card before, where all goes well. Now and then it wakes sooner,
-    /// each time at another moment: when a server takes its quantum is known only as well as looks fall all around it.
+    /// Sleeps until the next period is due without an observation before it. Every eighth time it wakes earlier, at
+    /// varying moments, so that observations fall all around the server's cycle and its timing stays known.
     @_noAllocation @_noLocks
-    private mutating func sleepAhead() {
-        guard !isLearning, priming == nil, !schedule.isProvisional, troubleCode == 0, due > .min else { return }
+    private mutating func sleepUntilDue() {
+        guard !isLearning, priming == nil, !schedule.isProvisional, writeError == 0, due > .min else { return }
         let (now, length) = (PCMCalls.now(), nanoseconds(period, at: rate))
         guard due > now, due < now + 2 * length else { return }
         waits &+= 1
@@ -249,20 +253,20 @@ extension PlaybackCard {
         PCMCalls.sleep(until: due - early)
     }
 
-    /// Sleeps until `due` and until `excess` frames have been played. A card that takes many at a time is not asked more than twice
-    /// a period (`isEarly`: it was asked in vain).
+    /// Sleeps until `due` and until `excess` frames have been played. With a card that takes many frames at a time it
+    /// wakes at most twice per period (`isEarly`: the last wake-up was too early).
     @_noAllocation @_noLocks
-    private func rest(until due: Int64, andFor excess: Int, since seenAt: Int64, isEarly: Bool) {
+    private func sleep(until due: Int64, andFor excess: Int, since seenAt: Int64, isEarly: Bool) {
         let now = PCMCalls.now()
         let least = isEarly && excess > 0 && quantum.quantum > 0 ? nanoseconds(period, at: rate) / 2 : 200_000
         let free = excess > 0 ? seenAt + nanoseconds(excess, at: rate) : due
         let wake = free > due ? free : due
-        let longest = now + stall.patience
+        let longest = now + stall.timeout
         PCMCalls.sleep(until: wake < now + least ? now + least : (wake < longest ? wake : longest))
     }
 
-    /// Demands what a prepared card is to begin with, period by period; before the first sound, and for what is not due yet,
-    /// writes silence. Returns nil when the queue is full.
+    /// Demands the audio that a prepared card starts with, period by period. Silence fills the queue before the first
+    /// audio, and what is not due yet. Returns nil when the queue is full.
     @_noAllocation @_noLocks
     private mutating func fill() -> PlaybackEvent? {
         let now = PCMCalls.now()
@@ -299,11 +303,11 @@ extension PlaybackCard {
         }
     }
 
-    /// Returns a turn only if that goes wrong.
+    /// Starts the card. Returns an event only if that fails.
     @_noAllocation @_noLocks
     private mutating func start() -> PlaybackEvent? {
         let code = device.start()
-        stall.forget()
+        stall.reset()
         quantum.reset()
         priming = nil
         moves = 0
@@ -311,14 +315,14 @@ extension PlaybackCard {
         let fill = isLearning ? queue.generous : queue.target
         lastPosition = written - fill
         quantum.record(position: lastPosition - silence, at: lastSeen)
-        return code < 0 ? lose(CardLoss(code: code)) : nil
+        return code < 0 ? reportLoss(CardLoss(code: code)) : nil
     }
 
     @_noAllocation @_noLocks
     private mutating func recover(from cause: Interruption.Cause) -> PlaybackEvent {
         recoveries += 1
-        // A card that stops as soon as it is started would keep us busy for ever.
-        guard recoveries < 8 else { return lose(.stalled) }
+        // A card that stops at once would be restarted forever.
+        guard recoveries < 8 else { return reportLoss(.stalled) }
         if case .xrun = cause, clock == nil {
             let now = PCMCalls.now()
             let isLate = isLate(at: now)
@@ -326,66 +330,67 @@ extension PlaybackCard {
             if isLearning, !isLate { queue.learningFailed() }
             isLearning = isLearning || !isLate
         }
-        if let loss = device.makeReady(after: cause) { return lose(loss) }
-        pace.forget()
+        if let loss = device.makeReady(after: cause) { return reportLoss(loss) }
+        freeRun.reset()
         clock = nil
         priming = nil
         schedule.interrupt()
-        return .interrupted(counts.note(Interruption(cause, missed: 0)))
+        return .interrupted(counts.record(Interruption(cause, missed: 0)))
     }
 
-    /// Whether our thread came later than the queue allows. While no line is known, the time since it looked last tells.
+    /// Whether our thread woke later than the queue allows. Without a known schedule, the time since the last
+    /// observation decides.
     @_noAllocation @_noLocks
     private func isLate(at now: Int64) -> Bool {
         let isKnown = !isLearning && !schedule.isProvisional && due > .min
-        // A server may take its quantum a little sooner than it has so far; a card that takes frame by frame does not.
+        // A server may take its quantum slightly earlier than before; a card that takes single frames does not.
         let slack = quantum.quantum > 0 ? period / 2 : period
         return frames(in: now - (isKnown ? due : lastSeen), at: rate) > queue.lead - slack
     }
 }
 
-// What goes on without a card, or with one that is no clock.
+// MARK: Without a card, or without its clock
 extension PlaybackCard {
-    /// Vetted: it allocates, but only while there is no card.
+    /// Exempt from the allocation check: it allocates only while there is no card.
     @_semantics("no_performance_analysis")
-    private mutating func isCardBack() -> Bool { device.isBack(&search, &reopening, changes) }
+    private mutating func isCardBack() -> Bool { device.isBack(&reopeningSchedule, &reopening, changes) }
 
     @_noAllocation @_noLocks
-    private mutating func lose(_ loss: CardLoss) -> PlaybackEvent {
+    private mutating func reportLoss(_ loss: CardLoss) -> PlaybackEvent {
         let now = PCMCalls.now()
         device.close()
-        search = Backoff(now: now)
+        reopeningSchedule = CardReopeningSchedule(now: now)
         clock = FreeRunningClock(rate: rate, now: now)
         recoveries = 0
         priming = nil
         let late = due > .min ? frames(in: now - due, at: rate) : 0
-        return .interrupted(counts.note(Interruption(.lost(loss), missed: late)))
+        return .interrupted(counts.record(Interruption(.lost(loss), missed: late)))
     }
 
     @_noAllocation @_noLocks
     private mutating func waitForTheCard() -> PlaybackEvent {
         guard isCardBack() else { return demandByTheClock() }
-        queue.fit(buffer: device.grant.buffer)
+        queue.fit(buffer: device.negotiated.buffer)
         device.setAvailMin(queue.availMin)
-        search = nil
+        reopeningSchedule = nil
         clock = nil
-        stall.forget()
-        pace.forget()
+        stall.reset()
+        freeRun.reset()
         isLearning = true
         schedule.interrupt()
-        return .interrupted(counts.note(Interruption(.reopened, missed: 0)))
+        return .interrupted(counts.record(Interruption(.reopened, missed: 0)))
     }
 
-    /// With a PCM that takes everything at once there is nothing to ask it but whether it still takes.
+    /// A PCM without a clock is only asked whether it still accepts frames.
     @_noAllocation @_noLocks
     private mutating func waitByTheClock() -> PlaybackEvent {
-        let code = troubleCode
-        troubleCode = 0
-        switch Remedy(code: code, state: .running) {
-        case .goOn, .waitALittle, .start: return demandByTheClock()
+        let code = writeError
+        writeError = 0
+        switch RecoveryAction(code: code, state: .running) {
+        case .proceed, .waitBriefly, .start: return demandByTheClock()
         case .prepare: return recover(from: .xrun)
         case .resume: return recover(from: .suspended)
-        case .giveUp(let loss): return lose(loss)
+        case .giveUp(let loss): return reportLoss(loss)
         }
     }
 
@@ -404,11 +409,11 @@ extension PlaybackCard {
 
 extension NegotiatedFormat {
     init(of device: borrowing PCMDevice, channelCount: Int) {
-        let grant = device.grant
+        let negotiated = device.negotiated
         self.init(
             device: device.name, cardName: device.cardName,
-            format: LPCMFormat(rate: SampleRate(hertz: grant.rate), channelCount: channelCount),
-            sampleFormat: grant.sampleFormat.name, cardChannelCount: grant.channelCount,
-            period: FrameCount(grant.period), buffer: FrameCount(grant.buffer))
+            format: LPCMFormat(rate: SampleRate(hertz: negotiated.rate), channelCount: channelCount),
+            sampleFormat: negotiated.sampleFormat.name, cardChannelCount: negotiated.channelCount,
+            period: FrameCount(negotiated.period), buffer: FrameCount(negotiated.buffer))
     }
 }

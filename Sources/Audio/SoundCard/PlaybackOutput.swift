@@ -1,27 +1,23 @@
 package import TenfourAudioCore
 
-/// What demands sound: a card, or the clock where there is none.
+/// A playback output: a card, or the clock if there is none.
 package struct PlaybackOutput: ~Copyable, Sendable {
     package enum DeviceEvent {
-        /// `period` frames are wanted.
-        ///
-        /// - `requestedAt`: the even clock by which playout is kept, as of `Demand`.
-        /// - `shift`: by how much that clock has just become later, as of `Demand`.
-        /// - `playedAt`: when the first of them will sound.
+        /// `period` frames are demanded.
         case demand(requestedAt: Instant, shift: FrameCount, playedAt: Instant)
         case interrupted(Interruption)
     }
 
     package let format: LPCMFormat
     package let period: FrameCount
-    /// How it was opened, in words; nil for the clock.
+    /// The format of the opened card; nil for the clock.
     package let granted: NegotiatedFormat?
-    /// Is told when a card that comes back grants something else than before; nil for the clock.
+    /// Receives what a reopened card grants differently; nil for the clock.
     package let changes: CardChanges?
     private var card: PlaybackCard?
-    private var metronome: PeriodTimer
+    private var timer: PeriodTimer
 
-    /// Opens a card. `queuedPeriods` is the most it is given ahead.
+    /// Opens a card. `queuedPeriods` is the most that is queued in it.
     package init(
         card name: String, channelCount: Int, period: Duration, queuedPeriods: Double
     ) throws(SoundCardError) {
@@ -33,35 +29,35 @@ package struct PlaybackOutput: ~Copyable, Sendable {
         changes = card.changes
         format = card.granted.format
         self.period = card.granted.period
-        metronome = PeriodTimer(rate: card.granted.format.rate)
+        timer = PeriodTimer(rate: card.granted.format.rate)
         self.card = consume card
     }
 
-    /// No card: the clock demands.
+    /// Creates an output without a card.
     package init(clockWithChannelCount channelCount: Int, period: Duration) {
         self.init(clock: LPCMFormat(channelCount: channelCount), period: FrameCount(period))
     }
 
-    /// The same in the format and at the pace of a card that others feed.
+    /// Creates an output without a card, in the format of a card that others feed.
     package init(clock format: LPCMFormat, period: FrameCount) {
         granted = nil
         changes = nil
         self.format = format
         self.period = period
-        metronome = PeriodTimer(rate: format.rate)
+        timer = PeriodTimer(rate: format.rate)
         card = nil
     }
 
-    /// Queues more where the thread that will wait was not granted `priority`.
+    /// Queues more if the waiting thread was not granted `priority`.
     package mutating func fit(_ priority: RealTime) {
         if case .granted = priority { return }
-        card?.expectLateness()
+        card?.allowForLateWakeups()
     }
 
     @_noAllocation @_noLocks
     package mutating func wait() -> DeviceEvent {
         switch card?.wait() {
-        case .none: beat(metronome.wait(for: period.rawValue).due)
+        case .none: tick(timer.wait(for: period.rawValue).due)
         case .demand(let demand):
             .demand(requestedAt: demand.requestedAt, shift: demand.shift, playedAt: demand.playedAt)
         case .interrupted(let interruption): .interrupted(interruption)
@@ -69,17 +65,18 @@ package struct PlaybackOutput: ~Copyable, Sendable {
     }
 
     @_noAllocation @_noLocks
-    private func beat(_ due: Instant) -> DeviceEvent { .demand(requestedAt: due, shift: .zero, playedAt: due) }
+    private func tick(_ due: Instant) -> DeviceEvent { .demand(requestedAt: due, shift: .zero, playedAt: due) }
 
     @_noAllocation @_noLocks
     package mutating func write(_ sound: borrowing FixedBuffer<Float>) { give(sound) }
 
     package mutating func finish() { card?.drain() }
 
-    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    /// Exempt from the allocation check: nothing is freed here, though the compiler takes the end of a Span's life for
+    /// that.
     @_semantics("no_performance_analysis")
     private mutating func give(_ sound: borrowing FixedBuffer<Float>) { card?.write(sound.span) }
 }
 
-/// By the clock that cards are kept by: CLOCK_MONOTONIC.
+/// The present instant of CLOCK_MONOTONIC, which cards use.
 package func monotonicNow() -> Instant { Instant(nanoseconds: PCMCalls.now()) }

@@ -4,18 +4,18 @@ import Synchronization
 
 /// The limit on the processor time that a real-time thread takes without sleeping (`RLIMIT_RTTIME`).
 ///
-/// A thread that exceeds it would hold a processor for ever. At half the limit the kernel sends SIGXCPU, which lowers the
+/// A runaway thread would hold a processor for ever. At half the limit the kernel sends SIGXCPU, which lowers the
 /// thread to ordinary priority; only where even that does not help does the kernel end the process, at the whole limit.
 enum ProcessorTime {
     private static let lowered = Atomic<Int>(0)
 
-    /// Threads that were lowered.
+    /// The number of threads lowered to ordinary priority.
     static var loweredCount: Int { lowered.load(ordering: .relaxed) }
 
-    /// Limits each real-time thread of this process to `microseconds` of processor time without sleep; a limit that is
-    /// lower already stays. False where the kernel refuses. The C functions are `setrlimit` and `sigaction`.
+    /// Limits each real-time thread of this process to `microseconds` of processor time without sleeping; a lower limit
+    /// is kept. Returns false if the kernel refuses. The C functions are `setrlimit` and `sigaction`.
     static func limit(_ microseconds: Int64) -> Bool {
-        // The first use of a global takes a lock: not in the signal.
+        // The first use of a global takes a lock, which the signal handler must not.
         _ = loweredCount
         guard handleSignal() else { return false }
         let resource = __rlimit_resource_t(__RLIMIT_RTTIME.rawValue)
@@ -26,7 +26,7 @@ enum ProcessorTime {
         return unsafe setrlimit(resource, &limit) == 0
     }
 
-    /// A handler that a program has installed before stays.
+    /// An existing handler is kept.
     private static func handleSignal() -> Bool {
         var action = unsafe sigaction()
         guard unsafe sigaction(SIGXCPU, nil, &action) == 0 else { return false }
@@ -36,12 +36,12 @@ enum ProcessorTime {
         return unsafe sigaction(SIGXCPU, &action, nil) == 0
     }
 
-    /// In the signal handler.
+    /// Called in the signal handler.
     fileprivate static func countLowered() { lowered.add(1, ordering: .relaxed) }
 }
 
-/// The handler of SIGXCPU, which the kernel runs on the thread that took too long. A thread of ordinary priority has reached
-/// another limit (`RLIMIT_CPU`) that ends the process as it would without us.
+/// Handles SIGXCPU on the thread that exceeded the limit. A thread of ordinary priority has reached another limit
+/// (`RLIMIT_CPU`), which ends the process as usual.
 @c private func lowerThisThread(_ number: Int32) {
     let saved = errno
     let policy = sched_getscheduler(0)

@@ -1,18 +1,18 @@
-/// Estimates how many frames a card or a sound server moves at a time, from the steps of its hardware pointer: PipeWire's quantum, a
-/// period of dmix, the transfers of a USB card. A card that moves frame by frame has the quantum 0.
+/// Estimates the quantum of a card or sound server from the steps of its hardware pointer: PipeWire's quantum, a dmix
+/// period, the transfers of a USB card. A card that moves by single frames has quantum 0.
 ///
-/// Measures only; `PlaybackQueue` decides. Looks back over one to two seconds, so it follows a quantum that changes.
+/// Only measures; `PlaybackQueue` decides. Uses the last one to two seconds, so it follows changes.
 struct QuantumEstimator {
     private let rate: Int
     private var current = Window()
     private var previous = Window()
     private var windowEnd: Int64 = .min
     private var lastPosition: Int?
-    /// The lowest offset since it is kept.
+    /// The lowest offset while the origin is kept.
     private var kept: Int64?
 
-    /// The steps and offsets seen within one second. An offset is the moment at which the card would have moved frame 0, had
-    /// it moved frame by frame: it falls at each step and rises between them.
+    /// The steps and offsets within one second. An offset is the moment at which frame 0 would have moved if the card
+    /// moved frame by frame: it falls at each step and rises in between.
     private struct Window {
         var smallestStep = Int.max
         var largestStep = 0
@@ -22,8 +22,8 @@ struct QuantumEstimator {
 
     init(rate: Int) { self.rate = rate }
 
-    /// The card had moved `position` frames at `now` (nanoseconds of the monotonic clock). `keepsOrigin`: the earliest origin is not
-    /// forgotten as long as this is said.
+    /// Records that the card had moved `position` frames at `now` (nanoseconds of the monotonic clock). While
+    /// `keepsOrigin` is true, the earliest origin is kept.
     @_noAllocation @_noLocks
     mutating func record(position: Int, at now: Int64, keepsOrigin: Bool = false) {
         if now >= windowEnd {
@@ -44,21 +44,21 @@ struct QuantumEstimator {
         if !keepsOrigin { kept = nil } else if offset < kept ?? .max { kept = offset }
     }
 
-    /// The card was stopped, and its position begins anew.
+    /// Begins anew after the card was stopped.
     @_noAllocation @_noLocks
     mutating func reset() {
         let rate = rate
         self = QuantumEstimator(rate: rate)
     }
 
-    /// What came before does not tell where frame 0 was moved.
+    /// Forgets the origin measured so far.
     @_noAllocation @_noLocks
     mutating func forgetOrigin() {
         (previous.lowest, current.lowest) = (.max, .max)
         kept = nil
     }
 
-    /// In frames; 0 where the pointer moves evenly (to a millisecond) or nothing is known yet.
+    /// In frames; 0 if the pointer moves evenly (within a millisecond) or nothing is known yet.
     var quantum: Int {
         @_noAllocation @_noLocks get {
             let step = previous.smallestStep < current.smallestStep ? previous.smallestStep : current.smallestStep
@@ -66,15 +66,15 @@ struct QuantumEstimator {
         }
     }
 
-    /// The largest step, in frames. More than the quantum after a late look.
+    /// The largest step, in frames. A late observation makes it longer than the quantum.
     var largestStep: Int {
         @_noAllocation @_noLocks get {
             previous.largestStep > current.largestStep ? previous.largestStep : current.largestStep
         }
     }
 
-    /// The moment at which frame 0 was moved by a card that moves each frame as early as this one ever does; nil before the
-    /// first record. The slope of a line through it is the nominal rate.
+    /// When frame 0 would have moved on a card that always moves as early as this one did at best; nil before the first
+    /// record. The line through it has the nominal rate.
     var origin: Int64? {
         @_noAllocation @_noLocks get {
             let lowest = lowest
@@ -86,7 +86,7 @@ struct QuantumEstimator {
         @_noAllocation @_noLocks get { previous.lowest < current.lowest ? previous.lowest : current.lowest }
     }
 
-    /// How much the offsets differ, in nanoseconds.
+    /// The range of the offsets, in nanoseconds.
     private var spread: Int64 {
         @_noAllocation @_noLocks get {
             let highest = previous.highest > current.highest ? previous.highest : current.highest
@@ -94,6 +94,6 @@ struct QuantumEstimator {
         }
     }
 
-    /// A card that moves frame by frame is seen up to a millisecond off its line, by the time that asking takes.
+    /// A card that moves by single frames appears up to 1 ms off its line, because of the duration of the query.
     private static var evenness: Int64 { @_noAllocation @_noLocks get { 1_000_000 } }
 }

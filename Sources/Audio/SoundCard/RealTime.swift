@@ -4,26 +4,25 @@ internal import TenfourDBus
 
 /// The outcome of a request for real-time priority.
 ///
-/// Memory is not locked (`mlockall`): it would need a right of its own, pin the whole process, and make every later
-/// allocation fail at the limit of 8 MB that users have by default. The audio threads touch what they need at their start
-/// instead.
+/// Memory is not locked (`mlockall`): it would need a privilege, pin the whole process, and make every later allocation
+/// fail at the limit of 8 MB that users have by default. The audio threads touch what they need at their start instead.
 public enum RealTime: Hashable, BitwiseCopyable, Sendable {
     case notAsked
     case granted(priority: Int, by: Grantor)
-    /// The thread runs at ordinary priority: its queue has to bridge the time that others take.
+    /// The thread has ordinary priority; its queue has to cover delays by other threads.
     case denied(priority: Int, Denial)
-    /// It was granted and taken away again, since the thread ran for longer than `ProcessorTime` allows without sleeping.
+    /// It was granted and withdrawn, since the thread ran longer without sleeping than `ProcessorTime` allows.
     case lowered
 
-    /// The way it was granted.
+    /// Who granted it.
     public enum Grantor: Hashable, BitwiseCopyable, Sendable {
-        /// The kernel, by the user's limit `rtprio` or as root.
+        /// The kernel, by the limit `rtprio` or for root.
         case limit
         /// RealtimeKit, over the system's message bus.
         case realtimeKit
     }
 
-    /// Why neither way led to it.
+    /// The reasons why both requests failed.
     public struct Denial: Error, Hashable, BitwiseCopyable, Sendable {
         /// The errno of `pthread_setschedparam`.
         public var code: Int32
@@ -34,7 +33,7 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
         @_noAllocation @_noLocks get { if case .granted = self { true } else { false } }
     }
 
-    /// It was asked for and the thread has not got it.
+    /// Whether it was requested and is not in effect.
     public var isDenied: Bool {
         switch self {
         case .denied, .lowered: true
@@ -42,15 +41,15 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
         }
     }
 
-    /// Asks for `SCHED_FIFO` at `priority` (1…99; below 70 leaves the kernel's own threads alone, and a sound server at
-    /// work should stay above it) for the calling thread: the kernel first, where the user's limit is lower for as much as
-    /// that, then RealtimeKit, which gives less. Returns within 1.1 s; allocates, so ask before the sound starts.
-    /// The C function is `pthread_setschedparam`.
+    /// Requests `SCHED_FIFO` at `priority` (1…99; below 70 spares the kernel's own threads, and a sound server should
+    /// be above it) for the calling thread: from the kernel, then at the user's lower limit, then from RealtimeKit,
+    /// which grants less. Returns within 1.1 s and allocates, so call it before audio starts. The C function is
+    /// `pthread_setschedparam`.
     public static func request(priority: Int) -> RealTime {
         request(priority: priority, byLimit: grantedByLimit, byRealtimeKit: { RealtimeKit().grant(priority: $0) })
     }
 
-    /// The order of the ways; each returns the priority that it granted.
+    /// Tries both ways in order; each returns the granted priority.
     static func request(
         priority: Int, byLimit: (Int) -> Result<Int, Errno>,
         byRealtimeKit: (Int) -> Result<Int, RealtimeKit.Denial>
@@ -68,15 +67,14 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
         }
     }
 
-    /// What holds for the calling thread now: what was granted may have been taken away. Cheap enough to ask for each
+    /// Returns the calling thread's present state, since priority may have been withdrawn. Cheap enough for every
     /// report.
     public func renewed() -> RealTime {
         guard case .granted = self, ProcessorTime.loweredCount > 0, !isThisThreadRealTime() else { return self }
         return .lowered
     }
 
-    /// Limits the processor time that a real-time thread of this process takes without sleeping: see `ProcessorTime`. False
-    /// where the kernel refuses.
+    /// Limits the processor time of real-time threads: see `ProcessorTime`. Returns false if the kernel refuses.
     package static func limitProcessorTime(toMicroseconds time: Int64) -> Bool { ProcessorTime.limit(time) }
 
     private static func grantedByLimit(_ wanted: Int) -> Result<Int, Errno> {
@@ -95,16 +93,16 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
     }
 }
 
-/// What a C function that returns its errno returned.
+/// The errno that a C function returned.
 struct Errno: Error { var code: Int32 }
 
-/// Whether the kernel runs the calling thread by SCHED_FIFO or SCHED_RR.
+/// Returns whether the calling thread runs under SCHED_FIFO or SCHED_RR.
 func isThisThreadRealTime() -> Bool {
     let policy = sched_getscheduler(0) & ~schedResetOnFork
     return policy == SCHED_FIFO || policy == SCHED_RR
 }
 
-/// `SCHED_RESET_ON_FORK`, which sched.h hides from Swift. RealtimeKit sets it, and only root may take it back.
+/// `SCHED_RESET_ON_FORK`, which Swift does not import from sched.h. RealtimeKit sets it, and only root may clear it.
 let schedResetOnFork: Int32 = 0x4000_0000
 
 extension RealTime: CustomStringConvertible {
@@ -114,7 +112,7 @@ extension RealTime: CustomStringConvertible {
         case .granted(let priority, .limit): "real-time priority \(priority)"
         case .granted(let priority, .realtimeKit): "real-time priority \(priority) by RealtimeKit"
         case .denied(let priority, let denial):
-            "no real-time priority (SCHED_FIFO: \(Explanation.text(-denial.code)); RealtimeKit: \(denial.realtimeKit)):"
+            "no real-time priority (SCHED_FIFO: \(ALSAMessages.text(-denial.code)); RealtimeKit: \(denial.realtimeKit)):"
                 + " \(denial.realtimeKit.remedy), or put '@audio - rtprio \(priority)' into"
                 + " /etc/security/limits.d/audio.conf and log in again as a member of the group audio"
         case .lowered:

@@ -2,22 +2,22 @@ internal import CLinux
 import Glibc
 internal import TenfourDBus
 
-/// A client of RealtimeKit, the service that gives threads of ordinary users real-time priority on desktops.
+/// A client of RealtimeKit, the service that grants real-time priority to ordinary users on desktops.
 ///
-/// It wants a limit on the processor time that such threads take without sleeping first (`ProcessorTime`). Its interface is
+/// It requires a limit on the processor time of such threads (`ProcessorTime`). Its interface is
 /// `org.freedesktop.RealtimeKit1` on the system bus.
 public struct RealtimeKit {
-    /// In D-Bus's form; nil for the system bus.
+    /// The D-Bus address; nil for the system bus.
     var busAddress: String?
-    /// For all questions together.
-    var patience = Duration.seconds(1)
-    /// Limits what real-time threads of this process take without sleeping, in microseconds; false where that is refused.
+    /// The time limit for all calls together.
+    var timeout = Duration.seconds(1)
+    /// Limits the processor time of real-time threads, in microseconds; false if refused.
     var limitProcessorTime: (Int64) -> Bool = ProcessorTime.limit
 
-    /// Why it gave no priority.
+    /// The reason for a denial.
     public enum Denial: Error, Hashable, BitwiseCopyable, Sendable {
         case noLibrary, noBus, noService, refused, timedOut, wrongAnswer
-        /// The kernel did not let us limit our processor time.
+        /// The kernel refused the limit on processor time.
         case noLimit
     }
 
@@ -25,17 +25,18 @@ public struct RealtimeKit {
         service: "org.freedesktop.RealtimeKit1", path: "/org/freedesktop/RealtimeKit1",
         interface: "org.freedesktop.RealtimeKit1")
 
-    /// Processor time that leaves sound at work alone; a service that allows less would have us killed.
+    /// The least limit, in microseconds, that does not affect normal audio; with a lower one the kernel would end the
+    /// process.
     private static let leastProcessorTime: Int64 = 20_000
 
-    /// The audio threads' own priority. What the service gives at the most stands for it, and lower ones are lower in proportion.
+    /// The audio threads' priority. The service's maximum stands for it, and lower priorities are scaled.
     private static let audioPriority = 50
 
-    /// Asks for real-time priority for the calling thread, `priority` where the service gives as much as that. Returns what was
-    /// granted, within `patience`.
+    /// Requests real-time priority for the calling thread, scaled to the service's maximum. Returns the granted
+    /// priority, within `timeout`.
     func grant(priority: Int) -> Result<Int, Denial> {
         do throws(BusError) {
-            let bus = try MessageBus(address: busAddress, until: .now + patience)
+            let bus = try MessageBus(address: busAddress, until: .now + timeout)
             guard case .int32(let highest) = try bus.property("MaxRealtimePriority", of: Self.daemon),
                 case .int64(let processorTime) = try bus.property("RTTimeUSecMax", of: Self.daemon),
                 (1...99).contains(highest), processorTime >= Self.leastProcessorTime
@@ -44,7 +45,7 @@ public struct RealtimeKit {
             let granted = min(priority, max(1, min(Int(highest), priority * Int(highest) / Self.audioPriority)))
             try bus.call(
                 "MakeThreadRealtime", of: Self.daemon, .uint64(UInt64(gettid())), .uint32(UInt32(granted)))
-            // In a container that shares the bus, a service would have raised another thread, by a number of its own.
+            // In a container that shares the bus, the service may have raised another thread with the same id.
             return isThisThreadRealTime() ? .success(granted) : .failure(.refused)
         } catch {
             return .failure(Denial(error))
@@ -64,7 +65,7 @@ extension RealtimeKit.Denial {
         }
     }
 
-    /// The first half of the sentence about a denial: what to do.
+    /// The remedy, as the first half of a sentence.
     var remedy: String {
         switch self {
         case .noLibrary: "install libsystemd0 and rtkit"

@@ -1,8 +1,8 @@
-/// How a card takes and gives samples, in the order we would have them.
+/// A card's sample format, in order of preference.
 enum SampleFormat: CaseIterable {
     case int16, int32, float, packed24, low24
 
-    /// Of one sample.
+    /// Bytes per sample.
     var byteCount: Int {
         @_noAllocation @_noLocks get {
             switch self {
@@ -13,52 +13,54 @@ enum SampleFormat: CaseIterable {
         }
     }
 
-    /// Puts `frameCount` frames of `samples` (interleaved, `channelCount` a frame, from `firstFrame` on) into `card`, which
-    /// has room for as many of `cardChannelCount` and is aligned for any sample. Audio thread.
+    /// Converts `frameCount` frames of `samples` (interleaved, `channelCount` per frame, from `firstFrame` on) into
+    /// `card`, which has space for as many frames of `cardChannelCount` and is aligned. Audio thread.
     ///
-    /// Mono goes to the first two channels of the card, stereo on a mono card is halved and added, and channels that are
-    /// the card's alone are silent.
+    /// Mono goes to the card's first two channels, stereo is averaged for a mono card, and the card's other channels
+    /// are silent.
     @_noAllocation @_noLocks
     func encode(
         _ samples: Span<Float>, channelCount: Int, from firstFrame: Int, frameCount: Int,
         into card: UnsafeMutableRawPointer, cardChannelCount: Int
     ) {
-        let way = SampleConversion(first: firstFrame * channelCount, frames: frameCount, ours: channelCount, cards: cardChannelCount)
+        let conversion = SampleConversion(
+            first: firstFrame * channelCount, frames: frameCount, ours: channelCount, cards: cardChannelCount)
         switch self {
-        case .int16: unsafe way.encode(samples, into: card.assumingMemoryBound(to: Int16.self))
-        case .int32: unsafe way.encode(samples, into: card.assumingMemoryBound(to: Int32.self))
-        case .float: unsafe way.encode(samples, into: card.assumingMemoryBound(to: Float.self))
-        case .packed24: unsafe way.encode(samples, into: card.assumingMemoryBound(to: Packed24.self))
-        case .low24: unsafe way.encode(samples, into: card.assumingMemoryBound(to: Low24.self))
+        case .int16: unsafe conversion.encode(samples, into: card.assumingMemoryBound(to: Int16.self))
+        case .int32: unsafe conversion.encode(samples, into: card.assumingMemoryBound(to: Int32.self))
+        case .float: unsafe conversion.encode(samples, into: card.assumingMemoryBound(to: Float.self))
+        case .packed24: unsafe conversion.encode(samples, into: card.assumingMemoryBound(to: Packed24.self))
+        case .low24: unsafe conversion.encode(samples, into: card.assumingMemoryBound(to: Low24.self))
         }
     }
 
-    /// Puts the first `frameCount` frames of `card` into `samples` at `firstFrame`. Audio thread.
+    /// Converts the first `frameCount` frames of `card` into `samples` at `firstFrame`. Audio thread.
     ///
-    /// Mono is the mean of the card's first two channels, a mono card sounds in both of stereo, and channels that the card
-    /// does not have are silent.
+    /// Mono is the mean of the card's first two channels, a mono card goes to both channels of stereo, and channels
+    /// missing in the card are silent.
     @_noAllocation @_noLocks
     func decode(
         _ card: UnsafeRawPointer, cardChannelCount: Int,
         into samples: inout MutableSpan<Float>, channelCount: Int, from firstFrame: Int, frameCount: Int
     ) {
-        let way = SampleConversion(first: firstFrame * channelCount, frames: frameCount, ours: channelCount, cards: cardChannelCount)
+        let conversion = SampleConversion(
+            first: firstFrame * channelCount, frames: frameCount, ours: channelCount, cards: cardChannelCount)
         switch self {
-        case .int16: unsafe way.decode(card.assumingMemoryBound(to: Int16.self), into: &samples)
-        case .int32: unsafe way.decode(card.assumingMemoryBound(to: Int32.self), into: &samples)
-        case .float: unsafe way.decode(card.assumingMemoryBound(to: Float.self), into: &samples)
-        case .packed24: unsafe way.decode(card.assumingMemoryBound(to: Packed24.self), into: &samples)
-        case .low24: unsafe way.decode(card.assumingMemoryBound(to: Low24.self), into: &samples)
+        case .int16: unsafe conversion.decode(card.assumingMemoryBound(to: Int16.self), into: &samples)
+        case .int32: unsafe conversion.decode(card.assumingMemoryBound(to: Int32.self), into: &samples)
+        case .float: unsafe conversion.decode(card.assumingMemoryBound(to: Float.self), into: &samples)
+        case .packed24: unsafe conversion.decode(card.assumingMemoryBound(to: Packed24.self), into: &samples)
+        case .low24: unsafe conversion.decode(card.assumingMemoryBound(to: Low24.self), into: &samples)
         }
     }
 }
 
-/// Which samples of ours meet which of the card's.
+/// Maps between our channels and the card's.
 private struct SampleConversion {
-    /// Of our samples.
+    /// Index of our first sample.
     let first: Int
     let frames: Int
-    /// Channels in a frame of ours and of the card.
+    /// Channels per frame, ours and the card's.
     let ours: Int
     let cards: Int
 
@@ -109,13 +111,13 @@ private struct SampleConversion {
     }
 }
 
-/// One sample the way a card takes it, in the byte order of this machine.
+/// A sample in a card's format, in native byte order.
 protocol CardSample: BitwiseCopyable {
-    /// The sample's level, full scale at ±1.
+    /// The level, full scale at ±1.
     ///
-    /// Setting it rounds to the nearest step; beyond full scale it stays there, and what is no number is silence. Setting
-    /// the level that was read changes nothing. (A property and no initializer: the latter would hand about metadata,
-    /// which the audio thread's checker refuses.)
+    /// The setter rounds to the nearest step, clips at full scale and turns NaN into silence. Writing back a level that
+    /// was read changes nothing. (A property instead of an initializer, whose metadata the audio thread's checker
+    /// refuses.)
     var level: Float { get set }
 }
 
@@ -123,9 +125,9 @@ extension Int16: CardSample {
     var level: Float {
         @_noAllocation @_noLocks get { Float(self) * (1 / 32_768) }
         @_noAllocation @_noLocks set {
-            // Added to 1.5 · 2²³, a float has no bits left for a fraction: the sum is rounded to the nearest, and its low
-            // bits are the integer. Unlike a conversion this neither traps nor branches, so a loop of it becomes vectors.
-            let rounded = kept(newValue, below: 32_767 / 32_768) * 32_768 + 12_582_912
+            // Adding 1.5 · 2²³ rounds to an integer in the low bits. Unlike a conversion this neither traps nor
+            // branches, so that loops vectorise.
+            let rounded = clipped(newValue, below: 32_767 / 32_768) * 32_768 + 12_582_912
             self = Int16(truncatingIfNeeded: rounded.bitPattern)
         }
     }
@@ -135,8 +137,8 @@ extension Int32: CardSample {
     var level: Float {
         @_noAllocation @_noLocks get { Float(self) * (1 / 2_147_483_648) }
         @_noAllocation @_noLocks set {
-            // The greatest step is no Float, so the end of the scale is found in Double, with 1.5 · 2⁵² to round by.
-            let scaled = Double(kept(newValue, below: 1)) * 2_147_483_648
+            // Int32.max is not a Float, so this clips in Double and rounds by 1.5 · 2⁵².
+            let scaled = Double(clipped(newValue, below: 1)) * 2_147_483_648
             let rounded = (scaled < 2_147_483_647 ? scaled : 2_147_483_647) + 6_755_399_441_055_744
             self = Int32(truncatingIfNeeded: rounded.bitPattern)
         }
@@ -145,12 +147,12 @@ extension Int32: CardSample {
 
 extension Float: CardSample {
     var level: Float {
-        @_noAllocation @_noLocks get { kept(self, below: 1) }
-        @_noAllocation @_noLocks set { self = kept(newValue, below: 1) }
+        @_noAllocation @_noLocks get { clipped(self, below: 1) }
+        @_noAllocation @_noLocks set { self = clipped(newValue, below: 1) }
     }
 }
 
-/// 24 bits in three bytes, the lowest first: all that some USB interfaces take.
+/// 24 bits in three bytes, least significant first: the only format of some USB interfaces.
 struct Packed24: CardSample, Equatable {
     var low: UInt8
     var middle: UInt8
@@ -169,9 +171,9 @@ struct Packed24: CardSample, Equatable {
     }
 }
 
-/// 24 bits in the low three bytes of four: all that some cards on I2S take.
+/// 24 bits in the low three of four bytes: the only format of some I2S cards.
 struct Low24: CardSample, Equatable {
-    /// A card may leave anything in the high byte. It is given the sign there, which some expect.
+    /// The high byte is undefined when captured. It is set to the sign, which some cards expect.
     var bits: Int32
 
     var level: Float {
@@ -180,16 +182,16 @@ struct Low24: CardSample, Equatable {
     }
 }
 
-/// The step of 24 bits nearest to `level`.
+/// Returns the 24-bit step nearest to `level`.
 @_noAllocation @_noLocks
 private func step24(_ level: Float) -> Int32 {
-    let rounded = Double(kept(level, below: 8_388_607 / 8_388_608)) * 8_388_608 + 6_755_399_441_055_744
+    let rounded = Double(clipped(level, below: 8_388_607 / 8_388_608)) * 8_388_608 + 6_755_399_441_055_744
     return Int32(truncatingIfNeeded: rounded.bitPattern)
 }
 
-/// `level` within −1…`top`, and zero for what is no number.
+/// Returns `level` clipped to −1…`top`; NaN becomes zero.
 @_noAllocation @_noLocks
-private func kept(_ level: Float, below top: Float) -> Float {
+private func clipped(_ level: Float, below top: Float) -> Float {
     let lifted: Float = level >= -1 ? level : (level < -1 ? -1 : 0)
     return lifted <= top ? lifted : top
 }

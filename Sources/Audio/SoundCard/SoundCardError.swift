@@ -1,24 +1,24 @@
-/// Why a sound card cannot be used, with the remedy in its text.
+/// The reason why a sound card cannot be used, with the remedy.
 public enum SoundCardError: Error, Hashable, Sendable {
-    /// No PCM has this name, or the card it names is not there.
+    /// No PCM has this name, or its card is missing.
     case noSuchDevice(String)
-    /// The machine's default is asked for, and the kernel knows no card.
+    /// The default card was requested, and the kernel has no card.
     case noCard(String)
-    /// The name leads to a sound server that does not answer.
+    /// The sound server behind this name does not answer.
     case noServer(String, explanation: String)
-    /// Another program holds the card; `holder` is its name where the kernel tells.
+    /// Another program uses the card; `holder` is its name, if known.
     case busy(String, holder: String?)
-    /// The device files of the card are closed to this user.
+    /// This user may not open the card's device files.
     case notPermitted(String)
-    /// The card does not do this at all: a microphone asked to play.
+    /// The card does not support this direction.
     case wrongDirection(String, Direction)
-    /// The card takes none of the sample formats that we write.
+    /// The card supports none of our sample formats.
     case noCommonFormat(String)
-    /// An ALSA call failed otherwise. `explanation` is alsa-lib's own, empty when it gave none.
+    /// Another failure of an ALSA call. `explanation` is alsa-lib's message, possibly empty.
     case failed(String, call: String, code: Int32, explanation: String)
 }
 
-/// Which way sound goes through a card.
+/// The direction of audio through a card.
 public enum Direction: Hashable, Sendable {
     case playback, capture
 }
@@ -27,7 +27,7 @@ extension SoundCardError: CustomStringConvertible {
     /// The reason and the remedy, in one line.
     public var description: String { "\(reason): \(remedy)" }
 
-    /// What happened, to which card.
+    /// What happened, and to which card.
     public var reason: String {
         switch self {
         case .noSuchDevice(let name): return "no sound card named '\(name)'"
@@ -43,12 +43,12 @@ extension SoundCardError: CustomStringConvertible {
         case .noCommonFormat(let name):
             return "the sound card '\(name)' takes neither 16, 24 or 32-bit integers nor floats"
         case .failed(let name, let call, let code, let explanation):
-            return "the sound card '\(name)' failed in \(call): \(Explanation.text(code))"
+            return "the sound card '\(name)' failed in \(call): \(ALSAMessages.text(code))"
                 + (explanation.isEmpty ? "" : " (\(explanation))")
         }
     }
 
-    /// What to do about it.
+    /// What to do.
     public var remedy: String {
         switch self {
         case .noSuchDevice: "`tenfour devices` lists the cards"

@@ -1,42 +1,40 @@
 public import TenfourAudioCore
 
-/// Time and pitch of sound that comes at its own pace, such as a live stream: slower than it comes it falls behind, and catches
-/// up again.
+/// Changes rate and pitch of a live stream. Below rate 1 it falls behind, and catches up later.
 ///
-/// It falls behind by `longestLag` at the most, and from there on goes at rate 1. It catches up in pauses, of which 300 ms are
-/// left while it is behind; and as soon as the rate is 1 or more, at no less than 1.25. Faster than it comes a live stream
-/// cannot be: without a lag it goes at rate 1. A tenth of a second always lies in it, as the stretch must look ahead, and makes
-/// up for two clocks that differ.
+/// At the maximum lag it continues at rate 1. It catches up in pauses, of which it keeps 300 ms while it lags; and as
+/// soon as the requested rate is 1 or more, at 1.25 at least. A live stream cannot run ahead: without lag the rate is
+/// 1. It always buffers 100 ms, since the stretcher looks ahead, and compensates for two clocks that differ.
 ///
-/// One thread at a time, a worker's; nothing is allocated after `init`.
+/// For one thread at a time, a worker; allocates nothing after `init`.
 public struct LiveTimePitch: ~Copyable, Sendable {
     public let format: LPCMFormat
     public let longestLag: Duration
 
-    /// What is wanted, as in `TimePitch`.
+    /// The requested rate and pitch, as in `TimePitch`.
     public var rate = 1.0
     public var pitch: Double {
         get { timePitch.pitch }
         set { timePitch.pitch = newValue }
     }
 
-    /// Frames that were too many because nobody took what was given.
+    /// Frames dropped because the output was not read.
     public private(set) var dropped = FrameCount.zero
-    /// Frames of pauses that were left out.
+    /// Frames of pauses that were skipped.
     public private(set) var skipped = FrameCount.zero
 
     private var timePitch: TimePitch
-    /// What has come and waits, in a ring.
+    /// A ring of the input that waits.
     private var samples: FixedBuffer<Float>
     private var first = 0
     private var count = 0
-    /// Some of it, on its way through `timePitch`.
+    /// The block that is being processed.
     private var piece: FixedBuffer<Float>
-    private var waiting = 0..<0
+    private var pending = 0..<0
     private var pauseLength = 0
     private var isFilling = true
     private var isCatchingUp = false
-    /// It is as far behind as it may be.
+    /// Whether the maximum lag is reached.
     private var isFull = false
 
     private let reserve: Int
@@ -44,7 +42,7 @@ public struct LiveTimePitch: ~Copyable, Sendable {
     private let longestPause: Int
 
     private static var catchingUp: Double { 1.25 }
-    /// −70 dBFS, below every talker's room.
+    /// −70 dBFS, below the background noise of any talker.
     private static var silence: Float { 1e-7 }
 
     public init(format: LPCMFormat, longestLag: Duration = .seconds(30)) {
@@ -59,14 +57,14 @@ public struct LiveTimePitch: ~Copyable, Sendable {
         piece = FixedBuffer(repeating: 0, count: max(second / 100, 1) * format.channelCount)
     }
 
-    /// How far what is given next lies behind what came last.
+    /// The lag of the next output behind the last input.
     public var lag: Duration { FrameCount(lagFrames).duration(at: format.rate) }
 
-    /// The rate at which it goes.
+    /// The present rate.
     public var currentRate: Double { timePitch.rate }
 
-    /// Takes sound that has come. Where that is more than can be behind, the oldest makes room for it, and is counted.
-    public mutating func take(_ sound: Span<Float>) {
+    /// Appends input. Beyond the maximum lag the oldest frames are dropped and counted.
+    public mutating func append(_ sound: Span<Float>) {
         let capacity = samples.count
         for index in sound.indices {
             if count == capacity {
@@ -79,8 +77,8 @@ public struct LiveTimePitch: ~Copyable, Sendable {
         }
     }
 
-    /// Fills `output` from the front and returns how many frames it filled: fewer than there is room for when no more has come.
-    public mutating func give(into output: inout MutableSpan<Float>) -> FrameCount {
+    /// Fills `output` from the front and returns the number of frames: fewer if the input is exhausted.
+    public mutating func render(into output: inout MutableSpan<Float>) -> FrameCount {
         if isFilling {
             guard lagFrames >= reserve else { return .zero }
             isFilling = false
@@ -88,12 +86,12 @@ public struct LiveTimePitch: ~Copyable, Sendable {
         let channelCount = format.channelCount
         var produced = 0
         while produced < output.count {
-            turn()
+            adjustRate()
             var rest = output._mutatingExtracting(produced..<output.count)
-            let progress = Self.pass(piece, waiting, through: &timePitch, into: &rest)
-            waiting = waiting.lowerBound + progress.consumed.rawValue * channelCount..<waiting.upperBound
+            let progress = Self.pass(piece, pending, through: &timePitch, into: &rest)
+            pending = pending.lowerBound + progress.consumed.rawValue * channelCount..<pending.upperBound
             produced += progress.produced.rawValue * channelCount
-            guard produced < output.count, waiting.isEmpty else { continue }
+            guard produced < output.count, pending.isEmpty else { continue }
             guard refill() else {
                 isFilling = true
                 break
@@ -102,18 +100,18 @@ public struct LiveTimePitch: ~Copyable, Sendable {
         return FrameCount(produced / channelCount)
     }
 
-    /// There is no more to come: gives what is left, whether that is much or little. Zero when that was all.
+    /// Renders the rest after the last input. Returns zero when none is left.
     public mutating func finish(into output: inout MutableSpan<Float>) -> FrameCount {
         isFilling = false
-        let produced = give(into: &output)
+        let produced = render(into: &output)
         guard produced == .zero else { return produced }
         return timePitch.finish(into: &output)
     }
 
-    private var lagFrames: Int { (count + waiting.count) / format.channelCount + Int(timePitch.latency) }
+    private var lagFrames: Int { (count + pending.count) / format.channelCount + Int(timePitch.latency) }
 
-    /// To the rate that is due.
-    private mutating func turn() {
+    /// Sets the rate that is due.
+    private mutating func adjustRate() {
         let lag = lagFrames
         if lag > 2 * reserve { isCatchingUp = true } else if lag <= reserve { isCatchingUp = false }
         if lag >= longest { isFull = true } else if lag < longest - 2 * reserve { isFull = false }
@@ -121,13 +119,13 @@ public struct LiveTimePitch: ~Copyable, Sendable {
             if rate < 1 { isFull ? 1 : rate } else if isCatchingUp {
                 max(rate, Self.catchingUp)
             } else if lag < reserve / 2 {
-                // The other clock is the faster one.
+                // The reader's clock is faster.
                 0.95
             } else { 1.0 }
         if due != timePitch.rate { timePitch.rate = due }
     }
 
-    /// Ten milliseconds for `timePitch`, or what there is of them. False when there is nothing.
+    /// Takes up to 10 ms of input for `timePitch`; returns false if there is none.
     private mutating func refill() -> Bool {
         while count > 0 {
             let length = min(piece.count, count)
@@ -140,17 +138,17 @@ public struct LiveTimePitch: ~Copyable, Sendable {
                 skipped += FrameCount(frames)
                 continue
             }
-            waiting = 0..<length
+            pending = 0..<length
             return true
         }
         return false
     }
 
-    /// Apart from `self`, whose parts would otherwise be taken for one.
+    /// Static, so that the compiler sees accesses to different properties.
     private static func pass(
-        _ piece: borrowing FixedBuffer<Float>, _ waiting: Range<Int>, through timePitch: inout TimePitch,
+        _ piece: borrowing FixedBuffer<Float>, _ pending: Range<Int>, through timePitch: inout TimePitch,
         into output: inout MutableSpan<Float>
     ) -> EffectProgress {
-        timePitch.process(piece.span(in: waiting), into: &output)
+        timePitch.process(piece.span(in: pending), into: &output)
     }
 }

@@ -1,8 +1,10 @@
-// Rate and pitch, apart from each other: a stretch (waveform similarity, place and length of each splice chosen together)
-// before a transposer (a windowed sinc). This room never knows where sound comes from or goes to, no clock and no thread.
+// Rate and pitch, apart from each other: a stretcher (waveform similarity, place and length of each splice chosen
+// together) before a pitch shifter (a windowed sinc). This module does not know where audio comes from or goes to, and
+// no clocks or threads.
 //
-// Why it is ours. On 30 s of speech of several people, 48 kHz, stretched and stretched back by the same program, PESQ-WB; in
-// brackets the mean log-spectral distance in dB from what was there, one way (less is better). With the programs of Debian 12:
+// Why it is our own code: on 30 s of speech of several people, 48 kHz, stretched and stretched back by the same
+// program, PESQ-WB; in brackets the mean log-spectral distance in dB from what was there, one way (less is better).
+// With the programs of Debian 12:
 //
 //     rate            0.5            0.75           1.5            2
 //     this            3.03 (1.10)    3.91 (0.98)    2.21 (1.22)    1.84 (1.51)
@@ -15,6 +17,6 @@
 //     SoundTouch           (1.36)         (1.03)         (1.00)         (1.27)      as it comes
 //     sonic                (1.82)         (1.31)         (1.75)         (2.10)
 //
-// SoundTouch, besides, allocates, gives nothing for 100 ms and then changes it even at rate 1, and does not say where it comes
-// from. Settings here were chosen on the same sound: more slack (25 ms, and splices of up to 25 ms) takes 0.1 dB from the
-// distance on music and 0.5 from PESQ at 1.5, since speech wanders further from its place.
+// SoundTouch, besides, allocates, gives nothing for 100 ms and then changes it even at rate 1, and does not say where
+// it comes from. Settings here were chosen on the same sound: more slack (25 ms, and splices of up to 25 ms) takes 0.1
+// dB from the distance on music and 0.5 from PESQ at 1.5, since speech wanders further from its place.

@@ -1,24 +1,23 @@
 internal import Glibc
 internal import TenfourAudioCore
 
-/// Plays sound faster or slower, and so higher or lower, by reading it between its samples: by a windowed sinc of 16 zeros each
-/// side, wide enough for what it leaves to have no frequencies above what it can hold. At ratio 1 it gives what it got, bit by
-/// bit.
+/// Changes speed and pitch together by interpolation with a windowed sinc of 16 zero crossings per side, wide enough to
+/// prevent aliasing. At ratio 1 the output equals the input bit by bit.
 struct PitchShifter: ~Copyable, Sendable {
     var input: PitchShifterInput
 
     private let channelCount: Int
     private let kernel: SincKernel
     private var weights: FixedBuffer<Float>
-    /// In frames of output.
+    /// In output frames.
     private let rampLength: Int
-    /// Frames of input in a frame of output.
+    /// Input frames per output frame.
     private(set) var ratio = 1.0
     private var target = 1.0
     private var step = 0.0
     private var rampLeft = 0
-    /// On the way to a whole frame, from which on nothing has to be read between samples.
-    private var isSettling = false
+    /// Whether it drifts to a whole frame, from which on no interpolation is needed.
+    private var isReturningToWholeFrame = false
 
     init(_ format: LPCMFormat) {
         channelCount = format.channelCount
@@ -31,31 +30,33 @@ struct PitchShifter: ~Copyable, Sendable {
     /// The highest ratio: two octaves up.
     static var most: Double { 4 }
 
-    /// Goes to `target` within 10 ms.
-    mutating func turn(to target: Double) {
+    /// Changes the ratio to `target` within 10 ms.
+    mutating func setRatio(to target: Double) {
         guard target != self.target else { return }
         self.target = target
-        isSettling = false
+        isReturningToWholeFrame = false
         step = (target - ratio) / Double(rampLength)
         rampLeft = rampLength
     }
 
     mutating func clear() {
         input.removeAll()
-        (ratio, rampLeft, isSettling) = (target, 0, false)
+        (ratio, rampLeft, isReturningToWholeFrame) = (target, 0, false)
     }
 
     private var isExact: Bool { ratio == 1 && target == 1 && rampLeft == 0 && input.fraction == 0 }
 
-    /// How many frames of input are missing before the next frame of output can be given; zero when it can.
-    var need: Int { isExact ? max(1 - input.ahead, 0) : max(kernel.reach(at: max(ratio, target)) + 1 - input.ahead, 0) }
+    /// Input frames needed before the next output frame; zero if it can be rendered.
+    var framesNeeded: Int {
+        isExact ? max(1 - input.ahead, 0) : max(kernel.reach(at: max(ratio, target)) + 1 - input.ahead, 0)
+    }
 
-    /// Gives the next frames into `output` from the frame `start` on, until it is full or input is missing; `isLast` says that
-    /// no more comes. Returns how many.
-    mutating func give(into output: inout MutableSpan<Float>, from start: Int, isLast: Bool) -> Int {
+    /// Renders output frames from `start` on until `output` is full or input is missing; `isLast`: no more input
+    /// follows. Returns the number of frames.
+    mutating func render(into output: inout MutableSpan<Float>, from start: Int, isLast: Bool) -> Int {
         let end = output.count / channelCount
         var at = start
-        while at < end, input.ahead > 0, isLast || need == 0 {
+        while at < end, input.ahead > 0, isLast || framesNeeded == 0 {
             if isExact {
                 let count = min(end - at, input.ahead)
                 for index in 0..<count * channelCount { output[at * channelCount + index] = input[index] }
@@ -92,13 +93,13 @@ struct PitchShifter: ~Copyable, Sendable {
             rampLeft -= 1
             ratio += step
             guard rampLeft == 0 else { return }
-            if isSettling { input.round() }
+            if isReturningToWholeFrame { input.round() }
             ratio = target
-            isSettling = false
+            isReturningToWholeFrame = false
         }
         if target == 1, rampLeft == 0, !isExact {
-            // Two cents for 10 ms.
-            isSettling = true
+            // Shifts by at most two cents for 10 ms.
+            isReturningToWholeFrame = true
             step = 0
             ratio = 1 + (1 - input.fraction) / Double(rampLength)
             rampLeft = rampLength
@@ -106,7 +107,7 @@ struct PitchShifter: ~Copyable, Sendable {
     }
 }
 
-/// What a transposer reads from: sound to come, a little of what was, and where each frame of it comes from.
+/// The input of a `PitchShifter`: audio to come, a little history, and the position of each frame.
 struct PitchShifterInput: ~Copyable, Sendable {
     private let channelCount: Int
     private let history: Int
@@ -116,11 +117,11 @@ struct PitchShifterInput: ~Copyable, Sendable {
     /// Frames.
     private var count = 0
     private var sampleCount = 0
-    /// The frame before, or at, the one that is wanted next, and how far behind it that lies.
+    /// The next frame's integer part and fraction.
     private var place = 0
     private(set) var fraction = 0.0
 
-    /// The most that is put in at once.
+    /// The most frames appended at once.
     static var block: Int { 256 }
 
     init(channelCount: Int, reach: Int) {
@@ -131,23 +132,23 @@ struct PitchShifterInput: ~Copyable, Sendable {
         positions = FixedBuffer(repeating: 0, count: capacity)
     }
 
-    /// Frames from the next on, and before it.
+    /// Frames from the next one on, and before it.
     var ahead: Int { count - place }
     var behind: Int { place }
 
-    /// Where the frame that is wanted next comes from. nil where that is not here yet.
+    /// The position of the next frame; nil if it is not available yet.
     var position: Double? {
         guard place < count else { return nil }
         guard place + 1 < count else { return positions[place] + fraction }
         return positions[place] + (positions[place + 1] - positions[place]) * fraction
     }
 
-    /// Counted in samples from the next frame on.
+    /// A sample, counted from the next frame on.
     subscript(index: Int) -> Float { samples[place * channelCount + index] }
 
     mutating func removeAll() { (count, sampleCount, place, fraction) = (0, 0, 0, 0) }
 
-    /// Makes room for a block.
+    /// Drops history so that a block fits.
     mutating func makeRoom() {
         let forgotten = min(place, count) - history
         guard capacity - count < Self.block, forgotten > 0 else { return }
@@ -179,14 +180,14 @@ struct PitchShifterInput: ~Copyable, Sendable {
         fraction -= whole
     }
 
-    /// To the nearest frame.
+    /// Rounds to the nearest frame.
     mutating func round() {
         place += fraction < 0.5 ? 0 : 1
         fraction = 0
     }
 }
 
-/// A sinc in a Kaiser window, from a table of 512 places between two zeros.
+/// A Kaiser-windowed sinc, from a table of 512 values between two zero crossings.
 struct SincKernel: ~Copyable, Sendable {
     private var table: FixedBuffer<Float>
 
@@ -207,11 +208,11 @@ struct SincKernel: ~Copyable, Sendable {
         }
     }
 
-    /// How many frames each side count where `ratio` frames are read for one.
+    /// The number of frames per side that contribute at `ratio` input frames per output frame.
     func reach(at ratio: Double) -> Int { Int((Double(Self.zeros) * max(ratio, 1)).rounded(.up)) }
 
-    /// What each of `frames`, counted from a frame, counts for the place that lies a `fraction` behind that, where only the
-    /// share `cut` of all frequencies is left.
+    /// Computes the weights of `frames` for a position `fraction` after the reference frame, with a low-pass at the
+    /// share `cut` of all frequencies.
     func weigh(_ frames: ClosedRange<Int>, around fraction: Double, cut: Float, into weights: inout FixedBuffer<Float>)
     {
         let end = Float(Self.zeros * Self.places)

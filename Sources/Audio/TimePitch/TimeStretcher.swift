@@ -1,18 +1,17 @@
 internal import TenfourAudioCore
 
-/// Makes sound longer or shorter and leaves its pitch: by leaving stretches out or playing them twice, each faded into what
-/// follows.
+/// Changes the duration without the pitch (WSOLA): omits or repeats segments, cross-fading at each splice.
 ///
-/// What is given is a copy of what came, but for the fades; so at tempo 1 it is the very same. A splice is planned as the sound
-/// goes: place and length are chosen together, from all places of the next 20 ms and all lengths that keep time within bounds,
-/// so that what fades into each other is as alike as can be for what the splice gains.
+/// Between splices the output is a copy of the input, so at tempo 1 both are equal. A splice is planned during
+/// playback: its position and length are chosen together, among all positions of the next 20 ms and all lengths that
+/// keep the timing within bounds, for the best similarity per amount of time gained.
 struct TimeStretcher: ~Copyable, Sendable {
     let channelCount: Int
-    /// Frames of input that pass in a frame of output: 1⁄16…128.
+    /// Input frames per output frame: 1⁄16…128.
     var tempo = 1.0 {
         didSet {
             guard tempo != oldValue else { return }
-            // What was planned is planned anew; a fade that has begun is finished.
+            // A planned splice is planned again; a cross-fade that has begun is completed.
             copyCount = 0
             if faded == 0 { jump = 0 }
             let bound = Double(lengths.bound(at: tempo))
@@ -22,17 +21,17 @@ struct TimeStretcher: ~Copyable, Sendable {
 
     private let lengths: TimeStretcherLengths
     private var input: TimeStretcherInput
-    /// Where in `input` the next frame comes from.
+    /// The position in `input` of the next frame.
     private var place = 0
-    /// Frames of input that were forgotten.
+    /// Input frames dropped from the front of `input`.
     private var base = 0
-    /// How far that is ahead of where it should be, in frames of input.
+    /// How far the position is ahead of the exact timing, in input frames.
     private var drift = 0.0
-    /// Frames to copy before the fade that is planned, or before it is looked again.
+    /// Frames to copy before the planned cross-fade, or before the next planning.
     private var copyCount = 0
-    /// The fade's length of input left out (below zero: played again), where one is planned or under way.
+    /// Input frames to omit (negative: to repeat) at the planned or present splice; 0 without one.
     private var jump = 0
-    /// Frames of the fade that are behind.
+    /// Frames of the cross-fade done so far.
     private var faded = 0
 
     init(channelCount: Int, lengths: TimeStretcherLengths) {
@@ -41,16 +40,16 @@ struct TimeStretcher: ~Copyable, Sendable {
         input = TimeStretcherInput(channelCount: channelCount, lengths)
     }
 
-    /// Frames that were taken.
-    var taken: Int { base + input.count }
-    /// Where in what was taken the frame lies that is given next.
+    /// All frames appended so far.
+    var appendedCount: Int { base + input.count }
+    /// The input position of the next output frame.
     var position: Double { Double(base + place) + (faded > 0 ? Double(jump) * Double(fadeWeight) : 0) }
 
-    /// All that was taken was given.
+    /// Whether everything appended was rendered.
     var isEmpty: Bool { place >= input.count }
 
-    /// How many frames of input are missing before the next frame of output can be given; zero when it can.
-    var need: Int {
+    /// Input frames needed before the next output frame; zero if it can be rendered.
+    var framesNeeded: Int {
         if copyCount > 0 { return max(place + 1 - input.count, 0) }
         if isFadePlanned { return max(fadeEnd - input.count, 0) }
         return max(place + (tempo == 1 ? 1 : lengths.view(at: tempo)) - input.count, 0)
@@ -61,33 +60,33 @@ struct TimeStretcher: ~Copyable, Sendable {
         (place, base, drift, copyCount, jump, faded) = (0, 0, 0, 0, 0, 0)
     }
 
-    /// Takes frames of `samples` from `start` on, as many as there is room for. Returns how many.
-    mutating func take(_ samples: Span<Float>, from start: Int, atMost count: Int) -> Int {
+    /// Appends frames of `samples` from `start` on, as many as fit. Returns the number.
+    mutating func append(_ samples: Span<Float>, from start: Int, atMost count: Int) -> Int {
         let forgotten = input.forget(before: place)
         place -= forgotten
         base += forgotten
         return input.append(samples, from: start, atMost: count)
     }
 
-    /// Gives the next frames into `sound` until so many are given or input is missing; `isLast` says that no more comes.
-    /// Returns how many.
-    mutating func give(_ count: Int, to sound: inout PitchShifterInput, isLast: Bool) -> Int {
-        var given = 0
-        while given < count {
+    /// Renders up to `count` frames into `sound`, fewer if input is missing; `isLast`: no more input follows. Returns
+    /// the number.
+    mutating func render(_ count: Int, to sound: inout PitchShifterInput, isLast: Bool) -> Int {
+        var rendered = 0
+        while rendered < count {
             if copyCount > 0 {
-                let frames = min(min(copyCount, count - given), input.count - place)
+                let frames = min(min(copyCount, count - rendered), input.count - place)
                 guard frames > 0 else { break }
                 copy(frames, to: &sound)
-                given += frames
+                rendered += frames
             } else if isFadePlanned {
                 guard fadeEnd <= input.count else { break }
                 fade(to: &sound)
-                given += 1
+                rendered += 1
             } else if !plan(isLast: isLast) {
                 break
             }
         }
-        return given
+        return rendered
     }
 
     private var isFadePlanned: Bool { jump != 0 }
@@ -121,7 +120,7 @@ struct TimeStretcher: ~Copyable, Sendable {
         (jump, faded) = (0, 0)
     }
 
-    /// Says what comes next. False when more input is needed for that, or when there is none.
+    /// Plans the next step. Returns false if more input is needed for that or none is left.
     private mutating func plan(isLast: Bool) -> Bool {
         let waiting = input.count - place
         guard waiting > 0 else { return false }
@@ -138,20 +137,20 @@ struct TimeStretcher: ~Copyable, Sendable {
             copyCount = min(early, waiting)
             return true
         }
-        let latest = min(max(Int((bound + ahead) / slope), 0), lengths.look)
+        let latest = min(max(Int((bound + ahead) / slope), 0), lengths.searchLength)
         if let splice = input.splice(at: place, latest: latest, drift: drift, tempo: tempo, lengths) {
             copyCount = splice.wait
             jump = splice.jump
         } else if isLast, waiting < lengths.view(at: tempo), let last = lastJump(waiting) {
             jump = last
         } else {
-            // There is too little to repeat yet, or to leave out.
+            // There is too little audio yet to repeat or omit.
             copyCount = min(max(latest, 1), lengths.pace, waiting)
         }
         return true
     }
 
-    /// Near its end there is too little sound to choose from: what is too much of it is left out at once.
+    /// Near the end there is no choice of positions: the excess is omitted at once.
     private func lastJump(_ waiting: Int) -> Int? {
         let most = waiting - max(Int(Double(waiting) / tempo), lengths.fade + 1)
         guard tempo > 1, most >= lengths.shortest else { return nil }

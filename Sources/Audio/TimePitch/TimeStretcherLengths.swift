@@ -1,21 +1,21 @@
 internal import TenfourAudioCore
 
-/// How long what is in a stretch, in frames of its rate.
+/// The lengths that a `TimeStretcher` uses, in frames.
 struct TimeStretcherLengths: Sendable {
-    /// How long one stretch of sound fades into the other.
+    /// The length of a cross-fade.
     let fade: Int
-    /// The shortest and, up to tempo 2, the longest that is left out or repeated at once: periods of 400 down to 50 Hz.
+    /// The shortest and, up to tempo 2, the longest splice: pitch periods of 400 down to 50 Hz.
     let shortest: Int
     let longest: Int
-    /// How far ahead a place for it is looked for.
-    let look: Int
-    /// How far from where it should be the sound may be.
-    private let slack: Int
-    /// How long a copy lasts where nothing may be spliced yet.
+    /// How far ahead a splice position is searched.
+    let searchLength: Int
+    /// The maximum drift from the exact timing.
+    private let maximumDrift: Int
+    /// The length of a copy while no splice is possible.
     let pace: Int
-    /// Above that tempo, as much sound passes between two splices.
+    /// The audio between two splices at high tempo.
     private let second: Int
-    /// The search is made on the means of so many frames, then around its best on all of them.
+    /// The search uses means of this many frames first, then all frames around the best.
     let coarseness: Int
 
     init(_ rate: SampleRate) {
@@ -24,14 +24,14 @@ struct TimeStretcherLengths: Sendable {
         fade = frames(milliseconds: 12)
         shortest = frames(milliseconds: 5) / 2
         longest = frames(milliseconds: 20)
-        slack = frames(milliseconds: 18)
-        look = frames(milliseconds: 20)
+        maximumDrift = frames(milliseconds: 18)
+        searchLength = frames(milliseconds: 20)
         pace = frames(milliseconds: 10)
         second = frames(milliseconds: 20)
     }
 
-    /// What may be left out or repeated at once at `tempo`. A fade must be through before the next splice is due, so the faster
-    /// it goes the more is left out, and above tempo 16 so much more that words are heard of what is skimmed.
+    /// The permitted splice lengths at `tempo`. A cross-fade must end before the next splice, so splices grow with the
+    /// tempo; above tempo 16 they are twice as long, so that words are heard when skimming.
     func jumps(at tempo: Double) -> ClosedRange<Int> {
         let slope = abs(tempo - 1)
         let fastest = 128.0 - 1
@@ -42,26 +42,26 @@ struct TimeStretcherLengths: Sendable {
         return max(min(least, most), most - longest)...most
     }
 
-    /// How far from where it should be the sound may be: a jump leads from one side to the other.
+    /// The maximum drift at `tempo`: a splice leads from one side to the other.
     func bound(at tempo: Double) -> Int {
         let most = jumps(at: tempo).upperBound
-        return most > longest ? (most + longest) / 2 : slack
+        return most > longest ? (most + longest) / 2 : maximumDrift
     }
 
-    /// A jump of so many frames must be allowed before any is looked for, so that there is a choice.
+    /// The splice length that must be permitted before a search starts, so that there is a choice.
     func choice(at tempo: Double) -> Int {
         let jumps = jumps(at: tempo)
         return jumps.lowerBound + jumps.count * 2 / 5
     }
 
-    /// How much sound must be known to plan.
+    /// The audio needed to plan a splice.
     func view(at tempo: Double) -> Int {
-        look + fade + 2 * coarseness + (tempo > 1 ? jumps(at: tempo).upperBound + coarseness : 0)
+        searchLength + fade + 2 * coarseness + (tempo > 1 ? jumps(at: tempo).upperBound + coarseness : 0)
     }
 
-    /// The most of it that is kept: what may be repeated, what is looked at, and some to come.
-    var capacity: Int { history + view(at: 128) + look }
+    /// The capacity: history, search range and some audio to come.
+    var capacity: Int { history + view(at: 128) + searchLength }
 
-    /// How much of what was played may be repeated.
+    /// The history that may be repeated.
     var history: Int { longest + 2 * coarseness }
 }

@@ -1,20 +1,23 @@
 public import TenfourAudioCore
 
-/// Sound on its way to the bars that fit a picture, block by block in bounded memory: an hour takes no more than a second does.
+/// Reduces audio to the bars of a picture, block by block in bounded memory: an hour takes no more than a second.
 ///
-/// The rule: the decimation factor is ⌊frames / bars⌋, and at least 1; each bar is the mean of so many levels, one for each frame;
-/// the remainder is dropped. A level is 20·log10 of the magnitude of the frame's loudest sample, full scale being 0 dB, and nothing
-/// is below the floor. A sound of fewer frames than bars has a bar for each.
+/// The rule: the decimation factor is ⌊frames / bars⌋, at least 1. Each bar is the mean of that many levels, one per
+/// frame; the remainder is dropped. A level is 20·log10 of the magnitude of the frame's loudest sample, full scale at 0
+/// dB, limited below by the floor. Audio with fewer frames than bars has one bar per frame.
 ///
-/// Since the factor follows from the length, no one pass in bounded memory can keep the rule for a length that nobody knew. So:
-/// - Expected right to 16 384 frames, as codecs say it in their headers, or no longer than 65 536 frames: the bars are exact, and
-///   the same to the bit whatever the blocks were.
-/// - Else sums over 32 768 cells or more stand for the sound, and a bar that begins or ends within a cell has its share of that:
-///   `Bars.isExact` is false. Who can read again, with the length now known, has them exact.
+/// Since the factor depends on the length, one pass in bounded memory cannot apply the rule to an unknown length.
+/// Therefore:
+///
+/// - If the expected length is right within 16 384 frames, as codecs state it in their headers, or the audio has at
+///   most 65 536 frames, the bars are exact and independent of the block sizes, to the bit.
+///
+/// - Otherwise sums over at least 32 768 cells represent the audio, a bar that begins or ends within a cell gets its
+///   share of it, and `Bars.isExact` is false. A second pass with the length now known is exact.
 public struct BarReduction: ~Copyable {
-    /// Up to 65 536.
+    /// The requested number of bars, up to 65 536.
     public let barCount: Int
-    /// So far.
+    /// Frames appended so far.
     public private(set) var frameCount = 0
 
     private let scale: DecibelScale
@@ -25,10 +28,11 @@ public struct BarReduction: ~Copyable {
 
     public static let barCounts = 1...65_536
 
-    /// In decibels, what a level may be cut off at.
+    /// The permitted floors, in decibels.
     public static var floors: ClosedRange<Float> { DecibelScale.floors }
 
-    /// To so many bars, from interleaved sound of so many channels. `expected` is how many frames there will be, if anybody knows.
+    /// Reduces interleaved audio of `channelCount` channels to `barCount` bars. `expected` is the number of frames to
+    /// come, if known.
     public init(barCount: Int, channelCount: Int = 1, expecting expected: FrameCount? = nil, floor: Float = -70) {
         self.barCount = min(max(barCount, Self.barCounts.lowerBound), Self.barCounts.upperBound)
         self.channelCount = max(channelCount, 1)
@@ -38,33 +42,33 @@ public struct BarReduction: ~Copyable {
         cells = CellSums(capacity: max(65_536, 2 * self.barCount))
     }
 
-    /// Takes what comes next: whole frames.
+    /// Appends whole frames.
     public mutating func append(_ samples: Span<Float>) {
         var start = 0
         while start < samples.count / channelCount {
             block.fill(samples, channelCount: channelCount, from: start)
             start += block.count
-            takeBlock()
+            appendBlock()
         }
     }
 
-    /// The same for heights: what the rule is tested with.
+    /// Appends heights instead of samples, for tests of the rule.
     package mutating func append(heights: Span<Int32>) {
         var start = 0
         while start < heights.count {
             block.fill(heights: heights, from: start)
             start += block.count
-            takeBlock()
+            appendBlock()
         }
     }
 
-    private mutating func takeBlock() {
+    private mutating func appendBlock() {
         window.append(block, at: frameCount)
         cells.append(block)
         frameCount += block.count
     }
 
-    /// As if the sound ended here.
+    /// Returns the bars of the audio so far.
     public func bars() -> Bars {
         let factor = max(frameCount / barCount, 1)
         let count = min(frameCount, barCount)

@@ -1,22 +1,22 @@
 public import TenfourAudioCore
 
-/// What there is to see of a sound: how loud each part of it is, the parts being of one length. All in decibels, full scale at 0.
+/// The levels of equal parts of a recording, in decibels with full scale at 0.
 public struct Bars: Equatable, Sendable {
-    /// Of each bar the mean of its levels.
+    /// The mean level of each bar.
     public var averages: [Float] = []
-    /// Of each bar the highest of its levels.
+    /// The highest level of each bar.
     public var peaks: [Float] = []
-    /// The lowest that a level can be.
+    /// The lowest possible level.
     public var floor: Float
-    /// Of the whole sound, with what lies behind the last bar.
+    /// All frames, including those after the last bar.
     public var frameCount: FrameCount
     public var framesPerBar: FrameCount
-    /// Whether they are right to the frame: see `BarReduction`.
+    /// Whether the bars are exact: see `BarReduction`.
     public var isExact = true
 
     public var count: Int { averages.count }
 
-    /// Of all of it: the mean, and the highest. The floor where there is nothing.
+    /// The mean and the highest level of all bars; the floor without bars.
     public var average: Float { averages.isEmpty ? floor : averages.reduce(0, +) / Float(averages.count) }
     public var peak: Float { peaks.max() ?? floor }
 

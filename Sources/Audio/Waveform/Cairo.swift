@@ -1,10 +1,10 @@
 internal import CCairo
 
-/// cairo's functions, once `needCairo` has returned: before that it is a mistake of ours to look at them, and traps.
+/// cairo's functions. Traps before `loadCairo` has returned.
 let cairo = try! opened.get()
 
-/// Opens cairo, the first time. Throws where it is not on this machine.
-func needCairo() throws(PictureError) { _ = try opened.get() }
+/// Loads cairo on the first call. Throws if it is not installed.
+func loadCairo() throws(PictureError) { _ = try opened.get() }
 
 private let opened = Result { () throws(PictureError) in try openCairo("libcairo.so.2") }
 

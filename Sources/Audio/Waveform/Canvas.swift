@@ -1,8 +1,8 @@
 private import CCairo
 
-/// A drawing in pixels from the upper left, as a file of PNG or SVG 1.1. The C functions are cairo's.
+/// A drawing in pixels from the upper left corner, saved as PNG or SVG 1.1. The C functions are cairo's.
 ///
-/// Text is drawn in DejaVu Sans, which cairo's package brings along with fontconfig; in an SVG it becomes outlines, so that it
+/// Text is set in DejaVu Sans, which fontconfig brings with cairo's package; in an SVG it becomes outlines, so that it
 /// looks the same everywhere.
 @safe
 struct Canvas: ~Copyable {
@@ -14,14 +14,14 @@ struct Canvas: ~Copyable {
     enum Anchor { case start, middle, end }
 
     init(width: Int, height: Int, format: PictureFormat) throws(PictureError) {
-        try needCairo()
+        try loadCairo()
         let file = PictureFile()
         let surface: OpaquePointer?
         switch format {
         case .png: unsafe surface = cairo.cairo_image_surface_create(CAIRO_FORMAT_ARGB32, Int32(width), Int32(height))
         case .svg:
             unsafe surface = cairo.cairo_svg_surface_create_for_stream(
-                takePictureBytes, Unmanaged.passUnretained(file).toOpaque(), Double(width), Double(height))
+                receivePictureBytes, Unmanaged.passUnretained(file).toOpaque(), Double(width), Double(height))
         }
         guard let surface = unsafe surface else { throw PictureError(CAIRO_STATUS_NO_MEMORY) }
         let status = unsafe cairo.cairo_surface_status(surface)
@@ -41,11 +41,11 @@ struct Canvas: ~Copyable {
         unsafe cairo.cairo_surface_destroy(surface)
     }
 
-    /// Ends the drawing: the bytes of its file.
+    /// Ends the drawing and returns the bytes of its file.
     consuming func finished() throws(PictureError) -> [UInt8] {
         if format == .png {
             _ = unsafe cairo.cairo_surface_write_to_png_stream(
-                surface, takePictureBytes, Unmanaged.passUnretained(file).toOpaque())
+                surface, receivePictureBytes, Unmanaged.passUnretained(file).toOpaque())
         }
         unsafe cairo.cairo_surface_finish(surface)
         for status in [unsafe cairo.cairo_status(context), unsafe cairo.cairo_surface_status(surface)]
@@ -64,7 +64,7 @@ struct Canvas: ~Copyable {
 
     func fill(_ rectangle: Rectangle, _ colour: Colour) { fill([rectangle], colour) }
 
-    /// Upright lines with round ends.
+    /// Draws vertical lines with round ends.
     func strokeUpright(_ lines: [(x: Double, top: Double, bottom: Double)], width: Double, _ colour: Colour) {
         guard !lines.isEmpty else { return }
         for line in lines {
@@ -95,7 +95,7 @@ struct Canvas: ~Copyable {
         unsafe cairo.cairo_fill(context)
     }
 
-    /// `y` is that of the line the text stands on.
+    /// Writes text; `y` is the baseline.
     func write(
         _ text: String, _ x: Double, _ y: Double, size: Double = 12, _ colour: Colour, anchor: Anchor = .start,
         isBold: Bool = false
@@ -147,14 +147,14 @@ struct Rectangle {
     }
 }
 
-/// What a picture is written as.
+/// The file format of a picture.
 public enum PictureFormat: String, Sendable { case png, svg }
 
-/// Why there is no picture.
+/// The reason why a picture could not be drawn.
 public enum PictureError: Error, Equatable, CustomStringConvertible {
-    /// cairo is not on this machine, or not whole: what the system says of it.
+    /// cairo is not installed, or incomplete: the system's message.
     case noCairo(String)
-    /// A `cairo_status_t`, and what cairo says of it.
+    /// A `cairo_status_t` and cairo's text for it.
     case undrawable(code: UInt32, String)
 
     public var description: String {
@@ -171,12 +171,12 @@ public enum PictureError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Takes the bytes of a file as cairo writes them.
+/// Receives the bytes that cairo writes.
 private final class PictureFile {
     var bytes: [UInt8] = []
 }
 
-@c private func takePictureBytes(
+@c private func receivePictureBytes(
     _ file: UnsafeMutableRawPointer?, _ bytes: UnsafePointer<UInt8>?, _ count: UInt32
 ) -> cairo_status_t {
     guard let file = unsafe file, let bytes = unsafe bytes else { return CAIRO_STATUS_WRITE_ERROR }

@@ -1,8 +1,9 @@
 internal import TenfourAudioCore
 
-/// A sound of any length in a bounded number of cells, each of the same number of frames: when all are taken, two become one.
+/// Sums of a recording of any length in a bounded number of cells of equal size. When all cells are used, pairs of them
+/// are merged.
 struct CellSums: ~Copyable {
-    /// Of a cell: a power of two.
+    /// Frames per cell: a power of two.
     private(set) var frameCount = 1
 
     private var cells: FixedBuffer<HeightBlock.Part>
@@ -23,7 +24,8 @@ struct CellSums: ~Copyable {
         }
     }
 
-    /// The sum and peak of some frames. Of a cell that lies in them in part, that part of its sum is taken, and all of its peak.
+    /// Returns the sum and peak of some frames. A cell partly within them contributes that share of its sum, and its
+    /// whole peak.
     func part(_ range: Range<Int>) -> (sum: Double, peak: Int32) {
         var sum = 0.0
         var peak: Int32 = 0

@@ -1,31 +1,31 @@
 internal import TenfourAudioCore
 
-/// Samples to heights above a floor, on a scale of decibels: 20·log10 of the magnitude, full scale being 0 dB.
+/// Converts samples to heights above a floor on a decibel scale: 20·log10 of the magnitude, full scale at 0 dB.
 ///
-/// A height is a whole number of 32 768ths of a decibel. So sums of heights are exact and do not depend on how the sound was cut
-/// into blocks. A height is right to 0.0001 dB: the logarithm is three terms of the series in (m − 1) / (m + 1), fitted to the
-/// mantissas from √½ to √2 with an error below 3·10⁻⁸ in log2, and the rest is rounding. The octaves are counted in whole
-/// numbers, so that nothing can overflow: the highest height, that of 2¹²⁸ above a floor of −120 dB, is below 30 million.
+/// A height is an integer in units of 1/32 768 dB, so that sums of heights are exact and independent of the block
+/// sizes. A height is exact to 0.0001 dB: the logarithm is three terms of the series in (m − 1) / (m + 1), fitted to
+/// mantissas from √½ to √2 with an error below 3·10⁻⁸ in log2; the rest is rounding. Octaves are counted in integers,
+/// so nothing can overflow: the largest height, of 2¹²⁸ above a floor of −120 dB, is below 30 million.
 struct DecibelScale {
-    /// Heights in a decibel.
+    /// Heights per decibel.
     static let unit = 32_768.0
     /// The range of `floor`, in decibels.
     static let floors: ClosedRange<Float> = -120 ... -1
 
-    /// A level below it is shown as the floor, in decibels.
+    /// The lowest level shown, in decibels.
     let floor: Float
 
     /// The height of 0 dB above the floor.
     private let fullScale: Int32
 
-    /// A factor of two in heights, and its whole and fractional part.
+    /// The height of a factor of two, and its integer and fractional part.
     private static let octave: Float = 6.020_599_9 * 32_768
     private static let wholeOctave: Int32 = 197_283
     private static let restOfOctave: Float = 0.017_958
-    /// √½ and the greatest finite number, as bits.
+    /// √½ and the largest finite number, as bits.
     private static let leastMantissa: Int32 = 0x3F35_04F3
     private static let greatest: Int32 = 0x7F7F_FFFF
-    /// 1.5 · 2²³: a float between ± 2²² that is added to it is rounded to a whole number, which stands in the last bits of the sum.
+    /// 1.5 · 2²³: adding it to a float within ±2²² rounds that to an integer in the low bits of the sum.
     private static let rounder: Float = 12_582_912
     private static let rounderBits: Int32 = 0x4B40_0000
 
@@ -34,7 +34,7 @@ struct DecibelScale {
         fullScale = Int32((-Double(self.floor) * Self.unit).rounded())
     }
 
-    /// The heights of eight samples. Infinity and NaN have no level and count as silence.
+    /// Returns the heights of eight samples. Infinity and NaN count as silence.
     @inline(__always)
     func heights(_ samples: SIMD8<Float>) -> SIMD8<Int32> {
         let bits = unsafe unsafeBitCast(samples, to: SIMD8<Int32>.self) & 0x7FFF_FFFF
@@ -43,16 +43,16 @@ struct DecibelScale {
         let ratio = (mantissa - 1) / (mantissa + 1)
         let square = ratio * ratio
         let logarithm = ratio * (2.885_391_3 + square * (0.961_470_8 + square * 0.598_973_9))
-        // −127 to 128. A subnormal number has another, far below any floor in any case.
+        // −127 to 128. Subnormal numbers get a wrong octave, but are far below any floor.
         let octaves = exponent &>> 23
         let rest = logarithm * Self.octave + SIMD8<Float>(octaves) * Self.restOfOctave
         let rounded = unsafe unsafeBitCast(rest + Self.rounder, to: SIMD8<Int32>.self) &- Self.rounderBits
         let heights = octaves &* Self.wholeOctave &+ rounded &+ fullScale
-        // Where one of the two is negative, all bits of this are set.
+        // If one of the two is negative, all bits of the result are set.
         let isSilent = (heights | (SIMD8(repeating: Self.greatest) &- bits)) &>> 31
         return heights & ~isSilent
     }
 
-    /// In decibels.
+    /// Converts a height to decibels.
     func level(_ height: Double) -> Float { floor + Float(height / Self.unit) }
 }

@@ -1,14 +1,14 @@
-/// Bars as dots in characters, mirrored about the middle: a character of braille is two bars wide and four dots high, one of blocks is
-/// one bar wide and two halves high.
+/// Bars drawn as dots in characters, mirrored at the middle. A braille character is two bars wide and four dots high; a
+/// block character is one bar wide and two halves high.
 ///
-/// The average is solid; between it and the peak every second dot is set.
+/// The average is solid; every second dot up to the peak is set.
 struct DotGrid {
     let columnCount: Int
 
-    private let isOfBlocks: Bool
-    /// Dots in a character, one above the other.
+    private let usesBlocks: Bool
+    /// Dots per character, vertically.
     private let dots: Int
-    /// Characters and dots above the middle.
+    /// Characters, and dots, above the middle.
     private let middle: Int
     private let reach: Int
     private let averages: [Int]
@@ -16,19 +16,19 @@ struct DotGrid {
     private let barsPerColumn: Int
 
     init(_ bars: Bars, _ style: TerminalStyle) {
-        isOfBlocks = style.isOfBlocks
+        usesBlocks = style.usesBlocks
         barsPerColumn = style.barsPerColumn
-        dots = isOfBlocks ? 2 : 4
+        dots = usesBlocks ? 2 : 4
         middle = max(style.height / 2, 1)
-        let reach = middle * (style.isOfBlocks ? 2 : 4)
+        let reach = middle * (style.usesBlocks ? 2 : 4)
         self.reach = reach
         func reaches(_ levels: [Float]) -> [Int] {
-            // Silence is a line.
+            // Silence is drawn as a line.
             levels.map { max(Int((Float(reach) * min(max(1 - $0 / bars.floor, 0), 1)).rounded()), 1) }
         }
         averages = reaches(style.shows == .peak ? bars.peaks : bars.averages)
         peaks = reaches(style.shows == .average ? bars.averages : bars.peaks)
-        // What does not fit is not shown.
+        // Bars that do not fit are not shown.
         columnCount = min((bars.count + style.barsPerColumn - 1) / style.barsPerColumn, style.columnCount)
     }
 
@@ -38,9 +38,9 @@ struct DotGrid {
         }
     }
 
-    func character(row: Int, column: Int) -> Character { isOfBlocks ? block(row, column) : braille(row, column) }
+    func character(row: Int, column: Int) -> Character { usesBlocks ? block(row, column) : braille(row, column) }
 
-    /// Unicode's block from U+2800: a bit for each dot.
+    /// A character of Unicode's braille block from U+2800 on, with one bit per dot.
     private func braille(_ row: Int, _ column: Int) -> Character {
         let bits: [[UInt32]] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]]
         var pattern: UInt32 = 0x2800
@@ -66,6 +66,6 @@ struct DotGrid {
 
     private func isSolid(_ bar: Int, _ place: Int) -> Bool { bar < averages.count && distance(place) <= averages[bar] }
 
-    /// From the middle, in dots, counted from the top: the nearest on either side is 1.
+    /// The distance from the middle, in dots counted from the top: the nearest on either side is 1.
     private func distance(_ place: Int) -> Int { place < reach ? reach - place : place - reach + 1 }
 }

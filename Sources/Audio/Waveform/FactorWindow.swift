@@ -1,15 +1,15 @@
 internal import TenfourAudioCore
 
-/// Bars by each of the decimation factors that a sound may turn out to have, when its length is nearly known.
+/// Bars for every decimation factor that is possible for an approximately known length.
 struct FactorWindow: ~Copyable {
     let factors: ClosedRange<Int>
 
     private let barCount: Int
-    /// Of the first factor all bars, then of the next.
+    /// All bars of the first factor, then those of the next.
     private var bars: FixedBuffer<HeightBlock.Part>
 
-    /// By how many frames the length may be other than expected: more than the delay and padding of any codec. The memory this
-    /// takes does not depend on the number of bars, since with more of them fewer factors lie so near.
+    /// How many frames the length may differ from the expected one: more than the delay and padding of any codec. The
+    /// memory does not depend on the number of bars: with more of them, fewer factors are within the tolerance.
     static let tolerance = 16_384
 
     init(barCount: Int, expected: Int) {
@@ -18,7 +18,7 @@ struct FactorWindow: ~Copyable {
         bars = FixedBuffer(repeating: HeightBlock.Part(), count: factors.count * barCount)
     }
 
-    /// `position` is that of the block's first frame.
+    /// Appends a block whose first frame is at `position`.
     mutating func append(_ block: borrowing HeightBlock, at position: Int) {
         var row = 0
         for factor in factors {
@@ -34,7 +34,7 @@ struct FactorWindow: ~Copyable {
         }
     }
 
-    /// The sum and peak of a bar, by a factor that lies among `factors`.
+    /// Returns the sum and peak of a bar for one of `factors`.
     func bar(_ index: Int, factor: Int) -> (sum: Double, peak: Int32) {
         let part = bars[(factor - factors.lowerBound) * barCount + index]
         return (Double(part.sum), part.peak)

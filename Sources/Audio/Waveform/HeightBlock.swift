@@ -1,16 +1,16 @@
 internal import TenfourAudioCore
 
-/// A block of sound as heights, one for each frame: that of its loudest channel. Sums and peaks of any part of it are quick to have.
+/// A block of audio as heights, one per frame: that of its loudest channel. Gives sums and peaks of any part quickly.
 ///
 /// Allocates nothing after `init`.
 struct HeightBlock: ~Copyable {
     /// The most frames it holds.
     static let capacity = 4_096
-    /// Frames whose sum and peak are kept.
+    /// Frames per cell with a stored sum and peak.
     private static let cell = 64
 
     private(set) var count = 0
-    /// Of all of it.
+    /// The sum and peak of the whole block.
     private(set) var whole = Part()
 
     private let scale: DecibelScale
@@ -18,7 +18,7 @@ struct HeightBlock: ~Copyable {
     private var heights = FixedBuffer<Int32>(repeating: 0, count: capacity)
     private var cells = FixedBuffer<Part>(repeating: Part(), count: capacity / cell)
 
-    /// Of some heights.
+    /// The sum and peak of some heights.
     struct Part: BitwiseCopyable {
         var sum: Int64 = 0
         var peak: Int32 = 0
@@ -31,17 +31,17 @@ struct HeightBlock: ~Copyable {
 
     init(scale: DecibelScale) { self.scale = scale }
 
-    /// Takes frames from `samples` (interleaved), from the frame `start` on, as many as there are and fit.
+    /// Fills the block with frames of `samples` (interleaved) from frame `start` on, as many as fit.
     mutating func fill(_ samples: Span<Float>, channelCount: Int, from start: Int) {
         count = min(samples.count / channelCount - start, Self.capacity)
         fold(samples.extracting(start * channelCount..<(start + count) * channelCount), channelCount)
-        // The rest of the last cell is silence, which adds nothing.
+        // The rest of the last cell is silent, which adds nothing.
         let end = (count + Self.cell - 1) / Self.cell * Self.cell
         for index in count..<end { magnitudes[index] = 0 }
         convert(cellCount: end / Self.cell)
     }
 
-    /// The heights themselves, as many as there are and fit.
+    /// Fills the block with heights, as many as fit.
     mutating func fill(heights given: Span<Int32>, from start: Int) {
         count = min(given.count - start, Self.capacity)
         for index in 0..<count { heights[index] = given[start + index] }
@@ -53,7 +53,7 @@ struct HeightBlock: ~Copyable {
         }
     }
 
-    /// Of a part of it.
+    /// Returns the sum and peak of a part.
     func part(_ range: Range<Int>) -> Part {
         if range == 0..<count { return whole }
         let (first, last) = ((range.lowerBound + Self.cell - 1) / Self.cell, range.upperBound / Self.cell)
@@ -70,7 +70,7 @@ struct HeightBlock: ~Copyable {
         return part
     }
 
-    /// A frame is as loud as its loudest channel: channels that cancel each other are not silence.
+    /// A frame has the level of its loudest channel, so that channels in opposite phase are not silence.
     private mutating func fold(_ samples: Span<Float>, _ channelCount: Int) {
         switch channelCount {
         case 1: for index in 0..<count { magnitudes[index] = samples[index] }
@@ -97,7 +97,7 @@ struct HeightBlock: ~Copyable {
         }
     }
 
-    /// A cell.
+    /// Converts one cell.
     @inline(__always)
     private static func convert(
         _ magnitudes: borrowing FixedBuffer<Float>, into heights: inout FixedBuffer<Int32>, from start: Int,

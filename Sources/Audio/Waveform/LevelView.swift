@@ -1,16 +1,16 @@
 public import TenfourAudioCore
 
-/// A live level in a few lines of a terminal: decibels over the last seconds, the newest at the right.
+/// A live level meter over the last seconds in a few lines of a terminal, the newest at the right.
 public struct LevelView: Sendable {
-    /// What stands beside it, up to five characters.
+    /// The label, up to five characters.
     public var name: String
-    /// In decibels, what the lowest line stands for.
+    /// The level of the lowest line, in decibels.
     public var floor: Float
 
-    private var steps: [LevelTrail.Step] = []
+    private var steps: [LevelHistory.Step] = []
     private var seen = 0
 
-    /// The widest terminal.
+    /// The widest supported terminal, in columns.
     private static let capacity = 1_000
     private static let eighths: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
@@ -19,16 +19,16 @@ public struct LevelView: Sendable {
         self.floor = min(floor, -1)
     }
 
-    /// What has come since it was last given: a step of the trail is a column.
-    public mutating func take(_ trail: LevelTrail) {
-        // A trail that begins anew is one of another sound.
-        if trail.count < seen { seen = 0 }
-        steps += trail.steps(after: seen)
-        seen = trail.count
+    /// Appends the steps since the last call; each is a column.
+    public mutating func append(_ levelHistory: LevelHistory) {
+        // A history that starts anew belongs to other audio.
+        if levelHistory.count < seen { seen = 0 }
+        steps += levelHistory.steps(after: seen)
+        seen = levelHistory.count
         if steps.count > 2 * Self.capacity { steps.removeFirst(steps.count - Self.capacity) }
     }
 
-    /// So many lines, each so many characters wide; what was made up is red, and `×` beneath it where there are no colours.
+    /// Returns `height` lines of `width` characters. Concealed audio is red, or has `×` beneath it without colours.
     public func lines(width: Int, height: Int, hasColours: Bool) -> [String] {
         let columns = max(width - TerminalStyle.marginWidth, 1)
         let shown = steps.suffix(columns)
@@ -44,8 +44,8 @@ public struct LevelView: Sendable {
         return String(repeating: " ", count: TerminalStyle.marginWidth - 1 - text.count) + text
     }
 
-    /// The root of the mean square is solid, and what the peak lies above it is pale.
-    private func column(_ step: LevelTrail.Step, line: Int, of height: Int, _ hasColours: Bool) -> String {
+    /// Draws the root mean square solid, and pale up to the peak.
+    private func column(_ step: LevelHistory.Step, line: Int, of height: Int, _ hasColours: Bool) -> String {
         let bottom = 8 * (height - 1 - line)
         let level = eighths(step.meanSquare, height) - bottom
         let peak = eighths(step.peak * step.peak, height) - bottom
@@ -56,7 +56,7 @@ public struct LevelView: Sendable {
         return (isConcealed ? Paint.concealed : isPale ? .peak : .sound).on(String(sign), hasColours)
     }
 
-    /// Of the whole height.
+    /// The level in eighths of a line.
     private func eighths(_ meanSquare: Float, _ height: Int) -> Int {
         let share = 1 - Level(meanSquare: meanSquare).decibels / floor
         return Int((min(max(share, 0), 1) * Float(8 * height)).rounded())

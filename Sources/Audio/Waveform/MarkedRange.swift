@@ -1,12 +1,12 @@
-/// A stretch of a sound that did not come as it was sent.
+/// A range of a recording that did not arrive as it was sent.
 public struct MarkedRange: Hashable, Sendable {
     public var range: Range<Duration>
     public var kind: Kind
 
     public enum Kind: Hashable, Sendable {
-        /// Lost or late, and made up or silent.
+        /// Lost or late, and concealed or silent.
         case concealed
-        /// Lost, and brought back.
+        /// Lost, and recovered.
         case recovered
     }
 
@@ -17,12 +17,12 @@ public struct MarkedRange: Hashable, Sendable {
 }
 
 extension MarkedRange {
-    /// How much of each of `count` parts, `length` long each, is of one kind: 0…1.
-    static func shares(of kind: Kind, in stretches: [MarkedRange], count: Int, length: Duration) -> [Double] {
+    /// Returns which share of each of `count` parts of `length` is of one kind, 0…1.
+    static func shares(of kind: Kind, in markedRanges: [MarkedRange], count: Int, length: Duration) -> [Double] {
         var shares = [Double](repeating: 0, count: count)
         guard length > .zero else { return shares }
-        for stretch in stretches where stretch.kind == kind {
-            let (start, end) = (stretch.range.lowerBound / length, stretch.range.upperBound / length)
+        for markedRange in markedRanges where markedRange.kind == kind {
+            let (start, end) = (markedRange.range.lowerBound / length, markedRange.range.upperBound / length)
             guard end > 0, start < Double(count) else { continue }
             for index in Int(max(start, 0))..<Int(min(end.rounded(.up), Double(count))) {
                 shares[index] += max(min(end, Double(index + 1)) - max(start, Double(index)), 0)

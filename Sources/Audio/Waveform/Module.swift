@@ -1,2 +1,2 @@
-// Sound as a picture: decibels over time as bars, what was made up in it, and the delay beneath; on paper and in a terminal.
-// This module never plays or decodes sound, and never opens a file.
+// Draws audio: decibels over time as bars, lost parts, and the delay beneath; as a picture and in a terminal. This
+// module neither plays nor decodes audio and opens no file.

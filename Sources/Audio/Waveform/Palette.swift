@@ -1,4 +1,4 @@
-/// A colour, its parts 0…1.
+/// A colour; its components are 0…1.
 struct Colour: Equatable {
     var red, green, blue: Double
     var alpha = 1.0
@@ -16,7 +16,7 @@ struct Colour: Equatable {
         return colour
     }
 
-    /// The other's share of it is 0…1.
+    /// Mixes in a `share` of another colour, 0…1.
     func mixed(with other: Self, _ share: Double) -> Self {
         var colour = self
         colour.red += (other.red - red) * share

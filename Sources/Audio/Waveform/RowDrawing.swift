@@ -1,13 +1,13 @@
 internal import TenfourAudioCore
 
-/// One row of a picture, on its canvas.
+/// Draws one row of a picture on a canvas.
 struct RowDrawing {
     private let row: WaveformPicture.Row
     private let style: PictureStyle
     private let layout: PictureLayout
     private let palette: Palette
     private let top: Double
-    /// Of the levels.
+    /// The top of the level plot.
     private let levelTop: Double
     private let middle: Double
     private let right: Double
@@ -15,7 +15,7 @@ struct RowDrawing {
     private let barWidth: Double
     private let concealed: [Double]
 
-    /// Shares of what is concealed are told apart so finely.
+    /// The number of distinct shades of concealed shares.
     private static let shades = 8
 
     init(_ row: WaveformPicture.Row, _ style: PictureStyle, _ layout: PictureLayout, top: Double) {
@@ -29,7 +29,7 @@ struct RowDrawing {
         right = layout.right
         pitch = row.length / .seconds(1) * layout.pixelsPerSecond
         barWidth = max(pitch * style.barWidth / max(style.barWidth + style.spacing, 0.01), 0.05)
-        concealed = MarkedRange.shares(of: .concealed, in: row.stretches, count: row.bars.count, length: row.length)
+        concealed = MarkedRange.shares(of: .concealed, in: row.markedRanges, count: row.bars.count, length: row.length)
     }
 
     func draw(on canvas: borrowing Canvas) {
@@ -51,12 +51,12 @@ struct RowDrawing {
 
     // MARK: Levels
 
-    /// Mirrored about the middle, which is the floor: as loud as far from it.
+    /// The distance of a level from the middle, which is the floor.
     private func reach(_ level: Float) -> Double {
         Double(min(max(1 - level / row.bars.floor, 0), 1)) * layout.levelHeight / 2
     }
 
-    /// Lines for round decibels, as many as can be told apart.
+    /// Draws lines for round decibels, as many as fit.
     private func drawScale(_ canvas: borrowing Canvas) {
         let step: Float = [5, 10, 20, 40].first { Double($0 / -row.bars.floor) * layout.levelHeight / 2 >= 18 } ?? 60
         for level in stride(from: 0, through: row.bars.floor, by: -step) {
@@ -88,13 +88,13 @@ struct RowDrawing {
         func x(_ index: Int) -> Double { layout.left + Double(index) * pitch }
         guard barWidth >= 2.5 else {
             let bars = indices.map { index in
-                // Silence is a line.
+                // Silence is drawn as a line.
                 let reach = max(reach(levels[index]), 0.4)
                 return Rectangle(x(index), middle - reach, barWidth, 2 * reach)
             }
             return canvas.fill(bars, colour)
         }
-        // Of a bar with round ends, the ends are part of the height; silence is a dot.
+        // Round ends are part of a bar's height; silence is a dot.
         let lines = indices.map { index in
             let reach = max(reach(levels[index]) - barWidth / 2, 0)
             return (x: x(index) + barWidth / 2, top: middle - reach, bottom: middle + reach + 0.01)
@@ -102,9 +102,9 @@ struct RowDrawing {
         canvas.strokeUpright(lines, width: barWidth, colour)
     }
 
-    // MARK: Stretches
+    // MARK: Marked ranges
 
-    /// The root of a share, so that a lost packet can be seen in a bar of a minute.
+    /// Maps a share to a shade by its square root, so that one lost packet is visible in a bar of a minute.
     private func shade(_ share: Double) -> Int {
         share > 0 ? max(Int((share.squareRoot() * Double(Self.shades)).rounded()), 1) : 0
     }
@@ -112,11 +112,11 @@ struct RowDrawing {
     private func drawBands(_ canvas: borrowing Canvas) {
         drawBands(concealed, palette.concealed, canvas)
         let recovered = MarkedRange.shares(
-            of: .recovered, in: row.stretches, count: row.bars.count, length: row.length)
+            of: .recovered, in: row.markedRanges, count: row.bars.count, length: row.length)
         drawBands(recovered, palette.recovered, canvas)
     }
 
-    /// Neighbours that are alike are drawn as one.
+    /// Draws equal neighbours as one band.
     private func drawBands(_ shares: [Double], _ colour: Colour, _ canvas: borrowing Canvas) {
         var start = 0
         for index in shares.indices where index + 1 == shares.count || shade(shares[index + 1]) != shade(shares[index])
@@ -143,7 +143,7 @@ struct RowDrawing {
             anchor: isNearTheEnd ? .end : .start)
     }
 
-    // MARK: Below
+    // MARK: Delays and time axis
 
     private func drawDelays(_ canvas: borrowing Canvas) {
         let height = layout.delayHeight - 10
@@ -155,7 +155,7 @@ struct RowDrawing {
             let text = fixed(most * share, places: 0) + (share == 1 ? " ms" : "")
             canvas.write(text, layout.left - 8, y + 4, size: 11, palette.faint, anchor: .end)
         }
-        // One point for each pixel: the longest delay in it.
+        // One point per pixel: the longest delay in it.
         var points: [(x: Double, y: Double)] = []
         for (moment, delay) in row.delays {
             let x = layout.x(moment).rounded()

@@ -1,11 +1,12 @@
 public import TenfourAudioCore
 
-/// A sound as lines of text: bars of braille, or of blocks where a font has no braille, between an axis of decibels and one of time.
+/// A recording drawn as text: bars of braille, or of block characters for fonts without braille, between a decibel and
+/// a time axis.
 public struct TerminalPicture: Sendable {
-    /// As many as `barCount` says, or fewer.
+    /// At most `barCount` bars.
     public var bars: Bars
     public var rate: SampleRate
-    public var stretches: [MarkedRange] = []
+    public var markedRanges: [MarkedRange] = []
     public var position: Duration?
     public var style: TerminalStyle
 
@@ -15,7 +16,7 @@ public struct TerminalPicture: Sendable {
         self.style = style
     }
 
-    /// Each ends in a line break.
+    /// All lines, each with a line break.
     public var text: String { lines.map { $0 + "\n" }.joined() }
 
     public var lines: [String] {
@@ -31,15 +32,15 @@ public struct TerminalPicture: Sendable {
 
     private var margin: String { String(repeating: " ", count: TerminalStyle.marginWidth) }
 
-    /// Of a bar.
+    /// The duration of a bar.
     private var length: Duration { bars.framesPerBar.duration(at: rate) }
     private var columnCount: Int { style.columnCount }
-    /// Of a column.
+    /// The duration of a column.
     private var step: Duration { length * style.barsPerColumn }
 
-    /// Runs of one colour.
+    /// Draws a row in runs of one colour.
     private func row(_ row: Int, of grid: DotGrid) -> String {
-        let concealed = MarkedRange.shares(of: .concealed, in: stretches, count: columnCount, length: step)
+        let concealed = MarkedRange.shares(of: .concealed, in: markedRanges, count: columnCount, length: step)
         var text = ""
         var run = ""
         var paint = Paint.sound
@@ -56,7 +57,7 @@ public struct TerminalPicture: Sendable {
         return text + paint.on(run, style.hasColours)
     }
 
-    /// Of the upper half only; the lower one is its mirror.
+    /// Labels the upper half only; the lower one mirrors it.
     private func label(_ row: Int) -> String {
         let middle = style.height / 2
         let step: Float = style.height >= 16 ? 10 : 20
@@ -70,9 +71,9 @@ public struct TerminalPicture: Sendable {
         return String(repeating: " ", count: max(TerminalStyle.marginWidth - 1 - text.count, 0)) + text
     }
 
-    /// How much of each column was made up, where anything was.
+    /// The concealed share of each column, if any.
     private var marks: String? {
-        let shares = MarkedRange.shares(of: .concealed, in: stretches, count: columnCount, length: step)
+        let shares = MarkedRange.shares(of: .concealed, in: markedRanges, count: columnCount, length: step)
         guard shares.contains(where: { $0 > 0 }) else { return nil }
         let signs = Array("▁▂▃▄▅▆▇█")
         return String(shares.map { $0 > 0 ? signs[min(Int($0.squareRoot() * 8), 7)] : " " })
@@ -101,14 +102,14 @@ public struct TerminalPicture: Sendable {
     }
 }
 
-/// How a sound is shown as text.
+/// The style of a recording drawn as text.
 public struct TerminalStyle: Hashable, Sendable {
-    /// In characters, with the axis of decibels.
+    /// In characters, including the decibel axis.
     public var width = 80
-    /// In lines, without the axis of time: an even number.
+    /// In lines, without the time axis: an even number.
     public var height = 16
     public var shows = PictureStyle.Shown.both
-    public var isOfBlocks = false
+    public var usesBlocks = false
     public var hasColours = false
 
     public static let widths = 20...1_000
@@ -120,10 +121,10 @@ public struct TerminalStyle: Hashable, Sendable {
 
     static let marginWidth = 6
     var columnCount: Int { max(width - Self.marginWidth, 1) }
-    var barsPerColumn: Int { isOfBlocks ? 1 : 2 }
+    var barsPerColumn: Int { usesBlocks ? 1 : 2 }
 }
 
-/// Colours that can be read on dark and on light: of the 256 that terminals have.
+/// Colours readable on dark and light backgrounds, among a terminal's 256.
 enum Paint: Int {
     case sound = 68
     case peak = 103

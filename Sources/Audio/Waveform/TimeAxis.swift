@@ -1,4 +1,4 @@
-/// The moments that are written beneath a sound, and how.
+/// The labelled moments of a time axis.
 struct TimeAxis {
     let duration: Duration
     let step: Duration
@@ -9,7 +9,7 @@ struct TimeAxis {
             .seconds($0)
         }
 
-    /// With so many moments at the most.
+    /// Creates an axis with at most `count` moments.
     init(_ duration: Duration, atMost count: Int) {
         self.duration = duration
         let fits = Self.steps.first { duration / $0 <= Double(max(count, 1)) }
@@ -18,7 +18,7 @@ struct TimeAxis {
 
     var moments: [Duration] { (0...max(Int(duration / step), 0)).map { step * $0 } }
 
-    /// `0.5`, `12`, `1:30`, `1:02:00`: seconds where it is all below a minute.
+    /// Formats a moment: `0.5`, `12`, `1:30`, `1:02:00`; in seconds if the axis is shorter than a minute.
     func text(_ moment: Duration) -> String {
         duration < .seconds(60) ? seconds(moment) : timecode(moment)
     }
@@ -29,14 +29,14 @@ struct TimeAxis {
     }
 }
 
-/// `1:30`, `1:02:00`; the rest of a second is left out.
+/// Formats a time as `1:30` or `1:02:00`, without fractions of a second.
 public func timecode(_ moment: Duration) -> String {
     let seconds = Int(moment.components.seconds)
     let parts = seconds < 3_600 ? [seconds / 60, seconds % 60] : [seconds / 3_600, seconds / 60 % 60, seconds % 60]
     return parts.enumerated().map { $0 == 0 || $1 > 9 ? "\($1)" : "0\($1)" }.joined(separator: ":")
 }
 
-/// With so many digits behind the point.
+/// Formats a number with `places` decimal places.
 func fixed(_ number: Double, places: Int) -> String {
     let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
     let whole = Int((number.magnitude * Double(scale)).rounded())

@@ -1,24 +1,25 @@
 public import TenfourAudioCore
 
-/// Sounds above each other on one axis of time: how loud, what was lost, made up and brought back, and the delay beneath.
+/// Recordings drawn above each other on one time axis: levels, lost, concealed and recovered parts, and the delay
+/// beneath.
 public struct WaveformPicture: Sendable {
     public var title: String
-    /// Beneath the title, smaller.
+    /// A smaller line beneath the title.
     public var note: String
     public var rows: [Row]
     public var style: PictureStyle
 
-    /// One sound.
+    /// One recording.
     public struct Row: Sendable {
         public var title: String
         public var bars: Bars
         public var rate: SampleRate
-        public var stretches: [MarkedRange] = []
-        /// When packets were lost.
+        public var markedRanges: [MarkedRange] = []
+        /// The moments of packet loss.
         public var losses: [Duration] = []
-        /// Of playout, in the order of time.
+        /// Playout delays, in time order.
         public var delays: [(at: Duration, delay: Duration)] = []
-        /// What has been played so far.
+        /// The playback position.
         public var position: Duration?
 
         public init(title: String = "", bars: Bars, rate: SampleRate = .opus) {
@@ -27,9 +28,9 @@ public struct WaveformPicture: Sendable {
             self.rate = rate
         }
 
-        /// Of a bar.
+        /// The duration of a bar.
         var length: Duration { bars.framesPerBar.duration(at: rate) }
-        /// Of all bars.
+        /// The duration of all bars.
         var duration: Duration { length * bars.count }
     }
 
@@ -40,7 +41,7 @@ public struct WaveformPicture: Sendable {
         self.style = style
     }
 
-    /// As the bytes of a file. Throws where there is no memory for it.
+    /// Returns the bytes of a file. Throws without memory for it.
     public func file(_ format: PictureFormat) throws(PictureError) -> [UInt8] {
         let layout = PictureLayout(self)
         let canvas = try Canvas(width: style.width, height: layout.height, format: format)
@@ -54,10 +55,10 @@ public struct WaveformPicture: Sendable {
         return try canvas.finished()
     }
 
-    /// Only what is there is explained, at the right, where there is room beside the note.
+    /// Draws the legend of what the picture contains, at the right, if it fits beside the note.
     private func drawLegend(_ canvas: borrowing Canvas, _ layout: PictureLayout) {
         let palette = layout.palette
-        func has(_ kind: MarkedRange.Kind) -> Bool { rows.contains { $0.stretches.contains { $0.kind == kind } } }
+        func has(_ kind: MarkedRange.Kind) -> Bool { rows.contains { $0.markedRanges.contains { $0.kind == kind } } }
         let entries: [(Colour, String, isThere: Bool)] = [
             (palette.sound, "average", style.shows == .both), (palette.peak, "peak", style.shows == .both),
             (palette.concealed, "packet lost", rows.contains { !$0.losses.isEmpty }),
@@ -80,13 +81,13 @@ public struct WaveformPicture: Sendable {
     }
 }
 
-/// How a picture looks.
+/// The style of a picture.
 public struct PictureStyle: Hashable, Sendable {
     /// In pixels.
     public var width = 1_200
-    /// In pixels; nil leaves it to what there is to draw.
+    /// In pixels; nil: as the content requires.
     public var height: Int?
-    /// In pixels, of a bar and between two.
+    /// The width of a bar and the space between two, in pixels.
     public var barWidth = 3.0
     public var spacing = 1.0
     public var shows = Shown.both
@@ -94,39 +95,39 @@ public struct PictureStyle: Hashable, Sendable {
 
     public enum Shown: Hashable, Sendable { case average, peak, both }
 
-    /// In pixels, each way: what can be read, and what memory is had for.
+    /// The permitted sizes, in pixels.
     public static let widths = 200...16_384
     public static let heights = 120...16_384
 
     public init() {}
 
-    /// How many bars fit.
+    /// The number of bars that fit.
     public var barCount: Int {
         max(Int((PictureLayout.plotWidth(of: width) + spacing) / max(barWidth + spacing, 0.01)), 1)
     }
 }
 
-/// Where things are in a picture, in pixels.
+/// The layout of a picture, in pixels.
 struct PictureLayout {
     let palette: Palette
     let height: Int
     let rowHeight: Double
-    /// Of the part of a row that shows levels, the one with delays, and what stands above them.
+    /// Heights of the level plot, the delay plot and the heading of a row.
     let levelHeight: Double
     let delayHeight: Double
     let headHeight: Double
-    /// Of the plot.
+    /// The left and right edges of the plot.
     let left = Self.leftMargin
     let right: Double
     let top = 66.0
-    /// What a second takes of the width.
+    /// Pixels per second.
     let pixelsPerSecond: Double
-    /// In milliseconds, what the height for delays stands for: the same in all rows, so that they can be compared.
+    /// The delay at the top of the delay plot, in milliseconds: the same in all rows, for comparison.
     let mostDelay: Double
 
     static let leftMargin = 58.0
     static let rightMargin = 24.0
-    /// For moments in time.
+    /// The height of the time axis.
     static let axisHeight = 30.0
     private static let usualLevelHeight = 190.0
     private static let delayGap = 10.0
@@ -151,7 +152,7 @@ struct PictureLayout {
         mostDelay = [20.0, 50, 100, 200, 300, 500, 1_000, 2_000].first { $0 * 1.05 >= longestDelay } ?? 5_000
         let longest = picture.rows.max { $0.duration < $1.duration }
         let seconds = max((longest?.duration ?? .zero) / .seconds(1), 1e-6)
-        // Bars of whole pixels stay so.
+        // Keeps bars of whole pixels.
         let isFull = longest?.bars.count == style.barCount
         let width =
             isFull ? Double(style.barCount) * (style.barWidth + style.spacing) : Self.plotWidth(of: style.width)

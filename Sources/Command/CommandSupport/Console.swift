@@ -1,26 +1,26 @@
 internal import Glibc
 public import TenfourRadio
 
-/// Standard output for data, standard error for talk.
+/// Standard output for data, standard error for messages.
 public enum Console {
-    /// A line of talk.
-    public static func say(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+    /// Prints a message line to standard error.
+    public static func log(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
-    /// Data. Ends the process with 1 where it cannot be written: a secret that is on no disk would be lost without a word. A
-    /// reader that has read enough, such as `head`, ends it with 0. SIGPIPE is ignored from then on.
-    public static func put(_ text: String) {
+    /// Writes data to standard output. Exits with 1 if that fails, since a secret that was not saved would be lost
+    /// silently. Exits with 0 if the reader has ended, such as `head`. SIGPIPE is ignored from then on.
+    public static func write(_ text: String) {
         signal(SIGPIPE, SIG_IGN)
         if write(text, to: STDOUT_FILENO) { return }
         let code = errno
         if code == EPIPE { exit(0) }
-        say("cannot write standard output: \(unsafe String(cString: strerror(code)))")
+        log("cannot write standard output: \(unsafe String(cString: strerror(code)))")
         exit(1)
     }
 
-    /// Talk that goes on in its line.
+    /// Writes to standard error without a line break.
     public static func draw(_ text: String) { write(text, to: STDERR_FILENO) }
 
-    /// A file as it is, `-` for standard input.
+    /// Reads a whole file; `-` is standard input.
     public static func read(_ path: String) throws(RadioError) -> [UInt8] {
         let file = unsafe path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw unreadable(path) }
@@ -41,7 +41,7 @@ public enum Console {
             .unavailable, "cannot read \(path): \(unsafe String(cString: strerror(errno))); name a file that is there")
     }
 
-    /// All of it, or as much as is taken. Returns whether that was all.
+    /// Writes `text`. Returns whether all of it was written.
     @discardableResult
     static func write(_ text: String, to file: Int32) -> Bool { write(Array(text.utf8), to: file) }
 

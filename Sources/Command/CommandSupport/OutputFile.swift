@@ -1,14 +1,14 @@
 internal import Glibc
 public import TenfourRadio
 
-/// A file whose place is tried at the start, so that what cannot be written is known then, and which is written whole
-/// at the end. Until then a file that was there stays as it was. `-` is standard output.
+/// A file that is opened at the start, so that errors show early, and written completely at the end. Until then an
+/// existing file stays unchanged. `-` is standard output.
 public final class OutputFile {
     private let path: String
     private let file: Int32
     private var isNew = false
 
-    /// Throws `.unavailable` where nothing can be written.
+    /// Throws `.unavailable` if it cannot be opened for writing.
     public init(path: String) throws(RadioError) {
         self.path = path
         guard path != "-" else {
@@ -25,19 +25,19 @@ public final class OutputFile {
         self.file = file
     }
 
-    /// What was never written leaves nothing behind.
+    /// A new file that was never written is removed.
     deinit {
         guard path != "-" else { return }
         close(file)
         if isNew { _ = unsafe unlink(path) }
     }
 
-    /// Replaces what is there. Throws `.failure`, such as for a disk that is full.
+    /// Replaces the content. Throws `.failure`, as for a full disk.
     public func write(_ text: String) throws(RadioError) { try write(Array(text.utf8)) }
 
     public func write(_ bytes: [UInt8]) throws(RadioError) {
         isNew = false
-        // A pipe has no length to be set.
+        // A pipe cannot be truncated.
         if path != "-" { ftruncate(file, 0) }
         guard Console.write(bytes, to: file) else {
             throw RadioError(.failure, "cannot write \(path): \(unsafe String(cString: strerror(errno)))")

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import TenfourRadio
 
-/// A duration as people write it: `20ms`, `1.5s`, `2500us`, `5m`, `1h30m`, `1:23`, `1:02:03.5`; a bare number is in `Unit`.
+/// A duration such as `20ms`, `1.5s`, `2500us`, `5m`, `1h30m`, `1:23`, `1:02:03.5`; a bare number is in `Unit`.
 public struct Time<Unit: BareUnit>: ExpressibleByArgument {
     public var duration: Duration
 
@@ -18,7 +18,7 @@ public struct Time<Unit: BareUnit>: ExpressibleByArgument {
         duration = .microseconds(time)
     }
 
-    /// The sum of numbers with units, the larger units first: `1h30m`, `20ms`. Nil for any other text.
+    /// Parses numbers with units, larger units first, such as `1h30m` or `20ms`. Returns nil for any other text.
     private static func microseconds(_ text: String) -> Double? {
         guard !text.isEmpty else { return nil }
         var rest = Substring(text)
@@ -37,7 +37,7 @@ public struct Time<Unit: BareUnit>: ExpressibleByArgument {
         return sum
     }
 
-    /// Of minutes and seconds, or hours too, as a player shows them.
+    /// Parses minutes and seconds, with optional hours, as in `1:02:03`.
     private static func seconds(_ text: String) -> Double? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), let last = Double(parts[parts.count - 1]), last >= 0, last < 60
@@ -60,7 +60,7 @@ public enum BareMicroseconds: BareUnit { public static var microseconds: Double 
 public enum BareMilliseconds: BareUnit { public static var microseconds: Double { 1_000 } }
 public enum BareSeconds: BareUnit { public static var microseconds: Double { 1_000_000 } }
 
-/// `20 ms`, `2.5 ms`.
+/// Formats a duration as `20 ms` or `2.5 ms`.
 public func text(of duration: Duration) -> String {
     decimal(duration / .milliseconds(1), places: 1, trimming: true) + " ms"
 }
@@ -70,7 +70,7 @@ private let microsecondsOfUnits: [String: Double] = [
     "us": 1, "\u{B5}s": 1, "\u{3BC}s": 1, "ms": 1e3, "s": 1e6, "m": 60e6, "min": 60e6, "h": 3_600e6,
 ]
 
-/// `32k`, or a bare number: in kbit/s up to 1 000, as opusenc has it, and in bit/s above, as ffmpeg has it.
+/// A bit rate: `32k`, or a bare number, in kbit/s up to 1 000 like opusenc, in bit/s above like ffmpeg.
 public struct BitRate: ExpressibleByArgument {
     public var bitsPerSecond: Int
 
@@ -87,7 +87,7 @@ public struct BitRate: ExpressibleByArgument {
     public var defaultValueDescription: String { "\(bitsPerSecond / 1_000)k" }
 }
 
-/// `auto`, or a fixed depth.
+/// The depth of the jitter buffer: `auto`, or fixed.
 public enum Jitter: ExpressibleByArgument {
     case auto
     case fixed(Duration)
@@ -110,13 +110,13 @@ extension Jitter {
     }
 }
 
-/// For `validate` of a command: refuses port 0 where others are to find the port.
+/// For `validate` of a command: rejects port 0 if others must find the port.
 public func checkPort(_ port: UInt16?) throws {
     guard port == 0 else { return }
     throw ValidationError("--port 0 is no port that others can send to: write a number from 1 to 65535.")
 }
 
-/// For `validate` of a command: refuses a depth of the jitter buffer that nobody can mean.
+/// For `validate` of a command: rejects a depth of the jitter buffer above 5 s.
 public func checkDepth(_ depth: Duration?, of option: String) throws {
     let deepest = Duration.seconds(5)
     guard let depth, depth > deepest else { return }
@@ -125,7 +125,7 @@ public func checkDepth(_ depth: Duration?, of option: String) throws {
 
 extension Profile: ExpressibleByArgument {}
 
-/// A number with so many digits behind the point; `trimming` leaves out zeros at its end.
+/// Formats a number with `places` decimal places; `trimming` removes trailing zeros.
 public func decimal(_ number: Double, places: Int, trimming: Bool = false) -> String {
     guard number.isFinite else { return "–" }
     var scale = 1.0

@@ -2,12 +2,12 @@ internal import TenfourAudioCore
 internal import TenfourAudioFile
 public import TenfourRadio
 
-/// Recorded speech, 48 kHz mono, for tools that have to say something.
+/// Recorded speech, 48 kHz mono, for tools that need test audio.
 public enum SpeechFile {
-    /// Words that the Debian package alsa-utils brings.
+    /// Recordings in the Debian package alsa-utils.
     private static let words = ["Front_Center", "Front_Left", "Front_Right", "Rear_Center", "Rear_Left", "Side_Right"]
 
-    /// The sound file at `path`; where none is named, a sentence of those words.
+    /// Returns the audio file at `path`; without one, a sentence of those words.
     public static func samples(_ path: String?) throws(RadioError) -> [Float] {
         if let path { return try read(path) }
         var samples: [Float] = []

@@ -1,9 +1,9 @@
 import TenfourAudioFile
 import TenfourRadio
 
-/// Finds a port or a file that was typed in the place of an address.
+/// Detects a port or a file typed in place of an address.
 enum ArgumentHint {
-    /// Throws `.usage` for a port or an audio file in the place of a host. `remedy` says what to do with either.
+    /// Throws `.usage` for a port or an audio file in place of a host. `port` and `file` return the remedy.
     static func check(_ text: String, port: (String) -> String, file: (String) -> String) throws(RadioError) {
         if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             throw RadioError(.usage, "'\(text)' is a port, not a host: \(port(text))")
@@ -11,7 +11,8 @@ enum ArgumentHint {
         if isAudioFile(text) { throw RadioError(.usage, "'\(text)' is a file, not an address: \(file(text))") }
     }
 
-    /// Whether it is the name of a file that is there, or of one as audio files are called. An SDP file stands for an address.
+    /// Returns whether `text` names an existing file or has an audio file's extension. An SDP file stands for an
+    /// address.
     static func isAudioFile(_ text: String) -> Bool {
         guard !text.contains("://"), !text.hasSuffix(".sdp") else { return false }
         let ending = text.split(separator: ".").last?.lowercased() ?? ""

@@ -1,12 +1,12 @@
 import TenfourRadio
 
-/// Notices about the sound cards of a session, each given once, with a remedy.
+/// Words notices about the sound cards of a session, each shown once, with a remedy.
 struct CardNotices {
     private let usesCard: Bool
     private let captureChannel: CaptureChannel
     private let sendsMono: Bool
-    private var hasSaidPriority = false
-    private var hasSaidSilence = false
+    private var hasReportedPriority = false
+    private var hasReportedSilence = false
 
     init(_ configuration: RadioConfiguration) {
         var usesCard = false
@@ -17,19 +17,19 @@ struct CardNotices {
         sendsMono = configuration.coding.channelCount == 1
     }
 
-    /// The notices that `snapshot` gives for the first time.
-    mutating func take(_ snapshot: RadioSnapshot) -> [String] {
-        var news: [String] = []
-        // Without a card nothing is heard of a thread that is late.
-        if usesCard, !hasSaidPriority, let denial = snapshot.priorityDenial {
-            hasSaidPriority = true
-            news.append(denial)
+    /// Returns the notices that `snapshot` gives cause for and that were not shown yet.
+    mutating func newNotices(in snapshot: RadioSnapshot) -> [String] {
+        var notices: [String] = []
+        // Without a card a late thread is not heard.
+        if usesCard, !hasReportedPriority, let denial = snapshot.priorityDenial {
+            hasReportedPriority = true
+            notices.append(denial)
         }
-        if !hasSaidSilence, let text = text(ofSilent: snapshot.capture?.silentChannel) {
-            hasSaidSilence = true
-            news.append(text)
+        if !hasReportedSilence, let text = text(ofSilent: snapshot.capture?.silentChannel) {
+            hasReportedSilence = true
+            notices.append(text)
         }
-        return news
+        return notices
     }
 
     private func text(ofSilent channel: CaptureChannel?) -> String? {

@@ -4,7 +4,7 @@ import TenfourChannelKeys
 import TenfourCommandSupport
 import TenfourRadio
 
-/// `tenfour channel`: makes channels, and tells what follows from a link.
+/// `tenfour channel`: creates channels, and derives keys from a link.
 struct ChannelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "channel", abstract: "Make a channel, or print a relay's keys from its link.",
@@ -15,7 +15,7 @@ struct ChannelCommand: ParsableCommand {
         subcommands: [NewChannel.self, ChannelKeysCommand.self])
 }
 
-/// What is printed of a channel: what is to be handed on goes to standard output, what it is worth to standard error.
+/// Prints a channel: links and keys to standard output, explanations to standard error.
 struct ChannelPrint {
     var talk: ChannelLink?
     var listen: ChannelLink
@@ -40,24 +40,24 @@ struct ChannelPrint {
         ])
     }
 
-    /// With a code for a camera where `drawsCodes`.
-    func put(drawsCodes: Bool) {
-        if let talk { put(talk, drawsCodes, "this link lets people talk and listen:") }
-        put(listen, drawsCodes, "this link lets people listen:")
+    /// Prints it, with QR codes if `drawsCodes`.
+    func write(drawsCodes: Bool) {
+        if let talk { write(talk, drawsCodes, "this link lets people talk and listen:") }
+        write(listen, drawsCodes, "this link lets people listen:")
         if let relayLine {
-            Terminal.say("\nfor the relay's configuration; it admits members, and decrypts nothing:")
-            Terminal.put(relayLine + "\n")
+            Terminal.log("\nfor the relay's configuration; it admits members, and decrypts nothing:")
+            Terminal.write(relayLine + "\n")
         }
     }
 
-    private func put(_ link: ChannelLink, _ drawsCodes: Bool, _ worth: String) {
+    private func write(_ link: ChannelLink, _ drawsCodes: Bool, _ worth: String) {
         let text = link.text(form)
-        Terminal.say("\n" + worth)
-        Terminal.put(text + "\n")
+        Terminal.log("\n" + worth)
+        Terminal.write(text + "\n")
         guard drawsCodes, let symbol = QRSymbol(text) else { return }
         guard !Terminal.isForPeople || symbol.textWidth <= Terminal.width else {
-            return Terminal.say("(a terminal of \(symbol.textWidth) columns shows it as a QR code)")
+            return Terminal.log("(a terminal of \(symbol.textWidth) columns shows it as a QR code)")
         }
-        Terminal.put("\n" + symbol.text(inColours: Terminal.takesColours))
+        Terminal.write("\n" + symbol.text(inColours: Terminal.takesColours))
     }
 }

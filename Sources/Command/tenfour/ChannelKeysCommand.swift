@@ -40,7 +40,7 @@ struct ChannelKeysCommand: ParsableCommand {
             throw RadioError(.failure, error.description)
         }
         let print = ChannelPrint(talk: nil, listen: listen, keys: keys, form: words ? .words : .letters)
-        if json { return Terminal.put(print.json.text) }
-        print.put(drawsCodes: qr)
+        if json { return Terminal.write(print.json.text) }
+        print.write(drawsCodes: qr)
     }
 }

@@ -3,9 +3,9 @@ import TenfourAudioCore
 import TenfourChannelKeys
 import TenfourRadio
 
-/// What was typed in the place of a command.
+/// Checks the name of a command.
 enum CommandNames {
-    /// Throws `.usage` with the nearest command where there is none of that name.
+    /// Throws `.usage` with the nearest command name if there is none of this name.
     static func check(_ typed: [String]) throws(RadioError) {
         var command: any ParsableCommand.Type = Tenfour.self
         var path = "tenfour"

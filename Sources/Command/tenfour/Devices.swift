@@ -7,39 +7,39 @@ struct Devices: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the sound cards, with the rates and periods that they support.")
 
-    /// A limit so high is none: ALSA's own plugins have such.
+    /// A limit this high means none, as in ALSA's own plugins.
     private static let any = 10_000_000
 
     @Flag(name: .shortAndLong, help: "Show messages of ALSA's plugins.")
     var verbose = false
 
     func run() {
-        // JACK's plugin would start a server.
+        // Keeps JACK's plugin from starting a server.
         unsafe setenv("JACK_NO_START_SERVER", "1", 0)
-        // ALSA lists plugins even where their server or card is missing.
+        // ALSA lists plugins even if their server or card is missing.
         let devices = (verbose ? Device.list() : StandardError.discarded { Device.list() }).filter(\.doesAnything)
         for device in devices {
-            Terminal.put("\(device.name)\n")
-            if !device.description.isEmpty { Terminal.put("    \(device.description)\n") }
-            Terminal.put("    captures: \(text(of: device.capture))\n    plays:    \(text(of: device.playback))\n")
+            Terminal.write("\(device.name)\n")
+            if !device.description.isEmpty { Terminal.write("    \(device.description)\n") }
+            Terminal.write("    captures: \(text(of: device.capture))\n    plays:    \(text(of: device.playback))\n")
         }
-        if devices.allSatisfy(\.isNoCard) { Terminal.say("tenfour: \(SoundCardError.noCard("default"))") }
+        if devices.allSatisfy(\.isNoCard) { Terminal.log("tenfour: \(SoundCardError.noCard("default"))") }
     }
 
     private func text(of offer: Device.Offer) -> String {
         switch offer {
         case .nothing: "no"
         case .refuses(let error): "not now: \(error.reason)"
-        case .grants(let abilities):
-            "\(rates(abilities)) Hz, \(range(abilities.channelCounts)) channels, periods of"
-                + " \(range(abilities.periods.lowerBound.rawValue...abilities.periods.upperBound.rawValue)) frames,"
-                + " \(abilities.sampleFormats.joined(separator: " "))"
+        case .grants(let capabilities):
+            "\(rates(capabilities)) Hz, \(range(capabilities.channelCounts)) channels, periods of"
+                + " \(range(capabilities.periods.lowerBound.rawValue...capabilities.periods.upperBound.rawValue)) frames,"
+                + " \(capabilities.sampleFormats.joined(separator: " "))"
         }
     }
 
-    private func rates(_ abilities: Device.Capabilities) -> String {
-        abilities.rates.isEmpty
-            ? range(abilities.rateRange) : abilities.rates.map { String($0.hertz) }.joined(separator: " ")
+    private func rates(_ capabilities: Device.Capabilities) -> String {
+        capabilities.rates.isEmpty
+            ? range(capabilities.rateRange) : capabilities.rates.map { String($0.hertz) }.joined(separator: " ")
     }
 
     private func range(_ range: ClosedRange<Int>) -> String {
@@ -52,7 +52,7 @@ struct Devices: ParsableCommand {
 extension Device {
     fileprivate var doesAnything: Bool { playback != .nothing || capture != .nothing }
 
-    /// It captures silence and plays into nothing, or leads to a sound server that is not there.
+    /// Whether it is ALSA's `null`, or leads to a missing sound server.
     fileprivate var isNoCard: Bool { name == "null" || (playback.isNoCard && capture.isNoCard) }
 }
 
@@ -65,9 +65,9 @@ extension Device.Offer {
     }
 }
 
-/// Standard error, to which some libraries write directly, past the handlers that they offer.
+/// Standard error, to which some libraries write directly, bypassing their message handlers.
 private enum StandardError {
-    /// Runs `body` while what is written to standard error is thrown away, by any thread. Where there is no `/dev/null`, it is not.
+    /// Runs `body` while everything written to standard error by any thread is discarded, if `/dev/null` can be opened.
     static func discarded<Result>(_ body: () -> Result) -> Result {
         let (kept, nothing) = unsafe (dup(STDERR_FILENO), open("/dev/null", O_WRONLY | O_CLOEXEC))
         defer {

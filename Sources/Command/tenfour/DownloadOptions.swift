@@ -4,7 +4,7 @@ import TenfourMediaSource
 import TenfourPlayer
 import TenfourRadio
 
-/// How an address is asked for its bytes.
+/// The options for fetching an address.
 struct FetchOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -21,7 +21,7 @@ struct FetchOptions: ParsableArguments {
         help: ArgumentHelp(
             "How long to retry a broken connection; never means without end. Default: 60s, and never for a live station on a card.",
             valueName: "time|never"))
-    var giveUpAfter: GivingUp?
+    var giveUpAfter: RetryLimit?
 
     @Option(
         parsing: .singleValue,
@@ -34,14 +34,14 @@ struct FetchOptions: ParsableArguments {
     var allowHttp = false
 
     func validate() throws {
-        // A header may be a secret, so the message does not repeat it.
+        // The message does not repeat the header, which may be a secret.
         if header.contains(where: { !$0.contains(":") || $0.hasPrefix(":") }) {
             throw ValidationError("--header needs a name and a colon: write 'Name: value'.")
         }
         guard timeout.duration > .zero else { throw ValidationError("--timeout 0 is too short: write 1s or more.") }
     }
 
-    /// For `validate` of a command: throws where no address is typed for which a header could be.
+    /// For `validate` of a command: throws if no address is typed that a header could be sent to.
     func checkHeaders(for addresses: [String]) throws {
         guard !header.isEmpty, !addresses.contains(where: isAddress) else { return }
         throw ValidationError(
@@ -49,7 +49,7 @@ struct FetchOptions: ParsableArguments {
         )
     }
 
-    /// `waitsForLive`: a station that is away is waited for, unless told otherwise.
+    /// `waitsForLive`: a radio station that is off the air is retried without limit by default.
     func apply(to settings: inout DownloadSettings, waitsForLive: Bool) {
         settings.proxy = proxy.map(Secrets.reveal)
         settings.timeout = timeout.duration
@@ -63,7 +63,7 @@ struct FetchOptions: ParsableArguments {
     }
 }
 
-/// How bytes are fetched that are played.
+/// The options for fetching and buffering what is played.
 struct DownloadOptions: ParsableArguments {
     @OptionGroup var fetch: FetchOptions
 
@@ -86,7 +86,7 @@ struct DownloadOptions: ParsableArguments {
         }
     }
 
-    /// Of what is fetched; `startAfter` is the streamer's.
+    /// Applies all options but `startAfter`, which belongs to the player.
     func apply(to settings: inout DownloadSettings, waitsForLive: Bool) {
         fetch.apply(to: &settings, waitsForLive: waitsForLive)
         settings.bufferedDuration = buffer.duration
@@ -95,8 +95,8 @@ struct DownloadOptions: ParsableArguments {
     }
 }
 
-/// `60s`, or `never`.
-struct GivingUp: ExpressibleByArgument {
+/// A time limit for retries: `60s`, or `never`.
+struct RetryLimit: ExpressibleByArgument {
     /// nil for never.
     var duration: Duration?
 
@@ -107,7 +107,7 @@ struct GivingUp: ExpressibleByArgument {
     }
 }
 
-/// `500k`, `2M`, or bytes.
+/// A number of bytes: `500k`, `2M`, or without a unit.
 struct ByteCount: ExpressibleByArgument {
     var byteCount: Int
 

@@ -2,14 +2,14 @@ import Glibc
 import TenfourAudioCore
 import TenfourChannelKeys
 
-/// Options from the environment: `TENFOUR_FRAME=10ms` stands for `--frame 10ms`, before those that were typed. Links and keys
-/// are not among them: see `Secrets`.
+/// Options from the environment: `TENFOUR_FRAME=10ms` means `--frame 10ms`, and typed options override it. Links and
+/// keys are handled by `Secrets`.
 enum Environment {
     private static let switches: Set = [
         "speech", "music", "oneshot", "open", "quiet", "verbose", "json", "levels", "dark", "blocks", "loop",
         "buffer-all", "allow-http", "anonymous",
     ]
-    /// May be given more than once: with spaces between.
+    /// Options with several values, separated by spaces in a variable.
     private static let lists: Set = ["rtp-in", "rtp-out"]
     private static let common: Set = [
         "profile", "quiet", "verbose", "levels", "name", "anonymous", "rtcp", "interface", "duration", "defence",
@@ -22,7 +22,7 @@ enum Environment {
     private static let relaying: Set = ["config", "bind", "workers", "rtp-in", "rtp-out", "status-socket", "quiet"]
     private static let fetching: Set = ["proxy", "timeout", "give-up-after", "allow-http"]
     private static let downloading = fetching.union(["buffer", "buffer-size", "buffer-all", "start-after"])
-    /// By command.
+    /// The permitted options of each command.
     static let options: [String: Set<String>] = [
         "talk": common.union(coding).union(playing).union([
             "clock", "device", "input", "output", "port", "open", "srtp-suite", "rate", "format",
@@ -47,15 +47,15 @@ enum Environment {
         ]),
     ]
 
-    /// Those that were typed, the first of them a command, with those from the environment before them.
+    /// Returns the typed arguments with the options from the environment inserted after the command.
     static func arguments(for typed: [String]) -> [String] {
         let command = command(in: typed)
         var settings = settings(for: command.joined(separator: " "))
-        // A card that is named leaves no room for what the environment would have in its place.
+        // A typed card overrides an input or output from the environment.
         if typed.contains(where: { $0.hasPrefix("-D") || $0.hasPrefix("--device") }) {
             settings.removeAll { $0.option == "input" || $0.option == "output" }
         }
-        // Of these two, the one that was typed.
+        // Of `--name` and `--anonymous`, the typed one wins.
         for (option, other) in [("--name", "anonymous"), ("--anonymous", "name")]
         where typed.contains(where: { $0 == option || $0.hasPrefix(option + "=") }) {
             settings.removeAll { $0.option == other }
@@ -63,13 +63,13 @@ enum Environment {
         return command + settings.flatMap(\.arguments) + typed.dropFirst(command.count)
     }
 
-    /// Of one word, or two where that has options of its own.
+    /// Returns the command: one word, or two if the subcommand has options of its own.
     private static func command(in typed: [String]) -> [String] {
         let isLonger = options[typed.prefix(2).joined(separator: " ")] != nil
         return Array(typed.prefix(isLonger ? 2 : 1))
     }
 
-    /// The options that came from the environment, as the end of an error message; empty where there are none.
+    /// Lists the options from the environment, as the end of an error message; empty without any.
     static func reminder(for typed: [String]) -> String {
         let found = settings(for: command(in: typed).joined(separator: " ")).map {
             "\($0.variable)=\(Secrets.shown($0.value, of: $0.option))"
@@ -77,7 +77,7 @@ enum Environment {
         return found.isEmpty ? "" : "; in the environment: \(found.joined(separator: ", "))"
     }
 
-    /// A sentence for each variable whose name begins with `TENFOUR_` and belongs to no option.
+    /// Returns a warning for each variable `TENFOUR_…` that belongs to no option.
     static var warnings: [String] {
         let known = Set(options.values.joined().map(variable(of:))).union(others)
         let words = known.map { $0.lowercased() }.sorted()
@@ -89,7 +89,7 @@ enum Environment {
         }
     }
 
-    /// Variables that stand for no option: secrets, the clock's state, and settings of tests and tools.
+    /// Variables that are no options: secrets, the clock's state, and settings of tests and tools.
     private static let others: Set = [
         Secrets.link, Secrets.key, "TENFOUR_CLOCK", "TENFOUR_LABCARD", "TENFOUR_LONG", "TENFOUR_HOURS", "TENFOUR_FUZZ",
         "TENFOUR_FUZZ_TARGET",
@@ -116,7 +116,7 @@ enum Environment {
         var variable: String
         var value: String
 
-        /// None for a switch that is off.
+        /// Empty for a switch that is off.
         var arguments: [String] {
             if switches.contains(option) { return value == "0" ? [] : ["--\(option)"] }
             let values = lists.contains(option) ? value.split(separator: " ").map(String.init) : [value]

@@ -1,21 +1,21 @@
 import Glibc
 import Synchronization
 
-/// Keys one by one, without waiting for a line and without showing them.
+/// Reads single keys without echo.
 ///
-/// The terminal is as it was while this process is stopped by Ctrl-Z or runs in the background, and after the end.
+/// The terminal's settings are restored while the process is stopped or in the background, and at the end.
 struct Keyboard: ~Copyable {
     private let saved: termios
-    /// Whether keys come one by one now.
+    /// Whether the terminal is in single-key mode.
     private let isRaw = Atomic(false)
 
-    /// Nil where standard input is no terminal.
+    /// Returns nil if standard input is no terminal.
     init?() {
         var settings = termios()
         guard isatty(STDIN_FILENO) == 1, unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
         saved = settings
         JobControl.begin()
-        follow()
+        applyMode()
     }
 
     deinit {
@@ -23,27 +23,28 @@ struct Keyboard: ~Copyable {
         restore()
     }
 
-    /// The next key; nil when none came within `milliseconds`, or a signal did.
+    /// Returns the next key; nil after `milliseconds` or a signal.
     ///
-    /// Stops the process here after Ctrl-Z: `prepare` is called before that, and takes away what moves on the screen.
+    /// After Ctrl-Z this stops the process; before that it calls `prepare`, which clears the status line.
     func key(within milliseconds: Int32, beforeStopping prepare: () -> Void) -> Key? {
-        if JobControl.takeStop() {
+        if JobControl.consumeStop() {
             prepare()
             restore()
             JobControl.stop()
         }
-        follow()
+        applyMode()
         guard Terminal.hasForeground else {
             usleep(UInt32(milliseconds) * 1_000)
             return nil
         }
         guard hasInput(within: milliseconds) else { return nil }
         guard let byte = byte() else {
-            // The terminal is gone: wait as if no key came.
+            // The terminal was closed: behaves as if no key was pressed.
             usleep(UInt32(milliseconds) * 1_000)
             return nil
         }
-        return byte == 0x1B && hasInput(within: Self.patience) ? special() : .character(Character(UnicodeScalar(byte)))
+        return byte == 0x1B && hasInput(within: Self.escapeTimeout)
+            ? escapeSequence() : .character(Character(UnicodeScalar(byte)))
     }
 
     enum Key: Equatable {
@@ -55,9 +56,9 @@ struct Keyboard: ~Copyable {
 
     // MARK: Settings
 
-    /// Sets the terminal where that is not done: at the start, after a stop (whatever caused it), and back in the foreground.
-    private func follow() {
-        if JobControl.takeContinuation() || !Terminal.hasForeground { isRaw.store(false, ordering: .relaxed) }
+    /// Sets single-key mode if necessary: at the start, after any stop, and back in the foreground.
+    private func applyMode() {
+        if JobControl.consumeContinuation() || !Terminal.hasForeground { isRaw.store(false, ordering: .relaxed) }
         guard Terminal.hasForeground, !isRaw.load(ordering: .relaxed) else { return }
         var raw = saved
         raw.c_lflag &= ~UInt32(ICANON | ECHO)
@@ -65,7 +66,7 @@ struct Keyboard: ~Copyable {
         isRaw.store(true, ordering: .relaxed)
     }
 
-    /// Puts the terminal's settings back, but not in the background: there the kernel would stop the process, and the
+    /// Restores the terminal's settings, except in the background, where the kernel would stop the process and the
     /// shell has its own settings.
     private func restore() {
         guard Terminal.hasForeground, isRaw.exchange(false, ordering: .relaxed) else { return }
@@ -75,16 +76,16 @@ struct Keyboard: ~Copyable {
 
     // MARK: Reading
 
-    /// The bytes of one key follow each other at once: 25 ms.
-    private static let patience: Int32 = 25
+    /// The bytes of one key arrive within 25 ms.
+    private static let escapeTimeout: Int32 = 25
 
-    /// Reads the key that an escape begins: `ESC [ A`, `ESC O A`, `ESC [ 5 ~`.
-    private func special() -> Key {
+    /// Reads the key of an escape sequence: `ESC [ A`, `ESC O A`, `ESC [ 5 ~`.
+    private func escapeSequence() -> Key {
         guard let introducer = byte(), introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O") else {
             return .other
         }
         var parameters = 0
-        while hasInput(within: Self.patience), let next = byte() {
+        while hasInput(within: Self.escapeTimeout), let next = byte() {
             switch next {
             case UInt8(ascii: "A") where parameters == 0: return .up
             case UInt8(ascii: "B") where parameters == 0: return .down

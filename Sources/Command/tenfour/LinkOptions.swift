@@ -3,7 +3,7 @@ import TenfourChannelKeys
 import TenfourRadio
 import TenfourSession
 
-/// Whom to talk with, to hear, or to send to: an address, or a channel's link as argument, from a file or the environment.
+/// The other end: an address, or a channel's link as argument, from a file or the environment.
 struct LinkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -11,17 +11,17 @@ struct LinkOptions: ParsableArguments {
             valueName: "file"))
     var linkFile: String?
 
-    /// Whether a link comes from a file or the environment.
+    /// Whether a file or the environment gives a link.
     var isGiven: Bool { linkFile != nil || Secrets.variable(Secrets.link) != nil }
 
-    /// For `validate` of a command: throws where nobody is named.
+    /// For `validate` of a command: throws if no other end is given.
     func checkPresence(of typed: String?, named argument: String) throws {
         guard typed == nil, !isGiven else { return }
         throw ValidationError(
             "Missing expected argument '\(argument)': write it, or name a file with a channel's link by --link-file.")
     }
 
-    /// What `typed` names, else the link of `--link-file` or TENFOUR_LINK. Nil where there is none of them.
+    /// Returns the address that `typed` names, else the link of `--link-file` or TENFOUR_LINK; nil without any.
     func address(typed: String?, quiet: Bool = false) throws -> RadioAddress? {
         if typed != nil, linkFile != nil {
             throw RadioError(.usage, "an address and --link-file are both given: write only one of them")
@@ -40,7 +40,7 @@ struct LinkOptions: ParsableArguments {
                 return try RadioAddress(parsing: typed)
             }
             let address = try RadioAddress(parsing: secret)
-            if !quiet, case .channel = address { Terminal.say(Self.warning) }
+            if !quiet, case .channel = address { Terminal.log(Self.warning) }
             return address
         }
         guard let text = try linkFile.map({ try SecretFile.read($0, for: "a link") }) ?? Secrets.variable(Secrets.link)
@@ -48,11 +48,11 @@ struct LinkOptions: ParsableArguments {
         return try channel(text, in: linkFile ?? Secrets.link)
     }
 
-    /// The channel whose link was saved under the name that was typed.
+    /// Returns the saved channel of the typed name.
     private func saved(_ file: String, _ name: String, quiet: Bool) throws(RadioError) -> RadioAddress {
         let channel = try channel(SecretFile.read(file, for: "a link"), in: file)
         if !quiet {
-            Terminal.say("tenfour: \(name) is the channel saved in \(file); write \(name):5004 for a host of that name")
+            Terminal.log("tenfour: \(name) is the channel saved in \(file); write \(name):5004 for a host of that name")
         }
         return channel
     }
@@ -63,7 +63,7 @@ struct LinkOptions: ParsableArguments {
         throw RadioError(.usage, "\(place) does not hold a channel's link: a link begins with tenfour://")
     }
 
-    /// As `address`, where nothing but a channel's link will do.
+    /// Like `address`, but throws for anything but a channel's link.
     func link(typed: String?, quiet: Bool = false) throws -> ChannelLink {
         switch try address(typed: typed, quiet: quiet) {
         case .channel(let link): return link
@@ -75,7 +75,7 @@ struct LinkOptions: ParsableArguments {
         }
     }
 
-    /// Tells, where `work` finds no host, of a saved channel whose name is nearly what was typed.
+    /// Runs `work`; if it finds no host, adds saved channels of similar names to its error.
     static func find<Found>(_ typed: String?, _ work: () throws(RadioError) -> Found) throws(RadioError) -> Found {
         do throws(RadioError) { return try work() } catch {
             guard let typed, error.kind == .unavailable else { throw error }
@@ -83,7 +83,7 @@ struct LinkOptions: ParsableArguments {
         }
     }
 
-    /// Empty where no saved channel has nearly that name.
+    /// Returns the hint; empty if no saved channel has a similar name.
     private static func hint(for typed: String) -> String {
         let near = SavedLink.near(typed)
         return near.isEmpty ? "" : "; did you mean the saved channel \(near.joined(separator: " or "))?"
@@ -95,15 +95,15 @@ struct LinkOptions: ParsableArguments {
         """
 }
 
-/// Whether the wall clock is believed, in a channel.
+/// The option that says whether the wall clock is trusted in a channel.
 struct ClockOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "In a channel, trust this machine's clock (right) or the relay's clock (unknown), whatever the kernel says. Write right in a virtual machine whose host keeps the clock.",
             valueName: "right|unknown"))
-    var clock: AnnouncementResult?
+    var clock: ClockTrust?
 
-    enum AnnouncementResult: String, ExpressibleByArgument, CaseIterable {
+    enum ClockTrust: String, ExpressibleByArgument, CaseIterable {
         case right, unknown
     }
 
@@ -115,7 +115,7 @@ struct ClockOptions: ParsableArguments {
 }
 
 extension RadioConfiguration {
-    /// Behind the channel's name, where the channel has no relay: where its members meet.
+    /// Where the members of a channel without a relay meet; follows the channel's name.
     var meetingPlace: String {
         guard case .channel(let settings) = protection else { return "" }
         guard let relay = settings.relay else {

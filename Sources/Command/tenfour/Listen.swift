@@ -23,7 +23,7 @@ struct Listen: ParsableCommand {
 
     @OptionGroup var links: LinkOptions
     @OptionGroup var clock: ClockOptions
-    @OptionGroup var hearing: HearingOptions
+    @OptionGroup var outputs: OutputOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
 
@@ -33,14 +33,14 @@ struct Listen: ParsableCommand {
     }
 
     func run() throws {
-        try Console.checkStandardOutput([("--output", hearing.output), ("--report", common.report)])
+        try Console.checkStandardOutput([("--output", outputs.output), ("--report", common.report)])
         let channel = try links.link(typed: link, quiet: common.quiet)
         var configuration = try RadioConfiguration.joining(
             channel, as: .listen, rtpSession: common.rtpSession(), localPort: port)
         common.apply(to: &configuration)
         clock.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
-        hearing.apply(to: &configuration)
+        outputs.apply(to: &configuration)
         try SessionRunner(
             quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report
         )

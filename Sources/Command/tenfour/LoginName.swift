@@ -1,9 +1,9 @@
 import Glibc
 import TenfourChannelKeys
 
-/// What others see as a person's name unless told: the login name, never the machine's.
+/// The default name that others see: the login name, never the machine's.
 enum LoginName {
-    /// Nil where this user has none.
+    /// Nil if this user has none.
     static var current: String? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?

@@ -39,14 +39,14 @@ struct NewChannel: ParsableCommand {
     var json = false
 
     func run() throws {
-        var dice = CSPRNG()
+        var randomness = CSPRNG()
         let place = try relay.map { text throws(RadioError) in try Self.place(text) }
-        // A wrong name is told before anybody thinks of a passphrase.
-        let trial = try Self.link(place, name, .secret(Secret(.talk, using: &dice)))
+        // Checks the name before asking for a passphrase.
+        let trial = try Self.link(place, name, .secret(Secret(.talk, using: &randomness)))
         if save { try SavedLink.check(trial.name) }
-        var opening = ChannelLink.Opening.secret(Secret(.talk, using: &dice))
+        var opening = ChannelLink.Opening.secret(Secret(.talk, using: &randomness))
         if passphrase {
-            opening = .passphrase(try PassphraseInput.read(tag: .random(in: 0 ... .max, using: &dice)))
+            opening = .passphrase(try PassphraseInput.read(tag: .random(in: 0 ... .max, using: &randomness)))
         }
         let talk = try Self.link(place, name, opening)
         let keys: ChannelKeys
@@ -56,17 +56,17 @@ struct NewChannel: ParsableCommand {
         let listen = try Self.link(place, name, .secret(keys.listenSecret))
         let print = ChannelPrint(talk: talk, listen: listen, keys: keys, form: words ? .words : .letters)
         let saved = save ? try SavedLink.write(talk) : nil
-        if json { return Terminal.put(print.json.text) }
-        print.put(drawsCodes: qr)
+        if json { return Terminal.write(print.json.text) }
+        print.write(drawsCodes: qr)
         if let saved {
-            Terminal.say("\nthe talk link is saved in \(saved): `tenfour talk \(talk.name)` finds it")
+            Terminal.log("\nthe talk link is saved in \(saved): `tenfour talk \(talk.name)` finds it")
         }
         explain(talk)
     }
 
     private func explain(_ talk: ChannelLink) {
         if talk.host == nil {
-            Terminal.say(
+            Terminal.log(
                 """
 
                 These links name no relay: the station that uses one answers the channel's members itself.
@@ -74,8 +74,8 @@ struct NewChannel: ParsableCommand {
                 tenfour://HOST\(talk.place.dropFirst("tenfour://".count))#…
                 """)
         }
-        if passphrase, !PassphraseInput.isAsked { Terminal.say("\n" + PassphraseInput.warning) }
-        Terminal.say(
+        if passphrase, !PassphraseInput.isAsked { Terminal.log("\n" + PassphraseInput.warning) }
+        Terminal.log(
             "\nPass the links on only over a connection that you trust. To remove a member, make the channel anew.")
     }
 

@@ -7,7 +7,7 @@ import TenfourPackets
 import TenfourRadio
 public import TenfourSession
 
-/// What every session takes.
+/// The options of every session.
 struct CommonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -68,7 +68,7 @@ struct CommonOptions: ParsableArguments {
         throw ValidationError("--anonymous hides your name, and --name sets it: write only one of them.")
     }
 
-    /// What others see.
+    /// The name that others see.
     private var shownName: String? { anonymous ? nil : name.map { String($0.prefix(64)) } ?? LoginName.current }
 
     func rtpSession(payloadType: UInt8 = RTPDefaults.opusPayloadType) -> RTPSessionConfiguration {
@@ -95,7 +95,7 @@ enum ControlPortChoice: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// How sound is coded.
+/// The options of the encoder.
 struct CodingOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -173,7 +173,7 @@ extension LossProtectionConfiguration.Mode: ExpressibleByArgument {}
 extension CaptureChannel: ExpressibleByArgument {}
 extension DecoderChoice: ExpressibleByArgument {}
 
-/// How sound is played.
+/// The options of playout.
 struct PlayoutOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -222,7 +222,8 @@ struct PlayoutOptions: ParsableArguments {
     }
 }
 
-/// `alsa:NAME` is a card; anything else is a file, `-` standard input or output, and `file:` may stand before it.
+/// A place for audio: `alsa:NAME` is a card; anything else is a file, with an optional `file:` before it; `-` is
+/// standard input or output.
 enum AudioLocation {
     case card(String)
     case file(String)
@@ -235,7 +236,7 @@ enum AudioLocation {
         }
     }
 
-    /// `file:///a%20b` is an address, with what that brings; `file:song.wav` a path.
+    /// Returns the path. `file:///a%20b` is a percent-encoded URL, `file:song.wav` a plain path.
     private static func path(of text: String) -> String {
         guard text.hasPrefix("file:") else { return text }
         if text.hasPrefix("file:/"), case .file(let path) = try? Resource(text) { return path }
@@ -243,7 +244,7 @@ enum AudioLocation {
     }
 }
 
-/// A sound card by its ALSA name; `alsa:` or `alsa://` may stand before it.
+/// A sound card by its ALSA name, with an optional `alsa:` or `alsa://` before it.
 struct CardName: ExpressibleByArgument, CustomStringConvertible {
     let name: String
 

@@ -2,15 +2,15 @@ import Glibc
 import TenfourChannelKeys
 import TenfourRadio
 
-/// A passphrase from the keyboard, without showing it, or from standard input.
+/// Reads a passphrase from the keyboard without echo, or from standard input.
 enum PassphraseInput {
     private static let maximumByteCount = 1_024
 
-    /// The first line. Asks for it twice at a terminal. Throws `.usage` where there is none, or one that is easy to guess.
-    /// `tag` is drawn anew for each channel.
+    /// Reads one line; at a terminal twice, for confirmation. Throws `.usage` for a missing or weak passphrase. `tag`
+    /// is random for each channel.
     static func read(tag: UInt64) throws(RadioError) -> Passphrase {
         guard isAsked else { return try passphrase(try line(), tag) }
-        Terminal.say(rules)
+        Terminal.log(rules)
         let first = try ask("passphrase: ")
         let passphrase = try passphrase(first, tag)
         guard try ask("again: ") == first else { throw RadioError(.usage, "the two differ: begin anew") }
@@ -23,7 +23,7 @@ enum PassphraseInput {
         }
     }
 
-    /// Whether somebody is asked for it at a terminal.
+    /// Whether the passphrase is typed at a terminal.
     static var isAsked: Bool { isatty(STDIN_FILENO) == 1 }
 
     private static let rules = """
@@ -32,7 +32,7 @@ enum PassphraseInput {
         \(warning)
         """
 
-    /// What a secret of one's own is worth.
+    /// The security of a passphrase.
     static let warning = """
         Whoever keeps a recording of the channel, and any relay, can try passphrases offline,
         at leisure and unseen: a weak one will be found. A secret that is drawn cannot be guessed.
@@ -40,7 +40,7 @@ enum PassphraseInput {
 
     private static func ask(_ prompt: String) throws(RadioError) -> String {
         Terminal.draw(prompt)
-        // What ends or stops us while nothing is shown must not leave the terminal so.
+        // A signal while echo is off must not leave the terminal that way.
         Signals.catchEnd()
         let stopping = signal(SIGTSTP, SIG_IGN)
         var settings = termios()
@@ -56,11 +56,11 @@ enum PassphraseInput {
         return try line()
     }
 
-    /// Byte by byte: what follows is another's.
+    /// Reads byte by byte, since the rest of the input belongs to other readers.
     private static func line() throws(RadioError) -> String {
         var bytes: [UInt8] = []
         while bytes.count <= maximumByteCount {
-            // Signals end this wait, but not a `read`.
+            // Signals interrupt `poll`, but not `read`.
             var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             if unsafe poll(&input, 1, -1) < 0 {
                 if Signals.hasEnd { break } else { continue }

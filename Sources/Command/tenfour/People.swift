@@ -4,13 +4,13 @@ import TenfourChannelKeys
 import TenfourChannelMember
 import TenfourRadio
 
-/// Who is there, in words: in the status line, and in full for the key w.
+/// Words who is present, for the status line and for the key w.
 struct People {
-    /// Those who open their microphones first, then in the order in which they came.
+    /// Talkers with open microphones first, then in order of arrival.
     private var persons: [Person] = []
     private var listenerCount = 0
-    /// Talkers of whom nothing is known but that they are there.
-    private var untoldCount = 0
+    /// Talkers of whom only the number is known.
+    private var unlistedCount = 0
 
     private struct Person {
         var name: String
@@ -20,11 +20,11 @@ struct People {
         var changed: Int
     }
 
-    /// In the status line, and in letters of one name.
+    /// The most names in the status line, and the most characters of a name.
     private static let shownCount = 3
     static let nameLength = 24
 
-    /// Nil where it is not known who is there: of a session in a channel whose relay does not tell. `now` is in seconds since 1970.
+    /// Returns nil if the relay does not list members. `now` is in seconds since 1970.
     init?(_ snapshot: RadioSnapshot, isChannel: Bool, now: Int = time(nil)) {
         if isChannel {
             guard let members = snapshot.members else { return nil }
@@ -50,28 +50,28 @@ struct People {
                 name: Self.name(of: talker), isOpen: talker.info.microphone == .open, since: Int(talker.info.joined),
                 changed: Int(talker.info.microphoneChanged))
         }
-        (listenerCount, untoldCount) = (members.listenerCount, members.untoldCount)
+        (listenerCount, unlistedCount) = (members.listenerCount, members.untoldCount)
         putOpenFirst()
     }
 
     private mutating func putOpenFirst() { persons = persons.filter(\.isOpen) + persons.filter { !$0.isOpen } }
 
-    /// As it is shown.
+    /// Returns the name as it is shown.
     static func name(of member: ChannelMember) -> String { cut(member.name ?? nameless) }
-    /// Of one in a channel who hides the name.
+    /// Shown for members who hide their names.
     static let nameless = "somebody"
 
     private static func cut(_ name: String) -> String {
         name.count > nameLength ? name.prefix(nameLength - 1) + "…" : name
     }
 
-    var count: Int { persons.count + untoldCount + listenerCount }
-    /// Whether somebody is there who sends nothing.
-    var hasSilent: Bool { persons.contains { !$0.isOpen } || listenerCount + untoldCount > 0 }
+    var count: Int { persons.count + unlistedCount + listenerCount }
+    /// Whether somebody present sends nothing.
+    var hasSilent: Bool { persons.contains { !$0.isOpen } || listenerCount + unlistedCount > 0 }
 
     var hasListeners: Bool { listenerCount > 0 }
 
-    /// `2 here`, `2 listeners here` where nobody else is, or `nobody else is here`.
+    /// `2 here`; `2 listeners here` if only listeners are; or `nobody else is here`.
     var head: String {
         if count == 0 { return "nobody else is here" }
         return "\(count == listenerCount ? listeners : "\(count)") here"
@@ -79,11 +79,11 @@ struct People {
 
     private var listeners: String { "\(listenerCount) listener\(listenerCount == 1 ? "" : "s")" }
 
-    /// `Anna (open), Ben, 2 more, 3 listeners`; empty where nobody is there, or only listeners are.
+    /// `Anna (open), Ben, 2 more, 3 listeners`; empty if nobody or only listeners are present.
     var names: String {
         if count == listenerCount { return "" }
         var parts = persons.prefix(Self.shownCount).map { $0.isOpen ? "\($0.name) (open)" : $0.name }
-        let more = persons.count - parts.count + untoldCount
+        let more = persons.count - parts.count + unlistedCount
         if more > 0 { parts.append(parts.isEmpty ? "\(more) can talk" : "\(more) more") }
         if listenerCount > 0 { parts.append(listeners) }
         return parts.joined(separator: ", ")
@@ -92,7 +92,7 @@ struct People {
     /// `2 here: Anna (open), Ben`.
     var summary: String { names.isEmpty ? head : "\(head): \(names)" }
 
-    /// For each a line of 80 columns at the most, beside what comes before it.
+    /// One line per person, at most 80 columns with its prefix.
     var lines: [String] {
         let width = persons.map(\.name.count).max() ?? 0
         var lines = persons.map { person in
@@ -101,12 +101,12 @@ struct People {
             return
                 "  \(name)  here since \(Self.clock(person.since)), \(microphone) since \(Self.clock(person.changed))"
         }
-        if untoldCount > 0 { lines.append("  \(untoldCount) more can talk, and hide their names") }
+        if unlistedCount > 0 { lines.append("  \(unlistedCount) more can talk, and hide their names") }
         if listenerCount > 0, count > listenerCount { lines.append("  \(listeners)") }
         return [head] + lines
     }
 
-    /// `14:02`, or `Nov 21` where that was more than a day ago. Clocks of others may be ahead of ours.
+    /// Formats a time as `14:02`, or as `Nov 21` if it is more than a day away. Clocks of others may be ahead of ours.
     static func clock(_ seconds: Int, now: Int = time(nil)) -> String {
         var moment = time_t(seconds)
         var parts = tm()

@@ -47,7 +47,7 @@ struct Play: ParsableCommand {
             "The sample rate of the output file, in hertz. Default: that of the first item.", valueName: "hertz"))
     var sampleRate: Int?
 
-    @OptionGroup(title: "Sound") var sound: PlayedSoundOptions
+    @OptionGroup(title: "Sound") var playback: PlaybackOptions
     @OptionGroup(title: "Downloading") var download: DownloadOptions
 
     @Option(
@@ -89,7 +89,7 @@ struct Play: ParsableCommand {
         }
     }
 
-    /// By whatever names and links.
+    /// Returns whether both name the same file, also through links.
     private static func isSameFile(_ address: String, _ path: String) -> Bool {
         guard case .file(let played) = try? Resource(address) else { return false }
         var (one, other) = (stat(), stat())
@@ -123,17 +123,17 @@ struct Play: ParsableCommand {
             throw RadioError(.unavailable, error.description)
         }
         defer { streamer.close() }
-        sound.apply(to: streamer)
-        let conductor = PlayRunner(
+        playback.apply(to: streamer)
+        let runner = PlayRunner(
             quiet: quiet, verbose: verbose, levels: levels, rendersTo: writesFile ? output : nil,
-            fadeOut: sound.fadeOut.duration,
+            fadeOut: playback.fadeOut.duration,
             duration: duration?.duration)
-        try conductor.run(streamer, typed, at: sound.start?.duration)
+        try runner.run(streamer, typed, at: playback.start?.duration)
     }
 }
 
-/// How it sounds at first.
-struct PlayedSoundOptions: ParsableArguments {
+/// The options for the initial playback parameters.
+struct PlaybackOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Playback speed: 0.25 to 4, or up to 32 to skim.", valueName: "factor"))
     var rate = 1.0
 
@@ -178,7 +178,7 @@ struct PlayedSoundOptions: ParsableArguments {
     }
 }
 
-/// A position as players show it: `83`, `83s`, `1m`, `1:23`, `1:02:03.5`.
+/// A position such as `83`, `83s`, `1m`, `1:23`, `1:02:03.5`.
 struct ClockTime: ExpressibleByArgument {
     var duration: Duration
 

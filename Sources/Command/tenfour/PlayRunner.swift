@@ -7,13 +7,13 @@ import TenfourPlayer
 import TenfourRadio
 import TenfourRings
 
-/// Plays in the terminal: signals and keys go in, titles and a status line come out.
+/// Runs a player in the terminal: handles signals and keys, prints titles and a status line.
 struct PlayRunner {
     var quiet: Bool
     var verbose: Bool
-    /// Whether how loud it is scrolls by above the status line.
+    /// Whether a level meter is shown above the status line.
     var levels = false
-    /// The file that it is written to, if it is.
+    /// The output file, if any.
     var rendersTo: String?
     var fadeOut: Duration
     var duration: Duration?
@@ -26,27 +26,27 @@ struct PlayRunner {
         streamer.open(addresses, at: start)
         streamer.play()
         let keyboard = rendersTo == nil ? Keyboard() : nil
-        if verbose, let output = streamer.openedOutput { say("plays on \(output)") }
-        if keyboard != nil { say("q quits, ? helps") }
-        var line = PlayLine(levels: levels)
-        var (hasSounded, isCardLost) = (false, false)
+        if verbose, let output = streamer.openedOutput { log("plays on \(output)") }
+        if keyboard != nil { log("q quits, ? helps") }
+        var line = PlayStatusLine(levels: levels)
+        var (hasPlayed, isCardLost) = (false, false)
         var isStalled = false
         while !Signals.hasEnd, !streamer.state.isOver, duration.map({ streamer.progress.played < $0 }) ?? true {
             let key = keyboard?.key(within: Self.interval) { line.clear() }
             if keyboard == nil { usleep(UInt32(Self.interval) * 1_000) }
-            if let key, press(key, streamer, &line) { break }
-            tell(events.take(), streamer, &line, &hasSounded)
+            if let key, handle(key, streamer, &line) { break }
+            show(events.take(), streamer, &line, &hasPlayed)
             if streamer.isCardLost != isCardLost {
                 isCardLost.toggle()
                 line.clear()
-                say(
+                log(
                     isCardLost ? "the sound card is gone: playback continues when it is back" : "the sound card is back"
                 )
             }
             if (streamer.progress.reconnections != nil) != isStalled {
                 isStalled.toggle()
                 line.clear()
-                if isStalled { say("no data arrives: asking for it again") }
+                if isStalled { log("no data arrives: asking for it again") }
             }
             if !quiet, Terminal.showsStatus { line.draw(streamer) }
         }
@@ -55,15 +55,15 @@ struct PlayRunner {
         let (item, length) = (streamer.progress.item, streamer.progress.duration)
         streamer.close()
         events.waitForTheEnd()
-        tell(events.take(), streamer, &line, &hasSounded)
+        show(events.take(), streamer, &line, &hasPlayed)
         line.clear()
         if case .failed(let error) = state {
-            throw RadioError(hasSounded ? .failure : .unavailable, sentence(error, of: item, streamer))
+            throw RadioError(hasPlayed ? .failure : .unavailable, sentence(error, of: item, streamer))
         }
-        if state == .ended(.finished), !hasSounded {
+        if state == .ended(.finished), !hasPlayed {
             throw RadioError(.unavailable, "\(name(item, streamer)): \(silence(from: start, length))")
         }
-        if let rendersTo, rendersTo != "-" { say("wrote \(rendersTo)") }
+        if let rendersTo, rendersTo != "-" { log("wrote \(rendersTo)") }
     }
 
     private func name(_ item: Int, _ streamer: Streamer) -> String {
@@ -71,73 +71,75 @@ struct PlayRunner {
         return queue.indices.contains(item) ? queue[item].name : ""
     }
 
-    /// What is wrong with what is read does not say of what.
+    /// Returns the error with the item's name, if it lacks that.
     private func sentence(_ error: StreamError, of item: Int, _ streamer: Streamer) -> String {
         let name = name(item, streamer)
         guard case .read = error, !name.isEmpty, !error.description.contains(name) else { return error.description }
         return "\(name): \(error)"
     }
 
-    /// Why nothing was heard of what can be played.
+    /// The reason why a playable item gave no audio.
     private func silence(from start: Duration?, _ length: Estimate<Duration>?) -> String {
         guard let start, let length, start >= length.value else { return "there is no sound in it" }
-        let (begin, end) = (PlayLine.clock(start), PlayLine.clock(length))
+        let (begin, end) = (PlayStatusLine.clock(start), PlayStatusLine.clock(length))
         return "there is no sound after \(begin), because it lasts \(end); start earlier"
     }
 
-    /// Before it quits, if there is anything to fade.
+    /// Fades out before the end, if it is playing.
     private func fade(_ streamer: Streamer) {
         guard streamer.state == .playing, rendersTo == nil else { return }
         streamer.fadeOut(over: fadeOut)
-        // And what the card holds; a second signal ends it at once.
+        // Includes the audio queued in the card. A second signal ends the wait.
         usleep(UInt32(min(fadeOut / .microseconds(1), 60e6)) + 100_000)
         streamer.stop()
     }
 
-    private func tell(_ events: [StreamEvent], _ streamer: Streamer, _ line: inout PlayLine, _ hasSounded: inout Bool) {
+    private func show(
+        _ events: [StreamEvent], _ streamer: Streamer, _ line: inout PlayStatusLine, _ hasPlayed: inout Bool
+    ) {
         for event in events {
             switch event {
             case .item(let number, let track):
-                hasSounded = true
+                hasPlayed = true
                 let queue = streamer.queue
                 guard queue.indices.contains(number) else { continue }
                 let count = queue.count > 1 ? "\(number + 1)/\(queue.count) " : ""
                 line.clear()
-                say("\(count)\(queue[number].name)\(verbose ? " (\(track.summary))" : "")")
+                log("\(count)\(queue[number].name)\(verbose ? " (\(track.summary))" : "")")
             case .title(let title):
                 line.clear()
-                say("  \(streamer.track?.artist.map { "\($0) – " } ?? "")\(title)")
+                log("  \(streamer.track?.artist.map { "\($0) – " } ?? "")\(title)")
             case .skipped(let number, let error):
                 line.clear()
-                // An error, though not the end.
-                Terminal.say("tenfour: skipped \(name(number, streamer)): \(error)")
+                // Printed even with --quiet, since it is an error.
+                Terminal.log("tenfour: skipped \(name(number, streamer)): \(error)")
             case .seekRefused(let error):
                 line.clear()
-                Terminal.say("tenfour: cannot seek: \(error)")
+                Terminal.log("tenfour: cannot seek: \(error)")
             case .state, .progress: break
             }
         }
     }
 
-    /// Returns whether it was the key to quit.
-    private func press(_ key: Keyboard.Key, _ streamer: Streamer, _ line: inout PlayLine) -> Bool {
-        switch PlayKeys.verb(for: key) {
+    /// Handles a key. Returns true for the key that quits.
+    private func handle(_ key: Keyboard.Key, _ streamer: Streamer, _ line: inout PlayStatusLine) -> Bool {
+        switch PlayKeys.action(for: key) {
         case .quit: return true
         case .help:
             line.clear()
-            say(PlayKeys.help)
+            log(PlayKeys.help)
         case .none: break
-        case .some(let verb): verb.apply(to: streamer)
+        case .some(let action): action.apply(to: streamer)
         }
         return false
     }
 
-    private func say(_ text: String) { if !quiet { Terminal.say("tenfour: \(text)") } }
+    private func log(_ text: String) { if !quiet { Terminal.log("tenfour: \(text)") } }
 }
 
-/// What keys do: as in mpv, which has none for the pitch.
+/// The keys, as in mpv, plus keys for the pitch.
 enum PlayKeys {
-    enum Verb {
+    enum Action {
         case pause, reset, mute, next, previous, quit, help
         case seek(Duration)
         case rate(Double)
@@ -167,18 +169,18 @@ enum PlayKeys {
         volume, m mutes, < and > go through the queue, q fades out and quits.
         """
 
-    static func verb(for key: Keyboard.Key) -> Verb? {
+    static func action(for key: Keyboard.Key) -> Action? {
         switch key {
         case .left: .seek(.seconds(-5))
         case .right: .seek(.seconds(5))
         case .up: .seek(.seconds(60))
         case .down: .seek(.seconds(-60))
-        case .character(let character): verb(for: character)
+        case .character(let character): action(for: character)
         case .other: nil
         }
     }
 
-    private static func verb(for character: Character) -> Verb? {
+    private static func action(for character: Character) -> Action? {
         switch character {
         case " ", "p": .pause
         case "[": .rate(1 / 1.1)
@@ -201,7 +203,7 @@ enum PlayKeys {
 }
 
 extension Track {
-    /// `mp3, 44100 Hz, stereo`.
+    /// The format as `mp3, 44100 Hz, stereo`.
     fileprivate var summary: String {
         let channels =
             format.channelCount == 1 ? "mono" : format.channelCount == 2 ? "stereo" : "\(format.channelCount) channels"
@@ -209,12 +211,12 @@ extension Track {
     }
 }
 
-/// The events of a streamer for one who looks now and then.
+/// Queues a player's events for polling.
 final class StreamerEventQueue: Sendable {
     private let events = Locked<[StreamEvent]>([])
     private let isOver = Atomic<Bool>(false)
 
-    /// What comes from now on.
+    /// Queues events from now on.
     init(_ stream: AsyncStream<StreamEvent>) {
         Task { [weak self] in
             for await event in stream {
@@ -226,7 +228,7 @@ final class StreamerEventQueue: Sendable {
         }
     }
 
-    /// Of a streamer that is closed.
+    /// Blocks until all events of a closed player have arrived, at most 1 s.
     func waitForTheEnd() {
         for _ in 0..<100 where !isOver.load(ordering: .acquiring) { usleep(10_000) }
     }

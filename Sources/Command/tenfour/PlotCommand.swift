@@ -71,7 +71,7 @@ struct PlotCommand: ParsableCommand {
     )
     var channels = 1
 
-    @OptionGroup var rawSound: RawSoundOptions
+    @OptionGroup var rawAudio: RawAudioOptions
     @OptionGroup(title: "Downloading") var fetch: FetchOptions
 
     @Flag(name: .shortAndLong, help: "Print only errors.")
@@ -111,44 +111,44 @@ struct PlotCommand: ParsableCommand {
         try Console.checkStandardOutput([("--output", output), ("--json", json ? "-" : nil)])
         let picture = try output.map { path throws(RadioError) in try OutputFile(path: path) }
         Signals.catchEnd()
-        let sound = try reading.run()
-        if !quiet, !sound.bars.isExact {
-            Terminal.say("tenfour: the length of \(shownName) was not known in advance: the bars are approximate")
+        let audio = try reading.run()
+        if !quiet, !audio.bars.isExact {
+            Terminal.log("tenfour: the length of \(shownName) was not known in advance: the bars are approximate")
         }
-        if let output, let picture { try picture.write(draw(sound, PictureFormat(path: output) ?? .svg)) }
-        if json { Terminal.put(self.json(sound).text) }
-        if drawsText { Terminal.put(text(sound)) }
+        if let output, let picture { try picture.write(draw(audio, PictureFormat(path: output) ?? .svg)) }
+        if json { Terminal.write(self.json(audio).text) }
+        if drawsText { Terminal.write(text(audio)) }
     }
 
-    /// With how far it has come where a person waits for it.
-    private var reading: BarReading {
+    /// The reader, which shows its progress if a person waits for it.
+    private var reading: BarReader {
         let path = isAddress(file) ? Secrets.reveal(file) : AudioLocation(file).path
-        var reading = BarReading(path: path, barCount: barCount, floor: floor)
-        reading.raw = rawSound.raw(channelCount: channels)
+        var reading = BarReader(path: path, barCount: barCount, floor: floor)
+        reading.raw = rawAudio.raw(channelCount: channels)
         fetch.apply(to: &reading.download, waitsForLive: false)
         guard !quiet else { return reading }
         let name = shownName
-        reading.tellEntry = { entry, count in
-            Terminal.say(
+        reading.reportEntry = { entry, count in
+            Terminal.log(
                 count == 1
                     ? "tenfour: \(name) is a playlist: drawing its only entry, \(entry)"
                     : "tenfour: \(name) is a playlist: drawing the first of its \(count) entries, \(entry)")
         }
         guard Terminal.showsStatus else { return reading }
-        reading.tell = { share in
+        reading.reportProgress = { share in
             guard let share else { return }
             Terminal.draw("\r\u{1B}[Kreading \(decimal(share * 100, places: 0)) %\r")
         }
         return reading
     }
 
-    /// In the terminal no more than fit.
+    /// The number of bars; in the terminal limited to its width.
     private var barCount: Int {
         let fitting = drawsText ? terminalStyle.barCount : pictureStyle.barCount
         return drawsText ? min(bars ?? fitting, fitting) : bars ?? fitting
     }
 
-    /// Its last part, fit to be shown.
+    /// The last component of the name, safe to display.
     private var shownName: String {
         file == "-"
             ? "standard input" : String(fromPeer: file.split(separator: "/").last.map(String.init) ?? file, limit: 80)
@@ -164,26 +164,26 @@ struct PlotCommand: ParsableCommand {
         return style
     }
 
-    private func draw(_ sound: BarReading.Result, _ format: PictureFormat) throws(RadioError) -> [UInt8] {
-        var row = WaveformPicture.Row(bars: sound.bars, rate: sound.format.rate)
-        row.stretches = sound.stretches
+    private func draw(_ audio: BarReader.Result, _ format: PictureFormat) throws(RadioError) -> [UInt8] {
+        var row = WaveformPicture.Row(bars: audio.bars, rate: audio.format.rate)
+        row.markedRanges = audio.markedRanges
         row.position = position?.duration
-        let picture = WaveformPicture(title: shownName, note: note(sound), rows: [row], style: pictureStyle)
+        let picture = WaveformPicture(title: shownName, note: note(audio), rows: [row], style: pictureStyle)
         do { return try picture.file(format) } catch { throw RadioError(.failure, error.description) }
     }
 
-    private func note(_ sound: BarReading.Result) -> String {
-        let seconds = sound.duration / .seconds(1)
-        let length = seconds < 60 ? "\(decimal(seconds, places: 1)) s" : timecode(sound.duration)
-        let rate = decimal(Double(sound.format.rate.hertz) / 1_000, places: 2, trimming: true)
-        let channels = [1: "mono", 2: "stereo"][sound.format.channelCount] ?? "\(sound.format.channelCount) channels"
-        let lost = sound.stretches.reduce(Duration.zero) { $0 + $1.range.upperBound - $1.range.lowerBound }
+    private func note(_ audio: BarReader.Result) -> String {
+        let seconds = audio.duration / .seconds(1)
+        let length = seconds < 60 ? "\(decimal(seconds, places: 1)) s" : timecode(audio.duration)
+        let rate = decimal(Double(audio.format.rate.hertz) / 1_000, places: 2, trimming: true)
+        let channels = [1: "mono", 2: "stereo"][audio.format.channelCount] ?? "\(audio.format.channelCount) channels"
+        let lost = audio.markedRanges.reduce(Duration.zero) { $0 + $1.range.upperBound - $1.range.lowerBound }
         let levels =
-            sound.bars.count == 0
+            audio.bars.count == 0
             ? []
             : [
-                "peak \(decimal(Double(sound.bars.peak), places: 1)) dB",
-                "average \(decimal(Double(sound.bars.average), places: 1)) dB",
+                "peak \(decimal(Double(audio.bars.peak), places: 1)) dB",
+                "average \(decimal(Double(audio.bars.average), places: 1)) dB",
             ]
         let share = seconds > 0 ? lost / .seconds(1) / seconds * 100 : 0
         let made = lost > .zero ? ["\(decimal(share, places: share < 10 ? 1 : 0)) % made up"] : []
@@ -196,43 +196,43 @@ struct PlotCommand: ParsableCommand {
         var style = TerminalStyle()
         let screen = Terminal.dataSize
         style.width = size?.width ?? min(max(screen?.columns ?? 80, TerminalStyle.widths.lowerBound), 1_000)
-        // With the axis, the line above it and the prompt behind it on one screen.
+        // Leaves space for the axis, the heading and the prompt.
         let lines = size?.height ?? min(max((screen?.lines ?? 24) - 5, 4), 20)
         style.height = max(lines / 2 * 2, 2)
         style.shows = shown?.shown ?? .both
-        style.isOfBlocks = blocks
+        style.usesBlocks = blocks
         style.hasColours = Terminal.takesColours
         return style
     }
 
-    private func text(_ sound: BarReading.Result) -> String {
-        var picture = TerminalPicture(bars: sound.bars, rate: sound.format.rate, style: terminalStyle)
-        picture.stretches = sound.stretches
+    private func text(_ audio: BarReader.Result) -> String {
+        var picture = TerminalPicture(bars: audio.bars, rate: audio.format.rate, style: terminalStyle)
+        picture.markedRanges = audio.markedRanges
         picture.position = position?.duration
-        return "\(shownName) · \(note(sound))\n\(picture.text)"
+        return "\(shownName) · \(note(audio))\n\(picture.text)"
     }
 
     // MARK: JSON
 
-    private func json(_ sound: BarReading.Result) -> JSON {
+    private func json(_ audio: BarReader.Result) -> JSON {
         let levels = { (levels: [Float]) in JSON.list(levels.map { .decimal(Double($0), places: 2) }) }
         let seconds = { (duration: Duration) in JSON.decimal(duration / .seconds(1), places: 4) }
         return .object([
-            ("duration_s", seconds(sound.duration)), ("rate", .integer(sound.format.rate.hertz)),
-            ("channels", .integer(sound.format.channelCount)), ("frames", .integer(sound.bars.frameCount.rawValue)),
-            ("frames_per_bar", .integer(sound.bars.framesPerBar.rawValue)), ("exact", .boolean(sound.bars.isExact)),
+            ("duration_s", seconds(audio.duration)), ("rate", .integer(audio.format.rate.hertz)),
+            ("channels", .integer(audio.format.channelCount)), ("frames", .integer(audio.bars.frameCount.rawValue)),
+            ("frames_per_bar", .integer(audio.bars.framesPerBar.rawValue)), ("exact", .boolean(audio.bars.isExact)),
             ("floor_db", .decimal(Double(floor), places: 2)),
             (
                 "concealed",
-                .list(sound.stretches.map { .list([seconds($0.range.lowerBound), seconds($0.range.upperBound)]) })
+                .list(audio.markedRanges.map { .list([seconds($0.range.lowerBound), seconds($0.range.upperBound)]) })
             ),
-            ("average_db", levels(sound.bars.averages)), ("peak_db", levels(sound.bars.peaks)),
+            ("average_db", levels(audio.bars.averages)), ("peak_db", levels(audio.bars.peaks)),
         ])
     }
 }
 
 extension PictureFormat {
-    /// By how a name ends; nil for another.
+    /// The format by the file's extension; nil for another.
     fileprivate init?(path: String) {
         guard let format = path.split(separator: ".").last.flatMap({ Self(rawValue: $0.lowercased()) }) else {
             return nil
@@ -242,7 +242,7 @@ extension PictureFormat {
 }
 
 extension AudioLocation {
-    /// A card has no end: it is no place to read from here.
+    /// The path to read. A card is refused when it is opened, since it has no end.
     var path: String {
         switch self {
         case .card(let name): "alsa:\(name)"
@@ -257,7 +257,7 @@ enum ShownChoice: String, EnumerableFlag {
     fileprivate var shown: PictureStyle.Shown { self == .average ? .average : .peak }
 }
 
-/// `1200x300`.
+/// A size such as `1200x300`.
 struct PictureSize: ExpressibleByArgument {
     var width: Int
     var height: Int

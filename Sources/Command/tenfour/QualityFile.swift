@@ -3,17 +3,18 @@ import TenfourCommandSupport
 import TenfourPackets
 import TenfourRadio
 
-/// What `--report` writes: how it sounded, per second and for the whole, and how what was sent came through.
+/// Writes the file of `--report`: call quality of received audio, per second and in total, and the delivery of sent
+/// audio.
 struct QualityFile {
     private let file: OutputFile
 
-    /// Throws `.unavailable` where nothing can be written.
+    /// Throws `.unavailable` if the file cannot be written.
     init(path: String) throws(RadioError) { file = try OutputFile(path: path) }
 
-    func write(_ watch: QualityMonitor, _ names: Names, _ snapshot: RadioSnapshot) throws(RadioError) {
-        var heard = watch.heard.report
-        let sent = snapshot.capture.map { _ in watch.sent.members }
-        // Both count the same seconds, but one may have been looked at once more.
+    func write(_ monitor: QualityMonitor, _ names: TalkerNames, _ snapshot: RadioSnapshot) throws(RadioError) {
+        var heard = monitor.heard.report
+        let sent = snapshot.capture.map { _ in monitor.sent.members }
+        // Both cover the same seconds, but one may have been updated once more.
         while let sent, heard.seconds.count < sent.seconds.count { heard.seconds.append(QualitySummary()) }
         let rows = heard.seconds.enumerated().map { second, summary in
             let own = sent.flatMap { $0.seconds.indices.contains(second) ? $0.seconds[second] : nil }
@@ -29,7 +30,8 @@ struct QualityFile {
         try file.write(json.text)
     }
 
-    /// What was heard, and behind it what was sent. One who only sends is told the other end's figures as the whole's.
+    /// The members for received audio, followed by those for sent audio. A session that only sends shows the other
+    /// end's figures.
     private func members(
         _ summary: QualitySummary, sent: [(String, JSON)]?, _ snapshot: RadioSnapshot
     ) -> [(String, JSON)] {

@@ -6,24 +6,24 @@ import TenfourPackets
 import TenfourRadio
 import TenfourSession
 
-/// How those who are heard come through and how we do at the other end, from one look at the session to the next.
+/// Measures the call quality of each talker and of our own stream, from one update to the next.
 struct QualityMonitor {
-    /// All who are heard.
+    /// The quality of all talkers together.
     private(set) var heard: QualityMeter
     private(set) var sent: SentMeter
     private var each: [SSRC: QualityMeter] = [:]
     private var decoded: [SSRC: FrameCount] = [:]
 
-    /// Every second is kept only where a report is to tell of it. `frame` is what a packet of ours holds.
+    /// `keepsSeconds`: keeps each second, for a report. `frame` is the duration of our packets.
     init(keepsSeconds: Bool, frame: Duration) {
         heard = QualityMeter(keepsSeconds: keepsSeconds)
         sent = SentMeter(keepsSeconds: keepsSeconds, frame: frame)
     }
 
-    mutating func look(at snapshot: RadioSnapshot) {
+    mutating func update(with snapshot: RadioSnapshot) {
         let elapsed = snapshot.elapsed
         heard.advance(to: elapsed)
-        sent.look(at: snapshot)
+        sent.update(with: snapshot)
         for voice in snapshot.voices {
             let counts = QualityCounts(
                 voice, roundTrip: voice.roundTrip ?? snapshot.sendStream.lastReceiverView?.roundTrip)
@@ -39,14 +39,14 @@ struct QualityMonitor {
         decoded = decoded.filter { each[$0.key] != nil }
     }
 
-    /// What has happened since it was looked at last.
-    mutating func take(_ event: Event) {
-        if case .receiverReported(let receiver, let view) = event { sent.take(view, of: receiver) }
+    /// Records an event since the last update.
+    mutating func record(_ event: Event) {
+        if case .receiverReported(let receiver, let view) = event { sent.record(view, of: receiver) }
     }
 
-    mutating func take(_ event: ChannelEvent) { sent.take(event) }
+    mutating func record(_ event: ChannelEvent) { sent.record(event) }
 
-    /// The last five seconds of one who is heard.
+    /// Returns the quality of a talker in the last five seconds.
     func recent(_ ssrc: SSRC) -> QualitySummary { each[ssrc]?.recent ?? QualitySummary() }
 }
 

@@ -1,9 +1,9 @@
-/// How a key changes how fast sound goes.
+/// The steps by which keys change the playback rate.
 enum RateStep {
-    /// Steps stop at these on their way: ten of a tenth would otherwise pass 1.5 and 2 by.
+    /// Rates at which a step stops. Steps of a tenth would otherwise skip 1.5 and 2.
     private static let stops = [0.25, 0.5, 1, 1.5, 2, 3, 4, 8, 16, 32]
 
-    /// `rate` times `factor`. A small step ends at the first stop between the two, or within a hundredth of its end.
+    /// Returns `rate` times `factor`. A small step ends at the first stop in between, or at one within 1 % of its end.
     static func step(_ rate: Double, by factor: Double) -> Double {
         let wanted = rate * factor
         guard (0.8...1.25).contains(factor) else { return wanted }

@@ -30,7 +30,7 @@ struct Recv: ParsableCommand {
     @Option(help: ArgumentHelp("The RTP payload type to accept if there is no SDP, 96 to 127.", valueName: "number"))
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
 
-    @OptionGroup var hearing: HearingOptions
+    @OptionGroup var outputs: OutputOptions
     @OptionGroup var srtp: SRTPOptions
     @OptionGroup var common: CommonOptions
     @OptionGroup(title: "Playing") var playout: PlayoutOptions
@@ -44,12 +44,12 @@ struct Recv: ParsableCommand {
     }
 
     func run() throws {
-        try Console.checkStandardOutput([("--output", hearing.output), ("--report", common.report)])
+        try Console.checkStandardOutput([("--output", outputs.output), ("--report", common.report)])
         var (configuration, title) = try source()
         common.apply(to: &configuration)
         playout.apply(to: &configuration.playout)
         timePitch.apply(to: &configuration.playout)
-        hearing.apply(to: &configuration)
+        outputs.apply(to: &configuration)
         try SessionRunner(
             quiet: common.quiet, verbose: common.verbose, keys: false, levels: common.levels, report: common.report
         )
@@ -59,7 +59,7 @@ struct Recv: ParsableCommand {
         }
     }
 
-    /// What to receive, and what it calls itself.
+    /// The stream to receive, and its title.
     private func source() throws -> (RadioConfiguration, title: String) {
         let rtpSession = common.rtpSession(payloadType: payloadType)
         let address = address ?? "rtp://:\(port ?? RTPDefaults.port)"
@@ -80,7 +80,7 @@ struct Recv: ParsableCommand {
         try srtp.checkUnused()
         let description = try TextFile.readDescription(address)
         if !common.quiet, let elsewhere = description.addressElsewhere {
-            Terminal.say(
+            Terminal.log(
                 "tenfour: \(address) is for packets to \(elsewhere), which is not an address of this machine; they are waited for "
                     + "on port \(description.port) all the same, but whoever sends must send them here")
         }

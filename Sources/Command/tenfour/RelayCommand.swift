@@ -6,7 +6,7 @@ import TenfourRelayServer
 import TenfourSession
 import TenfourUV
 
-/// `tenfour relay --config FILE`: passes channels on to their members until it is ended.
+/// `tenfour relay --config FILE`: forwards channels to their members until it is stopped.
 struct RelayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "relay", abstract: "Forward channels' packets to their members.",
@@ -40,7 +40,7 @@ struct RelayCommand: ParsableCommand {
     var quiet = false
 
     func run() throws {
-        if example { return Terminal.put(RelayFile.example) }
+        if example { return Terminal.write(RelayFile.example) }
         guard !source.isEmpty else {
             throw RadioError(
                 .usage,
@@ -48,49 +48,50 @@ struct RelayCommand: ParsableCommand {
                     + "tenfour relay --help lists the options")
         }
         let read = try source.read()
-        if check { return Terminal.put(read.summary) }
+        if check { return Terminal.write(read.summary) }
         try relay(read)
     }
 
     private func relay(_ read: RelaySource.Read) throws {
         let log = RelayLog(isQuiet: quiet)
-        let server = try RelayServer(read.configuration) { log.take($0) }
+        let server = try RelayServer(read.configuration) { log.report($0) }
         let socket = read.statusSocket
         let keys = RelayKeys()
         try server.run { (loop) throws(NetworkError) in
             try keys?.listen(on: loop) { [unowned server] key in
                 switch key {
                 case "q", "\u{4}": server.stop()
-                case "?": log.say(RelayKeys.help)
+                case "?": log.write(RelayKeys.help)
                 default: break
                 }
             }
-            if keys != nil { log.say("q stops, ? helps") }
+            if keys != nil { log.write("q stops, ? helps") }
             for number in [SIGINT, SIGTERM] { _ = try loop.onSignal(number) { [unowned server] in server.stop() } }
             _ = try loop.onSignal(SIGHUP) { [unowned server] in reload(server, socket.path, log) }
             try answer(at: socket, for: server, on: loop, log)
         }
-        withExtendedLifetime(keys) { log.say("stopped") }
+        withExtendedLifetime(keys) { log.write("stopped") }
     }
 
-    /// A configuration with an error changes nothing. `socket` is where status is to be had as long as this runs.
+    /// Reads the configuration again. One with an error changes nothing. `socket` is the status socket's path, which
+    /// stays the same until the end.
     private func reload(_ server: RelayServer, _ socket: String, _ log: RelayLog) {
         server.reload(reading: { [source] in
             do throws(RadioError) {
                 let read = try source.read()
                 if read.statusSocket.path != socket {
-                    log.say("the new status socket is used after a restart of the relay")
+                    log.write("the new status socket is used after a restart of the relay")
                 }
-                log.say("the configuration was read again: \(read.counts)")
+                log.write("the configuration was read again: \(read.counts)")
                 return read.configuration
             } catch {
-                Terminal.say("tenfour: the configuration stays unchanged: \(error)")
+                Terminal.log("tenfour: the configuration stays unchanged: \(error)")
                 return nil
             }
         })
     }
 
-    /// Nobody is kept from a relay by its status, unless a place for that was named.
+    /// Answers status requests. A failure is an error only if the socket's path was configured.
     private func answer(
         at socket: (path: String, isNamed: Bool), for server: RelayServer, on loop: EventLoop, _ log: RelayLog
     ) throws(NetworkError) {
@@ -101,7 +102,7 @@ struct RelayCommand: ParsableCommand {
             }
         } catch {
             if socket.isNamed { throw error }
-            log.say(
+            log.write(
                 "no status at \(socket.path) (\(NetworkError.text(for: error.code))): name another place with --status-socket"
             )
         }

@@ -4,16 +4,16 @@ import TenfourRelayCore
 import TenfourRelayServer
 import TenfourUV
 
-/// How a relay goes, as a table for people and as JSON.
+/// A relay's status as a table for people and as JSON.
 struct RelayReport {
     private let status: RelayServerStatus
 
     init(_ status: RelayServerStatus) { self.status = status }
 
-    /// What a status socket tells: the table, a byte of zero, and the JSON.
+    /// The answer of the status socket: the table, a zero byte, the JSON.
     var answer: [UInt8] { Array(text.utf8) + [0] + Array(json.text.utf8) }
 
-    /// The two parts of an answer; nil for what is none.
+    /// Splits an answer into its two parts; nil if it is malformed.
     static func parts(of answer: [UInt8]) -> (text: String, json: String)? {
         guard let middle = answer.firstIndex(of: 0) else { return nil }
         return (
@@ -29,8 +29,8 @@ struct RelayReport {
         var talkers: Int
         var packets: Int
         var fanOut: FanOutStatistics
-        var mended = 0
-        var asked = 0
+        var retransmitted = 0
+        var requested = 0
     }
 
     private var rows: [Row] {
@@ -38,7 +38,7 @@ struct RelayReport {
             Row(
                 name: channel.name, isEncrypted: true, members: channel.memberCount, listeners: channel.listenerCount,
                 talkers: channel.talkerCount, packets: channel.forwardedCount, fanOut: fanOut,
-                mended: channel.retransmittedCount, asked: channel.requestedCount)
+                retransmitted: channel.retransmittedCount, requested: channel.requestedCount)
         }
         let plain = status.plain.map {
             Row(
@@ -48,7 +48,7 @@ struct RelayReport {
         return encrypted + plain
     }
 
-    /// Reasons that occurred, the most frequent first.
+    /// The reasons for drops, most frequent first.
     private var drops: [(reason: String, channel: String?, count: Int)] {
         var drops = RelayDiscard.allCases.map { ("\($0)", String?.none, status.relay.discards[$0]) }
         for channel in status.plain {
@@ -77,7 +77,7 @@ struct RelayReport {
             [row.isEncrypted ? row.name : "\(row.name) (plain)"]
                 + [row.members, row.listeners, row.talkers, row.packets, row.fanOut.sent, row.fanOut.dropped]
                 .map(String.init)
-                + (row.isEncrypted ? ["\(row.mended)", "\(row.asked)"] : ["", ""])
+                + (row.isEncrypted ? ["\(row.retransmitted)", "\(row.requested)"] : ["", ""])
         }
         lines += Self.table([heads] + cells)
         if !drops.isEmpty { lines += ["", "dropped"] }
@@ -87,7 +87,7 @@ struct RelayReport {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// Names to the left, numbers to the right.
+    /// Aligns names left and numbers right.
     private static func table(_ rows: [[String]]) -> [String] {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
@@ -115,7 +115,7 @@ struct RelayReport {
                             ("talkers", .integer(row.talkers)), ("packets_in", .integer(row.packets)),
                             ("offered", .integer(row.fanOut.offered)), ("sent", .integer(row.fanOut.sent)),
                             ("dropped", .integer(row.fanOut.dropped)), ("failed", .integer(row.fanOut.failed)),
-                            ("mended", .integer(row.mended)), ("asked_for", .integer(row.asked)),
+                            ("mended", .integer(row.retransmitted)), ("asked_for", .integer(row.requested)),
                         ])
                     })
             ),

@@ -5,7 +5,7 @@ import TenfourRelayCore
 import TenfourRelayServer
 import TenfourSession
 
-/// Where a relay's configuration comes from: a file, and what the command line adds to it.
+/// A relay's configuration: a file, and options that override or extend it.
 struct RelaySource: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration; --example prints one.", valueName: "file"))
     var config: String?
@@ -34,7 +34,7 @@ struct RelaySource: ParsableArguments {
 
     var isEmpty: Bool { config == nil && rtpIn.isEmpty && rtpOut.isEmpty }
 
-    /// What was read.
+    /// A configuration that was read.
     struct Read {
         var configuration: RelayServerConfiguration
         var statusSocket: (path: String, isNamed: Bool)
@@ -50,8 +50,8 @@ struct RelaySource: ParsableArguments {
         }
     }
 
-    /// Throws `.unavailable` for a file that is not to be had or that others may read the keys in, and `.configuration` for
-    /// one with an error.
+    /// Throws `.unavailable` if the file cannot be read or others can read its keys, `.configuration` if it has an
+    /// error.
     func read() throws(RadioError) -> Read {
         var file = RelayFile()
         var access: WholeFile.Access?
@@ -85,14 +85,14 @@ struct RelaySource: ParsableArguments {
 }
 
 extension RelaySource.Read {
-    /// `2 channels, 1 plain one`.
+    /// `2 channels, 1 without encryption`.
     var counts: String {
         let (channels, plain) = (configuration.relay.channels.count, configuration.plain.count)
         let first = "\(channels) \(channels == 1 ? "channel" : "channels")"
         return plain == 0 ? first : first + ", \(plain) without encryption"
     }
 
-    /// What it comes to, for `--check`.
+    /// The summary for `--check`.
     var summary: String {
         let limits = configuration.relay.limits
         var lines = [
@@ -121,7 +121,7 @@ extension RelaySource.Read {
 }
 
 extension ChannelLimits {
-    /// Behind a channel's name.
+    /// A channel's limits; follows its name.
     fileprivate var text: String {
         let limits = [
             members.map { "\($0) members" }, talkers.map { "\($0) talkers" },
@@ -135,13 +135,13 @@ extension ChannelLimits {
 
 /// Reads a whole file.
 private enum WholeFile {
-    /// Who owned it and who might read it when it was read.
+    /// The owner and mode of the file when it was read.
     struct Access {
         var owner: uid_t
         var mode: mode_t
 
-        /// Why keys do not belong into it, and the remedy; nil where they are safe. systemd keeps its credentials from
-        /// others by itself, and shows them as the superuser's.
+        /// The reason why keys in this file are not safe, and the remedy; nil if they are. systemd protects its
+        /// credentials itself and shows them as root's.
         func weakness(of path: String) -> String? {
             if Self.isCredential(path) { return nil }
             if owner != geteuid(), owner != 0 {
@@ -153,7 +153,7 @@ private enum WholeFile {
                 + "chmod 600 \(path)"
         }
 
-        /// Whether systemd has put the file there, in a folder that it names in the environment.
+        /// Whether systemd has put the file into the directory that it names in the environment.
         private static func isCredential(_ path: String) -> Bool {
             guard let folder = unsafe getenv("CREDENTIALS_DIRECTORY").map({ unsafe String(cString: $0) }) else {
                 return false
@@ -162,7 +162,7 @@ private enum WholeFile {
         }
     }
 
-    /// Nil where it cannot be read; more than `RelayFile` takes is cut off behind that.
+    /// Returns nil if the file cannot be read. Bytes beyond `RelayFile`'s limit are cut off.
     static func content(of path: String) -> (bytes: [UInt8], access: Access)? {
         guard let file = unsafe fopen(path, "re") else { return nil }
         defer { unsafe fclose(file) }

@@ -12,7 +12,7 @@ struct RelayStatusCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// Whose options may stand before the word, and take `--status-socket` behind it, too.
+    /// The parent command, whose options may precede `status`, such as `--status-socket`.
     @ParentCommand var relay: RelayCommand
 
     @Option(
@@ -35,6 +35,6 @@ struct RelayStatusCommand: ParsableCommand {
         guard let parts = RelayReport.parts(of: answer) else {
             throw RadioError(.unavailable, "the program that answers at \(path) is not a relay")
         }
-        Terminal.put(json ? parts.json : parts.text)
+        Terminal.write(json ? parts.json : parts.text)
     }
 }

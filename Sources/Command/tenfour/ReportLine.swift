@@ -7,9 +7,9 @@ import TenfourRadio
 import TenfourSession
 import TenfourUV
 
-/// The end of a session in one line: what was sent, what was heard, and what went wrong. `text` has the rest.
+/// A session's summary in one line: what was sent, what was received, and what went wrong. `text` has the details.
 extension SessionReport {
-    /// The most talkers that are listed one by one.
+    /// The most talkers listed individually.
     private static let longestList = 2
 
     var line: String {
@@ -20,7 +20,7 @@ extension SessionReport {
         let others = snapshot.voices.count - Self.longestList
         if others > 0 { parts.append("\(others) more \(others == 1 ? "was" : "were") heard") }
         if snapshot.playback != nil, snapshot.voices.isEmpty { parts.append("received nothing") }
-        if stopped > .zero { parts.append("stopped for \(StopWatch.text(stopped))") }
+        if stopped > .zero { parts.append("stopped for \(ProcessStopMonitor.text(stopped))") }
         if snapshot.unopenedCount > 0 { parts.append("\(count(snapshot.unopenedCount, "datagram")) not opened") }
         if snapshot.network.failed > 0 {
             let last = snapshot.network.lastFailure.map { " (\($0))" } ?? ""

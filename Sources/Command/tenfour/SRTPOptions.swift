@@ -2,7 +2,7 @@ import ArgumentParser
 import TenfourChannelKeys
 import TenfourRadio
 
-/// The key of `srtp://`.
+/// The options for the key of `srtp://`.
 struct SRTPOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -24,7 +24,7 @@ struct SRTPOptions: ParsableArguments {
 
     private var suite: SRTPSuite { srtpSuite?.suite ?? .aesCounterMode }
 
-    /// What stands at `address`, and the key for it where it is srtp://. Throws `.usage` for a channel's link.
+    /// Returns the stream of `address`, and its key if it is srtp://. Throws `.usage` for a channel's link.
     func stream(at address: RadioAddress?, quiet: Bool) throws(RadioError) -> (StreamAddress, SRTPMasterKey?) {
         switch address {
         case .rtp(let stream):
@@ -36,7 +36,7 @@ struct SRTPOptions: ParsableArguments {
         }
     }
 
-    /// For an address with srtp://. Throws `.usage` where there is no key.
+    /// Returns the key for srtp://. Throws `.usage` without one.
     private func key(quiet: Bool) throws(RadioError) -> SRTPMasterKey {
         guard srtpKey == nil || srtpKeyFile == nil else {
             throw RadioError(.usage, "--srtp-key and --srtp-key-file are both given: write only one of them")
@@ -44,7 +44,7 @@ struct SRTPOptions: ParsableArguments {
         let text: String
         if let srtpKey {
             text = Secrets.revealed(srtpKey) ?? srtpKey
-            if !quiet { Terminal.say(Self.warning) }
+            if !quiet { Terminal.log(Self.warning) }
         } else if let srtpKeyFile {
             text = try SecretFile.read(srtpKeyFile, for: "a key")
         } else if let variable = Secrets.variable(Secrets.key) {
@@ -65,7 +65,7 @@ struct SRTPOptions: ParsableArguments {
         return key
     }
 
-    /// For an address without srtp://: what was typed must mean something.
+    /// For an address without srtp://: throws `.usage` if a key was typed.
     func checkUnused() throws(RadioError) {
         guard srtpKey == nil, srtpKeyFile == nil else {
             throw RadioError(.usage, "a key is only for srtp://HOST:PORT, and the address does not begin with srtp://")
@@ -78,7 +78,7 @@ struct SRTPOptions: ParsableArguments {
         """
 }
 
-/// As SDP writes it.
+/// An SRTP suite by its name in SDP.
 struct SRTPSuiteName: ExpressibleByArgument {
     let suite: SRTPSuite
 

@@ -3,10 +3,10 @@ import TenfourChannelKeys
 import TenfourRadio
 import TenfourUV
 
-/// A channel's link among the user's own settings, where commands find the channel by its name:
-/// `$XDG_CONFIG_HOME/tenfour/NAME.link`, in `~/.config` where that is not set.
+/// Channel links saved in the user's configuration, found by the channel's name: `$XDG_CONFIG_HOME/tenfour/NAME.link`,
+/// by default in `~/.config`.
 enum SavedLink {
-    /// The file of the channel that `text` names, if there is one. A name with a dot or a colon is always a host's.
+    /// Returns the file of the channel named `text`, if it exists. A name with a dot or a colon is always a host.
     static func path(namedBy text: String) -> String? {
         let name = text.lowercased()
         guard name.wholeMatch(of: /[-_a-z0-9]{1,32}/) != nil, let folder else { return nil }
@@ -14,14 +14,14 @@ enum SavedLink {
         return unsafe access(path, F_OK) == 0 ? path : nil
     }
 
-    /// Saved channels whose names are nearly `text`.
+    /// Returns saved channels with names similar to `text`.
     static func near(_ text: String) -> [String] {
         guard let folder, text.wholeMatch(of: /[-_A-Za-z0-9]{1,32}/) != nil else { return [] }
         let names = PortHolder.names(in: folder).filter { $0.hasSuffix(".link") }.map { String($0.dropLast(5)) }
         return Spelling.nearest(to: text, among: names.sorted())
     }
 
-    /// Throws `.usage` for a name that `path` would not find, `.unavailable` where there is a file already or no place for one.
+    /// Throws `.usage` for a name that `path` would not find, `.unavailable` if the file exists or has no directory.
     static func check(_ name: String) throws(RadioError) {
         guard !name.contains(".") else {
             throw RadioError(
@@ -34,7 +34,7 @@ enum SavedLink {
         if let path = path(namedBy: name) { throw alreadyThere(path) }
     }
 
-    /// Writes the link to a new file that nobody else may read, and returns its path. Nothing that is there is written over.
+    /// Writes the link to a new file that only this user may read, and returns its path. Never overwrites a file.
     static func write(_ link: ChannelLink) throws(RadioError) -> String {
         try check(link.name)
         let folder = folder ?? ""
@@ -47,7 +47,7 @@ enum SavedLink {
         }
         defer { close(file) }
         let text = link.text() + "\n"
-        // A file of less than a page is written whole or not at all.
+        // A file of less than a page is written completely or not at all.
         guard unsafe Glibc.write(file, text, text.utf8.count) == text.utf8.count, fsync(file) == 0 else {
             let code = errno
             _ = unsafe unlink(path)
@@ -66,8 +66,7 @@ enum SavedLink {
         return value.isEmpty ? nil : value
     }
 
-    /// Makes a folder and those that it lies in, each for this user alone. A failure shows when a file is written
-    /// there.
+    /// Creates a directory and its parents, for this user only. Errors show when a file is written there.
     private static func makeFolder(_ path: String) {
         var made = ""
         for part in path.split(separator: "/") {

@@ -1,13 +1,14 @@
 import Glibc
 import TenfourRadio
 
-/// A file that holds one secret in its first line, and that nobody else may read.
+/// A file that holds one secret in its first line and that only its owner may read.
 enum SecretFile {
     private static let maximumByteCount = 4_096
     /// O_TMPFILE, which Swift does not import.
     private static let unnamedFile: Int32 = 0o2000_0000 | O_DIRECTORY
 
-    /// Throws `.unavailable` with the remedy where others may read it, it is another's, or it is not there.
+    /// Reads the secret. Throws `.unavailable` with the remedy if others may read the file, it belongs to another user,
+    /// or it is missing.
     static func read(_ path: String, for what: String) throws(RadioError) -> String {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw unreadable(path, what) }
@@ -42,8 +43,9 @@ enum SecretFile {
         return text
     }
 
-    /// Puts `text` into a new file that only its owner may read, which then takes the place of one at `path`: nobody can open
-    /// it earlier, and a file that is another's receives nothing. Throws `.unavailable` with the remedy for what is no file.
+    /// Writes `text` to a new file that only its owner may read and renames it to `path`. So nobody can open it
+    /// earlier, and a file of another user receives nothing. Throws `.unavailable` with the remedy if `path` is no
+    /// regular file.
     static func write(_ text: String, to path: String) throws(RadioError) {
         var status = stat()
         if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -53,13 +55,13 @@ enum SecretFile {
         }
         let bytes = Array(text.utf8)
         var code = replace(path, with: bytes, isNamedLate: true)
-        // Not every file system has files without a name, and not every system shows `/proc`.
+        // Some file systems lack unnamed files, and some systems `/proc`.
         if code != 0 { code = replace(path, with: bytes, isNamedLate: false) }
         if code != 0 { throw unwritable(path, code) }
     }
 
-    /// Returns an `errno`, or 0. A file that is named late has no name until it is complete, so nothing stays of it when we are
-    /// killed before. The C functions are `open` with O_TMPFILE, `linkat` and `rename`.
+    /// Returns an `errno`, or 0. With `isNamedLate` the file has no name until it is complete, so nothing is left if
+    /// the process is killed. The C functions are `open` with O_TMPFILE, `linkat` and `rename`.
     private static func replace(_ path: String, with bytes: [UInt8], isNamedLate: Bool) -> Int32 {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let name = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
@@ -98,12 +100,12 @@ enum SecretFile {
             .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(code))); choose another place")
     }
 
-    /// The path of a file that holds a channel's link, where such a one was written in the place of an address: as it is, or
-    /// behind a @ as other programs have it.
+    /// Returns the path of a file with a channel's link that was typed in place of an address, with or without a
+    /// leading @.
     static func link(namedBy text: String) -> String? {
         let path = text.hasPrefix("@") ? String(text.dropFirst()) : text
         let scheme = Array("tenfour://".utf8)
-        // A pipe would keep us waiting.
+        // O_NONBLOCK, since a pipe would block.
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }

@@ -2,22 +2,22 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Secrets among arguments and in the environment: taken out before anything else happens, so that neither `ps` nor an error
-/// shows them.
+/// Removes secrets from the arguments and the environment at the start, so that neither `ps` nor an error message shows
+/// them.
 enum Secrets {
     /// A channel's link.
     static let link = "TENFOUR_LINK"
-    /// A key of SRTP.
+    /// An SRTP key.
     static let key = "TENFOUR_SRTP_KEY"
 
-    /// What was typed, by what stands in its place.
+    /// The typed text of each placeholder.
     private static let typed = Mutex<[String: String]>([:])
     private static let variables = Mutex<[String: String]>([:])
 
-    /// The arguments behind the program's name, with `…` where a secret was. The process's own memory of them, which every user
-    /// of the machine may read, is written over.
-    static func takeFromArguments() -> [String] {
-        // Copies what is about to be written over.
+    /// Returns the arguments after the program's name with `…` in place of secrets, and overwrites the process's own
+    /// copy, which every user of the machine can read.
+    static func extractFromArguments() -> [String] {
+        // Copied before the original is overwritten.
         let arguments = CommandLine.arguments
         var shown: [String] = []
         for index in arguments.indices.dropFirst() {
@@ -32,12 +32,12 @@ enum Secrets {
         return shown
     }
 
-    /// `argument` with `…` in place of its secret; what is hidden can be had back with `revealed`.
+    /// Returns `argument` with `…` in place of its secret; `revealed` reverses that.
     private static func hide(_ secret: ArgumentSecret, of argument: String) -> String {
         let front = String(decoding: argument.utf8.prefix(secret.range.lowerBound), as: UTF8.self)
         let rest = String(decoding: argument.utf8.dropFirst(secret.range.upperBound), as: UTF8.self)
         return typed.withLock { typed in
-            // Two addresses may differ in nothing but their passwords.
+            // Two addresses may differ only in their passwords.
             var dots = "…"
             while true {
                 let text = front + dots + rest
@@ -52,23 +52,23 @@ enum Secrets {
         }
     }
 
-    /// `text` as it may be shown to people: an address without its user and password, and the value of `option` without a secret.
+    /// Returns `text` for display: an address without user and password, and the value of `option` without a secret.
     static func shown(_ text: String, of option: String = "") -> String {
         guard let secret = ArgumentSecret(in: text, after: "--" + option) else { return text }
         return String(decoding: text.utf8.prefix(secret.range.lowerBound), as: UTF8.self) + "…"
             + String(decoding: text.utf8.dropFirst(secret.range.upperBound), as: UTF8.self)
     }
 
-    /// What is in memory does not get into a file when the program ends badly, and other programs of the same user cannot read
-    /// it (`ptrace`, `/proc/PID/mem`, `/proc/PID/environ`). The C functions are `setrlimit` and `prctl`.
+    /// Disables core dumps, and access by other processes of the same user (`ptrace`, `/proc/PID/mem`,
+    /// `/proc/PID/environ`). The C functions are `setrlimit` and `prctl`.
     static func keepInThisProcess() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         _ = clinux_set_dumpable(0)
     }
 
-    /// Takes the variables above out of the environment.
-    static func takeFromEnvironment() {
+    /// Removes these variables from the environment.
+    static func extractFromEnvironment() {
         for name in [link, key] {
             guard let value = unsafe getenv(name) else { continue }
             let text = unsafe String(cString: value)
@@ -78,10 +78,10 @@ enum Secrets {
         }
     }
 
-    /// What was typed, where `text` may stand for it.
+    /// Returns the typed text if `text` is a placeholder, otherwise `text`.
     static func reveal(_ text: String) -> String { revealed(text) ?? text }
 
-    /// What was typed, where `shown` stands for a secret; nil where it is what was typed.
+    /// Returns the typed text if `shown` is a placeholder; otherwise nil.
     static func revealed(_ shown: String) -> String? { typed.withLock { $0[shown] } }
 
     static func variable(_ name: String) -> String? { variables.withLock { $0[name] } }
@@ -99,14 +99,14 @@ enum Secrets {
 struct ArgumentSecret {
     /// In the argument's UTF-8.
     let range: Range<Int>
-    /// Where the value begins in it, behind `--option=`.
+    /// The start of the value, after `--option=`.
     let valueStart: Int
 
     private static let keyOption = "--srtp-key"
     private static let headerOption = "--header"
     private static let proxyOption = "--proxy"
 
-    /// nil where there is none. `previous` is the argument before it.
+    /// Returns nil if there is no secret. `previous` is the argument before it.
     init?(in argument: String, after previous: String) {
         let bytes = Array(argument.utf8)
         let option = [Self.keyOption, Self.headerOption, Self.proxyOption].first {
@@ -126,14 +126,14 @@ struct ArgumentSecret {
         range = secret
     }
 
-    /// What stands behind the name of a header; all of it where there is no name.
+    /// The value of a header; all of it if it has no name.
     private static func header(_ bytes: [UInt8], from start: Int) -> Range<Int> {
         let colon = bytes[start...].firstIndex(of: UInt8(ascii: ":"))
         let value = colon.map { bytes[($0 + 1)...].firstIndex { $0 != UInt8(ascii: " ") } ?? bytes.count }
         return (value ?? start)..<bytes.count
     }
 
-    /// Of an address with both, all from the user on.
+    /// A link, or user and password; with both, everything from the user on.
     private static func linkOrUserInfo(_ argument: String, _ bytes: [UInt8], from start: Int) -> Range<Int>? {
         let (link, user) = (link(argument, bytes), userInfo(bytes, from: start, needsScheme: true))
         guard let link, let user, !user.isEmpty else { return link ?? user }
@@ -150,7 +150,7 @@ struct ArgumentSecret {
         return authority.lastIndex(of: UInt8(ascii: "@")).map { begin..<$0 }
     }
 
-    /// What is behind the # of what looks like a channel's link, however misspelt.
+    /// The part after # of anything that resembles a channel's link, even misspelt.
     private static func link(_ argument: String, _ bytes: [UInt8]) -> Range<Int>? {
         guard let hash = bytes.firstIndex(of: UInt8(ascii: "#")) else { return nil }
         let front = argument.lowercased().prefix { $0 != "#" }

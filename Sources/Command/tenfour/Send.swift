@@ -26,7 +26,7 @@ struct Send: ParsableCommand {
             valueName: "address"))
     var address: String?
 
-    /// The address, where what to send was written before it.
+    /// The address, if the input was typed before it.
     @Argument(help: .hidden) var addressBehindInput: String?
 
     @Option(
@@ -61,7 +61,7 @@ struct Send: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Channels: 1 or 2.", valueName: "count"))
     var channels: Int?
 
-    @OptionGroup var rawSound: RawSoundOptions
+    @OptionGroup var rawAudio: RawAudioOptions
     @OptionGroup var links: LinkOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var srtp: SRTPOptions
@@ -70,7 +70,7 @@ struct Send: ParsableCommand {
     @OptionGroup(title: "Downloading") var download: DownloadOptions
 
     mutating func validate() throws {
-        try takeInputBeforeAddress()
+        try parseInputBeforeAddress()
         try links.checkPresence(of: address, named: "<address>")
         if let channels, !(1...2).contains(channels) {
             throw ValidationError("--channels \(channels) is not supported: write 1 or 2.")
@@ -79,8 +79,8 @@ struct Send: ParsableCommand {
         try checkDepth(maxLatency?.duration, of: "--max-latency")
     }
 
-    /// `send FILE ADDRESS`, as people write it, is `send --input FILE ADDRESS`; so is `send FILE --link-file LINK`.
-    private mutating func takeInputBeforeAddress() throws {
+    /// Interprets `send FILE ADDRESS` as `send --input FILE ADDRESS`, and `send FILE --link-file LINK` likewise.
+    private mutating func parseInputBeforeAddress() throws {
         guard let first = address, input == nil || addressBehindInput != nil else { return }
         if let behind = addressBehindInput {
             guard input == nil else {
@@ -97,9 +97,9 @@ struct Send: ParsableCommand {
         }
     }
 
-    private var raw: RawFormat? { rawSound.raw(channelCount: channels ?? 1) }
+    private var raw: RawFormat? { rawAudio.raw(channelCount: channels ?? 1) }
 
-    /// Where to, and how that is said.
+    /// The destination, and its title.
     private func destination() throws -> (RadioConfiguration, title: String) {
         let rtpSession = common.rtpSession(payloadType: coding.payloadType)
         if let address, address.hasSuffix(".sdp") {
@@ -139,7 +139,7 @@ struct Send: ParsableCommand {
         coding.apply(to: &configuration.coding)
         if let channels { configuration.coding.channelCount = channels }
         configuration.input = input.map { AudioLocation($0).input(raw: raw) } ?? .card(device.name)
-        let streamer = try feed(channelCount: configuration.coding.channelCount)
+        let streamer = try openStreamer(channelCount: configuration.coding.channelCount)
         defer { streamer?.close() }
         if let source = streamer?.source { configuration.input = .sound(AudioInput(source)) }
         let description = SessionDescription(of: configuration, name: common.name ?? "tenfour")
@@ -156,12 +156,12 @@ struct Send: ParsableCommand {
         if case .failed(let error) = streamer?.state { throw RadioError(.unavailable, error.description) }
     }
 
-    /// What plays an address, a pipe or a file that is to be sent. A sound file that nobody steers, and a WAV from a pipe, is sent
-    /// as it is read, to the sample.
-    private func feed(channelCount: Int) throws(RadioError) -> Streamer? {
-        guard let input, raw == nil || isAddress(input), isAddress(input) || isPipe(input) || isSteeredFile(input)
+    /// Opens a player for an address, a pipe or a file that keys control. Other audio files, and WAV from a pipe, are
+    /// sent sample by sample without one.
+    private func openStreamer(channelCount: Int) throws(RadioError) -> Streamer? {
+        guard let input, raw == nil || isAddress(input), isAddress(input) || isPipe(input) || isControlledFile(input)
         else { return nil }
-        return try SentSound.open(isAddress(input) ? input : AudioLocation(input).path, channelCount: channelCount) {
+        return try SentAudio.open(isAddress(input) ? input : AudioLocation(input).path, channelCount: channelCount) {
             $0.startAfter = download.startAfter.duration
             download.apply(to: &$0.download, waitsForLive: true)
         }
@@ -177,14 +177,14 @@ struct Send: ParsableCommand {
         return true
     }
 
-    private func isSteeredFile(_ input: String) -> Bool {
+    private func isControlledFile(_ input: String) -> Bool {
         let path = AudioLocation(input).path
         guard isRegularFile(path) else { return false }
         return (isatty(STDIN_FILENO) == 1 || !isSoundFile(path)) && isPlayed(path)
     }
 }
 
-/// Whether `input` is a pipe or a device, which is read once and in order, and does not begin as a WAV file.
+/// Returns whether `input` is a pipe or device, which is read once and in order, and does not begin as WAV.
 func isPipe(_ input: String) -> Bool {
     guard case .file(let path) = AudioLocation(input) else { return false }
     if path == "-" { return !StandardInput.isWAV }

@@ -4,44 +4,44 @@ import TenfourPackets
 import TenfourRadio
 import TenfourSession
 
-/// What was sent, second by second, and how it came through by the reports of whoever heard it.
+/// Measures what was sent per second, and its delivery by the receivers' reports.
 ///
-/// All loss here is what reports count as lost, and what was sent while a channel's relay was gone: a packet that came when it
-/// was asked for again is not. Where several report, it is the last of them who is believed.
+/// Loss is what reports count as lost, without packets that arrived by retransmission, plus packets sent while a
+/// channel's relay was gone. With several receivers, the last report counts.
 struct SentMeter {
     private var seconds: [Second] = []
     private var current = Second()
     private var whole = Second()
-    /// As it was when a receiver last reported.
+    /// The counts at each receiver's last report.
     private var reported: [SSRC: (lostCount: Int, packetCount: Int)] = [:]
-    /// When a receiver last reported, since the start.
+    /// The time of the last report, since the start.
     private(set) var lastReport: Duration?
-    /// How many packets had been sent when a receiver last reported.
+    /// Packets sent by the time of the last report.
     private var packetCountAtReport = 0
-    /// The same when the relay went; nil while there is one, or none was there before.
+    /// Packets sent when the relay left; nil while it is there.
     private var packetCountAtOutage: Int?
-    /// The same when it had come back: it counts from there, and not what was lost before.
+    /// Packets sent when the relay was back: its counts begin there.
     private var packetCountAtReturn = 0
     private var lostBeforeReturn = 0
     private let keepsSeconds: Bool
-    /// What a packet holds.
+    /// The duration of a packet.
     private let frame: Duration
 
-    /// Nobody is heard by more than a few; a flood of numbers is not kept.
+    /// Bounds the memory that a flood of SSRCs takes.
     private static let maximumReceiverCount = 256
 
-    /// A second of it, or all.
+    /// The figures of one second, or of all.
     struct Second {
         var duration = Duration.seconds(1)
         var packetCount = 0
         var byteCount = 0
-        /// What the codec was allowed for each packet, added up.
+        /// The sum of the codec's bit rate over all packets.
         var bitRateSum = 0
-        /// What was reported last.
+        /// The last report.
         var view: ReceiverView?
-        /// What the last receiver's reports count, and of how many packets; nil where none came.
+        /// The loss by the last receiver's reports; nil without reports.
         var loss: Loss?
-        /// Packets that were sent while the relay was gone, besides.
+        /// Packets sent while the relay was gone.
         var outageCount = 0
     }
 
@@ -51,13 +51,13 @@ struct SentMeter {
         var packetCount = 0
     }
 
-    /// Every packet holds `frame`.
+    /// `frame` is the duration of a packet.
     init(keepsSeconds: Bool, frame: Duration) {
         self.keepsSeconds = keepsSeconds
         self.frame = frame
     }
 
-    mutating func look(at snapshot: RadioSnapshot) {
+    mutating func update(with snapshot: RadioSnapshot) {
         for _ in 0..<max(Int(snapshot.elapsed.components.seconds) - seconds.count, 0) where keepsSeconds {
             seconds.append(current)
             current = Second()
@@ -70,8 +70,8 @@ struct SentMeter {
         whole.duration = snapshot.elapsed
     }
 
-    /// A receiver has reported, after what was looked at last.
-    mutating func take(_ view: ReceiverView, of receiver: SSRC) {
+    /// Records a receiver's report.
+    mutating func record(_ view: ReceiverView, of receiver: SSRC) {
         let before = reported[receiver] ?? (0, packetCountAtReturn)
         guard before.packetCount > 0 || reported.count < Self.maximumReceiverCount else { return }
         reported[receiver] = (view.lostCount, whole.packetCount)
@@ -87,8 +87,9 @@ struct SentMeter {
         packetCountAtReport = whole.packetCount
     }
 
-    /// A relay that falls silent has heard what it reported last; one that takes its leave, all until then.
-    mutating func take(_ event: ChannelEvent) {
+    /// Records that the relay left or is back. A relay that falls silent has received what it reported last; one that
+    /// says goodbye, everything until then.
+    mutating func record(_ event: ChannelEvent) {
         guard whole.loss != nil else { return }
         switch event {
         case .lost: packetCountAtOutage = packetCountAtOutage ?? packetCountAtReport
@@ -108,20 +109,23 @@ struct SentMeter {
         reported = [:]
     }
 
-    /// With an outage that goes on, as if it ended here.
-    private var settled: Self {
-        var settled = self
-        settled.endOutage()
-        return settled
+    /// A copy in which a present outage ends now.
+    private var withOutageEnded: Self {
+        var withOutageEnded = self
+        withOutageEnded.endOutage()
+        return withOutageEnded
     }
 
-    /// Of all that was sent, packets that nobody heard in the end; nil where no reports came.
-    var lostCount: Int? { settled.whole.lostCount }
+    /// Packets lost in the end; nil without reports.
+    var lostCount: Int? { withOutageEnded.whole.lostCount }
 
-    /// The second that is not over yet counts as one.
+    /// The JSON members, in total and per second, including the present incomplete second.
     var members: (whole: [(String, JSON)], seconds: [[(String, JSON)]]) {
-        let settled = settled
-        return (settled.whole.members(frame: frame), (seconds + [settled.current]).map { $0.members(frame: frame) })
+        let withOutageEnded = withOutageEnded
+        return (
+            withOutageEnded.whole.members(frame: frame),
+            (seconds + [withOutageEnded.current]).map { $0.members(frame: frame) }
+        )
     }
 }
 
@@ -132,23 +136,23 @@ extension SentMeter.Second {
         bitRateSum += packetCount * bitRate
     }
 
-    /// What was missed before may have come since: that is no loss, and no gain. Nil where no report came.
+    /// Late arrivals may make the difference negative; that is no loss. Nil without reports.
     fileprivate var lostCount: Int? {
         guard loss != nil || outageCount > 0 else { return nil }
         return max(loss?.lostCount ?? 0, 0) + outageCount
     }
 
-    /// Of the packets that reports tell of, and those of an outage, 0…1.
+    /// The lost share of the packets covered by reports or outages, 0…1.
     private var lossShare: Double? {
         let packetCount = (loss?.packetCount ?? 0) + outageCount
         guard let lostCount, packetCount > 0 else { return nil }
         return min(Double(lostCount) / Double(packetCount), 1)
     }
 
-    /// What the codec was allowed, in bit/s.
+    /// The codec's mean bit rate, in bit/s.
     private var bitRate: Int? { packetCount > 0 ? bitRateSum / packetCount : nil }
 
-    /// As whoever hears it may judge it, as far as reports tell: how deep they buffer, these do not.
+    /// The call quality at the receiver, as far as reports tell; they do not include its playout delay.
     private func model(frame: Duration) -> EModel? {
         guard let view, let lossShare else { return nil }
         return EModel(

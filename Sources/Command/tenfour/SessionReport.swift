@@ -7,26 +7,26 @@ import TenfourRadio
 import TenfourSession
 import TenfourUV
 
-/// What there is to say of a session at its end.
+/// The report at the end of a session.
 struct SessionReport {
     let snapshot: RadioSnapshot
-    let names: Names
+    let names: TalkerNames
     let talkers: [SSRC: QualitySummary]
-    /// Since the start.
+    /// The time of the last report, since the start.
     private let lastReport: Duration?
-    /// Of what was sent, packets that nobody heard in the end; nil where no reports came.
+    /// Packets of ours lost in the end; nil without reports.
     let lostCount: Int?
 
     /// How long the program was stopped, by Ctrl-Z or a signal.
     let stopped: Duration
 
-    init(_ snapshot: RadioSnapshot, _ names: Names, _ watch: QualityMonitor, stopped: Duration = .zero) {
+    init(_ snapshot: RadioSnapshot, _ names: TalkerNames, _ monitor: QualityMonitor, stopped: Duration = .zero) {
         self.stopped = stopped
         self.snapshot = snapshot
         self.names = names
-        lastReport = watch.sent.lastReport
-        lostCount = watch.sent.lostCount
-        talkers = Dictionary(watch.heard.talkers.map { ($0.ssrc, $0.whole) }) { first, _ in first }
+        lastReport = monitor.sent.lastReport
+        lostCount = monitor.sent.lostCount
+        talkers = Dictionary(monitor.heard.talkers.map { ($0.ssrc, $0.whole) }) { first, _ in first }
     }
 
     var text: String {
@@ -56,7 +56,8 @@ struct SessionReport {
                     + "\(count(capture.overrunCount, "packet")) not taken")
         }
         if stopped > .zero {
-            lines.append("stopped     \(StopWatch.text(stopped)) by Ctrl-Z or a signal: nothing was sent or heard")
+            lines.append(
+                "stopped     \(ProcessStopMonitor.text(stopped)) by Ctrl-Z or a signal: nothing was sent or heard")
         }
         lines += leftOut
         if snapshot.discards.total > 0 { lines.append("passed over \(discards)") }
@@ -81,7 +82,7 @@ struct SessionReport {
         return "\(decoder.library), \(models)\(setbacks)"
     }
 
-    /// What the other end says about what was sent.
+    /// The other end's reports in words.
     private var reported: String {
         guard let lostCount else { return "no reports came, so it is not known whether anybody heard it" }
         let lost = "by the other end's reports, \(lostCount) were lost in the end"
@@ -90,10 +91,10 @@ struct SessionReport {
         return lost + ", and has not reported in the last \(silence) s"
     }
 
-    /// Reports come each five seconds, or so.
+    /// Reports come about every five seconds.
     private static let longestSilence = Duration.seconds(15)
 
-    /// What came, and was not heard or not kept.
+    /// What was received but not played or not recorded.
     private var leftOut: [String] {
         let misplaced = snapshot.voices.reduce(0) { $0 + $1.playout.discarded }
         let crowdedOut = snapshot.playback?.crowdedOutCount ?? 0
@@ -114,7 +115,7 @@ struct SessionReport {
 
     private func text(of voice: RadioSnapshot.VoiceSnapshot) -> [String] {
         let whole = talkers[voice.ssrc] ?? QualitySummary()
-        // Without those that were sent again: with the lost ones they are all packets of the stream.
+        // Without retransmitted ones: with the lost ones these are all packets of the stream.
         let received = whole.expected - max(whole.lost, 0)
         let retransmitted = voice.recovery.retransmittedCount
         return ["received    \(count(received, "packet")) from \(names[voice.ssrc])"]
@@ -133,7 +134,7 @@ struct SessionReport {
 }
 
 extension DiscardReason {
-    /// Behind `3 datagrams`.
+    /// Follows `3 datagrams`.
     fileprivate var words: String {
         switch self {
         case .empty: "with nothing in them"

@@ -7,69 +7,69 @@ import TenfourRadio
 import TenfourSession
 import TenfourUV
 
-/// Runs a session in the terminal: signals and keys go in, events, a status line and a report come out.
+/// Runs a session in the terminal: handles signals and keys, prints events, a status line and a report.
 struct SessionRunner {
     var quiet: Bool
     var verbose: Bool
-    /// Whether keys open the microphone and silence the speaker.
+    /// Whether keys control the microphone and the speaker.
     var keys: Bool
-    /// Whether how loud it is scrolls by above the status line.
+    /// Whether level meters are shown above the status line.
     var levels = false
-    /// Where to write how it sounded.
+    /// The file for the call quality report.
     var report: String?
-    /// What plays that which is sent, and obeys the keys then.
+    /// The player of the audio that is sent; it then handles the keys.
     var streamer: Streamer?
 
     /// In milliseconds.
     private var interval: Int32 { levels ? 100 : 200 }
-    /// So many datagrams that are none of ours may come to any port.
-    private static let chance = 10
+    /// Stray datagrams that may reach any port without a notice.
+    private static let toleratedCount = 10
     private static let help = "space opens and closes the microphone, m mutes the speaker, q quits"
     private static let hearingHelp = "m mutes the speaker, q quits"
     private static let sendingHelp = "q quits"
     private static let peopleHelp = "w lists who is here"
 
-    /// `what` says what the session does.
+    /// `what` describes the session.
     func run(_ configuration: RadioConfiguration, doing what: (RadioSession) -> String) throws {
         let file = try report.map { path throws(RadioError) in try QualityFile(path: path) }
         let session = try RadioSession(configuration)
         Signals.catchEnd()
         try session.start()
         let keyboard = Self.readsStandardInput(configuration) ? nil : Keyboard()
-        say("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
+        log("\(what(session)); \(keyboard == nil ? "Ctrl-C ends it" : "q quits, ? helps")")
         if let own = ownAddress(configuration, session) {
-            say(
+            log(
                 "you are talking to yourself: \(own) is this station; write the other station's port, such as :\(own.port + 2)"
             )
         }
-        if verbose { for line in session.openings { say(line) } }
-        if keys { say(microphone(session, hasKeyboard: keyboard != nil)) }
-        var watch = QualityMonitor(keepsSeconds: file != nil, frame: configuration.coding.frame)
-        var stops = StopWatch()
-        var standing = ChannelStanding(configuration)
-        let names = conduct(session, configuration, keyboard, &watch, &standing, &stops)
+        if verbose { for line in session.openings { log(line) } }
+        if keys { log(microphone(session, hasKeyboard: keyboard != nil)) }
+        var monitor = QualityMonitor(keepsSeconds: file != nil, frame: configuration.coding.frame)
+        var stops = ProcessStopMonitor()
+        var channelStatus = ChannelStatus(configuration)
+        let names = runLoop(session, configuration, keyboard, &monitor, &channelStatus, &stops)
         let hasQuit = !session.isOver && !Signals.hasEnd
         session.stop()
         let end = Result { try session.wait() }
         if let snapshot = session.snapshot {
-            watch.look(at: snapshot)
+            monitor.update(with: snapshot)
             let hasWorked = !snapshot.voices.isEmpty || snapshot.sendStream.packetCount > 0
             if !quiet, hasWorked || (try? end.get()) != nil {
-                let report = SessionReport(snapshot, names, watch, stopped: stops.total)
-                Terminal.say(verbose ? report.text : "tenfour: \(report.line)")
+                let report = SessionReport(snapshot, names, monitor, stopped: stops.total)
+                Terminal.log(verbose ? report.text : "tenfour: \(report.line)")
             }
-            try file?.write(watch, names, snapshot)
+            try file?.write(monitor, names, snapshot)
         }
         try end.get()
-        if hasQuit, let absence = standing.absence { throw absence }
+        if hasQuit, let absence = channelStatus.absence { throw absence }
     }
 
-    /// Returns who was heard.
-    private func conduct(
+    /// Returns the talkers' names.
+    private func runLoop(
         _ session: RadioSession, _ configuration: RadioConfiguration, _ keyboard: borrowing Keyboard?,
-        _ watch: inout QualityMonitor, _ standing: inout ChannelStanding, _ stops: inout StopWatch
-    ) -> Names {
-        var names = Names()
+        _ monitor: inout QualityMonitor, _ channelStatus: inout ChannelStatus, _ stops: inout ProcessStopMonitor
+    ) -> TalkerNames {
+        var names = TalkerNames()
         var strangers = StrangerNotices(remotes: configuration.rtpSession.remotes)
         var notices = CardNotices(configuration)
         let playsOnCard = if case .card = configuration.output { true } else { false }
@@ -77,39 +77,39 @@ struct SessionRunner {
             levels: levels, timePitch: configuration.playout.timePitch != nil,
             hasPartner: configuration.rtpSession.remotes.count == 1 && configuration.input != nil,
             playsOnCard: playsOnCard)
-        var who = WhoIsHere(isChannel: standing.isChannel)
-        var hasToldOfOtherKeys = false
-        var hasToldOfInputsEnd = false
+        var who = WhoIsHere(isChannel: channelStatus.isChannel)
+        var hasReportedOtherKeys = false
+        var hasReportedInputEnd = false
         while !session.isOver && !Signals.hasEnd {
             let key = keyboard?.key(within: interval) { line.clear() }
             if keyboard == nil { usleep(UInt32(interval) * 1_000) }
-            if let key, press(key, session, configuration, standing, &who, &line) { break }
-            tellEvents(of: session, &names, &strangers, &watch, &standing, &who, &line)
-            if let stop = stops.look() {
+            if let key, handle(key, session, configuration, channelStatus, &who, &line) { break }
+            showEvents(of: session, &names, &strangers, &monitor, &channelStatus, &who, &line)
+            if let stop = stops.poll() {
                 line.clear()
-                say("the program was stopped for \(StopWatch.text(stop)): nothing was sent or heard meanwhile")
+                log("the program was stopped for \(ProcessStopMonitor.text(stop)): nothing was sent or heard meanwhile")
             }
-            if keys, !hasToldOfInputsEnd, session.hasInputEnded {
-                hasToldOfInputsEnd = true
+            if keys, !hasReportedInputEnd, session.hasInputEnded {
+                hasReportedInputEnd = true
                 line.clear()
-                say("\(inputName(configuration)) has ended: nothing more is sent, and you go on listening")
+                log("\(inputName(configuration)) has ended: nothing more is sent, and you go on listening")
             }
             guard !quiet || report != nil, let snapshot = session.snapshot else { continue }
-            watch.look(at: snapshot)
-            for notice in notices.take(snapshot) {
+            monitor.update(with: snapshot)
+            for notice in notices.newNotices(in: snapshot) {
                 line.clear()
-                say(notice)
+                log(notice)
             }
-            if !hasToldOfOtherKeys, snapshot.voices.isEmpty, snapshot.unopenedCount > Self.chance {
-                hasToldOfOtherKeys = true
+            if !hasReportedOtherKeys, snapshot.voices.isEmpty, snapshot.unopenedCount > Self.toleratedCount {
+                hasReportedOtherKeys = true
                 line.clear()
-                say("what arrives cannot be decrypted: the sender has another key, or none")
+                log("what arrives cannot be decrypted: the sender has another key, or none")
             }
             if !quiet, Terminal.showsStatus {
-                line.draw(snapshot, session, names, watch, standing, stops, playing: streamer)
+                line.draw(snapshot, session, names, monitor, channelStatus, stops, playing: streamer)
             }
         }
-        tellEvents(of: session, &names, &strangers, &watch, &standing, &who, &line, isLast: true)
+        showEvents(of: session, &names, &strangers, &monitor, &channelStatus, &who, &line, isLast: true)
         line.clear()
         return names
     }
@@ -121,13 +121,13 @@ struct SessionRunner {
         }
     }
 
-    /// Whether standard input is the sound that is sent.
+    /// Whether standard input is the audio to be sent.
     private static func readsStandardInput(_ configuration: RadioConfiguration) -> Bool {
         if case .file("-", _) = configuration.input { true } else { false }
     }
 
-    /// The remote that is this station's own address; nil where there is none, and in a channel, where all have the
-    /// relay's.
+    /// Returns the remote that is this station's own address; nil without one, and in a channel, whose members share
+    /// the relay's.
     private func ownAddress(_ configuration: RadioConfiguration, _ session: RadioSession) -> Endpoint? {
         if case .channel = configuration.protection { return nil }
         let local = session.localEndpoint
@@ -146,88 +146,90 @@ struct SessionRunner {
         }
     }
 
-    /// Returns whether it was the key to quit.
-    private func press(
+    /// Handles a key. Returns true for the key that quits.
+    private func handle(
         _ key: Keyboard.Key, _ session: RadioSession, _ configuration: RadioConfiguration,
-        _ standing: ChannelStanding, _ who: inout WhoIsHere, _ line: inout StatusLine
+        _ channelStatus: ChannelStatus, _ who: inout WhoIsHere, _ line: inout StatusLine
     ) -> Bool {
-        let isBent = configuration.playout.timePitch != nil
+        let hasTimePitch = configuration.playout.timePitch != nil
         let hears = configuration.output != nil
-        if let streamer, let verb = PlayKeys.verb(for: key) {
-            switch verb {
+        if let streamer, let action = PlayKeys.action(for: key) {
+            switch action {
             case .quit: return true
             case .help:
                 line.clear()
-                say(PlayKeys.help)
-                say(Self.peopleHelp)
-            default: verb.apply(to: streamer)
+                log(PlayKeys.help)
+                log(Self.peopleHelp)
+            default: action.apply(to: streamer)
             }
             return false
         }
-        if isBent, case .character(let character) = key, TimePitchKeys.press(character, session) { return false }
+        if hasTimePitch, case .character(let character) = key, TimePitchKeys.handle(character, session) { return false }
         switch key {
         case .character(" ") where keys: session.isMicrophoneOpen.toggle()
         case .character("m") where hears: session.isSpeakerMuted.toggle()
         case .character("w"):
             line.clear()
-            for line in who.lines(session, isReached: standing.isReached) { say(line) }
+            for line in who.lines(session, isReached: channelStatus.isReached) { log(line) }
         case .character("q"), .character("\u{4}"): return true
         case .character("?"):
             line.clear()
-            say(isBent ? TimePitchKeys.help : keys ? Self.help : hears ? Self.hearingHelp : Self.sendingHelp)
-            say(Self.peopleHelp)
+            log(hasTimePitch ? TimePitchKeys.help : keys ? Self.help : hears ? Self.hearingHelp : Self.sendingHelp)
+            log(Self.peopleHelp)
         default: break
         }
         return false
     }
 
-    private func tellEvents(
-        of session: RadioSession, _ names: inout Names, _ strangers: inout StrangerNotices,
-        _ watch: inout QualityMonitor,
-        _ standing: inout ChannelStanding, _ who: inout WhoIsHere, _ line: inout StatusLine, isLast: Bool = false
+    private func showEvents(
+        of session: RadioSession, _ names: inout TalkerNames, _ strangers: inout StrangerNotices,
+        _ monitor: inout QualityMonitor,
+        _ channelStatus: inout ChannelStatus, _ who: inout WhoIsHere, _ line: inout StatusLine, isLast: Bool = false
     ) {
         for change in session.takeCardChanges() {
             line.clear()
-            say(change)
+            log(change)
         }
         for event in session.takeChannelEvents() {
-            let news = standing.memberNews(of: event, verbose: verbose)
-            standing.take(event)
-            watch.take(event)
-            names.take(event)
-            let all = (news ?? standing.news(of: event, verbose: verbose)).map { [$0] } ?? who.lines(of: event)
+            let notice = channelStatus.memberNotice(for: event, verbose: verbose)
+            channelStatus.apply(event)
+            monitor.record(event)
+            names.apply(event)
+            let all =
+                (notice ?? channelStatus.notice(for: event, verbose: verbose)).map { [$0] } ?? who.lines(of: event)
             if !all.isEmpty { line.clear() }
-            for news in all { say(news) }
+            for notice in all { log(notice) }
         }
-        tell(session.takeEvents(), &names, &strangers, &watch, standing, &line)
+        show(session.takeEvents(), &names, &strangers, &monitor, channelStatus, &line)
         if let summary = strangers.summary(at: .now, isOver: isLast) {
             line.clear()
-            say(summary)
+            log(summary)
         }
     }
 
-    private func tell(
-        _ events: [Event], _ names: inout Names, _ strangers: inout StrangerNotices, _ watch: inout QualityMonitor,
-        _ standing: ChannelStanding, _ line: inout StatusLine
+    private func show(
+        _ events: [Event], _ names: inout TalkerNames, _ strangers: inout StrangerNotices,
+        _ monitor: inout QualityMonitor,
+        _ channelStatus: ChannelStatus, _ line: inout StatusLine
     ) {
         for event in events {
-            watch.take(event)
-            let news = news(of: event, names, standing)
-            let isShown = news != nil && strangers.mayShow(event, names, at: .now)
-            names.take(event)
-            guard let news, isShown else { continue }
+            monitor.record(event)
+            let notice = notice(for: event, names, channelStatus)
+            let isShown = notice != nil && strangers.mayShow(event, names, at: .now)
+            names.apply(event)
+            guard let notice, isShown else { continue }
             line.clear()
-            say(news)
+            log(notice)
         }
     }
 
-    /// In the names that were known before it.
-    private func news(of event: Event, _ names: Names, _ standing: ChannelStanding) -> String? {
+    /// Returns the notice, with the names known before the event.
+    private func notice(for event: Event, _ names: TalkerNames, _ channelStatus: ChannelStatus) -> String? {
         switch event {
-        // The relay tells who is there, and the line who is heard.
-        case .sourceAppeared(let ssrc, _) where standing.tells(of: ssrc):
+        // The relay announces who is present, and this line who is heard.
+        case .sourceAppeared(let ssrc, _) where channelStatus.lists(ssrc):
             verbose || !names.hasHeard(ssrc) ? "hearing \(names[ssrc])" : nil
-        case .sourceLeft(let ssrc, _) where standing.tells(of: ssrc):
+        case .sourceLeft(let ssrc, _) where channelStatus.lists(ssrc):
             verbose ? "\(names[ssrc]) is no longer heard" : nil
         case .sourceAppeared(let ssrc, let endpoint):
             endpoint.address.isUnspecified
@@ -256,10 +258,10 @@ struct SessionRunner {
         }
     }
 
-    private func say(_ text: String) { if !quiet { Terminal.say("tenfour: \(text)") } }
+    private func log(_ text: String) { if !quiet { Terminal.log("tenfour: \(text)") } }
 }
 
-/// SIGINT, SIGTERM and SIGHUP ask for an end. SIGPIPE is an error of `write` like any other.
+/// SIGINT, SIGTERM and SIGHUP request the end. SIGPIPE becomes an error of `write`.
 enum Signals {
     private static let end = Atomic<Bool>(false)
 
@@ -270,11 +272,11 @@ enum Signals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    fileprivate static func ask() { end.store(true, ordering: .relaxed) }
+    fileprivate static func requestEnd() { end.store(true, ordering: .relaxed) }
 }
 
-/// The second of its kind ends us at once: the first may wait for a disk or a card.
+/// A second signal of the same kind ends the process at once: the first may wait for a disk or a card.
 @c private func signalled(_ number: Int32) {
-    Signals.ask()
+    Signals.requestEnd()
     signal(number, SIG_DFL)
 }

@@ -1,28 +1,28 @@
-/// The pieces of a status line, from which so many are left out as do not fit.
+/// The fields of a status line, some of which are left out if the line is too narrow.
 struct StatusFields {
     private var fields: [Field] = []
 
     private struct Field {
         var text: String
-        /// What stands before it when it is not the first.
+        /// The separator before it, unless it is the first.
         var separator: String
-        /// The highest goes first when room is short.
+        /// Fields of the highest rank are left out first.
         var rank: Int
-        /// Whether it says nothing without the one before it.
+        /// Whether it is meaningless without the field before it.
         var isJoined: Bool { !separator.hasPrefix("  ") }
     }
 
-    /// The rank of what goes last, because something is to be done about it.
+    /// The rank of warnings, which are left out last.
     static let alert = -1
 
     mutating func add(_ text: String, rank: Int = 0, after separator: String = "  ") {
         fields.append(Field(text: text, separator: separator, rank: rank))
     }
 
-    /// Begins another part.
+    /// Adds a field that begins a new part.
     mutating func addPart(_ text: String, rank: Int = 0) { add(text, rank: rank, after: "  |  ") }
 
-    /// At most `width` characters. What does not fit is left out whole, unless it is alone.
+    /// Returns at most `width` characters. Fields that do not fit are left out completely, except a single one.
     func text(width: Int) -> String {
         var fields = fields
         while text(of: fields).count > width, let last = fields.map(\.rank).max(),
@@ -36,7 +36,7 @@ struct StatusFields {
         return text.count <= width ? text : text.prefix(width - 1) + "…"
     }
 
-    /// A field and those that are joined to it.
+    /// Returns a field and those joined to it.
     private static func group(around index: Int, of fields: [Field]) -> Range<Int> {
         let begin = fields[...index].lastIndex { !$0.isJoined } ?? 0
         let end = fields[(index + 1)...].firstIndex { !$0.isJoined } ?? fields.count

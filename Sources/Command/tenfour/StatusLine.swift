@@ -9,21 +9,21 @@ import TenfourSession
 import TenfourUV
 import TenfourWaveform
 
-/// One line that tells how it goes, drawn over itself, and above it how loud it is where that is wanted.
+/// The status line of a session, redrawn in place, with optional level meters above it.
 struct StatusLine {
     private var screen = LiveLines()
     private let levels: Bool
     private var ownLevel = LevelView(name: "you")
     private var heardLevel = LevelView(name: "heard")
-    /// How fast and how high what is heard goes, and how far behind.
+    /// Whether rate, pitch and lag are shown.
     private let showsTimePitch: Bool
     private var rate = SentRate()
     private var ownMeter = Meter()
     private var meters: [SSRC: Meter] = [:]
     private var failureCount = 0
-    /// Whether there is one whom we talk with, and nobody else.
+    /// Whether the session has exactly one partner.
     private let hasPartner: Bool
-    /// Whether what is heard goes to a card, and not only to a file.
+    /// Whether received audio goes to a card.
     private let playsOnCard: Bool
 
     init(levels: Bool = false, timePitch: Bool = false, hasPartner: Bool = false, playsOnCard: Bool = true) {
@@ -34,16 +34,16 @@ struct StatusLine {
     }
 
     mutating func draw(
-        _ snapshot: RadioSnapshot, _ session: RadioSession, _ names: Names, _ watch: QualityMonitor,
-        _ standing: ChannelStanding, _ stops: StopWatch, playing streamer: Streamer? = nil
+        _ snapshot: RadioSnapshot, _ session: RadioSession, _ names: TalkerNames, _ monitor: QualityMonitor,
+        _ channelStatus: ChannelStatus, _ stops: ProcessStopMonitor, playing streamer: Streamer? = nil
     ) {
-        var fields = streamer.map { PlayLine.fields($0.state, $0.progress) } ?? StatusFields()
-        if !standing.isReached { fields.addPart("not in the channel") }
-        if let capture = snapshot.capture { addOwn(capture, snapshot, session, standing, to: &fields) }
+        var fields = streamer.map { PlayStatusLine.fields($0.state, $0.progress) } ?? StatusFields()
+        if !channelStatus.isReached { fields.addPart("not in the channel") }
+        if let capture = snapshot.capture { addOwn(capture, snapshot, session, channelStatus, to: &fields) }
         if let playback = snapshot.playback {
-            let people = People(snapshot, isChannel: standing.isChannel)
-            addOthers(playback, snapshot.voices, people, session, names, watch, standing, to: &fields)
-            if !stops.isRecent(), !playback.isCardLost { addMissing(watch.heard.recent.missingShare, to: &fields) }
+            let people = People(snapshot, isChannel: channelStatus.isChannel)
+            addOthers(playback, snapshot.voices, people, session, names, monitor, channelStatus, to: &fields)
+            if !stops.isRecent(), !playback.isCardLost { addMissing(monitor.heard.recent.missingShare, to: &fields) }
         }
         screen.draw(levelViews(snapshot)) { fields.text(width: $0) }
     }
@@ -52,23 +52,23 @@ struct StatusLine {
 
     private mutating func levelViews(_ snapshot: RadioSnapshot) -> [LevelView] {
         guard levels else { return [] }
-        if let trail = snapshot.capture?.trail { ownLevel.take(trail) }
-        if let trail = snapshot.playback?.trail { heardLevel.take(trail) }
+        if let levelHistory = snapshot.capture?.levelHistory { ownLevel.append(levelHistory) }
+        if let levelHistory = snapshot.playback?.levelHistory { heardLevel.append(levelHistory) }
         return (snapshot.capture != nil ? [ownLevel] : []) + (snapshot.playback != nil ? [heardLevel] : [])
     }
 
-    /// `ON AIR  -12 dBFS  31.9 kbit/s`, how it arrives, and what keeps it from arriving.
+    /// Adds `ON AIR  -12 dBFS  31.9 kbit/s`, the receiver's view and network errors.
     private mutating func addOwn(
         _ capture: RadioSnapshot.CaptureSnapshot, _ snapshot: RadioSnapshot, _ session: RadioSession,
-        _ standing: ChannelStanding, to fields: inout StatusFields
+        _ channelStatus: ChannelStatus, to fields: inout StatusFields
     ) {
         let level = ownMeter.show(capture.level)
         rate.update(snapshot)
         let isSilent = snapshot.playback != nil && !session.isMicrophoneOpen
-        let act = standing.isReached ? ("sending", "ON AIR") : ("waiting", "mic open")
+        let act = channelStatus.isReached ? ("sending", "ON AIR") : ("waiting", "mic open")
         fields.addPart(isSilent ? "mic closed" : snapshot.playback == nil ? act.0 : act.1)
         fields.add(level, rank: 4)
-        if !isSilent, standing.isReached { fields.add("\(decimal(rate.kilobits, places: 1)) kbit/s", rank: 8) }
+        if !isSilent, channelStatus.isReached { fields.add("\(decimal(rate.kilobits, places: 1)) kbit/s", rank: 8) }
         if let view = snapshot.sendStream.lastReceiverView { addView(view, to: &fields) }
         if snapshot.network.failed > failureCount, let failure = snapshot.network.lastFailure {
             fields.addPart("\(failure)", rank: StatusFields.alert)
@@ -77,7 +77,7 @@ struct StatusLine {
         if capture.isCardLost { fields.addPart("CAPTURE CARD LOST", rank: StatusFields.alert) }
     }
 
-    /// `there  loss 5 %  40 ms there and back`: the other end's reports.
+    /// Adds the other end's reports: loss, skipped audio and round-trip time.
     private func addView(_ view: ReceiverView, to fields: inout StatusFields) {
         if view.lossShare > 0 {
             fields.addPart("the other end loses \(decimal(view.lossShare * 100, places: 0)) %", rank: 1)
@@ -90,27 +90,27 @@ struct StatusLine {
         }
     }
 
-    /// Each who is there.
+    /// Adds everybody present.
     private mutating func addOthers(
         _ playback: RadioSnapshot.PlaybackSnapshot, _ voices: [RadioSnapshot.VoiceSnapshot], _ people: People?,
-        _ session: RadioSession, _ names: Names, _ watch: QualityMonitor, _ standing: ChannelStanding,
+        _ session: RadioSession, _ names: TalkerNames, _ monitor: QualityMonitor, _ channelStatus: ChannelStatus,
         to fields: inout StatusFields
     ) {
         let present = voices.filter { $0.endpoint != nil }
-        let isKnown = standing.isReached && addPeople(people, standing, to: &fields)
+        let isKnown = channelStatus.isReached && addPeople(people, channelStatus, to: &fields)
         for voice in present {
             fields.addPart(names[voice.ssrc])
             fields.add(meters[voice.ssrc, default: Meter()].show(voice.level), rank: 4)
             if voice.looksEncrypted {
                 fields.add("looks encrypted")
             } else {
-                add(watch.recent(voice.ssrc), voice.playout, to: &fields)
+                add(monitor.recent(voice.ssrc), voice.playout, to: &fields)
             }
         }
         meters = meters.filter { meter in present.contains { $0.ssrc == meter.key } }
         if present.isEmpty, !isKnown {
             fields.addPart(
-                hasPartner && !standing.isChannel
+                hasPartner && !channelStatus.isChannel
                     ? "nobody answers" : names.isEmpty ? "nobody is heard yet" : "nobody is heard")
         }
         if showsTimePitch {
@@ -122,7 +122,7 @@ struct StatusLine {
         if playback.isCardLost { fields.addPart("PLAYBACK CARD LOST", rank: StatusFields.alert) }
     }
 
-    /// Sound that was there and not played, and who is to blame.
+    /// Adds the share of audio that the card or the machine skipped.
     private func addMissing(_ share: Double?, to fields: inout StatusFields) {
         guard let missing = percent(share) else { return }
         fields.addPart(
@@ -130,17 +130,18 @@ struct StatusLine {
             rank: StatusFields.alert)
     }
 
-    /// `2 here: Anna (open), Ben`. Returns whether that is known.
-    private func addPeople(_ people: People?, _ standing: ChannelStanding, to fields: inout StatusFields) -> Bool {
-        guard let people, standing.isChannel || people.count > 0 else { return false }
-        // Who is alone with us and heard is shown below.
-        guard standing.isChannel || people.hasSilent else { return true }
+    /// Adds `2 here: Anna (open), Ben`. Returns whether members are known.
+    private func addPeople(_ people: People?, _ channelStatus: ChannelStatus, to fields: inout StatusFields) -> Bool {
+        guard let people, channelStatus.isChannel || people.count > 0 else { return false }
+        // A single talker who is heard is shown below.
+        guard channelStatus.isChannel || people.hasSilent else { return true }
         fields.addPart(people.head)
         if !people.names.isEmpty { fields.add(people.names, rank: 6, after: ": ") }
         return true
     }
 
-    /// `loss 5.2% x1.4  late 0.3%  PLC 2.1%  FEC 3.1%  RED 2.0%  NACK 1.0%  delay 33→40 ms  +12 ppm  score 3.9`, without what is nothing.
+    /// Adds `loss 5.2% x1.4  late 0.3%  PLC 2.1%  FEC 3.1%  RED 2.0%  NACK 1.0%  delay 33→40 ms  +12 ppm  score 3.9`,
+    /// without zero values.
     private func add(_ recent: QualitySummary, _ now: PlayoutStatistics, to fields: inout StatusFields) {
         if let loss = percent(recent.lostShare) { fields.add("loss \(loss)") }
         if let burst = recent.burstLength { fields.add("x\(decimal(burst, places: 1))", rank: 6, after: " ") }
@@ -159,17 +160,17 @@ struct StatusLine {
         if let score = recent.score { fields.add("score \(decimal(score, places: 1))", rank: 1) }
     }
 
-    /// Nil for what would be shown as nothing.
+    /// Formats a share as percent; nil if it rounds to zero.
     private func percent(_ share: Double?) -> String? {
         share.flatMap { $0 >= 0.0005 ? decimal($0 * 100, places: 1) + "%" : nil }
     }
 }
 
-/// Rises with the sound at once and falls slowly, so that speech can be read.
+/// A level meter that rises at once and falls slowly, so that it is readable during speech.
 struct Meter {
     private var shown = Level.floor
 
-    /// In decibels each time it is shown.
+    /// The fall in decibels per display.
     private static let fall: Float = 4
 
     mutating func show(_ level: Level) -> String {
@@ -180,7 +181,7 @@ struct Meter {
     }
 }
 
-/// Of the payload, over the last second.
+/// The payload's bit rate over the last second.
 private struct SentRate {
     private(set) var kilobits = 0.0
     private var byteCount = 0

@@ -47,7 +47,7 @@ struct Talk: ParsableCommand {
             valueName: "place"))
     var output: String?
 
-    @OptionGroup var rawSound: RawSoundOptions
+    @OptionGroup var rawAudio: RawAudioOptions
 
     @Flag(help: "Begin with the microphone open.")
     var open = false
@@ -64,7 +64,7 @@ struct Talk: ParsableCommand {
         try checkPort(port)
     }
 
-    /// With whom, and how that is said.
+    /// The partner or channel, and its title.
     private func conversation() throws -> (RadioConfiguration, title: String) {
         let rtpSession = common.rtpSession(payloadType: coding.payloadType)
         let address = try links.address(typed: partner, quiet: common.quiet)
@@ -93,9 +93,9 @@ struct Talk: ParsableCommand {
         coding.apply(to: &configuration.coding)
         playout.apply(to: &configuration.playout)
         configuration.beginsOpen = open
-        let raw = rawSound.raw(channelCount: 1)
+        let raw = rawAudio.raw(channelCount: 1)
         configuration.input = input.map { AudioLocation($0).input(raw: raw) } ?? .card(device.name)
-        let streamer = try feed(raw, channelCount: configuration.coding.channelCount)
+        let streamer = try openStreamer(raw, channelCount: configuration.coding.channelCount)
         defer { streamer?.close() }
         if let source = streamer?.source { configuration.input = .sound(AudioInput(source)) }
         configuration.output = .card(device.name)
@@ -111,10 +111,10 @@ struct Talk: ParsableCommand {
         if let streamer, case .failed(let error) = streamer.state { throw RadioError(.unavailable, error.description) }
     }
 
-    /// What plays a pipe, or a file that libsndfile does not read.
-    private func feed(_ raw: RawFormat?, channelCount: Int) throws(RadioError) -> Streamer? {
+    /// Opens a player for a pipe, or for a file that libsndfile does not read.
+    private func openStreamer(_ raw: RawFormat?, channelCount: Int) throws(RadioError) -> Streamer? {
         guard let input, raw == nil, isPipe(input) else { return nil }
-        return try SentSound.open(AudioLocation(input).path, channelCount: channelCount)
+        return try SentAudio.open(AudioLocation(input).path, channelCount: channelCount)
     }
 }
 
@@ -126,7 +126,7 @@ extension AudioLocation {
         }
     }
 
-    /// As the only output: a file has no card beside it.
+    /// Makes it the only output: a file has no card beside it.
     func apply(to configuration: inout RadioConfiguration) {
         switch self {
         case .card(let name): configuration.output = .card(name)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import TenfourCommandSupport
 
-/// The command. Each subcommand turns arguments into a session and shows how it goes.
+/// The main command. Each subcommand turns arguments into a session and shows its state.
 @main
 struct Tenfour: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,12 +26,12 @@ struct Tenfour: ParsableCommand {
         ])
 
     static func main() {
-        // Before anything else: until then others can see them.
+        // First of all, since other users can see the arguments until then.
         Secrets.keepInThisProcess()
-        let typed = Secrets.takeFromArguments()
-        Secrets.takeFromEnvironment()
+        let typed = Secrets.extractFromArguments()
+        Secrets.extractFromEnvironment()
         if !typed.contains("-q"), !typed.contains("--quiet") {
-            for warning in Environment.warnings { Console.say("tenfour: \(warning)") }
+            for warning in Environment.warnings { Console.log("tenfour: \(warning)") }
         }
         runAndExit(
             named: "tenfour", Environment.arguments(for: typed), check: { try CommandNames.check(typed) },

@@ -1,42 +1,42 @@
 import Glibc
 import TenfourCommandSupport
 
-/// Standard output for data, standard error for talk, and the keyboard where there is one.
+/// Standard output for data, standard error for messages, and the keyboard.
 enum Terminal {
-    /// A line of talk.
-    static func say(_ line: String) { Console.say(line) }
+    /// Prints a message line to standard error.
+    static func log(_ line: String) { Console.log(line) }
 
-    /// Data.
-    static func put(_ text: String) { Console.put(text) }
+    /// Writes data to standard output.
+    static func write(_ text: String) { Console.write(text) }
 
     static func draw(_ text: String) { Console.draw(text) }
 
-    /// Whether a line that changes may be drawn: not where output goes to a file or a pipe, nor as a job in the background.
+    /// Whether a status line may be drawn: not if output goes to a file or a pipe, nor in the background.
     static var showsStatus: Bool { isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1 && hasForeground }
 
-    /// Whether the terminal is ours: a job in the background may neither read from it nor change its settings. True also for a
-    /// terminal that does no job control for us.
+    /// Whether this process is in the foreground; a background job may neither read the terminal nor change its
+    /// settings. True also without job control.
     static var hasForeground: Bool {
         let group = tcgetpgrp(STDIN_FILENO)
         return group < 0 || group == getpgrp()
     }
 
-    /// Whether a person looks at data, too.
+    /// Whether data goes to a terminal.
     static var isForPeople: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether data may be coloured: https://no-color.org is heeded.
+    /// Whether data may be coloured; respects https://no-color.org.
     static var takesColours: Bool {
         let refusal = unsafe getenv("NO_COLOR").map { unsafe String(cString: $0) } ?? ""
         return isForPeople && refusal.isEmpty
     }
 
-    /// In columns; 80 where it cannot be told.
+    /// The width in columns; 80 if unknown.
     static var width: Int { size(of: STDERR_FILENO)?.columns ?? 80 }
 
-    /// In lines; 24 where it cannot be told.
+    /// The height in lines; 24 if unknown.
     static var height: Int { size(of: STDERR_FILENO)?.lines ?? 24 }
 
-    /// Of what data is written to; nil where that is no terminal.
+    /// The size of the terminal that data goes to; nil without one.
     static var dataSize: (columns: Int, lines: Int)? { size(of: STDOUT_FILENO) }
 
     private static func size(of file: Int32) -> (columns: Int, lines: Int)? {

@@ -2,11 +2,11 @@ import Glibc
 import TenfourPackets
 import TenfourRadio
 
-/// Short texts, such as an SDP.
+/// Reads and writes short text files, such as SDP.
 enum TextFile {
-    /// `isSecret` keeps it from other users, as `SecretFile.write` does.
+    /// Writes `text`; `isSecret` hides it from other users, as `SecretFile.write` does.
     static func write(_ text: String, to path: String, isSecret: Bool = false) throws(RadioError) {
-        guard path != "-" else { return Terminal.put(text) }
+        guard path != "-" else { return Terminal.write(text) }
         if isSecret { return try SecretFile.write(text, to: path) }
         guard let file = unsafe fopen(path, "we") else {
             throw RadioError(

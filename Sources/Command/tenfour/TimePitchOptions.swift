@@ -1,7 +1,7 @@
 import ArgumentParser
 import TenfourRadio
 
-/// How what is heard is bent.
+/// The options for playback rate and pitch of received audio.
 struct TimePitchOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -10,7 +10,7 @@ struct TimePitchOptions: ParsableArguments {
             valueName: "factor"))
     var rate: Double?
 
-    // A number below zero begins like an option.
+    // A negative number looks like an option.
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Pitch shift in cents (hundredths of a semitone), -2400 to 2400.", valueName: "cents")
@@ -32,13 +32,13 @@ struct TimePitchOptions: ParsableArguments {
     }
 }
 
-/// `[`, `]`, `{` and `}` for the rate, as in mpv, `(` and `)` for the pitch; backspace sets both back.
+/// The keys of rate and pitch: `[`, `]`, `{` and `}` as in mpv, `(` and `)` for the pitch; backspace resets both.
 enum TimePitchKeys {
     static let help =
         "[ and ] change the speed by a tenth, { and } halve and double it, ( and ) lower and raise the pitch, backspace resets both, m mutes, q quits"
 
-    /// Returns whether it was one of them.
-    static func press(_ key: Character, _ session: RadioSession) -> Bool {
+    /// Handles a key. Returns false for other keys.
+    static func handle(_ key: Character, _ session: RadioSession) -> Bool {
         switch key {
         case "[": session.rate = max(RateStep.step(session.rate, by: 1 / 1.1), 0.25)
         case "]": session.rate = min(RateStep.step(session.rate, by: 1.1), 4)

@@ -1,10 +1,10 @@
 import TenfourChannelMember
 import TenfourRadio
 
-/// The key w: who is here, and in a channel the names of those who listen, fifty at a time.
+/// The key w: lists who is present, and in a channel the listeners' names, fifty at a time.
 struct WhoIsHere {
     let isChannel: Bool
-    /// Where the next page of listeners begins; nil while none is asked for or shown.
+    /// The start of the next page of listeners; nil while none is requested or shown.
     private var nextPage: Int?
     private var isAsked = false
 
@@ -13,10 +13,10 @@ struct WhoIsHere {
         self.isAsked = isAsked
     }
 
-    /// In letters of one line, beside what comes before it.
+    /// The most characters per line, without its prefix.
     private static let width = 68
 
-    /// What to say at once; in a channel `lines(of:)` follows.
+    /// Returns the lines to show at once; in a channel `lines(of:)` follows.
     mutating func lines(_ session: RadioSession, isReached: Bool) -> [String] {
         guard let snapshot = session.snapshot, isReached else {
             return ["not in the channel, so the list of members is not available"]
@@ -33,7 +33,7 @@ struct WhoIsHere {
         return nextPage == nil ? people.lines : []
     }
 
-    /// The names of listeners that have come.
+    /// Returns the names of listeners that have arrived.
     mutating func lines(of event: ChannelEvent) -> [String] {
         guard case .listeners(let page) = event, isAsked else { return [] }
         isAsked = false

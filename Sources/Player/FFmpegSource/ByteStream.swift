@@ -2,26 +2,26 @@
     internal import CAV
     internal import TenfourMediaSource
 
-    /// The bytes of a download as FFmpeg reads them. The C functions are `avio_alloc_context` and `avio_context_free`.
+    /// A byte source as FFmpeg reads it. The C functions are `avio_alloc_context` and `avio_context_free`.
     @safe
     final class ByteStream {
-        let download: any ByteSource
-        /// Where in the resource FFmpeg's first byte lies.
+        let byteSource: any ByteSource
+        /// The offset of FFmpeg's first byte in the resource.
         let start: Int
-        /// Why FFmpeg got no bytes, since that was last asked.
+        /// The last error of the source, until it is consumed.
         fileprivate var failure: ByteSourceError?
-        /// How many bytes may still be read: a bound on what a file makes FFmpeg hold while it is opened.
+        /// Bytes that may still be read: bounds what a file makes FFmpeg buffer while it is opened.
         var allowance = Int.max
         private(set) var offset = 0
         let handle: UnsafeMutablePointer<AVIOContext>
 
-        /// Read before FFmpeg came: a download may not be able to give it again.
+        /// The bytes read before FFmpeg was opened, which the source may not be able to repeat.
         private let beginning: (offset: Int, bytes: [UInt8])
 
-        /// FFmpeg may go anywhere: by a request, or since all of it is held.
+        /// Whether FFmpeg may seek anywhere: the source is seekable or held whole.
         let isSeekable: Bool
 
-        /// While it is set, FFmpeg may go anywhere within these bytes of the resource, and nowhere else.
+        /// If set, FFmpeg may seek only within these bytes of the resource.
         var confinement: Range<Int>? {
             didSet {
                 let isFree = isSeekable || confinement != nil
@@ -31,18 +31,18 @@
 
         private static let bufferSize: Int32 = 32_768
 
-        /// Whether the next `count` bytes can be read without waiting.
-        func isHere(_ count: Int) -> Bool {
-            let state = download.state
+        /// Returns whether the next `count` bytes can be read without blocking.
+        func isBuffered(_ count: Int) -> Bool {
+            let state = byteSource.state
             return state.phase == .ended || state.held.upperBound >= start + offset + count
         }
 
-        /// Of the download that `window` has looked at.
+        /// Continues the source that `window` has read from.
         init?(_ window: borrowing ByteWindow, from start: Int, isHeld: Bool) {
-            download = window.download
+            byteSource = window.byteSource
             beginning = window.held
             self.start = start
-            isSeekable = isHeld || download.state.isSeekable
+            isSeekable = isHeld || byteSource.state.isSeekable
             guard let buffer = unsafe av.av_malloc(Int(Self.bufferSize)) else { return nil }
             guard
                 let handle = unsafe av.avio_alloc_context(
@@ -57,19 +57,19 @@
         }
 
         deinit {
-            // FFmpeg may have replaced the buffer.
+            // FFmpeg may have replaced the buffer that it was given.
             unsafe av.av_free(handle.pointee.buffer)
             var handle: UnsafeMutablePointer<AVIOContext>? = unsafe handle
             unsafe av.avio_context_free(&handle)
         }
 
-        /// The failure of the download that made a call to FFmpeg fail, if it was that. Reading may go on after.
-        func takeFailure() -> ByteSourceError? {
+        /// Returns and clears the source's error that made a call to FFmpeg fail, if any. Reading may then continue.
+        func consumeFailure() -> ByteSourceError? {
             defer { failure = nil }
             return failure
         }
 
-        /// FFmpeg remembers an end and an error for good; ours may pass.
+        /// Clears FFmpeg's lasting end and error flags; ours may be temporary.
         func forgetEnd() {
             unsafe handle.pointee.eof_reached = 0
             unsafe handle.pointee.error = 0
@@ -77,7 +77,7 @@
 
         fileprivate func read(into room: UnsafeMutableRawBufferPointer) -> Int32 {
             guard allowance > 0 else { return tenfour_av_not_permitted() }
-            if let length = download.state.byteCount, start + offset >= length { return tenfour_av_eof() }
+            if let length = byteSource.state.byteCount, start + offset >= length { return tenfour_av_eof() }
             if let confinement, !confinement.contains(start + offset) { return tenfour_av_eof() }
             let place = start + offset - beginning.offset
             if beginning.bytes.indices.contains(place) {
@@ -87,7 +87,7 @@
                 return Int32(count)
             }
             do throws(ByteSourceError) {
-                let count = unsafe try min(download.read(at: start + offset, into: room), room.count)
+                let count = unsafe try min(byteSource.read(at: start + offset, into: room), room.count)
                 guard count > 0 else { return tenfour_av_eof() }
                 offset += count
                 allowance -= count
@@ -99,7 +99,7 @@
         }
 
         fileprivate func seek(to place: Int64, _ whence: Int32) -> Int64 {
-            let end = confinement?.upperBound ?? download.state.byteCount
+            let end = confinement?.upperBound ?? byteSource.state.byteCount
             let length = end.map { max($0 - start, 0) }
             if whence & AVSEEK_SIZE != 0 { return length.map(Int64.init) ?? Int64(tenfour_av_not_supported()) }
             let base: Int
@@ -113,7 +113,7 @@
             }
             let (sum, isTooFar) = base.addingReportingOverflow(Int(place))
             guard !isTooFar, sum >= 0, sum < 1 << 60 else { return Int64(tenfour_av_not_supported()) }
-            // On from here FFmpeg may read, and so much as was looked at in the beginning it may read again.
+            // FFmpeg may always move forward, and back within the bytes read before it was opened.
             guard
                 isSeekable || sum >= offset || beginning.bytes.indices.contains(start + sum - beginning.offset)
                     || confinement?.contains(start + sum) == true

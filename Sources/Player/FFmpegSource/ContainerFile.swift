@@ -2,11 +2,11 @@
     internal import CAV
     internal import TenfourMediaSource
 
-    /// A container that FFmpeg has opened. The C functions are `avformat_open_input` and `avformat_close_input`.
+    /// A container opened by FFmpeg. The C functions are `avformat_open_input` and `avformat_close_input`.
     @safe
     final class ContainerFile {
         let handle: UnsafeMutablePointer<AVFormatContext>
-        /// FFmpeg reads through it as long as the container is open.
+        /// Kept alive, since FFmpeg reads through it while the container is open.
         private let stream: ByteStream
 
         init(_ stream: ByteStream, _ format: UnsafePointer<AVInputFormat>, _ name: String) throws(ReaderError) {
@@ -19,7 +19,7 @@
             unsafe av.avformat_close_input(&handle)
         }
 
-        var firstSound: Int32? {
+        var firstAudioStream: Int32? {
             let count = unsafe Int32(clamping: handle.pointee.nb_streams)
             return (0..<count).first {
                 unsafe handle.pointee.streams[Int($0)]?.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
@@ -30,7 +30,7 @@
             _ stream: ByteStream, _ format: UnsafePointer<AVInputFormat>, _ name: String
         ) throws(ReaderError) -> UnsafeMutablePointer<AVFormatContext> {
             var handle = unsafe av.avformat_alloc_context()
-            guard let made = unsafe handle else { throw .undecodable(said(by: tenfour_av_no_memory())) }
+            guard let made = unsafe handle else { throw .undecodable(ffmpegErrorText(tenfour_av_no_memory())) }
             unsafe made.pointee.pb = unsafe stream.handle
             unsafe made.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
             unsafe made.pointee.io_open = refuseToOpen
@@ -38,13 +38,14 @@
             unsafe made.pointee.max_streams = 64
             unsafe made.pointee.probesize = 1 << 16
             var options: OpaquePointer?
-            // Titles of chapters lie all over a book: each would be fetched before the first sound.
+            // Chapter titles are spread over an audiobook; each would cost a request before the first audio.
             _ = unsafe av.av_dict_set(&options, "ignore_chapters", "1", 0)
             let result = unsafe av.avformat_open_input(&handle, "", format, &options)
             unsafe av.av_dict_free(&options)
             guard let opened = unsafe handle, result >= 0 else {
-                if let failure = stream.takeFailure() { throw .parse(.download(failure)) }
-                throw .parse(.malformed("this looks like \(name) and is damaged or not all here (\(said(by: result)))"))
+                if let failure = stream.consumeFailure() { throw .demuxer(.byteSource(failure)) }
+                throw .demuxer(
+                    .malformed("this looks like \(name) and is damaged or not all here (\(ffmpegErrorText(result)))"))
             }
             return unsafe opened
         }

@@ -2,7 +2,7 @@
     internal import CAV
     internal import TenfourAudioCore
 
-    /// From what a decoder gives to interleaved floats of a format, by libswresample. The C functions are
+    /// Converts decoded frames to interleaved floats of a format, by libswresample. The C functions are
     /// `swr_alloc_set_opts2`, `swr_convert` and `swr_free`.
     @safe
     struct Converter: ~Copyable {
@@ -22,10 +22,10 @@
             }
         }
 
-        /// As many frames at most go in at once.
+        /// The most input frames per call.
         static let inputLimit = 2_048
 
-        /// nil when libswresample cannot do it.
+        /// Returns nil if libswresample does not support the conversion.
         init?(from frame: UnsafeMutablePointer<AVFrame>, to output: LPCMFormat) {
             var handle: OpaquePointer?
             let result = unsafe tenfour_swr_open(
@@ -46,10 +46,10 @@
 
         func takes(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool { unsafe Shape(frame) == input }
 
-        /// How many frames may come out at the next call, when `count` go in.
+        /// The most output frames of the next call for `count` input frames.
         func room(for count: Int) -> Int { Int(unsafe av.swr_get_out_samples(handle, Int32(clamping: count))) }
 
-        /// Converts `count` frames (at most `inputLimit`) from the `skipped`th on to the front of `samples`, which has `room`.
+        /// Converts `count` frames (at most `inputLimit`) from frame `skipped` on into the front of `samples`.
         func convert(
             _ frame: UnsafeMutablePointer<AVFrame>, from skipped: Int, count: Int,
             into samples: inout MutableSpan<Float>
@@ -65,7 +65,7 @@
             }
         }
 
-        /// What is left at the end; may be asked again until there is none.
+        /// Writes the frames still buffered at the end. Call it until it returns 0.
         func drain(into samples: inout MutableSpan<Float>) -> Int {
             let room = Int32(clamping: samples.count / output.channelCount)
             return unsafe samples.withUnsafeMutableBufferPointer { samples in

@@ -3,7 +3,7 @@
     internal import TenfourMediaSource
     internal import TenfourAudioCore
 
-    /// A decoder of FFmpeg's and the frame that it decoded last. The C functions are `avcodec_open2`, `avcodec_send_packet`,
+    /// An FFmpeg decoder and its last frame. The C functions are `avcodec_open2`, `avcodec_send_packet`,
     /// `avcodec_receive_frame` and `avcodec_free_context`.
     @safe
     struct Decoder: ~Copyable {
@@ -28,14 +28,14 @@
                 result = unsafe av.avcodec_parameters_to_context(handle, parameters.handle)
                 unsafe handle.pointee.pkt_timebase = timeBase
                 unsafe handle.pointee.thread_count = 1
-                // Cutting off what is no sound is the reader's, who knows positions after a seek.
+                // The reader trims start-up and padding itself, since it knows positions after a seek.
                 unsafe handle.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL
                 if result >= 0 { result = unsafe av.avcodec_open2(handle, codec, nil) }
             }
             guard let opened = unsafe handle, let made = unsafe frame, result >= 0 else {
                 unsafe av.avcodec_free_context(&handle)
                 unsafe av.av_frame_free(&frame)
-                throw .undecodable("the decoder of \(name) does not take this file (\(said(by: result)))")
+                throw .undecodable("the decoder of \(name) does not take this file (\(ffmpegErrorText(result)))")
             }
             unsafe self.handle = opened
             unsafe self.frame = made
@@ -48,7 +48,7 @@
             unsafe av.av_frame_free(&frame)
         }
 
-        /// Gives it a packet, or with nil the end. False when it cannot be decoded.
+        /// Sends a packet, or nil for the end. Returns false if it cannot be decoded.
         func send(_ packet: Packet?) -> Bool { unsafe av.avcodec_send_packet(handle, packet?.handle) >= 0 }
 
         func receive() -> Outcome {
@@ -58,8 +58,8 @@
             return result == tenfour_av_eof() ? .ended : .damaged
         }
 
-        /// Whether nothing of the frame is to be heard. FFmpeg 5 kept what its Vorbis decoder begins with; FFmpeg 7 gives it, and beside
-        /// it the number of samples to skip: the first four of ten bytes (`AV_FRAME_DATA_SKIP_SAMPLES`).
+        /// Whether the whole frame is to be skipped. FFmpeg 5 withheld the first frame of Vorbis; FFmpeg 7 returns it
+        /// with the number of samples to skip in the first four of ten bytes (`AV_FRAME_DATA_SKIP_SAMPLES`).
         var isFrameSkipped: Bool {
             for index in unsafe 0..<Int(frame.pointee.nb_side_data) {
                 guard let data = unsafe frame.pointee.side_data[index]?.pointee,
@@ -71,10 +71,10 @@
             return false
         }
 
-        /// Forgets the sound so far (`avcodec_flush_buffers`).
+        /// Resets the decoder (`avcodec_flush_buffers`).
         func reset() { unsafe av.avcodec_flush_buffers(handle) }
 
-        /// Decoders of sound that people have, and no more: each further one is code that strangers' bytes reach.
+        /// Limits decoding to common codecs: each further decoder is code that untrusted bytes reach.
         private static func isPlayed(_ codec: AVCodecID) -> Bool {
             let played = [
                 AV_CODEC_ID_MP1, AV_CODEC_ID_MP2, AV_CODEC_ID_MP3, AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_FLAC,

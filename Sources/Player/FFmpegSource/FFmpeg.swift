@@ -2,18 +2,18 @@
     internal import CAV
     internal import TenfourMediaSource
 
-    /// FFmpeg's functions, once `needFFmpeg` has returned: before that it is a mistake of ours to look at them, and traps.
+    /// FFmpeg's functions. Traps before `loadFFmpeg` has returned.
     let av = try! opened.get()
 
-    /// Opens FFmpeg's libraries, the first time. Throws where they are not on this machine.
-    func needFFmpeg() throws(ReaderError) { _ = try opened.get() }
+    /// Loads FFmpeg's libraries on the first call. Throws if they are not installed.
+    func loadFFmpeg() throws(ReaderError) { _ = try opened.get() }
 
     private let opened = Result { () throws(ReaderError) in
         try openFFmpeg("libavformat.so.\(LIBAVFORMAT_VERSION_MAJOR)")
     }
 
-    /// The C function is `dlopen`. From then on FFmpeg says nothing on the terminal, and takes no more than 256 MB in one
-    /// piece, whatever a file claims to hold (a day of an M4A's index is 90 MB).
+    /// Loads FFmpeg, silences its log and limits a single allocation to 256 MB, whatever a file claims (the index of a
+    /// 24-hour M4A is 90 MB). The C function is `dlopen`.
     func openFFmpeg(_ file: String) throws(ReaderError) -> tenfour_av {
         var failure: UnsafePointer<CChar>?
         let av = unsafe tenfour_av_open(file, &failure)
@@ -27,8 +27,8 @@
         return av
     }
 
-    /// What FFmpeg says to an error number of its own, as the end of a sentence. The C function is `av_strerror`.
-    func said(by code: Int32) -> String {
+    /// FFmpeg's text for an error number, as the end of a sentence. The C function is `av_strerror`.
+    func ffmpegErrorText(_ code: Int32) -> String {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { text in
             guard unsafe av.av_strerror(code, text.baseAddress, text.count) == 0 else { return "error \(code)" }
             return unsafe String(cString: text.baseAddress!)

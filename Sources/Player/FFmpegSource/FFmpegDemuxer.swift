@@ -3,11 +3,11 @@
     public import TenfourMediaSource
     public import TenfourAudioCore
 
-    /// Packets out of a container, by libavformat. The C functions are `av_read_frame` and `av_seek_frame`.
+    /// Demuxes containers by libavformat. The C functions are `av_read_frame` and `av_seek_frame`.
     ///
-    /// Which demultiplexer reads is decided by the container and never by FFmpeg, and none may open anything else.
+    /// FFmpeg does not choose the demuxer: the recognised container decides, and it may open nothing else.
     @safe
-    public final class FFmpegDemuxer: PacketSource {
+    public final class FFmpegDemuxer: FFmpegPacketSource {
         public private(set) var track: Track
         public private(set) var bitRate: Int?
 
@@ -22,47 +22,47 @@
         private let file: ContainerFile
         let handle: UnsafeMutablePointer<AVFormatContext>
         let streamIndex: Int32
-        /// The timestamp at which the sound begins: not zero in what was cut out of something longer, as radio is.
+        /// The timestamp of the first audio: not zero in a recording cut out of a longer one, such as radio.
         private(set) var origin: Int64?
         private let startsAtFirstPacket: Bool
-        /// The duration of a packet may be less than what is decoded of it.
-        private let tellsDurations: Bool
-        /// Whether packets of video lie between those of audio.
+        /// Whether a packet's duration may be shorter than its decoded audio.
+        private let trustsDurations: Bool
+        /// Whether packets of other streams, such as video, are interleaved.
         private let holdsOthers: Bool
         private let firstByte: Int
-        /// A seek has read the packet that comes next.
+        /// Whether a seek has already read the next packet.
         var isPacketRead = false
         var isContiguous = true
         private var parsed = Extent()
         public internal(set) var reach: Duration?
-        /// Where packets that were read begin, about one a second.
-        private(set) var places: [Place] = []
-        /// The timestamp at which the last packet that was read ends.
+        /// Offsets of packets read so far, about one per second.
+        private(set) var seekPoints: [SeekPoint] = []
+        /// The end of the last packet, as a timestamp.
         private(set) var lastEnd: Int64 = 0
         private var measured: Duration?
 
-        /// What the packets so far held.
+        /// Totals of the packets read so far.
         private struct Extent {
             var byteCount = 0
             var time: Int64 = 0
-            /// Where the last sound ended.
+            /// The end of the last packet.
             var end: Int64 = 0
             var lastByte = 0
         }
 
-        /// Where a packet lies, in the stream's clock and in the resource.
-        struct Place {
+        /// The timestamp and offset of a packet.
+        struct SeekPoint {
             var ticks: Int64
             var offset: Int
         }
 
-        /// 36 hours of places, at one a second.
-        private static let placeLimit = 1 << 17
+        /// 36 hours at one per second.
+        private static let seekPointLimit = 1 << 17
 
-        /// As much of a file may be read before its first packet, pictures and all.
+        /// The most bytes read before the first packet, pictures included.
         private static let openingLimit = 1 << 26
 
-        /// `tag` lies in front of the container, if there is one.
+        /// `tag` precedes the container, if there is one.
         init(_ stream: ByteStream, _ container: ContainerFormat, tag: ID3Tag) throws(ReaderError) {
             guard let name = Self.demultiplexer(of: container), let format = unsafe av.av_find_input_format(name),
                 let packet = Packet(), let codec = CodecParameters()
@@ -74,20 +74,20 @@
             unsafe file = try ContainerFile(stream, format, name)
             unsafe handle = file.handle
             stream.allowance = .max
-            guard let index = file.firstSound, let chosen = unsafe handle.pointee.streams[Int(index)] else {
-                throw .parse(.malformed("there is no sound in this file"))
+            guard let index = file.firstAudioStream, let chosen = unsafe handle.pointee.streams[Int(index)] else {
+                throw .demuxer(.malformed("there is no sound in this file"))
             }
             guard unsafe av.avcodec_parameters_copy(codec.handle, chosen.pointee.codecpar) >= 0 else {
-                throw .undecodable(said(by: tenfour_av_no_memory()))
+                throw .undecodable(ffmpegErrorText(tenfour_av_no_memory()))
             }
             streamIndex = index
             timeBase = unsafe chosen.pointee.time_base
-            guard timeBase.num > 0, timeBase.den > 0 else { throw .parse(.malformed("its clock does not run")) }
+            guard timeBase.num > 0, timeBase.den > 0 else { throw .demuxer(.malformed("its clock does not run")) }
             firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
             startsAtFirstPacket = [.ogg, .mpegTS, .matroska].contains(container)
-            // The first page of Ogg after a jump does not tell exactly where it lies, and a page may last a second and more.
+            // After a seek, the first Ogg page has no exact timestamp, and a page may last over a second.
             preroll = container == .ogg ? .seconds(3) : .milliseconds(300)
-            tellsDurations = container == .mp4
+            trustsDurations = container == .mp4
             holdsOthers = container == .mpegTS || container == .matroska
             unsafe Self.discardAllBut(index, of: handle)
             track = Track(
@@ -110,15 +110,15 @@
             return describe()
         }
 
-        /// Reads the next packet of the stream into `packet`; false at the end.
+        /// Reads the stream's next packet into `packet`; false at the end.
         func readPacket() throws(DemuxerError) -> Bool {
             stream.forgetEnd()
             while true {
                 unsafe av.av_packet_unref(packet.handle)
                 let result = unsafe av.av_read_frame(handle, packet.handle)
                 if result < 0 {
-                    if let failure = stream.takeFailure() { throw .download(failure) }
-                    // Truncated and broken files end where nothing more can be parsed.
+                    if let failure = stream.consumeFailure() { throw .byteSource(failure) }
+                    // A truncated or damaged file ends where parsing fails.
                     return false
                 }
                 if unsafe packet.handle.pointee.stream_index == streamIndex, unsafe packet.handle.pointee.size > 0 {
@@ -135,15 +135,14 @@
             return true
         }
 
-        func soundLength(of decoded: Int, at hertz: Int32) -> Int {
+        func audibleFrameCount(of decoded: Int, at hertz: Int32) -> Int {
             let (duration, discarded) = unsafe (packet.handle.pointee.duration, Int(clamping: discardedSampleCount))
             if discarded > 0 { return decoded - min(discarded, decoded) }
-            guard tellsDurations, duration > 0 else { return decoded }
+            guard trustsDurations, duration > 0 else { return decoded }
             return min(decoded, Int(clamping: av.av_rescale_q(duration, timeBase, AVRational(num: 1, den: hertz))))
         }
 
-        /// How much of a packet's end is no sound: ten bytes, the second four of which count samples
-        /// (`AV_PKT_DATA_SKIP_SAMPLES`).
+        /// Samples to discard at the packet's end: the second four of ten bytes of `AV_PKT_DATA_SKIP_SAMPLES`.
         private var discardedSampleCount: UInt32 {
             var size = 0
             guard let data = unsafe av.av_packet_get_side_data(packet.handle, AV_PKT_DATA_SKIP_SAMPLES, &size),
@@ -163,7 +162,7 @@
             let from = begin == tenfour_av_no_timestamp() ? parsed.end : begin
             lastEnd = from.addingReportingOverflow(time).partialValue
             parsed.end = max(parsed.end, lastEnd)
-            if position >= 0 { note(Place(ticks: from, offset: offset)) }
+            if position >= 0 { record(SeekPoint(ticks: from, offset: offset)) }
             if parsed.time > 0 {
                 let seconds = Double(parsed.time) * Double(timeBase.num) / Double(timeBase.den)
                 bitRate = Int(clamping: Int64(min(Double(parsed.byteCount) * 8 / max(seconds, 1e-3), 1e12)))
@@ -171,11 +170,11 @@
             return PacketDescription(offset: offset, byteCount: size, frameCount: FrameCount(frames(in: time)))
         }
 
-        private func note(_ place: Place) {
-            guard places.last.map({ duration(of: place.ticks) - duration(of: $0.ticks) >= .seconds(1) }) ?? true
+        private func record(_ place: SeekPoint) {
+            guard seekPoints.last.map({ duration(of: place.ticks) - duration(of: $0.ticks) >= .seconds(1) }) ?? true
             else { return }
-            if places.count == Self.placeLimit { places.removeFirst(Self.placeLimit / 2) }
-            places.append(place)
+            if seekPoints.count == Self.seekPointLimit { seekPoints.removeFirst(Self.seekPointLimit / 2) }
+            seekPoints.append(place)
         }
 
         // MARK: Time
@@ -191,7 +190,7 @@
             }
             let whole = unsafe handle.pointee.duration
             if whole != none, whole > 0 { return Estimate(.microseconds(min(whole, 1 << 55)), isExact: true) }
-            guard let byteCount = stream.download.state.byteCount, parsed.byteCount > 0, parsed.time > 0 else {
+            guard let byteCount = stream.byteSource.state.byteCount, parsed.byteCount > 0, parsed.time > 0 else {
                 return nil
             }
             let firstByte = holdsOthers ? 0 : firstByte
@@ -201,8 +200,8 @@
             return Estimate(duration(of: Int64(ticks)), isExact: track.codec.hasPrefix("pcm"))
         }
 
-        /// After the last packet. What the file says is right to the sample where the two agree but for the last packet's
-        /// filling.
+        /// Measures the duration after the last packet. If the container's value differs only by padding, it is exact
+        /// to the sample and used instead.
         private func measure() {
             let parsed = duration(of: parsed.end)
             if let told = duration, told.isExact, told.value - parsed < .milliseconds(200),
@@ -216,30 +215,30 @@
 
         public func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
             reach = nil
-            guard stream.isSeekable else { return try seekWithinWhatIsHere(to: position) }
+            guard stream.isSeekable else { return try seekInBuffer(to: position) }
             stream.forgetEnd()
             return try jump(to: stamp(of: position), orTo: position)
         }
 
-        /// `position` in the stream's own timestamps.
+        /// Converts `position` to the stream's timestamps.
         func stamp(of position: Duration) throws(DemuxerError) -> Int64 {
-            // A damaged file may begin near the greatest timestamp.
+            // A damaged file may start near the largest timestamp.
             let (stamp, isTooFar) = ticks(of: max(position, .zero)).addingReportingOverflow(origin ?? 0)
             if isTooFar { throw .malformed("its timestamps overflow there: the file is damaged") }
             return stamp
         }
 
-        /// Seeks so that the next packet holds `wanted` or lies before it. Returns where that begins, or `position`
-        /// where FFmpeg does not tell.
+        /// Seeks so that the next packet contains `wanted` or precedes it. Returns where that begins, or `position` if
+        /// FFmpeg does not tell.
         func jump(to wanted: Int64, orTo position: Duration) throws(DemuxerError) -> Estimate<Duration> {
             let result = unsafe av.av_seek_frame(handle, streamIndex, wanted, AVSEEK_FLAG_BACKWARD)
             if result < 0 {
-                if let failure = stream.takeFailure() { throw .download(failure) }
-                // Before the first entry of an index there is the beginning.
+                if let failure = stream.consumeFailure() { throw .byteSource(failure) }
+                // A position before the first index entry means the start.
                 let other = unsafe av.av_seek_frame(handle, streamIndex, wanted, 0)
-                if let failure = stream.takeFailure() { throw .download(failure) }
+                if let failure = stream.consumeFailure() { throw .byteSource(failure) }
                 guard other >= 0 else {
-                    throw .malformed("one cannot go to another place in this file (\(said(by: result)))")
+                    throw .malformed("one cannot go to another place in this file (\(ffmpegErrorText(result)))")
                 }
             }
             isContiguous = false
@@ -249,7 +248,7 @@
             return Estimate(begin == tenfour_av_no_timestamp() ? position : duration(of: begin), isExact: true)
         }
 
-        func learn(_ format: LPCMFormat) { track.format = format }
+        func updateFormat(_ format: LPCMFormat) { track.format = format }
 
         func duration(of ticks: Int64) -> Duration {
             let limit: Int64 = 1 << 55
@@ -286,7 +285,7 @@
             }
         }
 
-        /// Pictures are given back at once.
+        /// Discards all other streams, and frees pictures.
         private static func discardAllBut(_ index: Int32, of handle: UnsafeMutablePointer<AVFormatContext>) {
             let count = unsafe handle.pointee.nb_streams
             for other in 0..<count where Int32(other) != index {
@@ -300,12 +299,12 @@
             _ key: String, in handle: UnsafeMutablePointer<AVFormatContext>, _ index: Int32
         ) -> String? {
             var entry = unsafe av.av_dict_get(handle.pointee.metadata, key, nil, 0)
-            // Ogg has its tags at the stream.
+            // Ogg stores tags per stream.
             if unsafe entry == nil {
                 unsafe entry = av.av_dict_get(handle.pointee.streams[Int(index)]?.pointee.metadata, key, nil, 0)
             }
             guard let value = unsafe entry?.pointee.value else { return nil }
-            // Bounded before Swift looks for its end: tags have no limit of their own.
+            // Bounded first, since tags have no length limit of their own.
             let length = unsafe strnlen(value, 4_096)
             return unsafe shown(String(decoding: UnsafeRawBufferPointer(start: value, count: length), as: UTF8.self))
         }

@@ -6,44 +6,43 @@
 
     /// Decodes by libavcodec and converts by libswresample.
     ///
-    /// What lies before the beginning of the sound (a codec's start) or behind its end (the filling of its last packet) is left
-    /// out where the file says how much that is.
+    /// Trims the codec's start-up and the padding of the last packet if the file states their lengths.
     @safe
     public final class FFmpegReader: MediaReader {
         public let format: LPCMFormat
-        /// Packets that no sound came of, since the beginning.
+        /// Packets that could not be decoded, since the start.
         public private(set) var damagedPacketCount = 0
 
-        private let source: any PacketSource
+        private let source: any FFmpegPacketSource
         private let decoder: Decoder
         private var converter: Converter?
         private var state = State.reading
         private var damagedInARow = 0
         private var hasDecoded = false
-        /// The decoder's.
+        /// The decoder's sample rate.
         private var rate = SampleRate.opus
-        /// The part of the decoder's frame that is still to be converted.
+        /// The frames of the decoder's present frame that are still to be converted.
         private var rest = 0..<0
         private let converted: ConvertedAudio
 
         private enum State { case reading, draining, ended }
 
-        /// So many packets in a row of which none can be decoded are no sound.
+        /// The number of undecodable packets in a row after which the stream is given up.
         private static let damageLimit = 2_000
 
-        public var parser: any Demuxer { source }
+        public var demuxer: any Demuxer { source }
 
-        /// Waits for the first sound, of which the track learns what only a decoder knows.
-        init(_ source: any PacketSource, format: LPCMFormat?) throws(ReaderError) {
+        /// Blocks until the first audio, from which the track learns what only a decoder knows.
+        init(_ source: any FFmpegPacketSource, format: LPCMFormat?) throws(ReaderError) {
             self.source = source
             decoder = try Decoder(source.codec, timeBase: source.timeBase)
-            // A transport stream does not say how its sound is sampled: the decoder does.
+            // A transport stream does not state the sample rate; only the decoder knows it.
             let isUnknown = format == nil && source.codec.format == nil
             let hasFrame = isUnknown ? try Self.decodeFirst(source, decoder) : false
             self.format = format ?? (hasFrame ? unsafe Self.format(of: decoder.frame) : nil) ?? source.track.format
             converted = ConvertedAudio(self.format)
-            if hasFrame { try takeFrame() }
-            guard try refill() else { throw .parse(.malformed("there is no sound in it")) }
+            if hasFrame { try locateFrame() }
+            guard try refill() else { throw .demuxer(.malformed("there is no sound in it")) }
         }
 
         public var position: Estimate<Duration> {
@@ -65,13 +64,13 @@
 
         // MARK: Decoding
 
-        /// Has `decoder` hold the first frame; false where there is none.
+        /// Decodes the first frame; false if there is none.
         private static func decodeFirst(
-            _ source: any PacketSource, _ decoder: borrowing Decoder
+            _ source: any FFmpegPacketSource, _ decoder: borrowing Decoder
         ) throws(ReaderError) -> Bool {
             for _ in 0..<damageLimit {
                 if decoder.receive() == .frame { return true }
-                do { guard try source.nextPacket() != nil else { return false } } catch { throw .parse(error) }
+                do { guard try source.nextPacket() != nil else { return false } } catch { throw .demuxer(error) }
                 _ = decoder.send(source.packet)
             }
             return false
@@ -84,7 +83,7 @@
             return LPCMFormat(rate: SampleRate(hertz: hertz), channelCount: channels)
         }
 
-        /// Converts more sound; false at the end.
+        /// Converts more audio; false at the end.
         private func refill() throws(ReaderError) -> Bool {
             while state != .ended {
                 if !rest.isEmpty {
@@ -92,8 +91,8 @@
                     continue
                 }
                 switch decoder.receive() {
-                case .frame: try takeFrame()
-                case .needsPacket: try feed()
+                case .frame: try locateFrame()
+                case .needsPacket: try sendPacket()
                 case .damaged: try countDamage()
                 case .ended:
                     if drain() { return true }
@@ -107,10 +106,10 @@
             return false
         }
 
-        private func feed() throws(ReaderError) {
+        private func sendPacket() throws(ReaderError) {
             guard state == .reading else { return try countDamage() }
             let description: PacketDescription?
-            do { description = try source.nextPacket() } catch { throw .parse(error) }
+            do { description = try source.nextPacket() } catch { throw .demuxer(error) }
             guard description != nil else {
                 state = .draining
                 _ = decoder.send(nil)
@@ -131,8 +130,8 @@
             }
         }
 
-        /// Finds out where the decoded frame lies and which part of it is wanted.
-        private func takeFrame() throws(ReaderError) {
+        /// Computes the position of the decoded frame and which part of it is requested.
+        private func locateFrame() throws(ReaderError) {
             let frame = unsafe decoder.frame
             let count = unsafe Int(frame.pointee.nb_samples)
             let channels = unsafe Int(frame.pointee.ch_layout.nb_channels)
@@ -142,14 +141,14 @@
             guard !decoder.isFrameSkipped else { return }
             if !hasDecoded || rate.hertz != hertz { take(rate: SampleRate(hertz: hertz), channels) }
             let second = AVRational(num: 1, den: Int32(clamping: hertz))
-            var begin = converted.nextFrame ?? converted.firstWanted
+            var begin = converted.nextFrame ?? converted.firstRequested
             let stamp = unsafe frame.pointee.pts
             if stamp != tenfour_av_no_timestamp(), stamp.magnitude < 1 << 52 {
                 let told = clampedFrame(Int(clamping: av.av_rescale_q(stamp, source.timeBase, second)))
-                // Clocks of containers tick more slowly than samples: only more than a few milliseconds is a gap.
+                // Container timestamps are coarser than samples: only a difference above 5 ms is a gap.
                 if converted.nextFrame == nil || abs(told - begin) > hertz / 200 { begin = told }
             }
-            let end = min(max(source.soundLength(of: count, at: second.den), 0), count)
+            let end = min(max(source.audibleFrameCount(of: count, at: second.den), 0), count)
             rest = min(converted.place(begin, count, at: rate), end)..<end
         }
 
@@ -157,16 +156,16 @@
 
         private func take(rate newRate: SampleRate, _ channels: Int) {
             if hasDecoded {
-                // Another rate in the middle: what is to come counts in its frames.
-                converted.firstWanted = Int(
-                    Double(converted.firstWanted) * Double(newRate.hertz) / Double(rate.hertz))
+                // The rate changed: positions now count in frames of the new rate.
+                converted.firstRequested = Int(
+                    Double(converted.firstRequested) * Double(newRate.hertz) / Double(rate.hertz))
                 converted.nextFrame = nil
             } else if source.codec.format?.rate != newRate {
-                converted.firstWanted = 0
+                converted.firstRequested = 0
             }
             rate = newRate
             hasDecoded = true
-            source.learn(LPCMFormat(rate: newRate, channelCount: channels))
+            source.updateFormat(LPCMFormat(rate: newRate, channelCount: channels))
         }
 
         // MARK: Converting

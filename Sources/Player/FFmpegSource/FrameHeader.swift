@@ -1,25 +1,26 @@
 internal import TenfourMediaSource
 
-/// What each frame of MPEG audio (ISO 11172-3 and 13818-3 section 2.4.1.3) or of AAC in ADTS (ISO 13818-7 section 6.2) begins with.
+/// The header of a frame of MPEG audio (ISO 11172-3 and 13818-3 section 2.4.1.3) or of AAC in ADTS (ISO 13818-7 section
+/// 6.2).
 package struct FrameHeader: Equatable {
     package enum Coding: Hashable { case layer1, layer2, layer3, adts }
 
     package var coding: Coding
-    /// In hertz. With AAC it may be half of what a decoder gives (SBR).
+    /// In hertz. With SBR, the decoder's rate is twice this.
     package var rate: Int
     package var channelCount: Int
-    /// Header and all.
+    /// The size of the frame with its header.
     package var byteCount: Int
     package var frameCount: Int
-    /// Bits a second; nil in ADTS, whose frames are of any length.
+    /// Bits per second; nil in ADTS, whose frames vary in size.
     package var bitRate: Int?
-    /// What stays the same from frame to frame of one stream, so that bytes which look like a header by chance are told apart.
+    /// Fields that are constant within a stream; they tell real headers from similar bytes.
     private var signature: UInt32
 
     package static let longest = 8_192
     static let headerByteCount = 7
 
-    /// nil where no frame begins at `offset`.
+    /// Returns nil if no frame begins at `offset`.
     package init?(_ bytes: Span<UInt8>, at offset: Int = 0) {
         guard offset >= 0, bytes.count - offset >= Self.headerByteCount, bytes[offset] == 0xFF,
             bytes[offset + 1] >= 0xE0
@@ -32,7 +33,7 @@ package struct FrameHeader: Equatable {
         }
     }
 
-    /// Whether both may be of one stream.
+    /// Returns whether both headers may belong to one stream.
     func fits(_ other: FrameHeader) -> Bool { signature == other.signature && coding == other.coding }
 
     private init?(adts bytes: Span<UInt8>, at offset: Int) {
@@ -58,7 +59,7 @@ package struct FrameHeader: Equatable {
         let layer = second >> 1 & 3
         let bitRateIndex = Int(third >> 4)
         let rateIndex = Int(third >> 2 & 3)
-        // Reserved; and a bit rate that the header does not tell ("free format") is one that nobody uses.
+        // Reserved values, and the unused "free format" without a stated bit rate.
         guard version != 1, layer != 0, 1...14 ~= bitRateIndex, rateIndex < 3, bytes[offset + 3] & 3 != 2 else {
             return nil
         }
@@ -84,7 +85,7 @@ package struct FrameHeader: Equatable {
         }
         let isMono = bytes[offset + 3] >> 6 == 3
         channelCount = isMono ? 1 : 2
-        // The checksum bit may change, and how two channels are joined; one channel does not become two.
+        // The checksum bit and the joint-stereo mode may change; the channel count may not.
         signature = UInt32(second & 0xFE) << 16 | UInt32(third & 0x0C) << 8 | (isMono ? 1 : 0)
     }
 
@@ -92,7 +93,7 @@ package struct FrameHeader: Equatable {
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
     private static let ratesOfMPEG = [44_100, 48_000, 32_000]
-    /// In thousands: layers I, II and III of version 1, then layer I and both others of versions 2 and 2.5.
+    /// In kbit/s: layers I, II and III of version 1, then layer I and layers II and III of versions 2 and 2.5.
     private static let bitRates = [
         [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
         [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],

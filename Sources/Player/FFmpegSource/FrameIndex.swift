@@ -1,19 +1,19 @@
-/// Where in a resource which frame of sound lies, as far as packets were parsed from the beginning on: one entry a second.
+/// An index of frame offsets, one entry per second, for all packets parsed from the start on.
 struct FrameIndex {
     struct Entry: Equatable {
         var offset: Int
-        /// From the first packet on, its own start included.
+        /// Counted from the first packet, encoder delay included.
         var frame: Int
     }
 
     private(set) var entries: [Entry]
-    /// The first that was not parsed yet.
+    /// The first packet not parsed yet.
     private(set) var end: Entry
-    /// Nothing follows `end`.
+    /// Whether `end` is the end of the stream.
     private(set) var isComplete = false
 
     private var spacing: Int
-    /// More entries than these would be a day and a half of sound: then every other one is let go.
+    /// Beyond 36 hours of audio, every other entry is dropped.
     private static let limit = 1 << 17
 
     init(from offset: Int, spacing: Int) {
@@ -22,7 +22,7 @@ struct FrameIndex {
         self.spacing = max(spacing, 1)
     }
 
-    /// A packet that begins at `end`, or behind it where something that is no packet lies between.
+    /// Appends a packet that begins at `end`, or later if other bytes lie between.
     mutating func append(offset: Int, byteCount: Int, frameCount: Int) {
         end.offset = offset
         if end.frame - entries[entries.count - 1].frame >= spacing {
@@ -37,7 +37,7 @@ struct FrameIndex {
 
     mutating func complete() { isComplete = true }
 
-    /// The last entry at or before `frame`.
+    /// Returns the last entry at or before `frame`.
     func entry(atOrBefore frame: Int) -> Entry {
         var (low, high) = (0, entries.count)
         while high - low > 1 {
@@ -47,7 +47,7 @@ struct FrameIndex {
         return entries[low]
     }
 
-    /// The last entry at or before the byte.
+    /// Returns the last entry at or before a byte.
     func entry(atOrBeforeByte offset: Int) -> Entry {
         var (low, high) = (0, entries.count)
         while high - low > 1 {

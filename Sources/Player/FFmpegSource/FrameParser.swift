@@ -3,13 +3,13 @@
     public import TenfourMediaSource
     public import TenfourAudioCore
 
-    /// Packets of MP3 and of AAC in ADTS, which are frames with nothing around them: parsed here and not by libavformat, which
-    /// would read a file from its beginning to find a place in it.
+    /// Demuxes MP3 and ADTS AAC, which have no container. libavformat is not used, since it reads such a file from the
+    /// start to seek in it: 0.4 s for an hour on disk, a whole download over HTTP.
     ///
-    /// Where it has parsed from the beginning on, and where the bit rate is constant, it knows to the frame what lies where;
-    /// elsewhere it guesses, says so, and puts it right when `scan` has got there.
+    /// Positions are exact where it has parsed from the start on, or with a constant bit rate. Elsewhere they are
+    /// estimates, which `scan` corrects later.
     @safe
-    public final class FrameParser: PacketSource {
+    public final class FrameParser: FFmpegPacketSource {
         public private(set) var track: Track
 
         let codec: CodecParameters
@@ -19,29 +19,29 @@
 
         private var stream: FrameStream
         private let vbr: VBRHeader?
-        /// Frames in front of the sound, and where it ends, as the encoder says.
+        /// The encoder delay, and the padding at the end, as stated by the encoder.
         private let lead: Int
         private let padding: Range<Int>
         private let packetFrames: Int
 
         private var next: FrameIndex.Entry
-        /// After a guess: what was guessed. Packets count from there, right or wrong, until the next seek.
-        private var guess: FrameIndex.Entry?
+        /// The estimated position of the last seek; nil if it was exact. Packets count from there until the next seek.
+        private var estimate: FrameIndex.Entry?
         private var shift = 0
         public private(set) var reach: Duration?
         private var hasEnded = false
         private var parsed = (byteCount: 0, frames: 0)
 
-        /// `tag` lies in front.
+        /// `tag` precedes the audio.
         init(_ window: consuming ByteWindow, tag: ID3Tag) throws(ReaderError) {
             do {
                 stream = try FrameStream(window, from: tag.byteCount)
-                vbr = try stream.takeVBRHeader()
+                vbr = try stream.readVBRHeader()
                 next = stream.index.end
-                if vbr?.packetCount == nil { try stream.lookAround() }
-            } catch { throw .parse(error) }
+                if vbr?.packetCount == nil { try stream.estimateFromBuffer() }
+            } catch { throw .demuxer(error) }
             guard let packet = Packet(), let codec = CodecParameters() else {
-                throw .undecodable(said(by: tenfour_av_no_memory()))
+                throw .undecodable(ffmpegErrorText(tenfour_av_no_memory()))
             }
             self.packet = packet
             self.codec = codec
@@ -52,7 +52,7 @@
             unsafe av.av_channel_layout_default(&codec.handle.pointee.ch_layout, Int32(first.channelCount))
             timeBase = AVRational(num: 1, den: Int32(first.rate))
             packetFrames = first.frameCount
-            // MP3 reaches back by 511 bytes, which are up to ten small frames; AAC by one frame.
+            // MP3's bit reservoir reaches back 511 bytes, up to ten small frames; AAC overlaps one frame.
             let packets = first.coding == .adts ? 3 : 12
             preroll = FrameCount(packets * first.frameCount).duration(at: SampleRate(hertz: first.rate))
             let whole = (vbr?.packetCount ?? 0) * first.frameCount
@@ -91,9 +91,11 @@
             while !hasEnded {
                 guard let found = try stream.frame(at: next.offset) else { break }
                 try stream.load(at: found.offset, count: found.header.byteCount)
-                // The last one may be cut off.
+                // The last frame may be truncated.
                 guard stream.window.bytes.count == found.header.byteCount else { break }
-                guard packet.hold(stream.window.bytes) else { throw .malformed(said(by: tenfour_av_no_memory())) }
+                guard packet.hold(stream.window.bytes) else {
+                    throw .malformed(ffmpegErrorText(tenfour_av_no_memory()))
+                }
                 let begin = next.frame
                 if next.offset == stream.index.end.offset { stream.append(found) }
                 next = FrameIndex.Entry(
@@ -101,7 +103,7 @@
                 parsed.byteCount += found.header.byteCount
                 parsed.frames += found.header.frameCount
                 var count = found.header.frameCount
-                if guess == nil, padding.contains(next.frame - 1) {
+                if estimate == nil, padding.contains(next.frame - 1) {
                     count = max(padding.lowerBound - begin, 0)
                     if count == 0 { continue }
                 }
@@ -117,12 +119,12 @@
             return nil
         }
 
-        func soundLength(of decoded: Int, at hertz: Int32) -> Int {
+        func audibleFrameCount(of decoded: Int, at hertz: Int32) -> Int {
             let told = unsafe av.av_rescale_q(packet.handle.pointee.duration, timeBase, AVRational(num: 1, den: hertz))
             return min(decoded, Int(clamping: told))
         }
 
-        func learn(_ format: LPCMFormat) { track.format = format }
+        func updateFormat(_ format: LPCMFormat) { track.format = format }
 
         // MARK: Time
 
@@ -132,36 +134,37 @@
                 return Estimate(
                     time(of: padding.upperBound == frames && frames > 0 ? padding.lowerBound : frames), isExact: true)
             }
-            if let packets = toldPacketCount {
+            if let packets = headerPacketCount {
                 return Estimate(time(of: padding.isEmpty ? packets * packetFrames : padding.lowerBound), isExact: true)
             }
-            guard let course else { return nil }
-            return Estimate(time(of: Self.frame(course.end.frame)), isExact: false)
+            guard let byteFrameMap else { return nil }
+            return Estimate(time(of: Self.frame(byteFrameMap.end.frame)), isExact: false)
         }
 
         var correction: Duration { FrameCount(shift).duration(at: SampleRate(hertz: stream.first.rate)) }
-        var isExact: Bool { guess == nil }
+        var isExact: Bool { estimate == nil }
 
-        /// What a server says of the length may lead anywhere.
-        private static func frame(_ guess: Double) -> Int { Int(min(guess, 1e15)) }
+        /// The length stated by a server is not trusted.
+        private static func frame(_ estimate: Double) -> Int { Int(min(estimate, 1e15)) }
 
         private func time(of frame: Int) -> Duration {
             FrameCount(max(frame - lead, 0)).duration(at: SampleRate(hertz: stream.first.rate))
         }
 
-        /// What the encoder says, unless the file is plainly another one by now: cut off, or two put together.
-        private var toldPacketCount: Int? {
+        /// The packet count stated by the encoder, unless the file was evidently changed since: truncated, or two
+        /// joined.
+        private var headerPacketCount: Int? {
             guard let packets = vbr?.packetCount else { return nil }
-            guard let told = vbr?.byteCount, let byteCount = stream.download.state.byteCount else { return packets }
+            guard let told = vbr?.byteCount, let byteCount = stream.byteSource.state.byteCount else { return packets }
             let real = byteCount - stream.begin
             return abs(real - told) <= min(real, told) / 16 ? packets : nil
         }
 
-        /// nil where the end is not known.
-        private var course: FrameCourse? {
-            guard let byteCount = stream.download.state.byteCount else { return nil }
+        /// nil if the end is unknown.
+        private var byteFrameMap: ByteFrameMap? {
+            guard let byteCount = stream.byteSource.state.byteCount else { return nil }
             let end = max(byteCount, stream.index.end.offset)
-            if let packets = toldPacketCount, let vbr, vbr.contents.count == 100 {
+            if let packets = headerPacketCount, let vbr, vbr.contents.count == 100 {
                 let bytes = Double(vbr.byteCount ?? byteCount - stream.begin)
                 let points = vbr.contents.enumerated().map { percent, part in
                     (
@@ -170,11 +173,11 @@
                     )
                 }
                 let known = stream.index.end
-                return FrameCourse(
+                return ByteFrameMap(
                     [(Double(known.offset), Double(known.frame))] + points
                         + [(Double(end), Double(packets * packetFrames))])
             }
-            return FrameCourse(from: stream.index.end, to: end, density: stream.density, samples: stream.samples)
+            return ByteFrameMap(from: stream.index.end, to: end, density: stream.density, samples: stream.samples)
         }
 
         // MARK: Seeking
@@ -183,61 +186,61 @@
             let rate = SampleRate(hertz: stream.first.rate)
             let wanted = max(FrameCount(position, at: rate).rawValue, -lead) + lead
             let limit = try liveLimit(for: wanted)
-            (hasEnded, guess, shift) = (false, nil, 0)
-            // As in every seek the decoder needs the frames before, but only those that have arrived.
+            (hasEnded, estimate, shift) = (false, nil, 0)
+            // As in every seek, the decoder needs the preroll, but only the part that has arrived.
             reach = limit.map {
                 let heard = min(
                     $0 + FrameCount(preroll, at: rate).rawValue, stream.index.end.frame - stream.first.rate / 2)
                 return time(of: max(heard, $0))
             }
             next = try place(of: limit ?? wanted)
-            return Estimate(max(FrameCount(next.frame - lead).duration(at: rate), .zero), isExact: guess == nil)
+            return Estimate(max(FrameCount(next.frame - lead).duration(at: rate), .zero), isExact: estimate == nil)
         }
 
-        /// The last frame to which a seek in a live stream can go: a second before the newest that has arrived, so that
-        /// sound comes at once. nil where `wanted` lies before it.
+        /// The last frame that a seek in a live stream can reach: one second before the newest, so that audio follows
+        /// at once. nil if `wanted` lies before it.
         private func liveLimit(for wanted: Int) throws(DemuxerError) -> Int? {
-            guard stream.download.state.isLive, wanted >= stream.index.end.frame else { return nil }
-            try stream.scanWhatIsHere(to: wanted)
+            guard stream.byteSource.state.isLive, wanted >= stream.index.end.frame else { return nil }
+            try stream.scanArrived(to: wanted)
             let limit = max(stream.index.end.frame - stream.first.rate, next.frame)
             return wanted > limit && !stream.index.isComplete ? limit : nil
         }
 
         private func place(of wanted: Int) throws(DemuxerError) -> FrameIndex.Entry {
             if wanted < stream.index.end.frame || stream.index.isComplete { return try stream.indexedPlace(of: wanted) }
-            guard stream.download.state.isSeekable, stream.download.state.byteCount != nil else {
-                // Only by parsing on.
+            guard stream.byteSource.state.isSeekable, stream.byteSource.state.byteCount != nil else {
+                // Such a stream can only be parsed up to the position.
                 _ = try stream.scan(to: wanted)
                 return try stream.indexedPlace(of: wanted)
             }
             _ = try stream.scan(to: min(wanted, FrameStream.trustedPacketCount * packetFrames))
             if let found = try stream.constantPlace(of: wanted) { return found }
-            if let course, stream.isHere(upTo: Int(course.offset(of: Double(wanted)))) {
+            if let byteFrameMap, stream.isBuffered(upTo: Int(byteFrameMap.offset(of: Double(wanted)))) {
                 _ = try stream.scan(to: wanted, before: stream.index.end.offset + FrameStream.scannedByteCount)
             }
             if wanted < stream.index.end.frame || stream.index.isComplete { return try stream.indexedPlace(of: wanted) }
-            if toldPacketCount == nil || vbr?.contents.isEmpty != false {
+            if headerPacketCount == nil || vbr?.contents.isEmpty != false {
                 try stream.sample(for: .milliseconds(100))
             }
-            guard let course else { return stream.index.end }
-            let offset = max(Int(course.offset(of: Double(wanted))), stream.index.end.offset)
+            guard let byteFrameMap else { return stream.index.end }
+            let offset = max(Int(byteFrameMap.offset(of: Double(wanted))), stream.index.end.offset)
             guard let found = try stream.synchronize(from: offset, followers: 2) else {
                 return FrameIndex.Entry(
-                    offset: stream.download.state.byteCount ?? offset, frame: Self.frame(course.end.frame))
+                    offset: stream.byteSource.state.byteCount ?? offset, frame: Self.frame(byteFrameMap.end.frame))
             }
             let landed = FrameIndex.Entry(
-                offset: found.offset, frame: Self.frame(course.frame(at: Double(found.offset))))
-            guess = landed
+                offset: found.offset, frame: Self.frame(byteFrameMap.frame(at: Double(found.offset))))
+            estimate = landed
             return landed
         }
 
         public func scan(for time: Duration) throws(DemuxerError) -> Bool {
-            guard stream.download.state.isSeekable, !stream.index.isComplete else { return true }
+            guard stream.byteSource.state.isSeekable, !stream.index.isComplete else { return true }
             let isComplete = try stream.scan(to: .max, until: ContinuousClock.now + time)
-            if let guess, stream.index.end.offset > guess.offset {
-                let real = try stream.indexedPlace(ofByte: guess.offset)
-                shift = real.frame - guess.frame
-                self.guess = nil
+            if let estimate, stream.index.end.offset > estimate.offset {
+                let real = try stream.indexedPlace(ofByte: estimate.offset)
+                shift = real.frame - estimate.frame
+                self.estimate = nil
             }
             return isComplete
         }

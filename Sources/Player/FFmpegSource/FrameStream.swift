@@ -2,45 +2,45 @@ internal import Glibc
 internal import TenfourAudioCore
 package import TenfourMediaSource
 
-/// Frames that follow each other in a download: finds where they begin, and remembers it from the beginning on.
+/// Finds frames in a byte source and indexes them from the start on.
 package struct FrameStream: ~Copyable {
     package typealias Found = (offset: Int, header: FrameHeader)
 
-    let download: any ByteSource
+    let byteSource: any ByteSource
     var window: ByteWindow
-    /// Where the first frame lies, be it sound or not.
+    /// The offset of the first frame, which may be a VBR header.
     package let begin: Int
     package let first: FrameHeader
     var index: FrameIndex
-    /// How densely frames lie at some places, in frames of sound a byte.
+    /// Sampled frame density at some offsets, in frames per byte.
     private(set) var samples: [(offset: Int, density: Double)] = []
-    /// As long as all frames had the same.
+    /// The bit rate, while all frames had the same.
     private var constantBitRate: Int?
 
-    /// So far is looked for a first frame, and for the next after something that is none.
+    /// The most bytes to search for the first frame, and for the next one after a gap.
     private static let beginningLimit = 1 << 20
     private static let gapLimit = 1 << 24
     private static let sampleLimit = 64
     private static let sampledByteCount = 8_192
-    /// A bit rate that stayed the same for so long is believed to be constant.
+    /// After this many equal frames the bit rate is assumed constant.
     static let trustedPacketCount = 50
-    /// So many bytes that are here are looked through for one seek, which takes some tens of milliseconds: an hour of MP3.
+    /// The most buffered bytes to scan for one seek: an hour of MP3, which takes some tens of milliseconds.
     static let scannedByteCount = 1 << 26
-    /// At so many places is looked even where that takes long, as each may be a request of its own; but not for ever.
+    /// The number of density samples taken even if each needs a request, and the time limit for all.
     private static let usualSampleCount = 16
     private static let patience = Duration.seconds(1)
-    /// So many bytes must lie behind a frame before it counts as arrived.
+    /// Bytes that must follow a frame before it counts as arrived.
     private static let margin = 2_048
     private static let arrivalPatience = Duration.milliseconds(50)
 
-    /// Goes on with what `window` holds.
+    /// Continues reading from `window`.
     package init(_ given: consuming ByteWindow, from start: Int) throws(DemuxerError) {
         var window = given
         guard
             let found = try Self.search(
                 &window, from: start, upTo: start + Self.beginningLimit, like: nil, followers: 2)
         else { throw .malformed("this is no sound that is known here, or a damaged file") }
-        download = window.download
+        byteSource = window.byteSource
         self.window = window
         begin = found.offset
         first = found.header
@@ -48,19 +48,19 @@ package struct FrameStream: ~Copyable {
         index = FrameIndex(from: begin, spacing: first.rate)
     }
 
-    /// Reads what an encoder wrote into the first frame, which then is not one of sound.
-    package mutating func takeVBRHeader() throws(DemuxerError) -> VBRHeader? {
+    /// Reads the VBR header in the first frame, which then carries no audio.
+    package mutating func readVBRHeader() throws(DemuxerError) -> VBRHeader? {
         let header = first
         try load(at: begin, count: header.byteCount)
         guard let vbr = VBRHeader(window.bytes, header) else { return nil }
         index = FrameIndex(from: begin + header.byteCount, spacing: header.rate)
         if !vbr.isConstantRate { constantBitRate = nil }
-        // Frames of sound need not have the rate of the one that holds the tag.
+        // Audio frames may have another rate than the frame with the header.
         if vbr.isConstantRate, let next = try frame(at: index.end.offset) { constantBitRate = next.header.bitRate }
         return vbr
     }
 
-    /// Frames of sound a byte, on average so far.
+    /// Mean frames per byte so far.
     var density: Double {
         let known = index.end
         if known.frame > 0, known.offset > begin {
@@ -69,14 +69,15 @@ package struct FrameStream: ~Copyable {
         return Double(first.frameCount) / Double(first.byteCount)
     }
 
-    /// Has the first guess of how long it is be a fair one, without waiting: by what is here.
-    mutating func lookAround() throws(DemuxerError) {
-        guard download.state.isSeekable, let byteCount = download.state.byteCount else { return }
-        if isHere(upTo: byteCount) {
+    /// Improves the first estimate of the duration by the buffered bytes, without blocking.
+    mutating func estimateFromBuffer() throws(DemuxerError) {
+        guard byteSource.state.isSeekable, let byteCount = byteSource.state.byteCount else { return }
+        if isBuffered(upTo: byteCount) {
             try sample(for: .milliseconds(5))
         } else {
             let end = index.end.frame + 4 * first.rate
-            while index.end.frame < end, isHere(upTo: index.end.offset + 2 * FrameHeader.longest), !index.isComplete {
+            while index.end.frame < end, isBuffered(upTo: index.end.offset + 2 * FrameHeader.longest), !index.isComplete
+            {
                 _ = try scan(to: index.end.frame)
             }
         }
@@ -84,7 +85,7 @@ package struct FrameStream: ~Copyable {
 
     // MARK: Finding frames
 
-    /// The frame at `offset`, or the next one behind what is none; nil at the end.
+    /// Returns the frame at `offset`, or the next one; nil at the end.
     package mutating func frame(at offset: Int) throws(DemuxerError) -> Found? {
         try load(at: offset, count: FrameHeader.headerByteCount)
         if window.bytes.isEmpty { return nil }
@@ -96,19 +97,19 @@ package struct FrameStream: ~Copyable {
         try Self.search(&window, from: offset, upTo: offset + Self.gapLimit, like: first, followers: followers)
     }
 
-    /// The first place from which on `followers` further frames follow the one there, or the end.
+    /// Returns the first offset at which a frame and `followers` further frames, or the end, follow each other.
     private static func search(
         _ window: inout ByteWindow, from start: Int, upTo limit: Int, like first: FrameHeader?, followers: Int
     ) throws(DemuxerError) -> Found? {
         var offset = start
         while offset < limit {
-            do { try window.load(at: offset, count: FrameHeader.headerByteCount) } catch { throw .download(error) }
+            do { try window.load(at: offset, count: FrameHeader.headerByteCount) } catch { throw .byteSource(error) }
             guard window.bytes.count == FrameHeader.headerByteCount else { return nil }
             if let header = FrameHeader(window.bytes), first.map(header.fits) ?? true {
                 var (place, isConfirmed) = (offset + header.byteCount, true)
                 for _ in 0..<followers {
                     do { try window.load(at: place, count: FrameHeader.headerByteCount) } catch {
-                        throw .download(error)
+                        throw .byteSource(error)
                     }
                     // An ID3v1 tag.
                     if window.bytes.holds("TAG", at: 0) { break }
@@ -130,18 +131,18 @@ package struct FrameStream: ~Copyable {
         return nil
     }
 
-    /// Whether a single frame fills all bytes. Bytes that are no sound may look like the header of a frame that goes
-    /// beyond their end.
+    /// Returns whether a single frame fills all bytes. Other bytes may look like the header of a frame that goes beyond
+    /// their end.
     private static func isWhole(
         _ window: inout ByteWindow, _ offset: Int, _ start: Int, _ end: Int
     ) throws(DemuxerError) -> Bool {
         guard offset == start else { return false }
-        do { try window.load(at: end - 1, count: 1) } catch { throw .download(error) }
+        do { try window.load(at: end - 1, count: 1) } catch { throw .byteSource(error) }
         return !window.bytes.isEmpty
     }
 
     mutating func load(at offset: Int, count: Int) throws(DemuxerError) {
-        do { try window.load(at: offset, count: count) } catch { throw .download(error) }
+        do { try window.load(at: offset, count: count) } catch { throw .byteSource(error) }
     }
 
     // MARK: Index
@@ -151,8 +152,8 @@ package struct FrameStream: ~Copyable {
         if found.header.bitRate != constantBitRate { constantBitRate = nil }
     }
 
-    /// Parses from the end of the index on until it holds `frame`, or has come to byte `limit` or to `deadline`. True when there
-    /// is nothing left to parse.
+    /// Parses from the end of the index until it contains `frame`, or up to byte `limit` or `deadline`. Returns true
+    /// when nothing is left to parse.
     mutating func scan(
         to frame: Int, before limit: Int = .max, until deadline: ContinuousClock.Instant? = nil
     ) throws(DemuxerError) -> Bool {
@@ -164,8 +165,8 @@ package struct FrameStream: ~Copyable {
                 index.complete()
                 break
             }
-            // The last one may be cut off.
-            if let byteCount = download.state.byteCount, found.offset + found.header.byteCount > byteCount {
+            // The last frame may be truncated.
+            if let byteCount = byteSource.state.byteCount, found.offset + found.header.byteCount > byteCount {
                 index.complete()
                 break
             }
@@ -174,12 +175,11 @@ package struct FrameStream: ~Copyable {
         return index.isComplete
     }
 
-    /// Parses on until the index holds `frame`, or no byte has come for 50 ms: a pipe may be filled again after it was
-    /// read.
-    mutating func scanWhatIsHere(to frame: Int) throws(DemuxerError) {
+    /// Parses until the index contains `frame`, or no byte has arrived for 50 ms: a pipe may be refilled after a read.
+    mutating func scanArrived(to frame: Int) throws(DemuxerError) {
         var lastArrival = ContinuousClock.now
         while !index.isComplete, index.end.frame <= frame {
-            let state = download.state
+            let state = byteSource.state
             if state.phase == .ended || state.held.upperBound > index.end.offset + Self.margin {
                 _ = try scan(to: index.end.frame)
                 lastArrival = ContinuousClock.now
@@ -191,18 +191,18 @@ package struct FrameStream: ~Copyable {
         }
     }
 
-    /// The byte and the frame at which the parsed packets end.
+    /// The end of the parsed packets as byte and frame.
     package var parsedEnd: (offset: Int, frame: Int) { (index.end.offset, index.end.frame) }
 
     /// Parses the next packet; false at the end.
     package mutating func parseNext() throws(DemuxerError) -> Bool { try !scan(to: index.end.frame) }
 
-    /// The packet in which `frame` lies, or the end.
+    /// Returns the packet that contains `frame`, or the end.
     mutating func indexedPlace(of frame: Int) throws(DemuxerError) -> FrameIndex.Entry {
         try walk(from: index.entry(atOrBefore: frame)) { _, end in end.frame > frame }
     }
 
-    /// The first packet at or behind a byte.
+    /// Returns the first packet at or after a byte.
     mutating func indexedPlace(ofByte offset: Int) throws(DemuxerError) -> FrameIndex.Entry {
         try walk(from: index.entry(atOrBeforeByte: offset)) { begin, _ in begin.offset >= offset }
     }
@@ -221,15 +221,15 @@ package struct FrameStream: ~Copyable {
         return place
     }
 
-    // MARK: Guessing
+    // MARK: Estimates
 
-    /// Where frames of one bit rate follow each other each place can be calculated; nil where they do not.
+    /// Computes the offset of `frame` with a constant bit rate; nil if the rate varies.
     mutating func constantPlace(of frame: Int) throws(DemuxerError) -> FrameIndex.Entry? {
-        guard let bitRate = constantBitRate, let byteCount = download.state.byteCount else { return nil }
+        guard let bitRate = constantBitRate, let byteCount = byteSource.state.byteCount else { return nil }
         let size = Double(first.frameCount) * Double(bitRate) / 8 / Double(first.rate)
         let number = frame / first.frameCount
         let base = index.entries[0].offset
-        // Frames are of whole bytes: encoders fill up now and then, each in its own order.
+        // Frames have whole bytes, so encoders add padding, each in its own pattern.
         let expected = Double(base) + Double(number) * size
         if expected > Double(byteCount) {
             let whole = Int(Double(byteCount - base) / size)
@@ -244,16 +244,16 @@ package struct FrameStream: ~Copyable {
         return FrameIndex.Entry(offset: found.offset, frame: Int(landed) * first.frameCount)
     }
 
-    /// Whether the bytes from the end of the index up to `offset` can be had without waiting.
-    func isHere(upTo offset: Int) -> Bool {
-        let state = download.state
+    /// Returns whether the bytes from the end of the index to `offset` are buffered.
+    func isBuffered(upTo offset: Int) -> Bool {
+        let state = byteSource.state
         return state.available.contains(index.end.offset)
             && state.available.upperBound >= min(offset, state.byteCount ?? offset)
     }
 
-    /// Looks here and there how densely the frames lie, at more places each time: for `time`, and at a few for longer.
+    /// Samples the frame density at further offsets: for `time`, and a few for longer.
     mutating func sample(for time: Duration) throws(DemuxerError) {
-        guard let byteCount = download.state.byteCount else { return }
+        guard let byteCount = byteSource.state.byteCount else { return }
         let span = byteCount - index.end.offset
         guard span > 4 * Self.sampledByteCount else { return }
         let begin = ContinuousClock.now
@@ -276,7 +276,7 @@ package struct FrameStream: ~Copyable {
         return offset > start.offset ? Double(frames) / Double(offset - start.offset) : density
     }
 
-    /// ½, ¼, ¾, ⅛, ⅝, …: places that lie evenly however many there are (van der Corput).
+    /// The van der Corput sequence ½, ¼, ¾, ⅛, ⅝, …: evenly spread for any number of samples.
     private static func fraction(_ number: Int) -> Double {
         var (rest, place, sum) = (number, 0.5, 0.0)
         while rest > 0 {

@@ -1,3 +1,4 @@
-// What FFmpeg plays: its demultiplexers, decoders and converter behind the protocols of Feed, reading through a Downloading only.
-// This module never opens a file or a socket, starts no thread, and has FFmpeg open none: what names further addresses is refused.
-// What needs FFmpeg's headers is there with the trait FFmpeg only: a build of the whole package compiles this module without it, too.
+// Plays what FFmpeg decodes: its demuxers, decoders and converter behind `Demuxer` and `MediaReader`, reading through a
+// `ByteSource` only. This module opens no file or socket and starts no thread, and FFmpeg may not either: files that
+// refer to other addresses are refused. Without the trait FFmpeg only the parts that need no headers of FFmpeg are
+// compiled.

@@ -1,20 +1,20 @@
 internal import TenfourMediaSource
 
-/// What the first frame of an MP3 holds in place of sound when its encoder wrote it: how long it is, a rough table of contents,
-/// and how much of its beginning and end is no sound. The tags are called Xing or Info, with LAME's behind it.
+/// The Xing or Info header in an MP3's first frame, with the LAME extension: duration, a coarse table of contents,
+/// encoder delay and padding.
 package struct VBRHeader: Equatable {
-    /// Of sound, in MP3 frames.
+    /// The number of MP3 frames with audio.
     package var packetCount: Int?
-    /// From this frame on, and with it.
+    /// The number of bytes from this frame on, inclusive.
     package var byteCount: Int?
-    /// 100 of them: at so many percent of the time the byte lies at so many 256ths of `byteCount`.
+    /// 100 entries: entry i is the offset at i percent of the duration, in 256ths of `byteCount`.
     package var contents: [UInt8] = []
-    /// All frames are of one rate.
+    /// Whether all frames have one bit rate.
     package var isConstantRate: Bool
-    /// Frames (of sound) that the encoder put in front, and behind.
+    /// Encoder delay and padding, in samples.
     package var delay: (front: Int, behind: Int)? = nil
 
-    /// What a decoder of layer 3 adds in front of what the encoder did.
+    /// The decoder's own delay for layer III, in samples.
     static let decoderDelay = 529
 
     package static func == (left: Self, right: Self) -> Bool {
@@ -23,10 +23,11 @@ package struct VBRHeader: Equatable {
             && left.delay?.behind == right.delay?.behind
     }
 
-    /// Of the bytes of a whole frame; nil where it holds sound.
+    /// Parses a whole frame; nil if it carries audio.
     package init?(_ frame: Span<UInt8>, _ header: FrameHeader) {
         guard header.coding == .layer3 else { return nil }
-        // Behind the header and the side information, whose length follows from version and channels.
+        // The Xing header follows the frame header and the side information, whose length depends on version and
+        // channels.
         let isFirst = header.frameCount == 1_152
         let side = header.channelCount == 1 ? (isFirst ? 17 : 9) : (isFirst ? 32 : 17)
         var offset = 4 + side
@@ -48,7 +49,7 @@ package struct VBRHeader: Equatable {
             offset += 100
         }
         if flags & 8 != 0 { offset += 4 }
-        // LAME's part: nine characters of a name, then, twelve bytes on, two numbers of twelve bits.
+        // The LAME extension: nine characters of a name and, twelve bytes later, two numbers of twelve bits.
         guard frame.count >= offset + 24, frame[offset] >= 0x20, frame[offset] < 0x7F else { return }
         let first = Int(frame[offset + 21]) << 4 | Int(frame[offset + 22] >> 4)
         let second = Int(frame[offset + 22] & 0xF) << 8 | Int(frame[offset + 23])

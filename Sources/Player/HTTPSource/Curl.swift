@@ -1,13 +1,13 @@
 internal import CCurl
 internal import TenfourMediaSource
 
-/// libcurl's functions. Nothing changes them, not those either that Swift cannot see.
+/// libcurl's functions. Nothing writes to this struct after `loadCurl`; the compiler cannot see that.
 ///
-/// `try!` cannot fail once `needCurl` has returned; whatever begins to use libcurl calls that first.
+/// `try!` cannot fail after `loadCurl` has returned, and every user of libcurl calls that first.
 nonisolated(unsafe) let curl = unsafe try! opened.get()
 
-/// Opens libcurl, the first time, whichever thread that is on. Throws where it is not on this machine.
-func needCurl() throws(ByteSourceError) { _ = unsafe try opened.get() }
+/// Loads libcurl on the first call, from any thread. Throws if it is not installed.
+func loadCurl() throws(ByteSourceError) { _ = unsafe try opened.get() }
 
 private nonisolated(unsafe) let opened = Result { () throws(ByteSourceError) in try openCurl("libcurl.so.4") }
 
@@ -20,7 +20,7 @@ func openCurl(_ file: String) throws(ByteSourceError) -> tenfour_curl {
             "what lies in the network is fetched by libcurl, which cannot be opened; apt-get install \(curlPackage()) (\(unsafe String(cString: failure)))"
         )
     }
-    // The first that can be told in words which protocols a server may lead on to; its file was called the same long before.
+    // 7.85 was the first version that takes the permitted protocols as text. The file name is older.
     guard let info = unsafe curl.curl_version_info(CURLVERSION_FIRST), unsafe info.pointee.version_num >= 0x07_55_00
     else {
         throw .failed("what lies in the network is fetched by libcurl, which is older than 7.85 here; install a newer")

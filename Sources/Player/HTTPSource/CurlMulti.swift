@@ -2,7 +2,8 @@ internal import CCurl
 internal import TenfourAudioCore
 internal import TenfourUV
 
-/// All transfers of one loop, with the connections that they share. On the thread of its loop only. The C type is `CURLM`.
+/// All transfers of one event loop and the connections that they share. For the loop's thread only. The C type is
+/// `CURLM`.
 @safe final class CurlMulti {
     private let multi: UnsafeMutableRawPointer
     private unowned let loop: EventLoop
@@ -29,7 +30,7 @@ internal import TenfourUV
 
     deinit { close() }
 
-    /// Breaks off all transfers, of which nothing more is told. The C function is `curl_multi_cleanup`.
+    /// Cancels all transfers without further callbacks. The C function is `curl_multi_cleanup`.
     func close() {
         if isClosed { return }
         isClosed = true
@@ -45,7 +46,8 @@ internal import TenfourUV
         _ = unsafe curl.curl_multi_add_handle(multi, transfer.easy)
     }
 
-    /// Nothing of it is called back from here on. Not from a callback of libcurl's. The C function is `curl_multi_remove_handle`.
+    /// Removes a transfer, which gets no further callbacks. Must not be called from a libcurl callback. The C function
+    /// is `curl_multi_remove_handle`.
     func remove(_ transfer: CurlTransfer) {
         guard unsafe transfers.removeValue(forKey: transfer.easy) != nil else { return }
         _ = unsafe curl.curl_multi_remove_handle(multi, transfer.easy)
@@ -55,15 +57,15 @@ internal import TenfourUV
     private func act(on socket: Int32, _ events: Int32) {
         var running: Int32 = 0
         _ = unsafe curl.curl_multi_socket_action(multi, socket, events, &running)
-        tellOfEnded()
+        reportFinished()
     }
 
-    private func tellOfEnded() {
+    private func reportFinished() {
         var result = CURLE_OK
         while let easy = unsafe tenfour_curl_next_ended(curl, multi, &result) {
             guard let transfer = unsafe transfers.removeValue(forKey: easy) else { continue }
             _ = unsafe curl.curl_multi_remove_handle(multi, easy)
-            transfer.ended(result)
+            transfer.finish(result)
         }
     }
 
@@ -78,15 +80,15 @@ internal import TenfourUV
         if what & CURL_POLL_OUT != 0 { readiness.insert(.writable) }
         do throws(NetworkError) {
             if sockets[socket] == nil {
-                sockets[socket] = try loop.onReadiness(of: socket) { [unowned self] in became($0, socket) }
+                sockets[socket] = try loop.onReadiness(of: socket) { [unowned self] in socketBecameReady($0, socket) }
             }
             try sockets[socket]?.watch(for: readiness)
         } catch {
-            // It times out then.
+            // The transfer then times out.
         }
     }
 
-    private func became(_ readiness: Readiness, _ socket: Int32) {
+    private func socketBecameReady(_ readiness: Readiness, _ socket: Int32) {
         var events: Int32 = 0
         if readiness.contains(.readable) { events |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { events |= CURL_CSELECT_OUT }
@@ -95,7 +97,7 @@ internal import TenfourUV
     }
 
     fileprivate func arm(milliseconds: Int) {
-        // libcurl wants to be called even where the moment is the one that it was called for last.
+        // libcurl expects a call even if the new deadline is the one of its last call.
         timer?.disarm()
         if milliseconds >= 0 { timer?.arm(at: loop.now + .milliseconds(milliseconds)) }
     }

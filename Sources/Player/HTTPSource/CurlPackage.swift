@@ -1,7 +1,7 @@
 import Glibc
 
-/// The Debian package that brings `libcurl.so.4`: libcurl4t64 since Debian 13 and Ubuntu 24.04, which built it anew for 64-bit
-/// times; libcurl4 before them. Those releases have glibc 2.39 or later, and no release before them has.
+/// The Debian package that brings `libcurl.so.4`: libcurl4t64 since Debian 13 and Ubuntu 24.04, which rebuilt it for
+/// 64-bit times; libcurl4 before them. Those releases have glibc 2.39 or later, and no release before them has.
 ///
 /// `libc` is a version as `confstr` gives it, such as "glibc 2.36".
 func curlPackage(libc: String = installedLibc()) -> String {

@@ -1,27 +1,27 @@
 internal import CCurl
 
-/// One request after another, on one handle, so that a connection that is still open serves the next. On the thread of its loop
-/// only. The C type is `CURL`.
+/// Performs requests one after another on one handle, so that an open connection is reused. For the loop's thread only.
+/// The C type is `CURL`.
 @safe final class CurlTransfer {
-    enum Answer { case taken, full, enough }
+    enum WriteResult { case accepted, paused, aborted }
 
-    /// How a transfer went that was not cancelled.
+    /// The outcome of a transfer that was not cancelled.
     struct End {
         var code: CURLcode
-        /// What libcurl says of it, in its own words.
+        /// libcurl's own message.
         var text: String
-        /// Of the last response; 0 where none came.
+        /// The status of the last response; 0 without one.
         var status: Int
-        /// Of a proxy to which CONNECT was said.
+        /// The status of the proxy's answer to CONNECT.
         var proxyStatus: Int
-        /// `errno` of the connection that failed.
+        /// `errno` of the failed connection.
         var systemCode: Int32
     }
 
-    /// Told on the thread of the loop.
+    /// Receives callbacks on the loop's thread.
     protocol Receiver: AnyObject {
         func headerArrived(_ line: Span<UInt8>)
-        func bytesArrived(_ bytes: UnsafeRawBufferPointer) -> Answer
+        func bytesArrived(_ bytes: UnsafeRawBufferPointer) -> WriteResult
         func transferEnded(_ end: End)
     }
 
@@ -31,7 +31,7 @@ internal import CCurl
     private var headers: UnsafeMutablePointer<curl_slist>?
     private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-    /// Whether a request is on its way.
+    /// Whether a request is in progress.
     var isRunning = false
 
     /// The C function is `curl_easy_init`; nil without memory.
@@ -63,19 +63,19 @@ internal import CCurl
         multi.add(self)
     }
 
-    /// Nothing more of it is told. Not from a callback of libcurl's.
+    /// Cancels the request; no further callbacks follow. Must not be called from a libcurl callback.
     func cancel() {
         if !isRunning { return }
         isRunning = false
         multi.remove(self)
     }
 
-    /// Goes on after it was answered that all is full. The C function is `curl_easy_pause`.
-    func goOn() { if isRunning { _ = unsafe curl.curl_easy_pause(easy, CURLPAUSE_CONT) } }
+    /// Resumes a transfer that returned `.paused`. The C function is `curl_easy_pause`.
+    func unpause() { if isRunning { _ = unsafe curl.curl_easy_pause(easy, CURLPAUSE_CONT) } }
 
     var status: Int { unsafe tenfour_curl_number(curl, easy, CURLINFO_RESPONSE_CODE) }
 
-    func ended(_ code: CURLcode) {
+    func finish(_ code: CURLcode) {
         guard isRunning else { return }
         isRunning = false
         let said = unsafe message.pointee == 0 ? text(curl.curl_easy_strerror(code)) : text(message)
@@ -90,12 +90,14 @@ internal import CCurl
         unsafe pointer.map { unsafe String(cString: $0) } ?? ""
     }
 
-    fileprivate func take(header line: UnsafeRawBufferPointer) {
+    fileprivate func receive(header line: UnsafeRawBufferPointer) {
         let bytes = unsafe line.bindMemory(to: UInt8.self)
         unsafe receiver?.headerArrived(bytes.span)
     }
 
-    fileprivate func take(_ bytes: UnsafeRawBufferPointer) -> Answer { unsafe receiver?.bytesArrived(bytes) ?? .enough }
+    fileprivate func receive(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
+        unsafe receiver?.bytesArrived(bytes) ?? .aborted
+    }
 }
 
 // MARK: Options
@@ -105,64 +107,64 @@ extension CurlTransfer {
         let options = request.options
         set(CURLOPT_URL, request.address)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // We follow redirects ourselves: libcurl would send all headers but two to another host, too.
+        // Redirects are followed by `Redirect`: libcurl would send all headers but two to another host as well.
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // HTTP/2 would send us 32 MB that nobody has asked for while we are paused; here the kernel holds the other side.
+        // With HTTP/2 the server may send 32 MB while we are paused; with HTTP/1.1 TCP flow control stops it.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        // Stations that never learned HTTP.
-        unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTP200ALIASES, Self.otherGreetings)
+        // Some radio stations answer with `ICY` in place of `HTTP`.
+        unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTP200ALIASES, Self.statusLineAliases)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_USERAGENT, options.userAgent)
         set(CURLOPT_RANGE, request.range)
         unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HTTPHEADER, headers)
         if let proxy = options.proxy {
             set(CURLOPT_PROXY, proxy)
-            // Otherwise `no_proxy` in the environment would lead past what was asked for.
+            // Otherwise `no_proxy` in the environment would bypass the proxy that was typed.
             set(CURLOPT_NOPROXY, "")
         }
         if let certificates = options.certificates { set(CURLOPT_CAINFO, certificates) }
         set(CURLOPT_CONNECTTIMEOUT_MS, options.timeoutMilliseconds)
         set(CURLOPT_BUFFERSIZE, Self.pieceByteCount)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        // Signals are the program's; and a name server that keeps silent holds up nobody who has given up.
+        // Signals belong to the program. A name server that does not answer must not delay the end.
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_QUICK_EXIT, 1)
         unsafe message.pointee = 0
         unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_ERRORBUFFER, message)
         let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe tenfour_curl_set_callback(curl, easy, CURLOPT_WRITEFUNCTION, takeBytes)
+        unsafe tenfour_curl_set_callback(curl, easy, CURLOPT_WRITEFUNCTION, receiveBytes)
         unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_WRITEDATA, owner)
-        unsafe tenfour_curl_set_callback(curl, easy, CURLOPT_HEADERFUNCTION, takeHeader)
+        unsafe tenfour_curl_set_callback(curl, easy, CURLOPT_HEADERFUNCTION, receiveHeader)
         unsafe tenfour_curl_set_pointer(curl, easy, CURLOPT_HEADERDATA, owner)
     }
 
     private static let pieceByteCount = 32 << 10
 
-    /// For ever, as libcurl keeps no copy.
-    private nonisolated(unsafe) static let otherGreetings = unsafe curl.curl_slist_append(nil, "ICY 200 OK")
+    /// Never freed, since libcurl keeps no copy.
+    private nonisolated(unsafe) static let statusLineAliases = unsafe curl.curl_slist_append(nil, "ICY 200 OK")
 
     private func set(_ option: CURLoption, _ number: Int) { unsafe tenfour_curl_set_number(curl, easy, option, number) }
 
     private func set(_ option: CURLoption, _ text: String?) { unsafe tenfour_curl_set_text(curl, easy, option, text) }
 }
 
-@c private func takeBytes(
+@c private func receiveBytes(
     _ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ owner: UnsafeMutableRawPointer?
 ) -> Int {
     guard let owner = unsafe owner else { return 0 }
     let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(owner).takeUnretainedValue()
-    switch unsafe transfer.take(UnsafeRawBufferPointer(start: bytes, count: count)) {
-    case .taken: return count
-    case .full: return Int(CURL_WRITEFUNC_PAUSE)
-    case .enough: return Int(CURL_WRITEFUNC_ERROR)
+    switch unsafe transfer.receive(UnsafeRawBufferPointer(start: bytes, count: count)) {
+    case .accepted: return count
+    case .paused: return Int(CURL_WRITEFUNC_PAUSE)
+    case .aborted: return Int(CURL_WRITEFUNC_ERROR)
     }
 }
 
-@c private func takeHeader(
+@c private func receiveHeader(
     _ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ owner: UnsafeMutableRawPointer?
 ) -> Int {
     guard let owner = unsafe owner else { return 0 }
     let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(owner).takeUnretainedValue()
-    unsafe transfer.take(header: UnsafeRawBufferPointer(start: bytes, count: count))
+    unsafe transfer.receive(header: UnsafeRawBufferPointer(start: bytes, count: count))
     return count
 }

@@ -1,17 +1,18 @@
 public import TenfourMediaSource
 
-/// What lies at an `http://` or `https://` address.
+/// Fetches an `http://` or `https://` address.
 ///
-/// A connection that breaks is made anew, for as long as `HTTPOptions.giveUpAfter` says, and goes on where it broke off, or from now
-/// where that is a station. The very first one fails with a sentence.
+/// A broken connection is retried for `HTTPOptions.giveUpAfter` and continues where it broke, or at the current moment
+/// for a radio station. The very first connection is not retried: it fails with a sentence.
 public final class HTTPByteSource: ByteSource {
     private let window: SharedWindow
     private let fetch: HTTPFetch
     private let loop: HTTPLoop
     private let ownsLoop: Bool
 
-    /// Begins at once. Those that follow one another should share a `loop`, as the next may come over the connection of the
-    /// last; without one it has its own. Throws where the address is none, or this machine has no libcurl.
+    /// Starts fetching at once. Sources played in sequence should share a `loop`, so that the next may reuse the
+    /// connection of the last; without one a source has its own. Throws if the address is invalid or libcurl is not
+    /// installed.
     public init(
         _ address: String, options: HTTPOptions = HTTPOptions(), limits: BufferLimits = BufferLimits(),
         on loop: HTTPLoop? = nil
@@ -19,12 +20,12 @@ public final class HTTPByteSource: ByteSource {
         let resource: Resource
         do throws(ResourceError) { resource = try Resource(address) } catch { throw .failed(error.description) }
         guard case .http = resource else { throw .failed("\(resource) is no address; write one as https://host/path") }
-        try needCurl()
+        try loadCurl()
         ownsLoop = loop == nil
         self.loop = if let loop { loop } else { try HTTPLoop() }
         window = SharedWindow(ByteSourceState(resource: resource), limits: limits)
         fetch = HTTPFetch(resource, options, into: window)
-        if !self.loop.perform({ [fetch] duty in fetch.start(on: duty) }) { window.stop() }
+        if !self.loop.perform({ [fetch] thread in fetch.start(on: thread) }) { window.stop() }
     }
 
     deinit {
@@ -63,5 +64,5 @@ public final class HTTPByteSource: ByteSource {
         if ownsLoop { loop.stop() }
     }
 
-    private func demand() { loop.perform { [fetch] _ in fetch.demanded() } }
+    private func demand() { loop.perform { [fetch] _ in fetch.serveReader() } }
 }

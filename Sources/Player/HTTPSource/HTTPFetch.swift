@@ -3,37 +3,37 @@ internal import TenfourAudioCore
 internal import TenfourMediaSource
 internal import TenfourUV
 
-/// Fills a window with what lies at an address: asks, goes on where it broke off, asks for what the reader has gone to.
+/// Fills a window with the bytes of an address: sends requests, resumes after a break, and follows the reader's seeks.
 ///
-/// On the thread of its loop only, but for `init`.
+/// For the loop's thread only, except `init`.
 final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
     private let resource: Resource
     private let options: HTTPOptions
     private let window: SharedWindow
     private let refusal: HTTPRefusal
 
-    private weak var duty: HTTPThreadBody?
+    private weak var thread: HTTPLoopThread?
     private var loop: EventLoop?
     private var transfer: CurlTransfer?
     private var stallTimer: LoopTimer?
     private var retryTimer: LoopTimer?
 
-    /// What is on its way.
+    /// The request in progress.
     private var request = Request()
-    /// nil before the first response.
+    /// What earlier responses stated; nil before the first.
     private var known: Representation?
-    /// Where the bytes have ended, whatever was told of their number.
+    /// The offset at which the bytes ended, whatever length was stated.
     private var foundEnd: Int?
-    /// Some servers know no ranges but refuse them.
+    /// Whether the server rejects range requests instead of ignoring them.
     private var avoidsRanges = false
-    /// Whether bytes have come. From then on a connection that breaks is tried again.
+    /// Whether any bytes have arrived. From then on a broken connection is retried.
     private var hasWorked = false
     private var isPaused = false
-    private var backOff = BackOff()
+    private var retryDelay = RetryDelay()
     private var lastProgress = Instant.start
-    /// When the connection was lost; nil once bytes have come again.
+    /// When the connection broke; nil after bytes arrived again.
     private var brokenSince: Instant?
-    /// Where the server has hung up, and how often just there.
+    /// The offset at which the server closed the connection, and how many times in a row.
     private var hangUp = (offset: -1, count: 0)
     /// The redirects of the present request.
     private var redirect: Redirect
@@ -43,22 +43,22 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         var hasRange = false
         var isConditional = false
         var head = ResponseHead()
-        var verdict: ResponseVerdict?
-        /// Of the body, before it is what was asked for.
+        var action: ResponseAction?
+        /// Bytes of the body to skip before the requested offset.
         var skipLeft = 0
         var demultiplexer: ICYDemultiplexer?
         var byteCount = 0
-        /// The window was full.
-        var isHeld = false
-        /// The window failed.
+        /// Whether the transfer is paused because the window is full.
+        var isPausedByWindow = false
+        /// The error of the window.
         var failure: ByteSourceError?
     }
 
-    /// So much shows that a connection is as good as any.
-    private static let enoughToTrust = 64 << 10
-    /// The body of a redirect is read up to this many bytes.
+    /// After this many bytes a connection counts as stable.
+    private static let stableByteCount = 64 << 10
+    /// The most bytes of a redirect's body that are read.
     private static let pageLimit = 16 << 10
-    /// A server that hangs up so often at one byte has no more, whatever it says of the length.
+    /// A server that closes the connection this many times at one offset has no more bytes, whatever length it states.
     private static let hangUpsAtEnd = 3
 
     init(_ resource: Resource, _ options: HTTPOptions, into window: SharedWindow) {
@@ -69,56 +69,56 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         redirect = Redirect(from: resource)
     }
 
-    func start(on duty: HTTPThreadBody) {
-        duty.keep(self)
-        self.duty = duty
-        loop = duty.loop
+    func start(on thread: HTTPLoopThread) {
+        thread.add(self)
+        self.thread = thread
+        loop = thread.loop
         do throws(NetworkError) {
-            transfer = CurlTransfer(on: try duty.multi(), for: self)
-            stallTimer = try duty.loop.makeTimer { [weak self] in self?.lookForStall() }
-            retryTimer = try duty.loop.makeTimer { [weak self] in self?.retryNow() }
-            ask(from: 0)
+            transfer = CurlTransfer(on: try thread.multi(), for: self)
+            stallTimer = try thread.loop.makeTimer { [weak self] in self?.checkForStall() }
+            retryTimer = try thread.loop.makeTimer { [weak self] in self?.retryNow() }
+            sendRequest(from: 0)
         } catch {
             fail(.failed("\(error)"))
         }
     }
 
-    /// The reader has room again, or wants something else.
-    func demanded() {
+    /// Serves the reader: its buffer has space again, or it waits for another offset.
+    func serveReader() {
         guard transfer != nil else { return }
-        if let offset = window.restartWhereWanted() { return ask(from: offset) }
-        guard request.isHeld, window.hasRoom else { return }
-        request.isHeld = false
+        if let offset = window.restartWhereWanted() { return sendRequest(from: offset) }
+        guard request.isPausedByWindow, window.hasRoom else { return }
+        request.isPausedByWindow = false
         window.update { if $0.phase == .full { $0.phase = .receiving } }
         expectProgress()
-        transfer?.goOn()
+        transfer?.unpause()
     }
 
     func pause(_ isPaused: Bool) {
         self.isPaused = isPaused
         brokenSince = nil
-        if !isPaused, transfer?.isRunning == true, !request.isHeld { expectProgress() }
+        if !isPaused, transfer?.isRunning == true, !request.isPausedByWindow { expectProgress() }
     }
 
-    /// For good.
+    /// Stops for good.
     func stop() {
         transfer?.cancel()
         transfer = nil
         stallTimer?.close()
         retryTimer?.close()
         window.stop()
-        duty?.forget(self)
+        thread?.remove(self)
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
-    private func ask(from offset: Int) {
+    private func sendRequest(from offset: Int) {
         redirect = Redirect(from: resource)
-        askThere(from: offset)
+        sendRequestToTarget(from: offset)
     }
 
-    /// Asks at the address to which redirects have led.
-    private func askThere(from offset: Int) {
+    /// Sends the request to the address that redirects have led to.
+    private func sendRequestToTarget(from offset: Int) {
         retryTimer?.disarm()
         request = Request()
         request.offset = offset
@@ -140,12 +140,12 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             if hasWorked { retry() } else { fail(.failed(refusal.sentence(error))) }
             return
         }
-        askThere(from: request.offset)
+        sendRequestToTarget(from: request.offset)
     }
 
     private func retry() {
-        var delay = backOff.next()
-        let attempt = backOff.attempt
+        var delay = retryDelay.next()
+        let attempt = retryDelay.attempt
         if let limit = known?.isLive == true ? options.giveUpLiveAfter : options.giveUpAfter, let loop, !isPaused {
             let begin = brokenSince ?? loop.now
             brokenSince = begin
@@ -159,7 +159,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         retryTimer?.arm(at: loop.now + delay)
     }
 
-    private func retryNow() { ask(from: window.end) }
+    private func retryNow() { sendRequest(from: window.end) }
 
     private func expectProgress() {
         guard let loop else { return }
@@ -167,8 +167,8 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if !isPaused { stallTimer?.arm(at: lastProgress + options.timeout) }
     }
 
-    private func lookForStall() {
-        guard let loop, let transfer, transfer.isRunning, !request.isHeld, !isPaused else { return }
+    private func checkForStall() {
+        guard let loop, let transfer, transfer.isRunning, !request.isPausedByWindow, !isPaused else { return }
         let deadline = lastProgress + options.timeout
         if loop.now < deadline {
             stallTimer?.arm(at: deadline)
@@ -178,47 +178,47 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if hasWorked { retry() } else { fail(.failed(refusal.stalled)) }
     }
 
-    // MARK: Being answered
+    // MARK: Responses
 
     func headerArrived(_ line: Span<UInt8>) {
-        // Behind a body come trailers.
-        if request.verdict == nil { request.head.take(line) }
+        // Headers after the body are trailers.
+        if request.action == nil { request.head.parse(line) }
     }
 
-    func bytesArrived(_ bytes: UnsafeRawBufferPointer) -> CurlTransfer.Answer {
-        guard let transfer, let loop else { return .enough }
-        let verdict = judged(status: transfer.status)
-        if case .moved = verdict {
-            // The body of a redirect is read to its end, so that the connection can serve the next request.
+    func bytesArrived(_ bytes: UnsafeRawBufferPointer) -> CurlTransfer.WriteResult {
+        guard let transfer, let loop else { return .aborted }
+        let action = responseAction(status: transfer.status)
+        if case .moved = action {
+            // Reads the body of a redirect to its end, so that the connection can be reused.
             request.byteCount += bytes.count
-            return request.byteCount <= Self.pageLimit ? .taken : .enough
+            return request.byteCount <= Self.pageLimit ? .accepted : .aborted
         }
-        guard case .take = verdict else { return .enough }
+        guard case .take = action else { return .aborted }
         lastProgress = loop.now
-        // Before any of it is taken: it comes again.
+        // Paused before any byte is consumed, since libcurl delivers them again.
         if request.skipLeft < bytes.count, window.isFull {
-            request.isHeld = true
+            request.isPausedByWindow = true
             stallTimer?.disarm()
             window.update { $0.phase = .full }
-            return .full
+            return .paused
         }
         let skipped = min(request.skipLeft, bytes.count)
         request.skipLeft -= skipped
         do throws(ByteSourceError) {
-            try unsafe keep(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+            try unsafe store(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
         } catch {
             request.failure = error
-            return .enough
+            return .aborted
         }
-        return .taken
+        return .accepted
     }
 
-    private func keep(_ bytes: UnsafeRawBufferPointer) throws(ByteSourceError) {
+    private func store(_ bytes: UnsafeRawBufferPointer) throws(ByteSourceError) {
         if unsafe bytes.isEmpty { return }
         if request.demultiplexer == nil {
             try unsafe window.append(bytes)
         } else {
-            try unsafe request.demultiplexer?.take(bytes) { (sound) throws(ByteSourceError) in
+            try unsafe request.demultiplexer?.feed(bytes) { (sound) throws(ByteSourceError) in
                 try unsafe window.append(sound)
             } found: { metadata in
                 if let title = metadata.title { window.add(title: title) }
@@ -227,27 +227,27 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         hasWorked = true
         brokenSince = nil
         request.byteCount += bytes.count
-        if request.byteCount >= Self.enoughToTrust { backOff.somethingCame() }
+        if request.byteCount >= Self.stableByteCount { retryDelay.reset() }
     }
 
-    /// What the response means, found out when its body begins or it has none.
-    private func judged(status: Int) -> ResponseVerdict {
-        if let verdict = request.verdict { return verdict }
-        let verdict = ResponseVerdict.on(
+    /// Decides how to handle the response, when its body begins or it turns out to have none.
+    private func responseAction(status: Int) -> ResponseAction {
+        if let action = request.action { return action }
+        let action = ResponseAction.on(
             status: status, request.head, from: request.offset, hasRange: request.hasRange, known: known)
-        request.verdict = verdict
-        if case .take(let skipping) = verdict {
+        request.action = action
+        if case .take(let skipping) = action {
             request.skipLeft = skipping
             adopt(isPart: status == 206)
         }
-        return verdict
+        return action
     }
 
     private func adopt(isPart: Bool) {
         if known?.isLive != false {
             known = Representation(request.head, isPart: isPart)
         } else if request.hasRange, request.offset > 0, !isPart {
-            // It was sent whole. That may have been the condition, and the next time there is none.
+            // The whole body was sent. The If-Range condition may be the reason; the next request goes without it.
             if request.isConditional {
                 known?.entityTag = nil
                 known?.lastModified = nil
@@ -272,24 +272,24 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         }
     }
 
-    // MARK: The end of an answer
+    // MARK: End of a response
 
     func transferEnded(_ end: CurlTransfer.End) {
         stallTimer?.disarm()
         if let failure = request.failure { return fail(failure) }
-        let verdict = end.code == CURLE_OK ? judged(status: end.status) : request.verdict
-        switch verdict {
-        case .take: if end.code == CURLE_OK { bodyEnded() } else { broke(end) }
+        let action = end.code == CURLE_OK ? responseAction(status: end.status) : request.action
+        switch action {
+        case .take: if end.code == CURLE_OK { bodyEnded() } else { connectionBroke(end) }
         case .ended: finish()
-        case .askForWhole:
+        case .retryWithoutRange:
             avoidsRanges = true
-            ask(from: request.offset)
+            sendRequest(from: request.offset)
         case .changed: fail(.failed(refusal.changed))
         case .moved(let location): follow(location)
         case .packed(let packing): fail(.failed(refusal.packed(packing)))
         case .refused(let isLasting):
             if hasWorked && !isLasting { retry() } else { fail(.failed(refusal.sentence(status: end.status))) }
-        case nil: broke(end)
+        case nil: connectionBroke(end)
         }
     }
 
@@ -298,19 +298,19 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if known?.isStation == true {
             retry()
         } else if let total = known?.byteCount, end < total {
-            // A part of the part that was asked for.
-            if request.byteCount > 0 { ask(from: end) } else { hungUp() }
+            // The server sent only a part of the requested range.
+            if request.byteCount > 0 { sendRequest(from: end) } else { serverHungUp() }
         } else {
             finish()
         }
     }
 
-    private func broke(_ end: CurlTransfer.End) {
+    private func connectionBroke(_ end: CurlTransfer.End) {
         guard hasWorked else { return fail(.failed(refusal.sentence(end))) }
-        if case .take = request.verdict, end.code == CURLE_PARTIAL_FILE { hungUp() } else { retry() }
+        if case .take = request.action, end.code == CURLE_PARTIAL_FILE { serverHungUp() } else { retry() }
     }
 
-    private func hungUp() {
+    private func serverHungUp() {
         let offset = window.end
         hangUp = (offset, hangUp.offset == offset ? hangUp.count + 1 : 1)
         if hangUp.count >= Self.hangUpsAtEnd { finish() } else { retry() }

@@ -3,19 +3,19 @@ public import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourUV
 
-/// A thread that carries out downloads, any number of them, and keeps connections for the next.
+/// A thread that performs any number of downloads and keeps connections open for reuse.
 public final class HTTPLoop: Sendable {
-    private let duty: HTTPThreadBody
+    private let body: HTTPLoopThread
     private let thread: Locked<pthread_t?>
 
-    /// Throws where the system gives no thread, or too many files are open.
+    /// Throws if no thread can be created or too many files are open.
     public init() throws(ByteSourceError) {
         var code: Int32
         var thread = pthread_t()
         do throws(NetworkError) {
-            duty = try HTTPThreadBody()
-            let argument = unsafe Unmanaged.passRetained(duty)
-            code = unsafe pthread_create(&thread, nil, runDuty, argument.toOpaque())
+            body = try HTTPLoopThread()
+            let argument = unsafe Unmanaged.passRetained(body)
+            code = unsafe pthread_create(&thread, nil, runLoopThread, argument.toOpaque())
             if code != 0 {
                 unsafe argument.release()
                 throw NetworkError(.refused, function: "pthread_create", code: code)
@@ -28,34 +28,35 @@ public final class HTTPLoop: Sendable {
 
     deinit { stop() }
 
-    /// Breaks off what is being downloaded, and returns when the thread is done.
+    /// Cancels all downloads and waits until the thread has ended.
     public func stop() {
         let thread = thread.withLock { $0.take() }
         guard let thread else { return }
-        perform { duty in duty.stop() }
-        // The last to let go may be a job of the thread itself.
+        perform { body in body.stop() }
+        // The last reference may be released by a job on the thread itself.
         if pthread_equal(thread, pthread_self()) != 0 { pthread_detach(thread) } else { pthread_join(thread, nil) }
     }
 
-    /// Has `job` done on the thread, after those before it. False, and nothing happens, once the loop has stopped.
+    /// Runs `job` on the thread, after earlier jobs. Returns false, and does nothing, once the loop has stopped.
     @discardableResult
-    func perform(_ job: @escaping @Sendable (HTTPThreadBody) -> Void) -> Bool { duty.take(job) }
+    func perform(_ job: @escaping @Sendable (HTTPLoopThread) -> Void) -> Bool { body.enqueue(job) }
 
-    /// The same, and returns when it is done. Not from a job.
-    func performAndWait(_ job: @escaping @Sendable (HTTPThreadBody) -> Void) {
-        let done = Done()
-        let isTaken = perform { duty in
-            job(duty)
-            done.tell()
+    /// Runs `job` on the thread and waits until it is done. Must not be called from a job.
+    func performAndWait(_ job: @escaping @Sendable (HTTPLoopThread) -> Void) {
+        let done = CompletionSignal()
+        let isQueued = perform { body in
+            job(body)
+            done.signal()
         }
-        if isTaken { done.wait() }
+        if isQueued { done.wait() }
     }
 }
 
-/// What the thread does. Made on one thread and run on its own; only what is said to be shared is used by both.
-@safe final class HTTPThreadBody: @unchecked Sendable {
-    /// Shared. nil once no more are taken.
-    private let jobs = Locked<[@Sendable (HTTPThreadBody) -> Void]?>([])
+/// The work of the loop's thread. Created on one thread and run on its own; only members marked as shared are used by
+/// both.
+@safe final class HTTPLoopThread: @unchecked Sendable {
+    /// Shared. nil after the end, when no more jobs are accepted.
+    private let jobs = Locked<[@Sendable (HTTPLoopThread) -> Void]?>([])
     private let wakeup: Wakeup
 
     let loop: EventLoop
@@ -65,35 +66,35 @@ public final class HTTPLoop: Sendable {
     fileprivate init() throws(NetworkError) {
         let loop = try EventLoop()
         self.loop = loop
-        let woken = Woken()
-        wakeup = try loop.makeWakeup { woken.duty?.woken() }
-        woken.duty = self
+        let target = WakeupTarget()
+        wakeup = try loop.makeWakeup { target.body?.runJobs() }
+        target.body = self
     }
 
     /// Any thread.
-    fileprivate func take(_ job: @escaping @Sendable (HTTPThreadBody) -> Void) -> Bool {
-        let isTaken = jobs.withLock { jobs in
+    fileprivate func enqueue(_ job: @escaping @Sendable (HTTPLoopThread) -> Void) -> Bool {
+        let isQueued = jobs.withLock { jobs in
             jobs?.append(job)
             return jobs != nil
         }
-        if isTaken { wakeup.signal() }
-        return isTaken
+        if isQueued { wakeup.signal() }
+        return isQueued
     }
 
     fileprivate func run() {
-        // Signals are for the program's own threads; SIGPIPE comes of a server that hangs up.
+        // Signals belong to the program's own threads. SIGPIPE would come from a server that closes the connection.
         var all = sigset_t()
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
         loop.run()
-        // Those who came too late wait no longer.
+        // Late jobs run too, so that their callers do not wait forever.
         for job in jobs.withLock({ $0.take() }) ?? [] { job(self) }
         for fetch in fetches.values { fetch.stop() }
         transfers?.close()
         loop.closeAll()
     }
 
-    /// On the thread. Made for the first who asks: a player of files has a loop, too, and perhaps no libcurl.
+    /// Thread only. Created on first use: a player of local files has a loop, too, and perhaps no libcurl.
     func multi() throws(NetworkError) -> CurlMulti {
         if let transfers { return transfers }
         let made = try CurlMulti(on: loop)
@@ -101,11 +102,11 @@ public final class HTTPLoop: Sendable {
         return made
     }
 
-    /// On the thread: those whose readers are told when it ends.
-    func keep(_ fetch: HTTPFetch) { fetches[ObjectIdentifier(fetch)] = fetch }
-    func forget(_ fetch: HTTPFetch) { fetches[ObjectIdentifier(fetch)] = nil }
+    /// Thread only: the fetches to be stopped when the loop ends.
+    func add(_ fetch: HTTPFetch) { fetches[ObjectIdentifier(fetch)] = fetch }
+    func remove(_ fetch: HTTPFetch) { fetches[ObjectIdentifier(fetch)] = nil }
 
-    fileprivate func woken() {
+    fileprivate func runJobs() {
         let due = jobs.withLock { jobs in
             defer { if jobs != nil { jobs = [] } }
             return jobs
@@ -116,18 +117,20 @@ public final class HTTPLoop: Sendable {
     fileprivate func stop() { loop.stop() }
 }
 
-/// Callbacks are made before the one they call.
-private final class Woken {
-    weak var duty: HTTPThreadBody?
+/// Breaks the cycle that the callback needs its target before this is initialised.
+private final class WakeupTarget {
+    weak var body: HTTPLoopThread?
 }
 
-@c private func runDuty(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument = unsafe argument { unsafe Unmanaged<HTTPThreadBody>.fromOpaque(argument).takeRetainedValue().run() }
+@c private func runLoopThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let argument = unsafe argument {
+        unsafe Unmanaged<HTTPLoopThread>.fromOpaque(argument).takeRetainedValue().run()
+    }
     return nil
 }
 
-/// That something is done, told to one who waits.
-@safe private final class Done: @unchecked Sendable {
+/// Lets one thread wait until another has finished a job.
+@safe private final class CompletionSignal: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init() { unsafe sem_init(semaphore, 0, 0) }
@@ -137,7 +140,7 @@ private final class Woken {
         unsafe semaphore.deallocate()
     }
 
-    func tell() { unsafe sem_post(semaphore) }
+    func signal() { unsafe sem_post(semaphore) }
 
     func wait() { while unsafe sem_wait(semaphore) != 0 {} }
 }

@@ -1,25 +1,25 @@
 public import TenfourMediaSource
 
-/// How requests are made.
+/// The settings of HTTP requests.
 public struct HTTPOptions: Sendable {
     /// `http://`, `https://`, `socks4a://`, `socks5://` or `socks5h://` and a host with its port. nil: as the environment has
     /// it (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
     public var proxy: String?
-    /// Lines like `X-Key: …` that go with every request to the origin of `trusted`, and with none to another.
+    /// Header lines such as `X-Key: …`, sent with every request to the origin of `trusted` and never to another.
     public var headers: [String]
-    /// The address that a person typed: `headers` and its user and password go to its origin (scheme, host and port) only.
-    /// nil: the address that is asked for. Of a file there is no origin, and nothing is sent.
+    /// The address that a person typed. `headers`, user and password go only to its origin (scheme, host and port).
+    /// nil: the requested address. A file has no origin, so nothing is sent.
     public var trusted: Resource?
-    /// Follows a server from https to http. Neither `headers` nor a user and password go there.
+    /// Follows redirects from https to http. `headers`, user and password are not sent there.
     public var allowsDowngrade: Bool
     public var userAgent: String
-    /// The longest time until a connection is made, and then until the next byte that is waited for.
+    /// The limit on connecting, and then on waiting for each next byte.
     public var timeout: Duration
-    /// How long a connection that broke is tried again, once bytes have come: for ever where nil. Time in a pause does not count.
+    /// How long a broken connection is retried after bytes have arrived; nil: forever. Time in a pause does not count.
     public var giveUpAfter: Duration? = .seconds(60)
-    /// The same for a live stream: what it sends meanwhile cannot be fetched later.
+    /// The same limit for a live stream, whose missed audio cannot be fetched later.
     public var giveUpLiveAfter: Duration?
-    /// A file of certificates (PEM) to trust in place of the system's.
+    /// A PEM file of certificates to trust instead of the system's.
     public var certificates: String?
 
     public init(
@@ -37,28 +37,28 @@ public struct HTTPOptions: Sendable {
 
     var timeoutMilliseconds: Int {
         let (seconds, attoseconds) = timeout.components
-        // 1 at least: 0 would mean five minutes to libcurl.
+        // At least 1: libcurl takes 0 for its default of five minutes.
         return max(Int(clamping: min(seconds, 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000), 1)
     }
 }
 
-/// One request.
+/// An HTTP request.
 struct HTTPRequest {
     var address: String
-    /// The headers that a person typed for this origin; none for another.
+    /// The headers typed for this origin; none for another.
     var typedHeaders: [String]
     var options: HTTPOptions
-    /// As libcurl wants it: `1000-`.
+    /// The byte range, such as `1000-`.
     var range: String?
-    /// The server is to send the part only if the whole is still this.
+    /// The validator of `If-Range`: the server sends the range only if the resource still matches it.
     var ifRange: String?
 
     static let maximumRedirectCount = 10
 
     var headers: [String] {
-        // Control characters would end a header and begin another.
+        // Control characters would end the header and begin another.
         var lines = typedHeaders.filter { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
-        // Offsets count unpacked bytes, so a packed download could not be resumed.
+        // Offsets count uncompressed bytes, so a compressed download could not be resumed.
         if !lines.contains(where: { $0.lowercased().hasPrefix("accept-encoding:") }) {
             lines.append("Accept-Encoding: identity")
         }
@@ -69,11 +69,12 @@ struct HTTPRequest {
 }
 
 extension HTTPOptions {
-    /// The request for `target`, which is `asked` or where that led: with credentials only where they were typed for it.
+    /// Returns the request for `target`, which is `asked` or the end of its redirects. Credentials are added only for
+    /// the origin that they were typed for.
     func request(for target: Resource, askedFor asked: Resource, range: String?, ifRange: String?) -> HTTPRequest? {
         let trusted = trusted ?? asked
         let isTrusted = target.origin != nil && target.origin == trusted.origin
-        // An address in a playlist may have a user of its own.
+        // An entry of a playlist may have credentials of its own.
         let owner = [asked, trusted].first { $0.userInfo != nil && $0.origin == target.origin }
         let resource = owner?.userInfo.map(target.adding) ?? target
         guard case .http(let address) = resource else { return nil }

@@ -3,14 +3,14 @@ internal import Glibc
 internal import TenfourAudioCore
 internal import TenfourMediaSource
 
-/// Sentences for what kept bytes from coming, each with its remedy and in brackets who said so.
+/// Error sentences for failed requests, each with its remedy and the original message in parentheses.
 struct HTTPRefusal {
     var resource: Resource
     var options: HTTPOptions
 
     private var host: String { String(fromPeer: resource.host ?? "", limit: 100) }
 
-    /// Without the password of its user.
+    /// The proxy's address without its password.
     private var proxy: String {
         guard let proxy = options.proxy else {
             return "the proxy of the environment (http_proxy, https_proxy or all_proxy)"
@@ -59,7 +59,7 @@ struct HTTPRefusal {
     }
 
     private func refusedConnection(_ end: CurlTransfer.End) -> String {
-        // libcurl tries the proxy's address like any other, and only its text says which it was.
+        // Only libcurl's message tells whether the proxy or the host refused.
         let who = options.proxy != nil ? proxy : Self.environmentNamesProxy ? "\(host), or at \(proxy)" : host
         return switch end.systemCode {
         case ECONNREFUSED: "nobody answers at \(who); check the port, and that the server runs"
@@ -110,7 +110,7 @@ struct HTTPRefusal {
         }
     }
 
-    /// The sentence for a body that is packed, although the request asks for one that is not.
+    /// The sentence for a compressed body that was requested uncompressed.
     func packed(_ coding: String) -> String {
         "\(host) sends compressed data (\(coding)) although it was asked not to; download it first with `curl --compressed -o FILE ADDRESS`"
     }

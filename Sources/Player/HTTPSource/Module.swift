@@ -1,2 +1,2 @@
-// Bytes over HTTP and HTTPS by libcurl, on a loop of the network's: all requests, answers and refusals, and when to ask again.
-// This module never knows what the bytes mean; nor does any other say `curl_`.
+// Fetches bytes over HTTP and HTTPS by libcurl: requests, responses, redirects, errors and retries. This module never
+// interprets the bytes, and no other module calls `curl_`.

@@ -1,33 +1,33 @@
-/// The length, the tag and the time that an HTTP response gives for its resource.
+/// The length, entity tag and modification time that an HTTP response states for its resource.
 ///
-/// When a download goes on after a break, the first response's values are compared with those of the next: where they differ, the
-/// server has another resource at that address now, and its bytes do not follow on the ones that we have.
+/// When a download is resumed, those of the first response are compared with those of the next. If they differ, the
+/// address has another resource now, whose bytes do not continue ours.
 package struct Representation: Equatable {
     package var byteCount: Int?
     var entityTag: String?
     var lastModified: String?
-    /// Whether the server sends a part of the resource to those who ask for one.
+    /// Whether the server supports range requests.
     var isSeekable: Bool
-    /// Whether it is a radio station, which sends after a break whatever is on the air at that moment.
+    /// Whether it is a radio station, which resumes with whatever is on the air.
     var isStation: Bool
 
     /// Reads a response's head. `isPart` says whether the body is a part of the resource (status 206) or all of it.
     package init(_ head: ResponseHead, isPart: Bool) {
-        // Between the metadata of a station there is no such thing as an offset, whatever it says of a length.
+        // A station's stream has no offsets, whatever length it states.
         let isStation = head.metadataInterval != nil
         byteCount = isStation ? nil : isPart ? head.contentRange?.total : head.bodyByteCount
         entityTag = head.entityTag
         lastModified = head.lastModified
-        // Some answer with the whole where all of it is asked for as a part.
+        // Some servers answer 200 to a range that covers everything.
         isSeekable = byteCount != nil && (isPart || head.acceptsRanges == true)
         self.isStation = isStation || (head.isStation && byteCount == nil)
     }
 
-    /// Whether a second request may bring other bytes: a station, or a resource without length, tag and time.
+    /// Whether a second request may return other bytes: a station, or a resource without length, tag and time.
     var isLive: Bool { isStation || (byteCount == nil && entityTag == nil && lastModified == nil) }
 
-    /// Whether both are the same resource, so that an offset means the same byte in both. Several servers behind one name may give
-    /// one file different tags, but not different lengths or times.
+    /// Returns whether both describe the same resource, so that an offset means the same byte in both. Several servers
+    /// behind one name may send different tags for one file, but not different lengths or times.
     func isSame(as other: Self) -> Bool {
         if let byteCount, let theirs = other.byteCount, byteCount != theirs { return false }
         if let lastModified, let theirs = other.lastModified { return lastModified == theirs }
@@ -35,33 +35,33 @@ package struct Representation: Equatable {
         return true
     }
 
-    /// For `If-Range`: a weak tag may not stand there (RFC 9110, section 13.1.5).
+    /// The validator for `If-Range`, which must not be a weak tag (RFC 9110, section 13.1.5).
     var validator: String? {
         if let entityTag, !entityTag.hasPrefix("W/") { return entityTag }
         return lastModified
     }
 }
 
-/// What to do with the response to a request for the bytes from an offset on.
-package enum ResponseVerdict: Equatable {
-    /// The body is it, but for its first bytes.
+/// How to handle the response to a request for the bytes from an offset on.
+package enum ResponseAction: Equatable {
+    /// Use the body after skipping its first bytes.
     case take(skipping: Int)
-    /// There is nothing at that offset or behind it.
+    /// No bytes exist at or after that offset.
     case ended
-    /// Should be asked for without a range.
-    case askForWhole
-    /// Another resource lies at the address now.
+    /// Repeat the request without a range.
+    case retryWithoutRange
+    /// The address has another resource now.
     case changed
     /// The resource lies at another address.
     case moved(to: String)
-    /// The body is packed, so its bytes are not those that were asked for.
+    /// The body is compressed, so its bytes are not those requested.
     case packed(String)
-    /// The request failed. `isLasting`: it would fail later, too.
+    /// The request failed. `isLasting`: a later one would fail, too.
     case refused(isLasting: Bool)
 
-    /// - `known`: what earlier responses told; nil for the first.
+    /// - `known`: what earlier responses stated; nil for the first.
     package static func on(status: Int, _ head: ResponseHead, from offset: Int, hasRange: Bool, known: Representation?)
-        -> ResponseVerdict
+        -> ResponseAction
     {
         if let packing = head.packing, 200..<300 ~= status { return .packed(packing) }
         switch status {
@@ -71,22 +71,22 @@ package enum ResponseVerdict: Equatable {
             guard known.map({ $0.isSame(as: Representation(head, isPart: false)) }) ?? true else { return .changed }
             return .take(skipping: offset)
         case 206:
-            // Some leave out where a part begins that is the whole.
+            // Some servers omit Content-Range if the range is the whole.
             guard let first = head.contentRange?.first ?? (offset == 0 ? 0 : nil), first <= offset, hasRange else {
                 return .refused(isLasting: true)
             }
             guard known.map({ $0.isSame(as: Representation(head, isPart: true)) }) ?? true else { return .changed }
             return .take(skipping: offset - first)
         case 416:
-            if offset == 0 { return hasRange ? .askForWhole : .refused(isLasting: true) }
-            // Where the length is the one that was told before, or ends here, it is merely shorter than was told.
+            if offset == 0 { return hasRange ? .retryWithoutRange : .refused(isLasting: true) }
+            // If the stated length is the known one, or ends at the offset, the resource is just shorter than stated.
             guard let total = head.contentRange?.total, total != offset, total != known?.byteCount else {
                 return .ended
             }
             return .changed
         case 408, 425, 429, 500...: return .refused(isLasting: false)
         default:
-            // A station is away for a while when whoever speaks there is.
+            // A station may be off the air for a while.
             return .refused(isLasting: known?.isLive != true)
         }
     }

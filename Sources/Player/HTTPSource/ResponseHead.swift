@@ -1,25 +1,26 @@
 internal import TenfourAudioCore
 
-/// The headers of a response that matter to a download (RFC 9110), and those of radio stations. Total: any bytes give some.
+/// The response headers that matter to a download (RFC 9110), and those of radio stations. Total: any bytes give a
+/// value.
 package struct ResponseHead: Equatable {
-    /// Of the body; nil where it is not told, or is no number.
+    /// Length of the body; nil if missing or no number.
     package var bodyByteCount: Int?
     package var contentRange: ContentRange?
     package var acceptsRanges: Bool?
     package var entityTag: String?
     package var lastModified: String?
     package var contentType: String?
-    /// `icy-metaint`: so many bytes of sound lie between two blocks of metadata.
+    /// `icy-metaint`: bytes of audio between two metadata blocks.
     package var metadataInterval: Int?
     package var stationName: String?
-    /// Any header that only radio stations have.
+    /// Whether it has a header that only radio stations send.
     package var isStation = false
-    /// The address of a redirect, as the server writes it.
+    /// The address of a redirect, as sent by the server.
     package var location: String?
-    /// How the body is packed, such as `gzip`; nil where it is not.
+    /// The compression of the body, such as `gzip`; nil without.
     package var packing: String?
 
-    /// `bytes 0-499/1234`, or `bytes */1234` where nothing of it could be sent.
+    /// The value of Content-Range: `bytes 0-499/1234`, or `bytes */1234` for an unsatisfiable range.
     package struct ContentRange: Equatable {
         package var first: Int?
         /// nil for `*`.
@@ -30,8 +31,8 @@ package struct ResponseHead: Equatable {
 
     package init() {}
 
-    /// Takes a line of the head, with its line end or without: the first line of a response begins anew.
-    package mutating func take(_ line: Span<UInt8>) {
+    /// Parses one header line, with or without its line end. The status line of a response resets everything.
+    package mutating func parse(_ line: Span<UInt8>) {
         let bytes = line.extracting(first: Self.maximumLineByteCount)
         let text = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
         if text.hasPrefix("HTTP/") || text.hasPrefix("ICY ") {
@@ -40,10 +41,10 @@ package struct ResponseHead: Equatable {
             return
         }
         guard let colon = text.firstIndex(of: ":") else { return }
-        take(text[..<colon].lowercased(), Self.trimmed(text[text.index(after: colon)...]))
+        parse(text[..<colon].lowercased(), Self.trimmed(text[text.index(after: colon)...]))
     }
 
-    private mutating func take(_ name: String, _ value: String) {
+    private mutating func parse(_ name: String, _ value: String) {
         switch name {
         case "content-length": bodyByteCount = Self.count(value)
         case "content-range": contentRange = Self.range(value)
@@ -61,7 +62,7 @@ package struct ResponseHead: Equatable {
         }
     }
 
-    /// Some servers write `none`, a character set or a media type there, and mean nothing by it.
+    /// Other values, such as `none`, a character set or a media type, mean no compression.
     private static func packing(_ value: String) -> String? {
         value.lowercased().split(separator: ",").map { trimmed($0) }.first {
             ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"].contains($0)

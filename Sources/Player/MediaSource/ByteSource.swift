@@ -1,49 +1,51 @@
-/// The first step: bytes at offsets, from a network or a file, with a bounded number of them in memory.
+/// The first of four stages: supplies bytes at any offset, from a network or a file, and keeps a bounded number of them
+/// in memory.
 ///
-/// `read` is for the one thread that parses; the rest is for any thread.
+/// Only the demuxer's thread calls `read`. Any thread may call the rest.
 public protocol ByteSource: AnyObject, Sendable {
-    /// As it is at this moment. Never waits, and goes on telling how it was when it is stopped.
+    /// The state at this moment. Never waits; after `stop` it stays as it was.
     var state: ByteSourceState { get }
 
-    /// How many bytes it keeps; may be changed at any time.
+    /// The number of bytes that it keeps. May be changed at any time.
     var limits: BufferLimits { get set }
 
-    /// Copies the bytes that lie at `offset` into `buffer`, at least one and at most as many as fit; waits until the first is
-    /// here. 0 at the end of the bytes. An offset far from what is here has the bytes asked for anew from there, where the other
-    /// side can do that.
+    /// Copies the bytes at `offset` into `buffer`: at least one, at most as many as fit. Blocks until the first byte
+    /// has arrived. Returns 0 at the end. If `offset` lies far from the buffered bytes, they are requested again from
+    /// there, if the server can do that.
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int
 
-    /// Keeps all of it from now on, on the disk where it comes but once in its order: what is wanted far ahead is waited for,
-    /// and what is gone by can be read again.
+    /// Keeps all bytes from now on. A source that sends its bytes once keeps them on disk, so an offset far ahead is
+    /// waited for and earlier bytes can be read again.
     func holdAll()
 
-    /// What a radio station calls the sound that lies at `offset`; control characters are replaced.
+    /// The title that a radio station sends for the audio at `offset`. Control characters are replaced.
     func title(at offset: Int) -> String?
 
-    /// Has a `read` that waits, and every one after it, throw `.interrupted` until `resume()`: a seek or the end comes before.
+    /// Makes the `read` under way and every later one throw `.interrupted` until `resume()`. Used when a seek or the
+    /// end takes precedence.
     func interrupt()
     func resume()
 
-    /// While it is paused, nothing times out.
+    /// While paused, no timeout runs.
     func pause(_ isPaused: Bool)
 
-    /// For good. Returns when nothing of it is left at work.
+    /// Stops for good. Returns when no thread works for this source any more.
     func stop()
 }
 
 extension ByteSource {
-    /// None: files say in their own bytes what they are called.
+    /// Returns nil: a file carries its title in its own bytes.
     public func title(at offset: Int) -> String? { nil }
 
-    /// Nothing: a file is all there.
+    /// Does nothing: all bytes of a file are available.
     public func holdAll() {}
 }
 
-/// How many bytes a download keeps.
+/// The number of bytes that a byte source buffers.
 public struct BufferLimits: Equatable, Sendable {
-    /// Ahead of the reader, 64 KiB or more. What lies beyond them is left with the other side.
+    /// Bytes ahead of the reader, at least 64 KiB. The server has to wait with the rest.
     public var ahead: Int
-    /// Behind the reader, so that a short way back needs no new request.
+    /// Bytes behind the reader, so that a short seek back needs no new request.
     public var behind: Int
 
     public init(ahead: Int = 2 << 20, behind: Int = 512 << 10) {
@@ -51,44 +53,44 @@ public struct BufferLimits: Equatable, Sendable {
         self.behind = max(behind, 0)
     }
 
-    /// All that comes, however slowly it is read. It is kept in a file without a name, not in memory; of a live stream 8 MiB are.
-    /// What lies far ahead is asked for anew, and what was kept is forgotten then.
+    /// Keeps everything that arrives, in an unnamed file instead of memory. Of a live stream the last 8 MiB are kept. A
+    /// seek far ahead starts a new request and drops the bytes kept until then.
     public static var all: Self { Self(ahead: .max, behind: .max) }
 
     private static let least = 64 << 10
 }
 
-/// How far a download has come.
+/// The progress of a byte source.
 public struct ByteSourceState: Sendable {
     public enum Phase: Equatable, Sendable {
         case connecting
         case receiving
-        /// As much is here as may be ahead of the reader: more is fetched as it reads on.
+        /// The buffer ahead of the reader is full. More is fetched as the reader advances.
         case full
-        /// The connection broke and is tried again: the how manieth time.
+        /// The connection broke and is being retried. `attempt` counts from 1.
         case reconnecting(attempt: Int)
         case ended
         case failed(ByteSourceError)
     }
 
     public var phase: Phase
-    /// Of the whole, where that is known: a live stream has none.
+    /// The total size, if known. A live stream has none.
     public var byteCount: Int?
-    /// The bytes that are here, from the first that the reader has not had.
+    /// Offsets of the buffered bytes that the reader has not read yet.
     public var available: Range<Int>
-    /// The bytes that can be read at once, also again: what the reader has had, as far as it is kept, and `available`.
+    /// Offsets of all buffered bytes, including those behind the reader.
     public var held: Range<Int>
-    /// Any offset costs one request at most.
+    /// Whether any offset can be reached with one request.
     public var isSeekable: Bool
-    /// What the reader has had can be had again, if only by having all before it sent again.
+    /// Whether bytes that the reader has read can be had again, even if everything before them must be sent again.
     public var isRepeatable: Bool
-    /// Neither a length nor an end is known, and what broke off goes on from now.
+    /// Whether the stream has neither a known length nor an end. After a break it continues with the current moment.
     public var isLive: Bool
-    /// As the other side calls it: `audio/mpeg`. Control characters are replaced.
+    /// The media type that the server states, such as `audio/mpeg`. Control characters are replaced.
     public var contentType: String?
-    /// What a radio station calls itself. Control characters are replaced.
+    /// The name of the radio station. Control characters are replaced.
     public var stationName: String?
-    /// Where the bytes come from in the end: relative addresses in a playlist begin there.
+    /// The resource after all redirects. Relative addresses in a playlist are resolved against it.
     public var resource: Resource?
 
     public init(
@@ -110,10 +112,10 @@ public struct ByteSourceState: Sendable {
     }
 }
 
-/// Why there are no bytes.
+/// The reason why no bytes are available.
 public enum ByteSourceError: Error, Equatable, Sendable {
     /// `interrupt()` or `stop()` was called.
     case interrupted
-    /// A sentence with its remedy.
+    /// A sentence for people that includes the remedy.
     case failed(String)
 }

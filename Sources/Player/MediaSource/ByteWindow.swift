@@ -1,50 +1,51 @@
 internal import TenfourAudioCore
 
-/// Looks at the bytes of a download here and there, through one piece of memory of a fixed size.
+/// Reads arbitrary ranges of a byte source through one buffer of fixed size.
 ///
-/// One thread at a time.
+/// For one thread at a time.
 public struct ByteWindow: ~Copyable {
-    public let download: any ByteSource
+    public let byteSource: any ByteSource
     private var memory: FixedBuffer<UInt8>
     private var start = 0
     private var count = 0
     private var loaded = 0..<0
 
-    /// So many bytes are asked for at least, as asking has its price.
+    /// The least number of bytes per read, since each read has a fixed cost.
     private static let step = 16_384
 
-    /// Room for `capacity` bytes, which is the most that can be looked at together.
-    public init(of download: any ByteSource, capacity: Int = 1 << 17) {
-        self.download = download
+    /// Creates a window of `capacity` bytes, the longest range that can be loaded at once.
+    public init(of byteSource: any ByteSource, capacity: Int = 1 << 17) {
+        self.byteSource = byteSource
         memory = FixedBuffer(repeating: 0, count: capacity)
     }
 
-    /// What was loaded last.
+    /// The range that was loaded last.
     public var bytes: Span<UInt8> {
         @_lifetime(borrow self)
         get { memory.span(in: loaded) }
     }
 
-    /// The same, to keep.
+    /// A copy of `bytes`.
     public var copiedBytes: [UInt8] {
         let bytes = bytes
         return [UInt8](capacity: bytes.count) { for index in bytes.indices { $0.append(bytes[index]) } }
     }
 
-    /// All that is held, and where it begins: nobody needs to be asked for that again.
+    /// All buffered bytes and the offset of the first. Reading them needs no request.
     public var held: (offset: Int, bytes: [UInt8]) {
         let bytes = memory.span(in: 0..<count)
         return (start, [UInt8](capacity: count) { for index in bytes.indices { $0.append(bytes[index]) } })
     }
 
-    /// Has `bytes` be those from `offset` on: `wanted` of them, or fewer at the end of the download. Waits for them.
+    /// Loads `wanted` bytes from `offset` on into `bytes`, fewer at the end of the source. Blocks until they have
+    /// arrived.
     public mutating func load(at offset: Int, count wanted: Int) throws(ByteSourceError) {
         loaded = 0..<0
         let held = try hold(at: offset, count: wanted)
         loaded = (offset - start)..<(offset - start + held)
     }
 
-    /// How many of `wanted` bytes there are from `offset` on, 0 being the end.
+    /// Returns how many of `wanted` bytes exist from `offset` on; 0 at the end.
     private mutating func hold(at offset: Int, count wanted: Int) throws(ByteSourceError) -> Int {
         precondition(offset >= 0 && wanted >= 0 && wanted <= memory.count, "more than the window holds")
         if offset < start || offset > start + count {
@@ -59,7 +60,7 @@ public struct ByteWindow: ~Copyable {
         while start + count < offset + wanted {
             let got = try Self.fill(
                 &memory, in: count..<min(count + max(offset + wanted - start - count, Self.step), memory.count),
-                outOf: download, at: start + count)
+                outOf: byteSource, at: start + count)
             guard got > 0 else { break }
             count += got
         }
@@ -67,20 +68,20 @@ public struct ByteWindow: ~Copyable {
     }
 
     private static func fill(
-        _ memory: inout FixedBuffer<UInt8>, in free: Range<Int>, outOf download: any ByteSource, at offset: Int
+        _ memory: inout FixedBuffer<UInt8>, in free: Range<Int>, outOf byteSource: any ByteSource, at offset: Int
     ) throws(ByteSourceError) -> Int {
         var room = memory.mutableSpan(in: free)
         var failure: ByteSourceError?
         let got = unsafe room.withUnsafeMutableBytes { room in
             do throws(ByteSourceError) {
-                return unsafe try download.read(at: offset, into: room)
+                return unsafe try byteSource.read(at: offset, into: room)
             } catch {
                 failure = error
                 return 0
             }
         }
         if let failure { throw failure }
-        // A download that says it gave more than there was room for must not make us read past it.
+        // A source that claims more than the free space must not make us read beyond it.
         return min(max(got, 0), free.count)
     }
 }

@@ -1,7 +1,7 @@
-/// What the first bytes of a resource say that it is.
+/// The container format of a resource, recognised by its first bytes.
 public enum ContainerFormat: Hashable, Sendable {
     case oggOpus
-    /// Ogg with something else inside.
+    /// Ogg that does not carry Opus.
     case ogg
     case wav
     case wave64
@@ -9,15 +9,15 @@ public enum ContainerFormat: Hashable, Sendable {
     case caf
     case flac
     case mp4
-    /// Matroska, and WebM, which is the same.
+    /// Matroska and its subset WebM.
     case matroska
-    /// The packets of 188 bytes (with a time before each, 192) that television and HLS are sent in.
+    /// MPEG transport stream: packets of 188 bytes, or 192 with a timestamp before each, as in television and HLS.
     case mpegTS
-    /// Frames of MP3 (or of layers I and II) or of AAC with nothing around them.
+    /// Frames of MPEG audio (layers I to III) or AAC without a container.
     case elementary
-    /// A page of the web: what hotels' networks, log-ins and errors give instead of sound.
+    /// A web page, as captive portals, log-ins and errors send in place of audio.
     case html
-    /// A file that gzip has packed.
+    /// A gzip-compressed file.
     case gzip
     case playlist
     case empty
@@ -25,11 +25,11 @@ public enum ContainerFormat: Hashable, Sendable {
 }
 
 extension ContainerFormat {
-    /// How many bytes `init` looks at.
+    /// The number of bytes that `init(sniffing:)` examines.
     public static let sniffedByteCount = 512
 
-    /// From the first `sniffedByteCount` bytes, after a tag (`ID3Tag`) where there is one. `.elementary` is for its parser to
-    /// find out: many bytes look like the beginning of a frame.
+    /// Recognises a format by its first `sniffedByteCount` bytes, after an `ID3Tag` if there is one. `.elementary` is a
+    /// guess that its demuxer must confirm: many bytes look like the start of a frame.
     public init(sniffing bytes: Span<UInt8>) {
         func has(_ magic: StaticString, at offset: Int = 0) -> Bool { bytes.holds(magic, at: offset) }
         if bytes.isEmpty {
@@ -59,13 +59,13 @@ extension ContainerFormat {
         }
     }
 
-    /// The payload of an Ogg page begins behind 27 bytes and its segment table (RFC 3533 section 6).
+    /// The payload of an Ogg page follows 27 bytes and the segment table (RFC 3533 section 6).
     private static func firstPage(_ bytes: Span<UInt8>, holds magic: StaticString) -> Bool {
         bytes.count > 26 && bytes.holds(magic, at: 27 + Int(bytes[26]))
     }
 
-    /// A packet of a transport stream begins with 47 (ISO 13818-1 section 2.4.3.2): here those are that begin in the first
-    /// `sniffedByteCount` bytes.
+    /// Each transport stream packet begins with 0x47 (ISO 13818-1 section 2.4.3.2). All packets that begin in the first
+    /// `sniffedByteCount` bytes are checked.
     private static func hasPackets(_ bytes: Span<UInt8>, every byteCount: Int, from start: Int) -> Bool {
         guard bytes.count > start + 2 * byteCount else { return false }
         return stride(from: start, to: min(bytes.count, sniffedByteCount), by: byteCount).allSatisfy {
@@ -89,7 +89,7 @@ extension ContainerFormat {
         }
     }
 
-    /// Why it cannot be played, where that is clear: a sentence with its remedy.
+    /// The reason why this format cannot be played, as a sentence with its remedy; nil if it may be playable.
     public var refusal: String? {
         switch self {
         case .empty: "there is not one byte in it"
@@ -104,7 +104,7 @@ extension ContainerFormat {
 }
 
 extension Span<UInt8> {
-    /// Whether the bytes of `magic` lie at `offset`.
+    /// Returns whether `magic` lies at `offset`.
     package func holds(_ magic: StaticString, at offset: Int, ignoringCase: Bool = false) -> Bool {
         let length = magic.utf8CodeUnitCount
         guard offset >= 0, count - offset >= length else { return false }
@@ -119,7 +119,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Four bytes at `offset`, the first being the highest; the caller knows that they are there.
+    /// The big-endian number of four bytes at `offset`, which must exist.
     package func bigEndian32(at offset: Int) -> UInt32 {
         UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
             | UInt32(self[offset + 3])

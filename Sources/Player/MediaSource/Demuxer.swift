@@ -1,52 +1,52 @@
 public import TenfourAudioCore
 
-/// The second step: bytes to packets with descriptions, in the order they lie, as they are asked for. Pulls from a `ByteSource`.
+/// The second of four stages: splits bytes into packets, in file order and on demand. Pulls from a `ByteSource`.
 ///
-/// One thread at a time.
+/// For one thread at a time.
 public protocol Demuxer: AnyObject {
-    /// What the sound is. Known from the beginning: whoever makes a parser waits for that.
+    /// Describes the audio. Known as soon as the demuxer exists, since its initializer waits for it.
     var track: Track { get }
 
-    /// nil where the other side knows no end.
+    /// nil if the stream has no known end.
     var duration: Estimate<Duration>? { get }
 
-    /// Bits a second, calculated from the packets so far; nil before the first.
+    /// Bits per second, averaged over the packets so far; nil before the first.
     var bitRate: Int? { get }
 
-    /// The next packet: where it lies in the resource and how many frames of the track's rate it holds. nil at the end. Its bytes
-    /// are the reader's until the next call.
+    /// Returns the offset, size and duration of the next packet, or nil at the end. Its bytes belong to the reader
+    /// until the next call.
     func nextPacket() throws(DemuxerError) -> PacketDescription?
 
-    /// Goes to the packet in which `position` lies, or to the beginning or end where it lies before or behind. Returns where the
-    /// next packet begins: exact where there is an index or the bit rate is constant, else a guess that parsing on refines.
-    /// What cannot go there says so before anything has moved.
+    /// Seeks to the packet that contains `position`, or to the start or end if it lies outside. Returns where the next
+    /// packet begins. This is exact with an index or a constant bit rate, otherwise an estimate that further parsing
+    /// refines. If seeking is impossible, this throws before anything has moved.
     func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration>
 
-    /// How far the last seek went, where that is less than was asked for: the bytes come once and in order, and no more
-    /// of them have arrived. nil where it went all the way.
+    /// The position that the last seek reached, if the bytes up to the requested one have not arrived yet; nil if it
+    /// reached the requested position.
     var reach: Duration? { get }
 
-    /// Looks ahead for about `time`, apart from what `nextPacket` gives, so that places and the duration become exact where they
-    /// are guesses. For when there is nothing else to do, and the bytes are here: others would be fetched for it. True when
-    /// nothing is left to look at.
+    /// Scans ahead for about `time`, independently of `nextPacket`, so that estimated positions and the duration become
+    /// exact. Call it when idle and the bytes are buffered, since it fetches missing ones. Returns true when nothing is
+    /// left to scan.
     func scan(for time: Duration) throws(DemuxerError) -> Bool
 }
 
 extension Demuxer {
-    /// For parsers that never guess.
+    /// Returns true: for demuxers that never estimate.
     public func scan(for time: Duration) throws(DemuxerError) -> Bool { true }
 
-    /// nil, for parsers whose seeks go all the way or throw.
+    /// nil: for demuxers that seek to the requested position or throw.
     public var reach: Duration? { nil }
 }
 
-/// What a resource sounds like and is called.
+/// The codec, format and tags of a resource.
 public struct Track: Equatable, Sendable {
     /// `mp3`, `aac`, `flac`, `opus`, …
     public var codec: String
-    /// As it is coded.
+    /// The format of the coded audio.
     public var format: LPCMFormat
-    /// Control characters are replaced in both.
+    /// Control characters are replaced in title and artist.
     public var title: String?
     public var artist: String?
 
@@ -59,11 +59,11 @@ public struct Track: Equatable, Sendable {
 }
 
 public enum DemuxerError: Error, Equatable, Sendable {
-    case download(ByteSourceError)
-    /// What is there is not sound, or not any more: a sentence with its remedy.
+    case byteSource(ByteSourceError)
+    /// The bytes are not audio, or are damaged: a sentence with its remedy.
     case malformed(String)
 
-    package static var noWayThere: Self {
+    package static var notSeekable: Self {
         .malformed("this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
     }
 }

@@ -1,4 +1,4 @@
-/// A figure, and whether it is a guess that will be made better: people see `≈` before such a one.
+/// A value and whether it is exact. An estimate is shown with `≈` and is refined later.
 public struct Estimate<Value: Sendable>: Sendable {
     public var value: Value
     public var isExact: Bool

@@ -2,24 +2,24 @@ internal import Glibc
 internal import Synchronization
 internal import TenfourAudioCore
 
-/// A file on this machine, read where it lies.
+/// Reads a regular file in place.
 public final class FileByteSource: ByteSource {
     private let descriptor: Int32
     private let resource: Resource
-    /// The size at the last look.
+    /// The size at the last call of `fstat`.
     private let lastByteCount: Atomic<Int>
     private let place = Atomic(0)
     private let isInterrupted = Atomic(false)
     private let isStopped = Atomic(false)
 
-    /// Opens what is at `path`: a file is a `FileByteSource`; a pipe, a terminal or a device a `PipeByteSource`; `-` is the standard
-    /// input, whichever of them that is. Throws a sentence where nothing can be read there.
+    /// Opens `path`: a regular file as `FileByteSource`, a pipe, terminal or device as `PipeByteSource`; `-` is
+    /// standard input. Throws a sentence if it cannot be read.
     public static func open(
         _ path: String, limits: BufferLimits = BufferLimits()
     ) throws(ByteSourceError) -> any ByteSource {
         if path.utf8.contains(0) { throw .failed("a path cannot hold a NUL; check its spelling") }
-        // Its own number, so that whoever ends the download does not end the standard input. A pipe that nobody writes to yet is
-        // waited for where an end is heeded: when it is read.
+        // A descriptor of its own, so that stopping this source leaves standard input open. O_NONBLOCK: a FIFO without
+        // a writer is waited for in `read`, where `stop` can end the wait.
         let descriptor =
             path == "-"
             ? fcntl(0, F_DUPFD_CLOEXEC, 0) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -55,7 +55,7 @@ public final class FileByteSource: ByteSource {
             resource: resource)
     }
 
-    /// The size now: a program may be writing the file. The C function is `fstat`.
+    /// The current size, since a program may be writing the file. The C function is `fstat`.
     private var byteCount: Int {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return lastByteCount.load(ordering: .relaxed) }
@@ -63,7 +63,7 @@ public final class FileByteSource: ByteSource {
         return Int(status.st_size)
     }
 
-    /// The kernel keeps what is worth keeping.
+    /// Not limited: the kernel's page cache does this.
     public var limits: BufferLimits {
         get { .all }
         set {}
@@ -71,7 +71,7 @@ public final class FileByteSource: ByteSource {
 
     /// The C function is `pread`.
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int {
-        // What a file says of itself may lead anywhere, also beyond what the kernel counts to.
+        // A damaged file may lead to offsets beyond what the kernel can count.
         if offset < 0 {
             throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew")
         }

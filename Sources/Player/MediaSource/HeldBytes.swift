@@ -1,27 +1,27 @@
-/// A run of bytes of something longer: put in at one end, copied from anywhere, forgotten at the other.
+/// A contiguous range of a longer byte stream: appended at the end, copied from anywhere, dropped from the start.
 ///
-/// In chunks, so that it takes the memory of what it holds and never moves it; or in a file without a name.
+/// The bytes lie in chunks, so that memory follows their number and they never move; or in an unnamed file.
 @safe struct HeldBytes: ~Copyable {
-    /// The offsets of what it holds.
+    /// The offsets of the bytes that it holds.
     private(set) var held = 0..<0
 
     private var chunks: [UnsafeMutableRawPointer] = unsafe []
     /// The offset of the first chunk's first byte.
     private var base = 0
-    /// One that was given up, for the next that is needed.
+    /// A released chunk, reused by the next allocation.
     private var spare: UnsafeMutableRawPointer?
     private var file: UnnamedFile?
 
     private static let chunkByteCount = 64 << 10
 
     deinit {
-        unsafe chunks.forEach { unsafe $0.deallocate() }
+        for chunk in unsafe chunks { unsafe chunk.deallocate() }
         unsafe spare?.deallocate()
     }
 
-    /// Holds nothing, and takes the bytes from `offset` on, into memory.
+    /// Drops all bytes. Those appended next begin at `offset`, in memory.
     mutating func restart(at offset: Int) {
-        unsafe chunks.forEach { unsafe $0.deallocate() }
+        for chunk in unsafe chunks { unsafe chunk.deallocate() }
         unsafe chunks.removeAll()
         held = offset..<offset
         base = offset
@@ -30,7 +30,7 @@
 
     var isInFile: Bool { file != nil }
 
-    /// Holds what it holds in a file from now on, and forgets nothing. Throws where the disk is full.
+    /// Moves the bytes to an unnamed file; from then on none are dropped. Throws if the disk is full.
     mutating func moveToFile() throws(ByteSourceError) {
         let file = try UnnamedFile()
         var offset = held.lowerBound
@@ -40,12 +40,12 @@
             try unsafe file.write(UnsafeRawBufferPointer(start: chunks[index] + place, count: count), at: offset - base)
             offset += count
         }
-        unsafe chunks.forEach { unsafe $0.deallocate() }
+        for chunk in unsafe chunks { unsafe chunk.deallocate() }
         unsafe chunks.removeAll()
         self.file = consume file
     }
 
-    /// Throws where it is in a file and the disk is full.
+    /// Appends `bytes`. Throws if they go to a file and the disk is full.
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws(ByteSourceError) {
         if file != nil {
             try unsafe file?.write(bytes, at: held.upperBound - base)
@@ -63,7 +63,7 @@
         }
     }
 
-    /// Copies what it holds from `offset` on, as far as that goes or fits. 0 where it does not hold that offset.
+    /// Copies bytes from `offset` on, as many as it holds and as fit. Returns 0 if it does not hold that offset.
     func copy(from offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int {
         guard held.contains(offset) else { return 0 }
         let total = min(buffer.count, held.upperBound - offset)
@@ -80,14 +80,14 @@
         return total
     }
 
-    /// Need not hold what lies before `offset` any longer.
+    /// Allows the bytes before `offset` to be dropped.
     mutating func forget(before offset: Int) {
         let first = min(offset, held.upperBound)
         guard first > held.lowerBound, file == nil else { return }
         held = first..<held.upperBound
         let count = unsafe min((first - base) / Self.chunkByteCount, chunks.count)
         guard count > 0 else { return }
-        for index in 0..<count { unsafe giveUp(chunks[index]) }
+        for index in 0..<count { unsafe recycle(chunks[index]) }
         unsafe chunks.removeFirst(count)
         base += count * Self.chunkByteCount
     }
@@ -102,7 +102,7 @@
         return unsafe chunk
     }
 
-    private mutating func giveUp(_ chunk: UnsafeMutableRawPointer) {
+    private mutating func recycle(_ chunk: UnsafeMutableRawPointer) {
         if unsafe spare == nil { unsafe spare = chunk } else { unsafe chunk.deallocate() }
     }
 }

@@ -1,29 +1,29 @@
-/// Takes apart what a radio station sends: sound, and after every so many bytes of it a block of metadata, which is mostly empty.
+/// Splits the stream of a radio station into audio and the metadata block that follows every `interval` bytes of it.
 package struct ICYDemultiplexer {
     private let interval: Int
-    private var soundLeft: Int
-    /// Of a block, once its length is known.
+    private var audioBytesLeft: Int
+    /// Bytes left of the present block; nil until its length byte has been read.
     private var metadataLeft: Int?
     private var metadata: [UInt8] = []
 
-    /// `interval` is the header `icy-metaint`; nil for what cannot be one.
+    /// `interval` is the header `icy-metaint`, in bytes. Returns nil if it is out of range.
     package init?(interval: Int) {
         guard (1...1 << 24).contains(interval) else { return nil }
         self.interval = interval
-        soundLeft = interval
+        audioBytesLeft = interval
     }
 
-    /// Calls `sound` and `found` in the order in which they lie in `bytes`. A block may come in several pieces.
-    package mutating func take<Failure>(
+    /// Calls `sound` with audio bytes and `found` with metadata, in stream order. A block may arrive in several calls.
+    package mutating func feed<Failure>(
         _ bytes: UnsafeRawBufferPointer, sound: (UnsafeRawBufferPointer) throws(Failure) -> Void,
         found: (ICYMetadata) -> Void
     ) throws(Failure) {
         var place = 0
         while place < bytes.count {
-            if soundLeft > 0 {
-                let count = min(soundLeft, bytes.count - place)
+            if audioBytesLeft > 0 {
+                let count = min(audioBytesLeft, bytes.count - place)
                 try unsafe sound(UnsafeRawBufferPointer(rebasing: bytes[place..<place + count]))
-                soundLeft -= count
+                audioBytesLeft -= count
                 place += count
             } else if let left = metadataLeft {
                 let count = min(left, bytes.count - place)
@@ -38,7 +38,7 @@ package struct ICYDemultiplexer {
                 if !metadata.isEmpty { found(ICYMetadata(parsing: metadata.span)) }
                 metadata.removeAll(keepingCapacity: true)
                 metadataLeft = nil
-                soundLeft = interval
+                audioBytesLeft = interval
             }
         }
     }

@@ -1,20 +1,21 @@
 internal import TenfourAudioCore
 
-/// What a radio station says of the sound that follows, in between that sound: `StreamTitle='…';StreamUrl='…';`.
+/// Metadata that a radio station sends within its stream: `StreamTitle='…';StreamUrl='…';`.
 ///
-/// Nobody ever wrote down how; this reads what stations send (SHOUTcast and Icecast). Total: any bytes give some metadata.
+/// The format has no specification; this accepts what SHOUTcast and Icecast send. Total: any bytes give a value. No
+/// library of Debian parses it (FFmpeg does it inside its own HTTP client).
 public struct ICYMetadata: Equatable, Sendable {
-    /// Control characters are replaced. Empty where the station says that there is none.
+    /// Control characters are replaced. Empty if the station sends an empty title.
     public var title: String?
     public var url: String?
 
-    /// What one byte of length can announce.
+    /// The longest block that the length byte can announce.
     public static let maximumByteCount = 255 * 16
 
     /// Reads at most `maximumByteCount` bytes. Text is UTF-8, or else Windows-1252, of which Latin-1 is a part.
     public init(parsing bytes: Span<UInt8>) {
         var rest = bytes.extracting(first: Self.maximumByteCount)
-        // It is filled up to a multiple of 16 with zeros.
+        // The block is padded with zeros to a multiple of 16.
         var end = rest.count
         while end > 0, rest[end - 1] == 0 { end -= 1 }
         rest = rest.extracting(..<end)
@@ -29,7 +30,8 @@ public struct ICYMetadata: Equatable, Sendable {
         }
     }
 
-    /// `key='value';` The value may hold quotation marks and semicolons: it ends where another field begins, or nothing.
+    /// Parses `key='value';`. The value may contain quotation marks and semicolons: it ends where another field begins,
+    /// or at the end.
     private static func field(of bytes: Span<UInt8>, from start: Int) -> (
         key: Range<Int>, value: Range<Int>, next: Int
     )? {
@@ -37,7 +39,7 @@ public struct ICYMetadata: Equatable, Sendable {
         while equals < bytes.count, bytes[equals] != UInt8(ascii: "=") { equals += 1 }
         guard equals + 1 < bytes.count else { return nil }
         guard bytes[equals + 1] == UInt8(ascii: "'") else {
-            // Without quotation marks it ends at the semicolon.
+            // An unquoted value ends at the semicolon.
             var end = equals + 1
             while end < bytes.count, bytes[end] != UInt8(ascii: ";") { end += 1 }
             return (start..<equals, equals + 1..<end, min(end + 1, bytes.count))
@@ -72,7 +74,7 @@ public struct ICYMetadata: Equatable, Sendable {
 }
 
 extension String {
-    /// Text from before everybody wrote UTF-8, or from after.
+    /// Decodes UTF-8, or else Windows-1252.
     init(utf8OrWindows1252 bytes: Span<UInt8>) {
         let text = unsafe bytes.withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) }
         if let text {
@@ -88,6 +90,6 @@ private func windows1252(_ byte: UInt8) -> Unicode.Scalar {
     (0x80...0x9F).contains(byte) ? windows1252Scalars[Int(byte) - 0x80] : Unicode.Scalar(byte)
 }
 
-/// Of 0x80…0x9F, where Latin-1 has control characters.
+/// The characters of 0x80…0x9F, which are control characters in Latin-1.
 private let windows1252Scalars = Array(
     "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ".unicodeScalars)

@@ -1,19 +1,21 @@
 internal import TenfourAudioCore
 internal import TenfourResampling
 
-/// Sound of one format to another, as of a file: what comes out is as long as what went in, and begins where it began.
+/// Converts the sample rate and channel count of a whole file. The output has the duration of the input and is not
+/// delayed.
 ///
-/// One channel goes to each of many; of more channels than there shall be, each that has the same place is mixed.
+/// Mono is copied to all channels. If there are more input than output channels, those with the same index modulo the
+/// output count are averaged.
 struct LPCMConverter: ~Copyable {
     private let input: LPCMFormat
     private let output: LPCMFormat
     private var rates: RateConverter?
     private var mixed: [Float] = []
     private var piece: [Float] = []
-    private var taken = 0
-    private var given = 0
+    private var consumed = 0
+    private var emitted = 0
 
-    /// Above the converter's usual quality: this is music, and its thread has time.
+    /// speexdsp's quality, above our default of 3: this is music, and its thread has time.
     private static let quality = 5
 
     init(from input: LPCMFormat, to output: LPCMFormat) throws(ReaderError) {
@@ -27,19 +29,19 @@ struct LPCMConverter: ~Copyable {
         } catch { throw .undecodable("\(input.rate.hertz) Hz cannot be played at \(output.rate.hertz) Hz") }
     }
 
-    /// Adds what those of `samples` in `range`, which are whole frames, become to `converted`.
+    /// Converts `samples[range]`, which are whole frames, and appends the result to `converted`.
     mutating func convert(_ samples: [Float], _ range: Range<Int>, into converted: inout [Float]) {
-        taken += range.count / input.channelCount
+        consumed += range.count / input.channelCount
         mix(samples, range)
         process(into: &converted, limit: .max)
     }
 
-    /// Adds what is still to come out.
+    /// Appends the frames that the resampler still holds.
     mutating func finish(into converted: inout [Float]) {
         guard rates != nil else { return }
-        let whole = Int((Double(taken) * Double(output.rate.hertz) / Double(input.rate.hertz)).rounded())
+        let whole = Int((Double(consumed) * Double(output.rate.hertz) / Double(input.rate.hertz)).rounded())
         var rounds = 0
-        while given < whole, rounds < 64 {
+        while emitted < whole, rounds < 64 {
             rounds += 1
             mixed.removeAll(keepingCapacity: true)
             mixed.append(contentsOf: repeatElement(0, count: 256 * output.channelCount))
@@ -80,14 +82,14 @@ struct LPCMConverter: ~Copyable {
         var start = 0
         while start < mixed.count {
             let frames = (mixed.count - start) / channels
-            // As many as may come of them, and some more.
+            // The expected number of frames, and a margin.
             let room = frames * output.rate.hertz / input.rate.hertz + 64
             if piece.count < room * channels {
                 piece.append(contentsOf: repeatElement(0, count: room * channels - piece.count))
             }
             let result = Self.process(&rates, mixed, from: start, into: &piece)
-            let kept = min(result.produced, limit - given)
-            given += kept
+            let kept = min(result.produced, limit - emitted)
+            emitted += kept
             converted.append(contentsOf: piece[..<(kept * channels)])
             start += result.consumed * channels
             if result.consumed == 0, result.produced == 0 { break }

@@ -1,28 +1,29 @@
 public import TenfourAudioCore
 
-/// The third step: packets to LPCM at the rate and with the channels that the output has, as it is asked for. Pulls from a `Demuxer`.
+/// The third of four stages: decodes packets to LPCM at the output's rate and channel count, on demand. Pulls from a
+/// `Demuxer`.
 ///
-/// One thread at a time.
+/// For one thread at a time.
 public protocol MediaReader: AnyObject {
-    var parser: any Demuxer { get }
+    var demuxer: any Demuxer { get }
 
-    /// Of what `read` gives.
+    /// The format of the samples that `read` returns.
     var format: LPCMFormat { get }
 
-    /// Where in the track the next frame lies that `read` gives.
+    /// The position of the next frame that `read` returns.
     var position: Estimate<Duration> { get }
 
-    /// Fills `samples` (interleaved, a whole number of frames) from the front and returns how many frames it filled: fewer than
-    /// asked for only at the end. A packet that cannot be decoded is passed over and counted, as players do.
+    /// Fills `samples` (interleaved, whole frames) from the front and returns the number of frames: fewer than
+    /// requested only at the end. A packet that cannot be decoded is skipped and counted.
     func read(into samples: inout MutableSpan<Float>) throws(ReaderError) -> FrameCount
 
-    /// What `read` gives next lies at `position`, right to the sample where the parser's answer is exact. Where it throws,
-    /// `read` goes on where it was.
+    /// Seeks so that `read` continues at `position`, exact to the sample if the demuxer's answer is exact. If this
+    /// throws, `read` continues where it was.
     func seek(to position: Duration) throws(ReaderError) -> Estimate<Duration>
 }
 
 public enum ReaderError: Error, Equatable, Sendable {
-    case parse(DemuxerError)
+    case demuxer(DemuxerError)
     /// A sentence with its remedy.
     case undecodable(String)
 }

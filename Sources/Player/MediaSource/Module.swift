@@ -1,2 +1,3 @@
-// Sound from an address in four steps: download its bytes, parse them into packets, read those as LPCM, stream that to an output.
-// Pull goes right to left, sound left to right. This room never opens a socket, starts no thread and knows no C library but Opus.
+// Turns an address into audio in four stages: `ByteSource` fetches bytes, `Demuxer` splits them into packets,
+// `MediaReader` decodes these to LPCM, `MediaPlayer` plays that. Each stage pulls from the one before it. This module
+// opens no socket, starts no thread and knows no C libraries but Opus and Ogg.

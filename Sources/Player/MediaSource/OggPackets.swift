@@ -1,37 +1,36 @@
-/// Opus packets of one stream of Ogg, put together of the pieces that lie in its pages, with the time that those tell (RFC 7845
-/// section 4).
+/// Reassembles the Opus packets of one Ogg stream from its pages and computes their timestamps (RFC 7845 section 4).
 struct OggPackets {
     struct Packet {
         var offset = 0
         var bytes: [UInt8] = []
         var frameCount = 0
-        /// In granules.
+        /// In granules: frames at 48 kHz.
         var start = 0
         var length = 0
-        /// Its beginning is missing.
-        fileprivate var isTorn = false
+        /// Whether its beginning is missing.
+        fileprivate var isIncomplete = false
     }
 
-    /// Of the last page, those that nobody has had.
+    /// Packets of the last page that have not been returned yet.
     var pending: ArraySlice<Packet> = []
-    /// How far frames have come, in granules; nil when the next page must tell.
+    /// The granule at which the last page ended; nil if only the next page tells.
     private(set) var granule: Int?
-    /// Where the sound begins: that of a recording that began in the middle does not begin at zero.
+    /// The granule at which the audio begins. It is above zero in a recording cut out of a longer stream.
     private(set) var origin: Int?
 
     private var sequence: UInt32?
     private var partial = Packet()
 
-    /// An Opus packet of 120 ms has no more.
+    /// The longest possible Opus packet, of 120 ms, in bytes.
     private static let packetLimit = 61_440
 
-    /// Goes on with another page than the next, before which frames have come to `granule`.
+    /// Continues at another page. `granule` is that of the end of the page before it.
     mutating func restart(granule: Int?) {
         (self.granule, sequence, partial, pending) = (granule, nil, Packet(), [])
     }
 
-    /// Takes a page and its bytes.
-    mutating func take(_ page: OggPage, _ bytes: [UInt8]) {
+    /// Appends a page and its bytes.
+    mutating func append(_ page: OggPage, _ bytes: [UInt8]) {
         if let sequence, page.sequence != sequence &+ 1 {
             partial = Packet()
             granule = nil
@@ -39,14 +38,15 @@ struct OggPackets {
         sequence = page.sequence
         pending = []
         split(page, bytes)
-        // What an endless row of pages does not finish is no packet.
-        if partial.bytes.count > Self.packetLimit { partial = Packet(isTorn: true) }
+        // A packet that never ends is dropped.
+        if partial.bytes.count > Self.packetLimit { partial = Packet(isIncomplete: true) }
         guard let end = page.granule else {
             pending = []
             return
         }
         let sum = pending.reduce(0) { $0 + $1.frameCount }
-        // The last page says where the sound ends, which may be within its packets; every other, where its packets end.
+        // The last page's granule is the end of the audio, which may lie within its packets. The granule of every other
+        // page is the end of its last packet.
         var start = page.isLast ? granule ?? max(end - sum, 0) : end - sum
         if origin == nil { origin = max(start, 0) }
         for index in pending.indices {
@@ -57,18 +57,18 @@ struct OggPackets {
         granule = end
     }
 
-    /// Puts the pieces together.
+    /// Joins segments to packets.
     private mutating func split(_ page: OggPage, _ bytes: [UInt8]) {
         var place = page.headerByteCount
-        if !page.isContinuing { partial = Packet() } else if partial.bytes.isEmpty { partial.isTorn = true }
+        if !page.isContinuing { partial = Packet() } else if partial.bytes.isEmpty { partial.isIncomplete = true }
         for segment in page.segments {
-            if partial.bytes.isEmpty, !partial.isTorn { partial.offset = page.offset + place }
-            if !partial.isTorn, partial.bytes.count <= Self.packetLimit {
+            if partial.bytes.isEmpty, !partial.isIncomplete { partial.offset = page.offset + place }
+            if !partial.isIncomplete, partial.bytes.count <= Self.packetLimit {
                 partial.bytes.append(contentsOf: bytes[place..<place + Int(segment)])
             }
             place += Int(segment)
             guard segment < 255 else { continue }
-            if !partial.isTorn, let count = opusFrameCount(partial.bytes.span) {
+            if !partial.isIncomplete, let count = opusFrameCount(partial.bytes.span) {
                 partial.frameCount = count
                 pending.append(partial)
             }

@@ -28,7 +28,7 @@ struct OggPages: ~Copyable {
 
     init(_ window: consuming ByteWindow) { self.window = window }
 
-    var download: any ByteSource { window.download }
+    var byteSource: any ByteSource { window.byteSource }
 
     /// The page at `offset`, nil where there is none. Its bytes are then what the window has loaded.
     mutating func page(at offset: Int) throws(ByteSourceError) -> OggPage? {

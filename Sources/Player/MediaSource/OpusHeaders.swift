@@ -1,9 +1,9 @@
-/// How a stream of Opus in Ogg is to be decoded (RFC 7845 section 5.1).
+/// The identification header of an Ogg Opus stream (RFC 7845 section 5.1).
 struct OpusHead: Equatable {
     var channelCount: Int
-    /// At 48 kHz: so much of what the decoder gives first is no sound.
+    /// Frames at 48 kHz to discard at the start of the decoder's output.
     var preSkip: Int
-    /// What all samples are multiplied by.
+    /// The factor by which all samples are multiplied.
     var gain: Float
 
     init(_ packet: Span<UInt8>) throws(DemuxerError) {
@@ -17,10 +17,10 @@ struct OpusHead: Equatable {
         }
     }
 
-    /// 10 to the power of `decibels` / 20, by the series of the exponential function: within ±128 dB.
+    /// 10^(`decibels` / 20), by the series of the exponential function: exact to a Float within ±128 dB.
     private static func factor(decibels: Double) -> Float {
         let exponent = decibels / 20 * 2.302_585_092_994_046
-        // (1 + x/2ⁿ + x²/2·4ⁿ)^(2ⁿ) is right to far more digits than samples have.
+        // (1 + x/2ⁿ + x²/(2·4ⁿ))^(2ⁿ) is exact to far more digits than a Float has.
         var factor = exponent / 65_536
         factor = 1 + factor + factor * factor / 2 + factor * factor * factor / 6
         for _ in 0..<16 { factor *= factor }
@@ -28,7 +28,8 @@ struct OpusHead: Equatable {
     }
 }
 
-/// Title and artist out of the comments (RFC 7845 section 5.2), of which pictures and whatever else are passed over.
+/// The title and artist among the comments of an Ogg Opus stream (RFC 7845 section 5.2). Pictures and all other
+/// comments are skipped.
 struct OpusTags: Equatable {
     var title: String?
     var artist: String?
@@ -59,8 +60,8 @@ struct OpusTags: Equatable {
     }
 }
 
-/// How many frames at 48 kHz a packet holds, by its first two bytes (RFC 6716 section 3.1); nil where it holds none, or more
-/// than the 120 ms that are allowed.
+/// Returns the number of frames at 48 kHz in an Opus packet, from its first two bytes (RFC 6716 section 3.1); nil if it
+/// has none or more than the permitted 120 ms.
 func opusFrameCount(_ packet: Span<UInt8>) -> Int? {
     guard let first = packet.isEmpty ? nil : packet[0] else { return nil }
     let configuration = Int(first >> 3)

@@ -2,11 +2,11 @@
 public struct Origin: Hashable, Sendable {
     /// `http` or `https`.
     public let scheme: String
-    /// In small letters, without a dot at its end.
+    /// In lower case, without a trailing dot.
     public let host: String
     public let port: Int
 
-    /// nil where the address has no host, or a port that is no number from 0 to 65535.
+    /// Returns nil if the address has no host, or a port outside 0…65535.
     init?(_ address: String) {
         guard let colons = address.firstRange(of: "://") else { return nil }
         scheme = address[..<colons.lowerBound].lowercased()
@@ -29,20 +29,20 @@ public struct Origin: Hashable, Sendable {
 }
 
 extension Resource {
-    /// Where an address leads; nil for files.
+    /// The origin of an address; nil for files.
     public var origin: Origin? {
         guard case .http(let address) = self else { return nil }
         return Origin(address)
     }
 
-    /// `user:password` as an address has it before its host, percent signs and all; nil where it has none.
+    /// `user:password` before the host of an address, still percent-encoded; nil if there is none.
     public var userInfo: String? {
         guard case .http(let address) = self, let start = address.firstRange(of: "://")?.upperBound else { return nil }
         let authority = address[start...].prefix { !"/?#\\".contains($0) }
         return authority.lastIndex(of: "@").map { String(authority[..<$0]) }
     }
 
-    /// The same address with `userInfo` before its host, where it has none of its own.
+    /// Returns the address with `userInfo` before its host, unless it has its own.
     public func adding(userInfo: String) -> Resource {
         guard case .http(let address) = self, self.userInfo == nil,
             let start = address.firstRange(of: "://")?.upperBound

@@ -1,18 +1,18 @@
 internal import TenfourAudioCore
 
-/// A parser whose packets this module can decode.
+/// A demuxer whose packets this module decodes itself.
 protocol PacketDecoding: Demuxer {
-    /// Of what `decode` gives.
+    /// The format of the samples that `decode` writes.
     var decodedFormat: LPCMFormat { get }
-    /// Where the frames of the packet that `nextPacket` gave last begin, in decoded frames from the beginning of the track.
+    /// The position of the last packet's first frame, in decoded frames from the start of the track.
     var packetStart: Int { get }
-    /// Which of them are sound: not what a decoder gives first and nobody shall hear, nor what is there to fill up the last.
-    var packetSound: Range<Int> { get }
-    /// How much sound before a position a decoder must have had to give the right one there.
+    /// The frames of that packet to be played: without the decoder's start-up and the padding at the end.
+    var audibleFrames: Range<Int> { get }
+    /// How much audio the decoder needs before a position to be exact there.
     var preroll: Duration { get }
 
-    /// Decodes the packet that `nextPacket` gave last into the front of `samples`, which has room for `OpusDecoder`'s longest
-    /// packet, and returns how many frames it held; nil where it is damaged.
+    /// Decodes the last packet into the front of `samples`, which holds `OpusDecoder`'s longest packet. Returns the
+    /// number of frames; nil if the packet is damaged.
     func decode(into samples: inout MutableSpan<Float>) -> Int?
     func resetDecoder()
 }

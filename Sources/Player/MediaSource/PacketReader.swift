@@ -1,10 +1,10 @@
 public import TenfourAudioCore
 internal import TenfourOpusCodec
 
-/// Reads what this module decodes itself: Opus in Ogg, and WAV.
+/// Decodes Ogg Opus and WAV.
 public final class PacketReader: MediaReader {
     public let format: LPCMFormat
-    /// Packets that no sound came of, since the beginning.
+    /// Packets that could not be decoded, since the start.
     public private(set) var damagedPacketCount = 0
 
     private let source: any PacketDecoding
@@ -14,9 +14,9 @@ public final class PacketReader: MediaReader {
     private var hasEnded = false
     private var hasDecoded = false
 
-    public var parser: any Demuxer { source }
+    public var demuxer: any Demuxer { source }
 
-    /// Waits for the first sound.
+    /// Blocks until the first audio is decoded.
     init(_ source: any PacketDecoding, format: LPCMFormat?) throws(ReaderError) {
         let format = format ?? source.decodedFormat
         self.source = source
@@ -42,11 +42,11 @@ public final class PacketReader: MediaReader {
         return self.position
     }
 
-    /// Decodes and converts more; false at the end.
+    /// Decodes and converts the next packet; false at the end.
     private func refill() throws(ReaderError) -> Bool {
         while converted.samples.isEmpty, !hasEnded {
             let description: PacketDescription?
-            do { description = try source.nextPacket() } catch { throw .parse(error) }
+            do { description = try source.nextPacket() } catch { throw .demuxer(error) }
             if description != nil {
                 decodePacket()
             } else {
@@ -67,7 +67,7 @@ public final class PacketReader: MediaReader {
             return
         }
         hasDecoded = true
-        let sound = source.packetSound.clamped(to: 0..<count)
+        let sound = source.audibleFrames.clamped(to: 0..<count)
         let skipped = converted.place(
             source.packetStart + sound.lowerBound, sound.count, at: source.decodedFormat.rate)
         let wanted = min(sound.lowerBound + skipped, sound.upperBound)..<sound.upperBound

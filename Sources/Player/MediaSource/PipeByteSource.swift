@@ -1,24 +1,24 @@
 internal import Glibc
 internal import TenfourAudioCore
 
-/// Bytes that come once, in their order: a pipe, a terminal, a socket.
+/// Reads bytes that arrive once and in order: from a pipe, a terminal or a socket.
 ///
-/// They are read as the reader asks for them. What is ahead of it stays with the kernel, whose pipe is made as large as it may
-/// be, and whoever writes into it waits when it is full; so nothing here needs a thread.
+/// Bytes are read on demand. Those ahead of the reader stay in the kernel, whose pipe is enlarged to its limit, and the
+/// writer blocks when it is full; so no thread is needed.
 @safe public final class PipeByteSource: ByteSource, @unchecked Sendable {
     private let descriptor: Int32
-    /// The reader's.
+    /// Used by the reader's thread only.
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let window: SharedWindow
-    /// A byte in it ends a wait.
-    private let alarm: (output: Int32, input: Int32)
-    /// How much the kernel keeps of what is not read yet.
+    /// A byte written to it ends a wait in `read`.
+    private let wakeupPipe: (output: Int32, input: Int32)
+    /// The size of the kernel's pipe buffer, in bytes.
     private let pipeByteCount: Int
 
     /// Linux's `F_SETPIPE_SZ` and `F_GETPIPE_SZ`, which are extensions of GNU.
     private static let setPipeByteCount: Int32 = 1031
     private static let getPipeByteCount: Int32 = 1032
-    /// What `/proc/sys/fs/pipe-max-size` allows everybody, unless somebody has changed it.
+    /// The default of `/proc/sys/fs/pipe-max-size`.
     private static let largestPipe = 1 << 20
 
     /// Takes over `descriptor`.
@@ -36,9 +36,9 @@ internal import TenfourAudioCore
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
-        alarm = ends
+        wakeupPipe = ends
         self.descriptor = descriptor
-        // Refused for what is no pipe, which is as it should be.
+        // Fails harmlessly for anything but a pipe.
         _ = fcntl(descriptor, Self.setPipeByteCount, Int32(min(limits.ahead, Self.largestPipe)))
         let granted = fcntl(descriptor, Self.getPipeByteCount)
         pipeByteCount = granted > 0 ? Int(granted) : .max
@@ -50,8 +50,8 @@ internal import TenfourAudioCore
 
     deinit {
         close(descriptor)
-        close(alarm.input)
-        close(alarm.output)
+        close(wakeupPipe.input)
+        close(wakeupPipe.output)
         unsafe room.deallocate()
     }
 
@@ -62,14 +62,14 @@ internal import TenfourAudioCore
             state.available = state.available.lowerBound..<state.available.upperBound + Int(waiting)
             state.held = state.held.lowerBound..<state.held.upperBound + Int(waiting)
         }
-        // Whoever waits for more before it reads on is to know that no more comes: nobody writes any longer, or cannot until it
-        // is read.
+        // A reader that waits for more must learn that nothing more comes: no writer is left, or the pipe is full until
+        // it is read.
         if state.phase == .receiving {
             var file = pollfd(fd: descriptor, events: 0, revents: 0)
             if unsafe poll(&file, 1, 0) > 0, Int32(file.revents) & POLLHUP != 0 {
                 state.phase = .ended
             } else if Int(waiting) > pipeByteCount / 2 {
-                // It may be full with less than it could hold: two pages side by side hold more than one, and need not hold two.
+                // A pipe may be full with less than its size, since adjacent pages are not always merged.
                 state.phase = .full
             }
         }
@@ -87,17 +87,17 @@ internal import TenfourAudioCore
             if let count = try unsafe window.readIfHere(at: offset, into: buffer) { return count }
             var waits = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: alarm.output, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wakeupPipe.output, events: Int16(POLLIN), revents: 0),
             ]
             let ready = unsafe poll(&waits, nfds_t(waits.count), -1)
             if ready < 0 && errno != EINTR { throw failure(errno) }
-            // An interrupted reader throws above.
+            // If interrupted, the next `readIfHere` throws.
             guard ready > 0, waits[1].revents == 0, waits[0].revents != 0 else { continue }
             let count = unsafe Glibc.read(descriptor, room.baseAddress, room.count)
             if count > 0 {
                 try unsafe window.append(UnsafeRawBufferPointer(rebasing: room[..<count]))
             } else if count == 0 || errno == EIO {
-                // EIO: the other end of a terminal is gone.
+                // EIO: the other end of the terminal was closed.
                 window.finish()
             } else if errno != EINTR && errno != EAGAIN {
                 throw failure(errno)
@@ -109,26 +109,26 @@ internal import TenfourAudioCore
 
     public func interrupt() {
         window.interrupt(true)
-        ring()
+        signal()
     }
 
     public func resume() {
         var bytes: (UInt64, UInt64) = (0, 0)
-        while unsafe Glibc.read(alarm.output, &bytes, 16) > 0 {}
+        while unsafe Glibc.read(wakeupPipe.output, &bytes, 16) > 0 {}
         window.interrupt(false)
     }
 
-    /// Whoever writes waits.
+    /// Does nothing: the writer blocks when the pipe is full.
     public func pause(_ isPaused: Bool) {}
 
     public func stop() {
         window.stop()
-        ring()
+        signal()
     }
 
-    private func ring() {
+    private func signal() {
         var byte: UInt8 = 0
-        _ = unsafe write(alarm.input, &byte, 1)
+        _ = unsafe write(wakeupPipe.input, &byte, 1)
     }
 
     private func failure(_ code: Int32) -> ByteSourceError {

@@ -1,6 +1,9 @@
 internal import TenfourAudioCore
 
-/// Addresses to be played one after the other, as `.m3u`, `.m3u8` and `.pls` files list them.
+/// The entries of a playlist file (`.m3u`, `.m3u8`, `.pls`).
+///
+/// It is ours because both formats are lines of text: a parser of 60 lines against libplaylist libraries that open
+/// files by name.
 public struct Playlist: Equatable, Sendable {
     public struct Entry: Equatable, Sendable {
         public var resource: Resource
@@ -15,17 +18,17 @@ public struct Playlist: Equatable, Sendable {
 
     public var entries: [Entry]
 
-    /// More is refused unread.
+    /// Longer playlists are refused unread.
     public static let maximumByteCount = 1 << 20
-    /// Those after it are left out.
+    /// Later entries are dropped.
     public static let maximumEntryCount = 10_000
-    /// A playlist may name playlists; those who follow them stop here, as two may name each other.
+    /// The limit on nested playlists, since two may name each other.
     public static let maximumDepth = 5
 
-    /// Reads what lies at `resource`: where relative addresses begin. An entry that names nothing playable is left out. Total:
-    /// any bytes give a playlist of one entry at least, or the reason why not.
+    /// Parses the playlist that lies at `resource`, against which relative addresses are resolved. Entries that cannot
+    /// be played are dropped. Total: any bytes give at least one entry or the reason why not.
     ///
-    /// HTTP Live Streaming, which cuts a broadcast into files and lists them in an `.m3u8`, is refused.
+    /// HTTP Live Streaming, which splits a broadcast into files listed in an `.m3u8`, is refused.
     public init(parsing bytes: Span<UInt8>, from resource: Resource) throws(PlaylistError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
         let lines = Self.lines(of: bytes)
@@ -44,7 +47,7 @@ public struct Playlist: Equatable, Sendable {
         if entries.isEmpty { throw refusal.map { .unplayable($0) } ?? .empty }
     }
 
-    /// Whether what begins so is a playlist and no sound, going by what the other side calls it, what it holds, and its name.
+    /// Returns whether a resource is a playlist, by its media type, first bytes and name.
     public static func isPlaylist(_ beginning: Span<UInt8>, contentType: String?, from resource: Resource?) -> Bool {
         let prefix = beginning.extracting(first: 512)
         guard prefix.count > 0, isText(prefix) else { return false }
@@ -52,7 +55,7 @@ public struct Playlist: Equatable, Sendable {
         if first.hasPrefix("#extm3u") || first == "[playlist]" { return true }
         let type = contentType?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
         if contentTypes.contains(String(type)) { return true }
-        // A page that tells of a playlist has its name, too.
+        // An HTML page about a playlist has its name, too.
         return !first.hasPrefix("<") && resource.map(isNamedPlaylist) == true
     }
 
@@ -80,7 +83,7 @@ public struct Playlist: Equatable, Sendable {
         return true
     }
 
-    /// Without the spaces around them.
+    /// Trimmed of white space.
     private static func lines(of bytes: Span<UInt8>) -> [Substring] {
         var text = Substring(String(utf8OrWindows1252: bytes))
         if text.first == "\u{FEFF}" { text.removeFirst() }
@@ -131,15 +134,15 @@ public struct Playlist: Equatable, Sendable {
     }
 }
 
-/// Why a playlist cannot be played.
+/// The reason why a playlist cannot be played.
 public enum PlaylistError: Error, Equatable, Sendable, CustomStringConvertible {
     case empty
     case tooLong
-    /// Every entry is like this one.
+    /// No entry can be played, for this reason.
     case unplayable(ResourceError)
     case httpLiveStreaming
 
-    /// A sentence with its remedy.
+    /// A sentence for people that includes the remedy.
     public var description: String {
         switch self {
         case .empty: "the playlist names nothing to play; look into it with an editor"
@@ -152,29 +155,30 @@ public enum PlaylistError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-// MARK: Reading one
+// MARK: Reading
 
 extension Playlist {
-    /// Nil where what `download` brings is no playlist; its beginning is still there to be read as sound then. Waits.
-    public init?(reading download: any ByteSource) throws(PlaylistReadingError) {
+    /// Reads a playlist from `byteSource`. Returns nil if the bytes are no playlist; they can then be read again as
+    /// audio. Blocks.
+    public init?(reading byteSource: any ByteSource) throws(PlaylistReadingError) {
         var bytes: [UInt8] = []
         do throws(ByteSourceError) {
-            try Self.read(download, upTo: 512, &bytes)
-            let state = download.state
+            try Self.read(byteSource, upTo: 512, &bytes)
+            let state = byteSource.state
             guard Self.isPlaylist(bytes.span, contentType: state.contentType, from: state.resource) else { return nil }
-            try Self.read(download, upTo: Self.maximumByteCount + 1, &bytes)
+            try Self.read(byteSource, upTo: Self.maximumByteCount + 1, &bytes)
         } catch {
-            throw .download(error)
+            throw .byteSource(error)
         }
         do throws(PlaylistError) {
-            try self.init(parsing: bytes.span, from: download.state.resource ?? .standardInput)
+            try self.init(parsing: bytes.span, from: byteSource.state.resource ?? .standardInput)
         } catch {
             throw .playlist(error)
         }
     }
 
     private static func read(
-        _ download: any ByteSource, upTo limit: Int, _ bytes: inout [UInt8]
+        _ byteSource: any ByteSource, upTo limit: Int, _ bytes: inout [UInt8]
     ) throws(ByteSourceError) {
         var room = [UInt8](repeating: 0, count: 16_384)
         while bytes.count < limit {
@@ -183,7 +187,7 @@ extension Playlist {
             var count = 0
             do {
                 count = try unsafe room.withUnsafeMutableBytes {
-                    try unsafe download.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]))
+                    try unsafe byteSource.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]))
                 }
             } catch let error as ByteSourceError {
                 throw error
@@ -197,6 +201,6 @@ extension Playlist {
 }
 
 public enum PlaylistReadingError: Error, Equatable, Sendable {
-    case download(ByteSourceError)
+    case byteSource(ByteSourceError)
     case playlist(PlaylistError)
 }

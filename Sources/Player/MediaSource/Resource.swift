@@ -1,16 +1,16 @@
 internal import TenfourAudioCore
 
-/// Where sound comes from.
+/// The location of a media resource.
 public enum Resource: Hashable, Sendable {
-    /// Begins with `http://` or `https://` and holds ASCII only.
+    /// An address that begins with `http://` or `https://` and is ASCII.
     case http(address: String)
     case file(path: String)
     case standardInput
 
-    /// Longer ones are refused.
+    /// The longest permitted address, in bytes.
     public static let maximumByteCount = 8_192
 
-    /// As a person writes it: an address, `file:///…`, a path, or `-`. Throws a sentence for what is none of these.
+    /// Parses an address, `file:///…`, a path, or `-`. Throws a sentence for anything else.
     public init(_ text: String) throws(ResourceError) {
         if text == "-" {
             self = .standardInput
@@ -19,8 +19,8 @@ public enum Resource: Hashable, Sendable {
         }
     }
 
-    /// What an entry of a playlist that came from here means: relative ones begin where the playlist lies (RFC 3986, section
-    /// 5.2). What came over the network may name no file of this machine.
+    /// Resolves an entry of a playlist that lies at this resource (RFC 3986, section 5.2). A playlist from the network
+    /// cannot name local files.
     public func resolving(_ reference: String) throws(ResourceError) -> Resource {
         let scheme = Self.scheme(of: reference)
         switch self {
@@ -33,7 +33,7 @@ public enum Resource: Hashable, Sendable {
             return resource
         case .file, .standardInput:
             if scheme != nil || reference.hasPrefix("/") { return try Resource(reference: reference, scheme: scheme) }
-            // Playlists made on Windows.
+            // Windows playlists separate folders by backslashes.
             let path = reference.contains("/") ? reference : String(reference.map { $0 == "\\" ? "/" : $0 })
             guard case .file(let base) = self, let slash = base.lastIndex(of: "/") else {
                 return try Resource(reference: path, scheme: nil)
@@ -42,7 +42,7 @@ public enum Resource: Hashable, Sendable {
         }
     }
 
-    /// The host and port of an address, without a password; nil for files.
+    /// The host and port of an address, without a user or password; nil for files.
     public var host: String? {
         guard case .http(let address) = self, let start = address.firstRange(of: "://")?.upperBound else { return nil }
         let authority = address[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -86,7 +86,7 @@ public enum Resource: Hashable, Sendable {
 }
 
 extension Resource: CustomStringConvertible {
-    /// For people: without the password of an address, and without what could disturb a terminal.
+    /// For display: without a password, and without characters that could disturb a terminal.
     public var description: String {
         switch self {
         case .standardInput: return "-"
@@ -100,7 +100,7 @@ extension Resource: CustomStringConvertible {
     }
 }
 
-/// What was meant as a resource and is none: a sentence with its remedy.
+/// The reason why a text is not a resource: a sentence with its remedy.
 public struct ResourceError: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String
 
@@ -110,7 +110,7 @@ public struct ResourceError: Error, Equatable, Sendable, CustomStringConvertible
 // MARK: The parts of an address
 
 extension Resource {
-    /// In small letters; of one letter it is a drive of Windows, and none.
+    /// The scheme in lower case; nil if there is none. A single letter is a Windows drive.
     private static func scheme(of text: String) -> String? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text[..<colon]
@@ -125,7 +125,7 @@ extension Resource {
 
     private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
 
-    /// What may not stand in an address is written with percent signs, as browsers do; control characters are refused.
+    /// Percent-encodes characters that addresses cannot contain, as browsers do. Throws for control characters.
     private static func cleaned(_ text: String) throws(ResourceError) -> String {
         var cleaned = ""
         for byte in text.utf8 {
@@ -140,7 +140,7 @@ extension Resource {
         return cleaned
     }
 
-    /// RFC 3986, section 5.2, for what has no scheme.
+    /// Resolves a reference without a scheme (RFC 3986, section 5.2).
     private static func joined(_ base: String, _ reference: String) throws(ResourceError) -> String {
         guard base.utf8.count + reference.utf8.count <= maximumByteCount, let colons = base.firstRange(of: "://") else {
             throw ResourceError("an address in the playlist is too long; \(maximumByteCount) bytes are allowed")

@@ -1,26 +1,26 @@
 internal import Glibc
 
-/// Where the thread that fetches bytes and the one that reads them meet: the bytes between them, and how far each has come.
+/// The buffer between the thread that fetches bytes and the thread that reads them.
 ///
-/// `read` waits on the reader's thread; all else is short, and for any thread.
+/// `read` blocks the reader's thread; all else is short and for any thread.
 @safe package final class SharedWindow: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    // Only with the mutex held.
+    // Access only with the mutex held.
     private var bytes = HeldBytes()
     private var current: ByteSourceState
     private var reader = 0
     private var bounds: BufferLimits
     private var holdsAll = false
-    /// What the reader waits for and nobody has begun to fetch.
+    /// The offset that the reader waits for and that no request covers yet.
     private var wanted: Int?
     private var isInterrupted = false
     private var isStopped = false
     private var titles: [(offset: Int, text: String)] = []
 
-    /// So far ahead of what is here the reader waits for what comes anyhow, rather than have it asked for anew: about what
-    /// a line of 10 Mbit/s brings in the time that a new connection takes.
+    /// If the reader is at most this far ahead of the buffer, it waits for the present transfer. A new request would
+    /// take as long: this is what a line of 10 Mbit/s delivers in 200 ms.
     private static let nearby = 256 << 10
     private static let maximumTitleCount = 64
     private static let allOfALiveStream = BufferLimits(ahead: 8 << 20, behind: 8 << 20)
@@ -63,7 +63,7 @@ internal import Glibc
         set { withLock { bounds = newValue } }
     }
 
-    /// As `ByteSource.holdAll`. What has been forgotten by now is gone.
+    /// Implements `ByteSource.holdAll`. Bytes dropped earlier are lost.
     package func holdAll() { withLock { holdsAll = true } }
 
     package func title(at offset: Int) -> String? {
@@ -87,27 +87,28 @@ internal import Glibc
 
     // MARK: The reader's thread
 
-    /// As `ByteSource.read`. Calls `demand` where there is room again, or something else is wanted than what comes.
+    /// Implements `ByteSource.read`. Calls `demand` when the buffer has space again, or when the reader needs bytes
+    /// that no transfer brings.
     package func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer, demand: () -> Void
     ) throws(ByteSourceError) -> Int {
-        // What a file says of itself may lead anywhere.
+        // A damaged file may lead to any offset.
         if offset < 0 {
             throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew")
         }
         if unsafe buffer.isEmpty { return 0 }
         var isDemanding = false
-        // Without the lock, since whoever is woken takes it.
+        // Called without the lock, because the thread that it wakes takes the lock.
         defer { if isDemanding { demand() } }
         return try withLock { () throws(ByteSourceError) in
             while true {
                 if isInterrupted || isStopped { throw .interrupted }
                 move(to: offset)
                 if let count = try unsafe take(into: buffer) {
-                    isDemanding = current.phase == .full && hasRoomAgain
+                    isDemanding = current.phase == .full && hasSpaceAgain
                     return count
                 }
-                if mustDemand(offset) {
+                if needsDemand(offset) {
                     unsafe pthread_mutex_unlock(mutex)
                     demand()
                     unsafe pthread_mutex_lock(mutex)
@@ -118,7 +119,7 @@ internal import Glibc
         }
     }
 
-    /// As `read`, but nil where that would have to wait.
+    /// Like `read`, but returns nil instead of blocking.
     func readIfHere(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int? {
         if unsafe buffer.isEmpty { return 0 }
         return try withLock { () throws(ByteSourceError) in
@@ -138,7 +139,7 @@ internal import Glibc
         if reader > behind { bytes.forget(before: reader - behind) }
     }
 
-    /// What is here from the reader on; 0 at the end, nil where that must be waited for.
+    /// Copies buffered bytes from the reader's position on. Returns 0 at the end, nil if it would have to wait.
     private func take(into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int? {
         let count = try unsafe bytes.copy(from: reader, into: buffer)
         if count > 0 {
@@ -155,13 +156,13 @@ internal import Glibc
         return nil
     }
 
-    /// Whether somebody must be told that the reader waits for `offset`.
-    private func mustDemand(_ offset: Int) -> Bool {
+    /// Returns whether the fetcher must be told that the reader waits for `offset`.
+    private func needsDemand(_ offset: Int) -> Bool {
         let end = bytes.held.upperBound
         let comesAnyhow = offset >= end && (offset - end <= Self.nearby || !current.isSeekable)
         if comesAnyhow {
             wanted = nil
-            // But for one who has stopped, because of a reader who was further back.
+            // Unless the fetcher has paused because the reader was further back.
             guard current.phase == .full else { return false }
             current.phase = .receiving
             return true
@@ -180,8 +181,8 @@ internal import Glibc
         }
     }
 
-    /// Forgets what is here for what the reader waits for and is not on its way, if anything, and returns from where on bytes
-    /// are to come.
+    /// If the reader waits for bytes that no transfer brings, drops the buffer and returns the offset to fetch from;
+    /// otherwise nil.
     package func restartWhereWanted() -> Int? {
         withLock {
             guard let offset = wanted else { return nil }
@@ -193,19 +194,19 @@ internal import Glibc
         }
     }
 
-    /// The offset that the next byte will have.
+    /// The offset of the next byte to append.
     package var end: Int { withLock { bytes.held.upperBound } }
 
     package var isFull: Bool { withLock { isFullNow } }
 
-    package var hasRoom: Bool { withLock { hasRoomAgain } }
+    package var hasRoom: Bool { withLock { hasSpaceAgain } }
 
     private var isFullNow: Bool { bytes.held.upperBound - reader >= memoryBounds.ahead }
 
-    /// A quarter less, so that it is not stopped and started for each read.
-    private var hasRoomAgain: Bool { bytes.held.upperBound - reader < memoryBounds.ahead / 4 * 3 }
+    /// Three quarters of the limit, so that the transfer is not paused and resumed for each read.
+    private var hasSpaceAgain: Bool { bytes.held.upperBound - reader < memoryBounds.ahead / 4 * 3 }
 
-    /// All of what has no end would fill any disk.
+    /// A live stream would fill any disk.
     private var memoryBounds: BufferLimits {
         if holdsAll { return .all }
         return current.isLive && bounds == .all ? Self.allOfALiveStream : bounds
@@ -221,7 +222,7 @@ internal import Glibc
         }
     }
 
-    /// What comes next is called so.
+    /// Sets the title of the audio from here on.
     package func add(title: String) {
         withLock {
             if titles.count == Self.maximumTitleCount { titles.removeFirst() }
@@ -229,7 +230,7 @@ internal import Glibc
         }
     }
 
-    /// No more bytes come: what is here ends where the whole ends.
+    /// Marks the end: the bytes buffered so far are the last.
     package func finish() {
         withLock {
             current.byteCount = bytes.held.upperBound

@@ -1,9 +1,9 @@
 internal import TenfourAudioCore
 
-/// `text` from outside as people may see it, as `String(fromPeer:)` has it, in which runs of white space are one space each. What
-/// passes `limit` Unicode scalars is cut off and ends in "…". nil when nothing is left.
+/// Returns text from outside for display, as `String(fromPeer:)` does, with runs of white space reduced to one space.
+/// Text beyond `limit` Unicode scalars is cut and ends in "…". Returns nil if nothing is left.
 public func shown(_ text: String, limit: Int = 300) -> String? {
-    // What would be cut off anyway need not be looked at.
+    // Bounds the work for long texts.
     let scalars = text.unicodeScalars.prefix(limit * 8)
     let words = scalars.split(whereSeparator: \.properties.isWhitespace).map { String(String.UnicodeScalarView($0)) }
     return words.isEmpty ? nil : String(fromPeer: words.joined(separator: " "), limit: limit)

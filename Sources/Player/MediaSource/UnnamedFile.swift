@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A file of ours that no folder lists and that goes with us, for what is too much to hold in memory.
+/// A temporary file without a name, deleted with its owner, for data too large for memory.
 struct UnnamedFile: ~Copyable {
     private let descriptor: Int32
 
-    /// In `$TMPDIR`, or else in `/var/tmp`, which unlike `/tmp` is never kept in memory. The C function is `mkstemp`.
+    /// Created in `$TMPDIR`, or in `/var/tmp`, which unlike `/tmp` is never a RAM disk. The C function is `mkstemp`.
     init() throws(ByteSourceError) {
         let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? ""
         let place = folder.isEmpty ? "/var/tmp" : folder
@@ -52,7 +52,7 @@ struct UnnamedFile: ~Copyable {
     }
 }
 
-/// The message that belongs to an `errno`. The C function is `strerror_r`.
+/// The system's message for an `errno`. The C function is `strerror_r`.
 func text(of code: Int32) -> String {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
         guard let start = buffer.baseAddress, unsafe strerror_r(code, start, buffer.count) == 0 else {

@@ -6,7 +6,7 @@ public final class WAVDemuxer: PacketDecoding {
 
     let decodedFormat: LPCMFormat
     private(set) var packetStart = 0
-    private(set) var packetSound = 0..<0
+    private(set) var audibleFrames = 0..<0
     let preroll = Duration.zero
 
     private var header: WAVHeader
@@ -20,7 +20,7 @@ public final class WAVDemuxer: PacketDecoding {
 
     init(_ given: consuming ByteWindow) throws(ReaderError) {
         var window = given
-        do { header = try WAVHeader(&window) } catch { throw .parse(error) }
+        do { header = try WAVHeader(&window) } catch { throw .demuxer(error) }
         self.window = window
         guard let coding = header.coding else {
             throw .undecodable("this WAV file is coded in a way that is not played here: convert it to 16-bit PCM")
@@ -37,7 +37,7 @@ public final class WAVDemuxer: PacketDecoding {
 
     public var bitRate: Int? { header.rate * header.frameByteCount * 8 }
 
-    private var byteCount: Int? { header.byteCount(in: window.download) }
+    private var byteCount: Int? { header.byteCount(in: window.byteSource) }
 
     /// In frames.
     private var left: Int { byteCount.map { $0 / header.frameByteCount - nextFrame } ?? .max }
@@ -45,23 +45,23 @@ public final class WAVDemuxer: PacketDecoding {
     public func nextPacket() throws(DemuxerError) -> PacketDescription? {
         let size = header.frameByteCount
         var left = left
-        if left <= 0, header.readLengthAgain(in: window.download) { left = self.left }
+        if left <= 0, header.readLengthAgain(in: window.byteSource) { left = self.left }
         guard left > 0 else { return nil }
         let offset = header.begin + nextFrame * size
-        do { try window.load(at: offset, count: min(Self.frameCount, left) * size) } catch { throw .download(error) }
+        do { try window.load(at: offset, count: min(Self.frameCount, left) * size) } catch { throw .byteSource(error) }
         let count = window.bytes.count / size
         guard count > 0 else {
             measured = nextFrame
             return nil
         }
-        (packetStart, packetSound) = (nextFrame, 0..<count)
+        (packetStart, audibleFrames) = (nextFrame, 0..<count)
         nextFrame += count
         return PacketDescription(offset: offset, byteCount: count * size, frameCount: FrameCount(count))
     }
 
     public func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
-        let state = window.download.state
-        guard state.isSeekable || state.isRepeatable else { throw .noWayThere }
+        let state = window.byteSource.state
+        guard state.isSeekable || state.isRepeatable else { throw .notSeekable }
         let frame = FrameCount(max(position, .zero), at: decodedFormat.rate).rawValue
         nextFrame = min(frame, byteCount.map { $0 / header.frameByteCount } ?? 1 << 48)
         return Estimate(FrameCount(nextFrame).duration(at: decodedFormat.rate), isExact: true)
@@ -70,8 +70,8 @@ public final class WAVDemuxer: PacketDecoding {
     func resetDecoder() {}
 
     func decode(into samples: inout MutableSpan<Float>) -> Int? {
-        Self.decode(window.bytes, coding, count: packetSound.count * header.channelCount, into: &samples)
-        return packetSound.count
+        Self.decode(window.bytes, coding, count: audibleFrames.count * header.channelCount, into: &samples)
+        return audibleFrames.count
     }
 
     private static func decode(

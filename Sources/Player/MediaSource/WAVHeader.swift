@@ -35,7 +35,7 @@ struct WAVHeader {
                 if isData {
                     guard isFormatKnown else { break }
                     begin = offset
-                    toldByteCount = Self.told(size, longByteCount, of: window.download, from: offset)
+                    toldByteCount = Self.told(size, longByteCount, of: window.byteSource, from: offset)
                     // Zero means no samples, or a length that is not written yet: the bytes that follow decide.
                     try window.load(at: offset, count: 4)
                     if size == 0, ["LIST", "cue ", "id3 ", "fact"].contains(where: { window.bytes.holds($0, at: 0) }) {
@@ -54,7 +54,7 @@ struct WAVHeader {
                 }
                 offset += size + size % 2
             }
-        } catch let error as ByteSourceError { throw .download(error) } catch let error as DemuxerError {
+        } catch let error as ByteSourceError { throw .byteSource(error) } catch let error as DemuxerError {
             throw error
         } catch {
             // Nothing else is thrown there, which the compiler does not see where two kinds are.
@@ -64,26 +64,26 @@ struct WAVHeader {
 
     /// Programs that write to a pipe put zero, the greatest length or nearly that. Programs that are still writing
     /// often put zero.
-    private static func told(_ size: Int, _ long: Int?, of download: any ByteSource, from begin: Int) -> Int? {
-        let rest = download.state.byteCount.map { max($0 - begin, 0) }
+    private static func told(_ size: Int, _ long: Int?, of byteSource: any ByteSource, from begin: Int) -> Int? {
+        let rest = byteSource.state.byteCount.map { max($0 - begin, 0) }
         if size == 0xFFFF_FFFF, let long, long > 0 { return long }
         return size == 0 || size >= 0x7FFF_F000 && rest.map({ $0 < size }) ?? true ? nil : size
     }
 
     /// How many bytes of samples there are now; nil where the end is not known.
-    func byteCount(in download: any ByteSource) -> Int? {
-        let rest = download.state.byteCount.map { max($0 - begin, 0) }
+    func byteCount(in byteSource: any ByteSource) -> Int? {
+        let rest = byteSource.state.byteCount.map { max($0 - begin, 0) }
         guard let toldByteCount else { return rest }
         return rest.map { min($0, toldByteCount) } ?? toldByteCount
     }
 
     /// Reads the length again, as a program may still be writing the file. True where there are more samples.
-    mutating func readLengthAgain(in download: any ByteSource) -> Bool {
-        guard let toldByteCount, download.state.isSeekable else { return false }
+    mutating func readLengthAgain(in byteSource: any ByteSource) -> Bool {
+        guard let toldByteCount, byteSource.state.isSeekable else { return false }
         var size: UInt32 = 0
         let offset = begin - 4
-        let count = unsafe withUnsafeMutableBytes(of: &size) { try? unsafe download.read(at: offset, into: $0) }
-        let again = Self.told(Int(UInt32(littleEndian: size)), nil, of: download, from: begin)
+        let count = unsafe withUnsafeMutableBytes(of: &size) { try? unsafe byteSource.read(at: offset, into: $0) }
+        let again = Self.told(Int(UInt32(littleEndian: size)), nil, of: byteSource, from: begin)
         guard count == 4, again.map({ $0 > toldByteCount }) ?? true else { return false }
         self.toldByteCount = again
         return true

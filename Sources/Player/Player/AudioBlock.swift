@@ -1,17 +1,17 @@
-/// A piece of sound on its way from the worker to the audio thread, and where in its item it lies.
+/// A block of samples on its way from the worker to the audio thread, with its position in the item.
 struct AudioBlock: BitwiseCopyable, Sendable {
-    /// Of samples: ten milliseconds of stereo at 48 kHz.
+    /// In samples: 10 ms of stereo at 48 kHz.
     static var capacity: Int { 960 }
 
-    /// What the deck plays is of the generation that it is told: each seek begins another, and the sound from before it goes to waste.
+    /// The seek generation. Each seek begins a new one, and the renderer discards blocks of earlier ones.
     var generation = 0
-    /// Which of the queue.
+    /// Index of the item in the queue.
     var item = 0
-    /// Of the first frame, in nanoseconds from the beginning of the item.
+    /// Position of the first frame, in nanoseconds from the start of the item.
     var position: Int64 = 0
-    /// How much of the item passes while this sounds, above zero: 1.5 where it is half as fast again.
+    /// Seconds of the item per second of output, above zero: 1.5 is half as fast again.
     var rate = 1.0
-    /// Whether the position is no guess.
+    /// Whether the position is exact.
     var isExact = true
     var frameCount = 0
     /// Interleaved.

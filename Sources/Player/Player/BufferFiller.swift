@@ -5,9 +5,10 @@ internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourTimePitch
 
-/// Has sound read, bent in time and pitch, and put into the ring block by block, each with its place in the item.
+/// Reads audio, applies rate, pitch and equaliser, and pushes it into the ring block by block, each with its position
+/// in the item.
 struct BufferFiller: ~Copyable {
-    /// Of what is put in from now on.
+    /// The generation of the blocks pushed from now on.
     private(set) var generation = 0
 
     private let format: LPCMFormat
@@ -15,20 +16,20 @@ struct BufferFiller: ~Copyable {
     private let blocks: RingBufferProducer<AudioBlock>
     private var effects: EffectChain<TimePitch, Equalizer>
     private var bandsVersion = 0
-    /// What was read, and which frames of it were not taken yet.
+    /// The samples read last, and the frames of them that were not processed yet.
     private var chunk: FixedBuffer<Float>
-    private var unread = 0..<0
+    private var unprocessed = 0..<0
     private var output: FixedBuffer<Float>
     private var block = AudioBlock()
-    /// Of the frame behind all that was read.
+    /// The position after the last frame read.
     private var position = Estimate(Duration.zero, isExact: true)
-    /// Frames put in, in this generation and ever.
+    /// Frames pushed in this generation, and in total.
     private var pushed = 0
-    private var pushedEver = 0
+    private var totalPushed = 0
 
-    /// How much the ring holds: little, so that another rate is heard at once.
-    private static let goal = Duration.milliseconds(150)
-    /// How much is read at a time.
+    /// The fill level of the ring. It is short, so that a change of rate is heard soon.
+    private static let targetDuration = Duration.milliseconds(150)
+    /// Frames per read.
     private static let chunkFrameCount = 512
 
     init(format: LPCMFormat, _ controls: RendererControls, _ blocks: consuming RingBufferProducer<AudioBlock>) {
@@ -40,32 +41,32 @@ struct BufferFiller: ~Copyable {
         output = FixedBuffer(repeating: 0, count: AudioBlock.capacity)
     }
 
-    /// How much of this generation the ring holds. What is of earlier ones lies before it.
-    var ahead: Duration { FrameCount(min(controls.waiting, pushed)).duration(at: format.rate) }
+    /// The duration of this generation's audio in the ring. Blocks of earlier generations lie before it.
+    var ahead: Duration { FrameCount(min(controls.queued, pushed)).duration(at: format.rate) }
 
-    var isFull: Bool { ahead >= Self.goal }
+    var isFull: Bool { ahead >= Self.targetDuration }
 
-    /// What was read before it is forgotten.
+    /// Starts a generation and drops the audio read before.
     mutating func begin(_ generation: Int) {
         self.generation = generation
         pushed = 0
-        unread = 0..<0
+        unprocessed = 0..<0
         effects.clear()
     }
 
-    /// Puts a block in: of all that is left where the reader is at its end, and says so then.
+    /// Pushes one block. At the reader's end it holds whatever is left, and `isAtEnd` is true.
     mutating func fill(
-        from reader: any MediaReader, item: Int, _ orders: WorkerRequest
+        from reader: any MediaReader, item: Int, _ mailbox: WorkerMailbox
     ) throws(ReaderError) -> (FrameCount, isAtEnd: Bool) {
-        follow(orders.treatment)
+        apply(mailbox.parameters)
         let wanted = AudioBlock.capacity / format.channelCount
-        if unread.isEmpty, effects.latency <= 0 { position = reader.position }
-        block.position = place(of: effects.latency)
+        if unprocessed.isEmpty, effects.latency <= 0 { position = reader.position }
+        block.position = position(of: effects.latency)
         var frames = 0
         var isAtEnd = false
         var failure: ReaderError?
         while frames < wanted, !isAtEnd {
-            if unread.isEmpty {
+            if unprocessed.isEmpty {
                 do throws(ReaderError) {
                     isAtEnd = try !read(from: reader)
                 } catch {
@@ -75,7 +76,7 @@ struct BufferFiller: ~Copyable {
             }
             frames += isAtEnd ? finish(from: frames, to: wanted) : process(from: frames, to: wanted)
         }
-        // What the end of an item leaves over begins the next block, or is its own.
+        // Frames left at the end of an item begin the next block or make a short one.
         isAtEnd = isAtEnd && frames < wanted
         block.generation = generation
         block.item = item
@@ -83,30 +84,30 @@ struct BufferFiller: ~Copyable {
         block.isExact = position.isExact
         block.frameCount = frames
         for index in 0..<frames * format.channelCount { block.samples[index] = output[index] }
-        if frames > 0 { push(orders) }
+        if frames > 0 { push(mailbox) }
         if let failure { throw failure }
         return (FrameCount(frames), isAtEnd)
     }
 
-    /// Where in the item, in nanoseconds, the frame lies that comes so many before the one that is taken next.
-    private func place(of latency: Double) -> Int64 {
-        let behind = (Double(unread.count) + latency) * 1e9 / Double(format.rate.hertz)
+    /// The position in nanoseconds of the frame that precedes the next unprocessed one by `latency` frames.
+    private func position(of latency: Double) -> Int64 {
+        let behind = (Double(unprocessed.count) + latency) * 1e9 / Double(format.rate.hertz)
         return max(Instant.nanoseconds(in: position.value) - Int64(behind), 0)
     }
 
-    /// Of the item, in a frame of output, from `start` to here: not as it was told, but as it came out between the splices.
+    /// The mean playback rate from `start` to here. It is measured, since it varies between splices.
     private func rate(from start: Int64, over frames: Int) -> Double {
         guard effects.rate != 1, frames > 0 else { return 1 }
-        let passed = Double(place(of: effects.latency) - start) * Double(format.rate.hertz) / (1e9 * Double(frames))
+        let passed = Double(position(of: effects.latency) - start) * Double(format.rate.hertz) / (1e9 * Double(frames))
         return min(max(passed, 0.01), 64)
     }
 
-    private mutating func follow(_ treatment: PlaybackParameters) {
-        if effects.first.rate != treatment.rate { effects.first.rate = treatment.rate }
-        if effects.first.pitch != treatment.pitch { effects.first.pitch = treatment.pitch }
-        guard bandsVersion != treatment.bandsVersion else { return }
-        bandsVersion = treatment.bandsVersion
-        let bands = treatment.bands
+    private mutating func apply(_ parameters: PlaybackParameters) {
+        if effects.first.rate != parameters.rate { effects.first.rate = parameters.rate }
+        if effects.first.pitch != parameters.pitch { effects.first.pitch = parameters.pitch }
+        guard bandsVersion != parameters.bandsVersion else { return }
+        bandsVersion = parameters.bandsVersion
+        let bands = parameters.bands
         if bands.count == effects.second.bandCount {
             for (index, band) in bands.enumerated() { effects.second[index] = band }
         } else {
@@ -114,10 +115,10 @@ struct BufferFiller: ~Copyable {
         }
     }
 
-    /// False at the end.
+    /// Returns false at the end.
     private mutating func read(from reader: any MediaReader) throws(ReaderError) -> Bool {
         let count = try Self.read(&chunk, from: reader).rawValue
-        unread = 0..<count
+        unprocessed = 0..<count
         position = reader.position
         return count > 0
     }
@@ -132,9 +133,9 @@ struct BufferFiller: ~Copyable {
     private mutating func process(from start: Int, to end: Int) -> Int {
         let channels = format.channelCount
         let progress = Self.process(
-            &effects, chunk, unread.lowerBound * channels..<unread.upperBound * channels, into: &output,
+            &effects, chunk, unprocessed.lowerBound * channels..<unprocessed.upperBound * channels, into: &output,
             start * channels..<end * channels)
-        unread = unread.lowerBound + progress.consumed.rawValue..<unread.upperBound
+        unprocessed = unprocessed.lowerBound + progress.consumed.rawValue..<unprocessed.upperBound
         return progress.produced.rawValue
     }
 
@@ -157,20 +158,20 @@ struct BufferFiller: ~Copyable {
         return effects.finish(into: &room)
     }
 
-    /// The ring has more places than its goal needs: only what is stale, and will be gone at once, can fill it. A block for
-    /// which there is no place is given up where nobody wants it any more.
-    private mutating func push(_ orders: WorkerRequest) {
+    /// The ring is longer than its target, so only stale blocks, discarded shortly, can fill it. Gives the block up if
+    /// a newer job replaces the present one.
+    private mutating func push(_ mailbox: WorkerMailbox) {
         count(block.frameCount)
         while !blocks.push(block) {
-            if orders.isReplaced { return count(-block.frameCount) }
-            rest()
+            if mailbox.isReplaced { return count(-block.frameCount) }
+            sleepBriefly()
         }
     }
 
-    /// Before it can be taken, so that what waits is never less than nothing.
+    /// Counted before the renderer can take the block, so that the fill level never becomes negative.
     private mutating func count(_ frames: Int) {
-        pushedEver &+= frames
+        totalPushed &+= frames
         pushed += frames
-        controls.pushed.store(pushedEver, ordering: .releasing)
+        controls.pushed.store(totalPushed, ordering: .releasing)
     }
 }

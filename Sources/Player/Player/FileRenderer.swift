@@ -4,14 +4,14 @@ internal import TenfourAudioFile
 internal import TenfourMediaSource
 internal import TenfourRings
 
-/// Plays into a file, faster than it sounds.
+/// Writes the output to a file, faster than real time.
 struct FileRenderer: ~Copyable, Sendable {
     private let now: @Sendable () -> Instant
-    private var deck: Renderer
+    private var renderer: Renderer
     private var file: AudioFileWriter?
-    private var sound: FixedBuffer<Float>
+    private var samples: FixedBuffer<Float>
     private let channelCount: Int
-    /// How much is wanted, in frames.
+    /// The most frames to write.
     private let limit: Int
     private var reports: LatestWriter<RendererReport>
     private var report: RendererReport
@@ -23,50 +23,50 @@ struct FileRenderer: ~Copyable, Sendable {
         reports: consuming LatestWriter<RendererReport>, now: @escaping @Sendable () -> Instant
     ) throws(StreamError) {
         do {
-            file = try AudioFileWriter(path: path, format: format, beginsWithSound: true)
+            file = try AudioFileWriter(path: path, format: format, createsOnFirstWrite: true)
         } catch {
             throw .unusable(error.description)
         }
-        deck = Renderer(format: format, blocks: blocks)
+        renderer = Renderer(format: format, blocks: blocks)
         channelCount = format.channelCount
         self.limit = limit.map { FrameCount($0, at: format.rate).rawValue } ?? .max
         report = RendererReport(rate: format.rate)
         self.reports = reports
         self.now = now
-        sound = FixedBuffer(repeating: 0, count: 2 * Self.frameCount)
+        samples = FixedBuffer(repeating: 0, count: 2 * Self.frameCount)
     }
 
-    /// Whether all is written that is wanted, though there may be more.
-    var hasEnough: Bool { deck.played >= limit }
+    /// Whether the requested duration has been written.
+    var hasEnough: Bool { renderer.played >= limit }
 
-    /// All that the ring holds, or all but a rest that more will come behind.
+    /// Writes what the ring holds. Unless `isLast`, an incomplete block waits for more.
     mutating func render(_ controls: RendererControls, isLast: Bool) throws(StreamError) {
         if !controls.isOpen.load(ordering: .relaxed) {
-            deck.forget(before: controls.orders.generation)
-            controls.taken.store(deck.taken, ordering: .releasing)
+            renderer.discard(before: controls.requested.generation)
+            controls.consumed.store(renderer.consumed, ordering: .releasing)
         }
         while controls.isOpen.load(ordering: .relaxed), !hasEnough {
-            let waiting = min(controls.waiting, Self.frameCount)
-            guard waiting == Self.frameCount || isLast && waiting > 0 else { return }
-            let frameCount = min(waiting, limit - deck.played)
-            let before = deck.taken
-            deck.pull(frameCount, into: &sound, at: now(), controls.orders)
-            controls.taken.store(deck.taken, ordering: .releasing)
-            // What was skipped is no sound, and what the deck has not is no silence.
-            guard deck.taken != before else { return }
-            report.timeline = deck.timeline
-            report.played = deck.played
-            report.note(sound, frameCount, channelCount: channelCount)
+            let queued = min(controls.queued, Self.frameCount)
+            guard queued == Self.frameCount || isLast && queued > 0 else { return }
+            let frameCount = min(queued, limit - renderer.played)
+            let before = renderer.consumed
+            renderer.pull(frameCount, into: &samples, at: now(), controls.requested)
+            controls.consumed.store(renderer.consumed, ordering: .releasing)
+            // Skipped frames and an empty ring produce no samples.
+            guard renderer.consumed != before else { return }
+            report.timeline = renderer.timeline
+            report.played = renderer.played
+            report.record(samples, frameCount, channelCount: channelCount)
             reports.publish(report)
-            try Self.write(frameCount * channelCount, of: sound, to: &file)
+            try Self.write(frameCount * channelCount, of: samples, to: &file)
         }
     }
 
     private static func write(
-        _ count: Int, of sound: borrowing FixedBuffer<Float>, to file: inout AudioFileWriter?
+        _ count: Int, of samples: borrowing FixedBuffer<Float>, to file: inout AudioFileWriter?
     ) throws(StreamError) {
         do throws(AudioFileError) {
-            try file?.write(sound.span(in: 0..<count))
+            try file?.write(samples.span(in: 0..<count))
         } catch {
             throw .unusable(error.description)
         }
@@ -81,6 +81,6 @@ struct FileRenderer: ~Copyable, Sendable {
         }
     }
 
-    /// As `close`, but what goes wrong is not said.
+    /// Closes the file and ignores errors.
     mutating func finish() { try? close() }
 }

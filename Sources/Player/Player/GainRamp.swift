@@ -1,15 +1,15 @@
 internal import TenfourAudioCore
 internal import TenfourEffects
 
-/// What is wanted of a gain, as threads hand it on: a word.
+/// A requested gain and the duration of the change, packed into one word so that threads can exchange it atomically.
 struct GainRamp: Equatable, BitwiseCopyable, Sendable {
     var gain: Float
-    /// In milliseconds: up to four and a half hours. Zero is at once, as soon as nothing sounds.
+    /// In milliseconds, up to 4.6 hours. Zero: at once, as soon as nothing is heard.
     var duration: UInt32
-    /// Tells one from another that wants the same.
+    /// Distinguishes successive requests of the same values.
     var number: UInt8 = 0
 
-    /// The shortest in which a change is no click.
+    /// The shortest change without a click, in milliseconds.
     static var shortest: UInt32 { 20 }
 
     private static var longest: Int64 { 0xFF_FFFF }
@@ -26,11 +26,11 @@ struct GainRamp: Equatable, BitwiseCopyable, Sendable {
         number = UInt8(truncatingIfNeeded: word >> 56)
     }
 
-    /// All of the sound, as it is before the first fade and after the last.
+    /// Full gain: the state before the first fade and after the last.
     static var none: Self {
-        var wish = Self(1)
-        wish.duration = 0
-        return wish
+        var ramp = Self(1)
+        ramp.duration = 0
+        return ramp
     }
 
     var word: UInt64 {
@@ -42,7 +42,7 @@ struct GainRamp: Equatable, BitwiseCopyable, Sendable {
 
 extension Ramp {
     @_noAllocation @_noLocks
-    mutating func begin(_ wish: GainRamp, rate: SampleRate) {
-        begin(wish.gain, frameCount: Int(wish.duration) * rate.hertz / 1_000)
+    mutating func begin(_ ramp: GainRamp, rate: SampleRate) {
+        begin(ramp.gain, frameCount: Int(ramp.duration) * rate.hertz / 1_000)
     }
 }

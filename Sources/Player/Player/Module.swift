@@ -1,2 +1,3 @@
-// Plays what Feed reads: one thread that parses and decodes, the audio thread, and between them a ring of sound; what is to happen is
-// decided by a machine that does nothing itself. This module never knows a protocol of the network, a container or a codec.
+// Plays what `MediaReader` reads. One thread parses and decodes, the audio thread plays, a ring of blocks connects
+// them; `StreamStateMachine` decides and performs nothing itself. This module knows no network protocol, container or
+// codec.

@@ -3,9 +3,10 @@ internal import TenfourAudioCore
 internal import TenfourMediaSource
 internal import TenfourRings
 
-/// Has done what the machine decides, on whatever thread it is told something, and tells those who listen. Nothing here waits.
+/// Performs what the state machine decides, on the thread of the caller, and sends events to the observers. Never
+/// blocks.
 final class PlaybackController: Sendable {
-    /// What the worker has learned of an item.
+    /// What the worker knows of an item.
     struct Facts: Sendable {
         var track: Track
         var duration: Estimate<Duration>?
@@ -13,9 +14,9 @@ final class PlaybackController: Sendable {
     }
 
     struct Settings: Sendable {
-        /// Of what is in the ring, until it is known better.
+        /// The rate of the samples in the ring.
         var rate: SampleRate
-        /// Whether sound leaves the ring in its own time, and not as the worker takes it.
+        /// Whether the output has a clock. A file has none: it takes blocks as the worker delivers them.
         var hasClock: Bool
         var startAfter: Duration
         var resumeAfter: Duration
@@ -23,28 +24,28 @@ final class PlaybackController: Sendable {
     }
 
     let controls: RendererControls
-    let orders: WorkerRequest
-    /// Rings when it has to be looked at again.
-    let watch: ThreadWakeup
+    let mailbox: WorkerMailbox
+    /// Signalled when the monitor has to poll again.
+    let monitorWakeup: ThreadWakeup
     private let contents: Locked<Contents>
     private let settings: Settings
 
-    /// The card's clock.
+    /// The clock of the sound card.
     private let now: @Sendable () -> Instant
 
-    private static let longestQueue = 100_000
+    private static let maximumQueueLength = 100_000
 
-    /// So much has to be in the ring before it is heard: 80 ms.
-    private static let leastAhead = Duration.milliseconds(80)
+    /// The least fill level of the ring before playback starts.
+    private static let minimumAhead = Duration.milliseconds(80)
 
     init(
-        _ settings: Settings, _ controls: RendererControls, _ orders: WorkerRequest, watch: ThreadWakeup,
+        _ settings: Settings, _ controls: RendererControls, _ mailbox: WorkerMailbox, monitorWakeup: ThreadWakeup,
         report: consuming LatestReader<RendererReport>, now: @escaping @Sendable () -> Instant
     ) {
         self.settings = settings
         self.controls = controls
-        self.orders = orders
-        self.watch = watch
+        self.mailbox = mailbox
+        self.monitorWakeup = monitorWakeup
         self.now = now
         contents = Locked(Contents(report: report, loops: settings.loops))
     }
@@ -52,28 +53,30 @@ final class PlaybackController: Sendable {
     var state: StreamState { contents.withLock { $0.machine.state } }
     var progress: StreamProgress { contents.withLock { progress(&$0) } }
     var report: RendererReport { contents.withLock { $0.report.read() } }
-    var track: Track? { contents.withLock { $0.facts[$0.machine.hearing]?.track } }
+    var track: Track? { contents.withLock { $0.facts[$0.machine.heardItem]?.track } }
     var queue: [QueueItem] { contents.withLock { $0.queue } }
 
     func makeEvents() -> AsyncStream<StreamEvent> {
         contents.withLock { contents in
-            contents.audience.admit { [weak self] number in self?.contents.withLock { $0.audience.dismiss(number) } }
+            contents.observers.addObserver { [weak self] number in
+                self?.contents.withLock { $0.observers.remove(number) }
+            }
         }
     }
 
-    /// Nobody is told anything any more.
-    func dismissListeners() {
-        for listener in contents.withLock({ $0.audience.dismissAll() }) { listener.finish() }
+    /// Finishes all event streams.
+    func finishObservers() {
+        for listener in contents.withLock({ $0.observers.removeAll() }) { listener.finish() }
     }
 }
 
-// What people want.
+// MARK: Requests
 extension PlaybackController {
     func open(_ items: [QueueItem], at position: Duration?) {
         contents.withLock { contents in
             contents.queue = items
             contents.facts = [:]
-            contents.audience.forgetItem()
+            contents.observers.resetItem()
             apply(.open(itemCount: items.count, at: position), to: &contents)
         }
     }
@@ -85,62 +88,62 @@ extension PlaybackController {
         }
     }
 
-    func apply(_ input: StreamMachine.Input) { contents.withLock { apply(input, to: &$0) } }
+    func apply(_ input: StreamStateMachine.Input) { contents.withLock { apply(input, to: &$0) } }
 
     func seek(to position: Duration) { contents.withLock { seek(to: position, in: &$0) } }
 
     func seek(by distance: Duration) {
         contents.withLock { contents in
-            seek(to: max(place(&contents).value + distance, .zero), in: &contents)
+            seek(to: max(requestedPosition(&contents).value + distance, .zero), in: &contents)
         }
     }
 
     private func seek(to position: Duration, in contents: inout Contents) {
         var position = position
-        if let duration = contents.facts[contents.machine.hearing]?.duration, duration.isExact {
+        if let duration = contents.facts[contents.machine.heardItem]?.duration, duration.isExact {
             position = min(position, duration.value)
         }
         apply(.seek(position), to: &contents)
     }
 }
 
-// What the worker tells.
+// MARK: Reports of the worker
 extension PlaybackController {
-    /// Forgotten where it is of a generation that is over.
-    func worker(_ input: StreamMachine.Input, generation: Int) {
+    /// Applies the worker's input unless its generation is over.
+    func apply(_ input: StreamStateMachine.Input, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
             apply(input, to: &contents)
         }
     }
 
-    func worker(hasLearned facts: Facts, of item: Int, generation: Int) {
+    func update(_ facts: Facts, of item: Int, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
             contents.facts[item] = facts
-            if item == contents.audience.item { contents.audience.tell(title: facts.track.title) }
+            if item == contents.observers.item { contents.observers.send(title: facts.track.title) }
         }
     }
 
-    /// It plays on where it was.
-    func worker(hasRefusedToSeek error: StreamError, generation: Int) {
+    /// Reports that a seek was impossible; playback continues where it was.
+    func reportRefusedSeek(_ error: StreamError, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
-            contents.audience.tell(.seekRefused(error))
+            contents.observers.send(.seekRefused(error))
         }
     }
 
-    /// Where a seek has led.
-    func worker(isAt position: Estimate<Duration>, generation: Int) {
+    /// Sets the position that a seek has reached.
+    func setTarget(_ position: Estimate<Duration>, generation: Int) {
         contents.withLock { if generation == $0.machine.generation { $0.target = position } }
     }
 
-    /// The ring holds so much of the present generation.
-    func worker(isAhead duration: Duration, generation: Int) {
+    /// Sets the fill level of the ring for the present generation.
+    func setAhead(_ duration: Duration, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
             let (isFilling, isRefill) = contents.machine.isFilling
-            guard isFilling, duration >= Self.leastAhead else { return }
+            guard isFilling, duration >= Self.minimumAhead else { return }
             let wanted = isRefill ? max(settings.startAfter, settings.resumeAfter) : settings.startAfter
             if !settings.hasClock || isAllHere || duration + (undecoded(contents) ?? .zero) >= wanted {
                 apply(.buffered, to: &contents)
@@ -148,23 +151,23 @@ extension PlaybackController {
         }
     }
 
-    /// What is read now is a playlist: its entries take its place in the queue.
-    func worker(hasFound items: [QueueItem], in item: Int, generation: Int) {
+    /// Replaces the item that turned out to be a playlist by its entries.
+    func expand(_ items: [QueueItem], in item: Int, generation: Int) {
         contents.withLock { contents in
             guard generation == contents.machine.generation else { return }
-            guard contents.queue.count + items.count <= Self.longestQueue
+            guard contents.queue.count + items.count <= Self.maximumQueueLength
             else { return apply(.failed(.unusable("the queue is too long; open fewer playlists")), to: &contents) }
             contents.queue.replaceSubrange(item...item, with: items)
             apply(.expanded(itemCount: items.count), to: &contents)
         }
     }
 
-    /// Which comes behind the one that is read.
+    /// The item after the one that is read.
     var following: QueueItem? {
         contents.withLock { contents in contents.machine.following.map { contents.queue[$0] } }
     }
 
-    /// nil where that was a number of a queue that is no more.
+    /// Returns an item of the queue; nil if the queue has been replaced.
     func item(_ number: Int, generation: Int) -> QueueItem? {
         contents.withLock { contents in
             generation == contents.machine.generation && contents.queue.indices.contains(number)
@@ -172,77 +175,80 @@ extension PlaybackController {
         }
     }
 
-    /// Whether nothing comes behind what the ring holds.
+    /// Whether nothing follows what the ring holds.
     var isDraining: Bool { contents.withLock { $0.machine.isDraining } }
 
-    /// Nothing more will come for now that could be waited for.
+    /// Whether waiting would not bring more bytes.
     private var isAllHere: Bool {
-        switch orders.downloadState?.phase {
+        switch mailbox.byteSourceState?.phase {
         case .full, .ended, .failed, nil: true
         case .connecting, .receiving, .reconnecting: false
         }
     }
 }
 
-// What is found out by looking.
+// MARK: Polling
 extension PlaybackController {
-    /// Twenty times a second. Returns whether it has to be looked at again so soon.
+    /// Updates the state from the renderer's report. Called every 50 ms; returns whether it must be called again that
+    /// soon.
     @discardableResult
-    func look(tells: Bool) -> Bool {
+    func poll(sendsProgress: Bool) -> Bool {
         contents.withLock { contents in
             let report = contents.report.read()
             let moment = now()
-            let stretch = report.timeline.stretch(at: moment)
-            if let stretch, stretch.generation == contents.machine.generation, stretch.rate > 0 {
-                apply(.hears(item: stretch.item), to: &contents)
-                if let track = contents.facts[stretch.item]?.track { contents.audience.tell(item: stretch.item, track) }
+            let segment = report.timeline.segment(at: moment)
+            if let segment, segment.generation == contents.machine.generation, segment.rate > 0 {
+                apply(.hears(item: segment.item), to: &contents)
+                if let track = contents.facts[segment.item]?.track {
+                    contents.observers.send(item: segment.item, track)
+                }
             }
-            if controls.waiting == 0 {
-                // Whoever writes a file takes what there is, and waits for no more.
+            if controls.queued == 0 {
+                // A file renderer takes what there is and never underruns.
                 if contents.machine.isOpen, settings.hasClock { apply(.starved, to: &contents) }
-                // The last of it may still lie in the card's queue.
+                // The last frames may still lie in the card's buffer.
                 let isSilent = report.timeline.last.map { $0.rate == 0 && $0.start <= moment } ?? true
                 if isSilent, settings.hasClock { apply(.heardAll, to: &contents) }
             }
             let state = contents.machine.state
             let isLively = state == .playing || state == .buffering
-            if tells, isLively { contents.audience.tell(.progress(progress(&contents))) }
+            if sendsProgress, isLively { contents.observers.send(.progress(progress(&contents))) }
             return isLively || contents.machine.isDraining
         }
     }
 
-    /// Where it is, or where a jump leads that is not heard yet.
-    private func place(_ contents: inout Contents) -> Estimate<Duration> {
+    /// The playback position, or the target of a seek that is not heard yet.
+    private func requestedPosition(_ contents: inout Contents) -> Estimate<Duration> {
         let moment = now()
-        guard let stretch = contents.report.read().timeline.stretch(at: moment),
-            stretch.generation == contents.machine.generation, stretch.item == contents.machine.hearing
+        guard let segment = contents.report.read().timeline.segment(at: moment),
+            segment.generation == contents.machine.generation, segment.item == contents.machine.heardItem
         else { return contents.target }
-        return stretch.estimate(at: moment)
+        return segment.estimate(at: moment)
     }
 
-    /// Where that is which is heard now: what was played before a jump, while it still comes out of the card.
-    private func heard(_ contents: inout Contents) -> Estimate<Duration> {
+    /// The position of what is heard now. After a seek that is the old position until the card's buffer has run out.
+    private func audiblePosition(_ contents: inout Contents) -> Estimate<Duration> {
         let moment = now()
-        if let stretch = contents.report.read().timeline.stretch(at: moment),
-            stretch.generation < contents.machine.generation, stretch.rate > 0
+        if let segment = contents.report.read().timeline.segment(at: moment),
+            segment.generation < contents.machine.generation, segment.rate > 0
         {
-            return stretch.estimate(at: moment)
+            return segment.estimate(at: moment)
         }
-        return place(&contents)
+        return requestedPosition(&contents)
     }
 
     private func progress(_ contents: inout Contents) -> StreamProgress {
         var progress = StreamProgress()
-        progress.item = contents.machine.hearing
-        progress.position = heard(&contents)
+        progress.item = contents.machine.heardItem
+        progress.position = audiblePosition(&contents)
         let report = contents.report.read()
         progress.level = Level(meanSquare: report.meanSquare).decibels
         progress.played = FrameCount(report.played).duration(at: settings.rate)
-        if let facts = contents.facts[contents.machine.hearing] {
+        if let facts = contents.facts[contents.machine.heardItem] {
             progress.duration = facts.duration
             progress.bitRate = facts.bitRate
         }
-        if let state = orders.downloadState {
+        if let state = mailbox.byteSourceState {
             progress.isLive = state.isLive
             if case .reconnecting(let attempt) = state.phase { progress.reconnections = attempt }
             if let whole = state.byteCount, whole > 0 {
@@ -253,31 +259,31 @@ extension PlaybackController {
                         Double(state.available.upperBound) * scale, 1)
             }
         }
-        let ring = FrameCount(controls.waiting).duration(at: settings.rate)
+        let ring = FrameCount(controls.queued).duration(at: settings.rate)
         progress.buffered = undecoded(contents).map { $0 + ring }
         return progress
     }
 
-    /// How long the bytes that are here will sound; nil where that cannot be told.
+    /// The duration of the buffered bytes; nil if the bit rate is unknown.
     private func undecoded(_ contents: borrowing Contents) -> Duration? {
-        guard let bitRate = contents.facts[contents.machine.reading]?.bitRate, bitRate > 0,
-            let byteCount = orders.downloadState?.available.count
+        guard let bitRate = contents.facts[contents.machine.readItem]?.bitRate, bitRate > 0,
+            let byteCount = mailbox.byteSourceState?.available.count
         else { return nil }
-        return .seconds(Double(byteCount) * 8 / Double(bitRate) / orders.treatment.rate)
+        return .seconds(Double(byteCount) * 8 / Double(bitRate) / mailbox.parameters.rate)
     }
 }
 
-// What is done about it.
+// MARK: Actions
 extension PlaybackController {
     private struct Contents: ~Copyable, Sendable {
-        var machine = StreamMachine()
+        var machine = StreamStateMachine()
         var queue: [QueueItem] = []
-        /// Of those that were opened.
+        /// Facts of the items opened so far.
         var facts: [Int: Facts] = [:]
         var report: LatestReader<RendererReport>
-        /// Where it will be when the present generation is heard.
+        /// The position at which the present generation begins to be heard.
         var target = Estimate(Duration.zero, isExact: true)
-        var audience = StreamObservers()
+        var observers = StreamObservers()
 
         init(report: consuming LatestReader<RendererReport>, loops: Bool) {
             self.report = report
@@ -285,44 +291,44 @@ extension PlaybackController {
         }
     }
 
-    /// Within the lock.
-    private func apply(_ input: StreamMachine.Input, to contents: inout Contents) {
+    /// Call with the lock held.
+    private func apply(_ input: StreamStateMachine.Input, to contents: inout Contents) {
         for action in contents.machine.handle(input) { perform(action, &contents) }
         controls.isOpen.store(contents.machine.isOpen, ordering: .releasing)
         let state = contents.machine.state
-        guard contents.audience.tell(state) else { return }
-        // The next that is played is not silent because this was faded out.
+        guard contents.observers.send(state) else { return }
+        // A fade-out must not silence the next item.
         if state.isOver { controls.fade.store(GainRamp.none.word, ordering: .relaxed) }
-        orders.pause(state == .paused)
-        orders.bell.ring()
-        watch.ring()
+        mailbox.pause(state == .paused)
+        mailbox.wakeup.signal()
+        monitorWakeup.signal()
     }
 
-    private func perform(_ action: StreamMachine.Action, _ contents: inout Contents) {
+    private func perform(_ action: StreamStateMachine.Action, _ contents: inout Contents) {
         let generation = contents.machine.generation
         switch action {
         case .begin(let generation):
             controls.generation.store(generation, ordering: .releasing)
         case .open(let item, let position):
             contents.target = Estimate(position ?? .zero, isExact: true)
-            orders.post(.open(item: item, at: position, generation: generation))
-        case .append(let item): orders.post(.append(item: item, generation: generation))
+            mailbox.post(.open(item: item, at: position, generation: generation))
+        case .append(let item): mailbox.post(.append(item: item, generation: generation))
         case .seek(let position):
             contents.target = Estimate(position, isExact: true)
-            orders.post(.seek(position, item: contents.machine.reading, generation: generation))
+            mailbox.post(.seek(position, item: contents.machine.readItem, generation: generation))
         case .aim(let position):
             contents.target = Estimate(position, isExact: true)
-            contents.audience.tell(.progress(progress(&contents)))
+            contents.observers.send(.progress(progress(&contents)))
         case .close:
             contents.target = Estimate(.zero, isExact: true)
-            orders.post(.close)
-        case .finish: orders.bell.ring()
-        case .skipped(let item, let error): contents.audience.tell(.skipped(item, error))
+            mailbox.post(.close)
+        case .finish: mailbox.wakeup.signal()
+        case .skipped(let item, let error): contents.observers.send(.skipped(item, error))
         }
     }
 }
 
-extension Timeline.Stretch {
+extension PlaybackTimeline.Segment {
     fileprivate func estimate(at moment: Instant) -> Estimate<Duration> {
         Estimate(.nanoseconds(position(at: moment)), isExact: isExact)
     }

@@ -2,7 +2,7 @@ internal import Synchronization
 internal import TenfourEffects
 internal import TenfourRings
 
-/// What is done to the sound from now on: how fast, how high, how bright. Any thread.
+/// Rate, pitch and equaliser of the output. For any thread.
 final class PlaybackParameters: Sendable {
     private let rateBits = Atomic<UInt64>((1.0).bitPattern)
     private let pitchBits = Atomic<UInt64>((0.0).bitPattern)
@@ -28,6 +28,6 @@ final class PlaybackParameters: Sendable {
         }
     }
 
-    /// Changes with the bands, so that nobody has to ask for them each time.
+    /// Incremented with each change of `bands`, so that readers need not fetch them each time.
     var bandsVersion: Int { version.load(ordering: .acquiring) }
 }

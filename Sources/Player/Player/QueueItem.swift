@@ -1,20 +1,21 @@
 internal import TenfourAudioCore
 internal import TenfourMediaSource
 
-/// One of the queue.
+/// An item of the queue.
 public struct QueueItem: Equatable, Sendable {
-    /// Its address for people: without a password, and without what could disturb a terminal.
+    /// Its address for display: without a password and without characters that could disturb a terminal.
     public let name: String
-    /// As the playlist calls it. Control characters are replaced.
+    /// The title that the playlist states. Control characters are replaced.
     public let title: String?
 
     let resource: Result<Resource, ResourceError>
-    /// The address that a person typed: this one, or that of a playlist that led to it. Credentials go only there.
+    /// The address that a person typed: this one, or that of the playlist that led here. Credentials are sent only to
+    /// it.
     let typed: Resource?
-    /// How many playlists led to it.
+    /// The number of playlists that led to it.
     let depth: Int
 
-    /// As a person writes it.
+    /// Creates an item from a typed address.
     init(_ address: String) {
         resource = Result { () throws(ResourceError) in try Resource(address) }
         name = (try? resource.get().description) ?? String(fromPeer: address)

@@ -1,39 +1,39 @@
 public import TenfourAudioCore
 public import TenfourMediaSource
 
-/// The sound of an address or a path, read as fast as it comes instead of played.
+/// Reads the audio of an address or path as fast as it arrives, without playing it.
 ///
-/// One thread at a time; `read` waits for the network, and nothing longer than the time-out of `download`.
+/// For one thread at a time. `read` blocks for the network, at most for the time-out of `download`.
 public struct ReaderSource: ~Copyable, AudioSource {
-    public var format: LPCMFormat { reading.format }
-    private let reading: any MediaReader
+    public var format: LPCMFormat { reader.format }
+    private let reader: any MediaReader
     private let download: any ByteSource
-    private let opening: MediaOpening
-    /// Which entry of a playlist is read, for people, and how many it has; nil where the address is no playlist.
+    private let opener: ResourceOpener
+    /// The playlist entry that is read, for display, and the number of entries; nil if the address is no playlist.
     public let entry: (name: String, count: Int)?
 
-    /// `address` is as for `Streamer.open`; of a playlist, the first entry is read. Without a `format` it is read as it
-    /// was recorded. Throws a sentence with its remedy.
+    /// Opens `address`, as for `Streamer.open`; of a playlist, its first entry. Without a `format` the recording's own
+    /// is kept. Throws a sentence with its remedy.
     public init(
         _ address: String, format: LPCMFormat? = nil, download settings: DownloadSettings = DownloadSettings()
     ) throws(StreamError) {
-        let opening = try MediaOpening(settings)
-        (reading, download, entry) = try Self.open(QueueItem(address), format, opening)
-        self.opening = opening
+        let opener = try ResourceOpener(settings)
+        (reader, download, entry) = try Self.open(QueueItem(address), format, opener)
+        self.opener = opener
     }
 
     private static func open(
-        _ item: QueueItem, _ format: LPCMFormat?, _ opening: MediaOpening
+        _ item: QueueItem, _ format: LPCMFormat?, _ opener: ResourceOpener
     ) throws(StreamError) -> (any MediaReader, any ByteSource, (name: String, count: Int)?) {
-        let download = try opening.begin(item)
+        let download = try opener.begin(item)
         do throws(StreamError) {
-            switch try opening.open(download, of: item, as: format) {
-            case .sound(let reading): return (reading, download, nil)
+            switch try opener.open(download, of: item, as: format) {
+            case .media(let reader): return (reader, download, nil)
             case .playlist(let items):
                 guard let first = items.first else { throw .unusable("the playlist names nothing to play") }
                 download.stop()
-                let (reading, source, inner) = try open(first, format, opening)
-                return (reading, source, (inner?.name ?? first.name, items.count))
+                let (reader, source, inner) = try open(first, format, opener)
+                return (reader, source, (inner?.name ?? first.name, items.count))
             }
         } catch {
             download.stop()
@@ -43,12 +43,12 @@ public struct ReaderSource: ~Copyable, AudioSource {
 
     deinit { download.stop() }
 
-    /// How long it is, of `format`; nil where the other side knows no end.
+    /// The number of frames, at `format`'s rate; nil without a known end.
     public var frameCount: Estimate<FrameCount>? {
-        reading.parser.duration.map { Estimate(FrameCount($0.value, at: format.rate), isExact: $0.isExact) }
+        reader.demuxer.duration.map { Estimate(FrameCount($0.value, at: format.rate), isExact: $0.isExact) }
     }
 
     public mutating func read(into samples: inout MutableSpan<Float>) throws(StreamError) -> FrameCount {
-        do throws(ReaderError) { return try reading.read(into: &samples) } catch { throw .read(error) }
+        do throws(ReaderError) { return try reader.read(into: &samples) } catch { throw .read(error) }
     }
 }

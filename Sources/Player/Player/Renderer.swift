@@ -2,132 +2,132 @@ internal import TenfourAudioCore
 internal import TenfourEffects
 internal import TenfourRings
 
-/// Takes blocks out of the ring and gives the output what it asks for, without a click wherever sound begins, ends or jumps.
+/// Takes blocks from the ring and renders what the output asks for, without a click where audio starts, ends or jumps.
 ///
-/// Reads no clock and is told everything: on the audio thread, or wherever a file is written. What is open plays; what is closed
-/// fades within a few milliseconds and stands still, and goes on with the next frame. Sound of a generation that is not wanted
-/// any more fades as quickly and goes to waste. Where the ring runs dry, the last value fades in place of the sound.
+/// Reads no clock. Runs on the audio thread, or where a file is written. An open renderer plays. A closed one fades out
+/// within 8 ms, keeps its position and continues with the next frame. Audio of an earlier generation fades out as
+/// quickly and is discarded. On an underrun the last sample fades out.
 struct Renderer: ~Copyable, Sendable {
-    private(set) var timeline = Timeline()
-    /// Frames taken out of the ring, played or not. Wraps.
-    private(set) var taken = 0
-    /// Frames that sounded, ever.
+    private(set) var timeline = PlaybackTimeline()
+    /// Frames taken from the ring, played or not. Wraps.
+    private(set) var consumed = 0
+    /// Frames played in total.
     private(set) var played = 0
 
     private let format: LPCMFormat
     private let blocks: RingBufferConsumer<AudioBlock>
     private var block = AudioBlock()
-    /// How many frames of `block` are gone.
+    /// Frames of `block` that are consumed.
     private var offset = 0
-    /// 0 where nothing is heard, 1 where everything is.
-    private var opening: Float = 0
-    private let step: Float
-    /// Behind the ring and not in the chain before it, so that what is wanted of them is heard at once.
+    /// 0 while silent, 1 while fully heard.
+    private var transitionLevel: Float = 0
+    private let transitionStep: Float
+    /// Applied after the ring and not in the effect chain before it, so that a change is heard at once.
     private var volume = Ramp(1)
     private var fade = Ramp(1)
-    private var orders = RendererRequest()
-    /// What was given last, for each channel, and how much of it is added while it fades.
+    private var requested = RendererRequest()
+    /// The last frame, and the gain with which it fades out.
     private var last = InlineArray<2, Float>(repeating: 0)
     private var tail = InlineArray<2, Float>(repeating: 0)
     private var tailGain: Float = 0
 
-    /// How long a beginning and an end take, in milliseconds.
-    private static var transition: Float { 8 }
+    /// The length of a fade at a start or an end, in milliseconds.
+    private static var transitionMilliseconds: Float { 8 }
 
-    /// Of one channel or two.
+    /// Supports one or two channels.
     init(format: LPCMFormat, blocks: consuming RingBufferConsumer<AudioBlock>) {
         precondition(format.channelCount <= 2, "a deck plays mono or stereo")
         self.format = format
         self.blocks = blocks
-        step = 1_000 / (Self.transition * Float(format.rate.hertz))
+        transitionStep = 1_000 / (Self.transitionMilliseconds * Float(format.rate.hertz))
     }
 
-    /// Fills the first `frameCount` frames of `sound`, the first of which will be heard at `moment`.
+    /// Fills the first `frameCount` frames of `samples`, the first of which is heard at `moment`.
     @_noAllocation @_noLocks
     mutating func pull(
-        _ frameCount: Int, into sound: inout FixedBuffer<Float>, at moment: Instant, _ orders: RendererRequest
+        _ frameCount: Int, into samples: inout FixedBuffer<Float>, at moment: Instant, _ requested: RendererRequest
     ) {
-        follow(orders)
+        apply(requested)
         var frame = 0
         while frame < frameCount {
-            if opening <= 0 {
-                // What sounded before ended as faded as it was.
-                if orders.fade.duration == 0 { fade = Ramp(orders.fade.gain) }
-                if block.generation < orders.generation { skip(to: orders.generation) }
+            if transitionLevel <= 0 {
+                // The previous audio ended under its own fade.
+                if requested.fade.duration == 0 { fade = Ramp(requested.fade.gain) }
+                if block.generation < requested.generation { skip(to: requested.generation) }
             }
             if offset == block.frameCount {
-                let wasStale = block.generation < orders.generation
-                // What faded was at its end before it was silent.
-                if !take() || wasStale && block.generation >= orders.generation { runDry() }
+                let wasStale = block.generation < requested.generation
+                // The block that faded out ended before it was silent.
+                if !nextBlock() || wasStale && block.generation >= requested.generation { fadeOutLastFrame() }
             }
-            // One that is ahead of the orders is for the next time, when they will have come.
-            let isPlayable = offset < block.frameCount && block.generation <= orders.generation
-            if !isPlayable { runDry() }
-            guard isPlayable, orders.isOpen || opening > 0 else {
-                rest(frame..<frameCount, of: &sound, at: moment)
+            // A block of a later generation waits for the request that announces it.
+            let isPlayable = offset < block.frameCount && block.generation <= requested.generation
+            if !isPlayable { fadeOutLastFrame() }
+            guard isPlayable, requested.isOpen || transitionLevel > 0 else {
+                renderSilence(frame..<frameCount, of: &samples, at: moment)
                 return
             }
-            let isLeaving = !orders.isOpen || block.generation < orders.generation
-            note(frame, moment)
+            let isLeaving = !requested.isOpen || block.generation < requested.generation
+            record(frame, moment)
             let end = min(frameCount, frame + block.frameCount - offset)
-            frame = play(frame..<end, of: &sound, isLeaving: isLeaving)
+            frame = play(frame..<end, of: &samples, isLeaving: isLeaving)
         }
     }
 }
 
-// What is stale.
+// MARK: Stale blocks
 extension Renderer {
-    /// Lets go of what is of an earlier generation, though nothing is asked for: the ring has room again.
-    mutating func forget(before generation: Int) {
+    /// Discards blocks of earlier generations even if nothing is rendered, so that the ring has space again.
+    mutating func discard(before generation: Int) {
         guard block.generation < generation else { return }
-        runDry()
+        fadeOutLastFrame()
         skip(to: generation)
     }
 }
 
-// The parts of a pull.
+// MARK: Rendering
 extension Renderer {
     @_noAllocation @_noLocks
-    private mutating func follow(_ orders: RendererRequest) {
-        if orders.volume.word != self.orders.volume.word { volume.begin(orders.volume, rate: format.rate) }
-        if orders.fade.word != self.orders.fade.word, orders.fade.duration > 0 {
-            if opening <= 0, orders.fade.gain > 0 { fade = Ramp(0) }
-            fade.begin(orders.fade, rate: format.rate)
+    private mutating func apply(_ requested: RendererRequest) {
+        if requested.volume.word != self.requested.volume.word { volume.begin(requested.volume, rate: format.rate) }
+        if requested.fade.word != self.requested.fade.word, requested.fade.duration > 0 {
+            if transitionLevel <= 0, requested.fade.gain > 0 { fade = Ramp(0) }
+            fade.begin(requested.fade, rate: format.rate)
         }
-        self.orders = orders
+        self.requested = requested
     }
 
-    /// The next block. False when there is none, and what was is at its end.
+    /// Takes the next block. Returns false if there is none.
     @_noAllocation @_noLocks
-    private mutating func take() -> Bool {
+    private mutating func nextBlock() -> Bool {
         guard blocks.pop(into: &block) else { return false }
         offset = 0
         return true
     }
 
-    /// Lets go of what is of an earlier generation.
+    /// Discards blocks of earlier generations.
     @_noAllocation @_noLocks
     private mutating func skip(to generation: Int) {
         while block.generation < generation {
-            taken &+= block.frameCount - offset
+            consumed &+= block.frameCount - offset
             offset = block.frameCount
-            guard take() else { return }
+            guard nextBlock() else { return }
         }
     }
 
-    /// There is nothing to fade: the last value does.
+    /// Fades out the last frame, since there is no audio to fade.
     @_noAllocation @_noLocks
-    private mutating func runDry() {
-        guard opening > 0 else { return }
-        opening = 0
+    private mutating func fadeOutLastFrame() {
+        guard transitionLevel > 0 else { return }
+        transitionLevel = 0
         tail = last
         tailGain = 1
     }
 
     @_noAllocation @_noLocks
-    private mutating func note(_ frame: Int, _ moment: Instant) {
-        timeline.note(
-            Timeline.Stretch(
+    private mutating func record(_ frame: Int, _ moment: Instant) {
+        timeline.record(
+            PlaybackTimeline.Segment(
                 start: start(of: frame, moment), position: position(at: offset), rate: block.rate, item: block.item,
                 generation: block.generation, isExact: block.isExact))
     }
@@ -142,42 +142,43 @@ extension Renderer {
         block.position + Int64(Double(offset) * block.rate * 1e9 / Double(format.rate.hertz))
     }
 
-    /// Plays until the end of `frames` or until what leaves is silent. Returns up to where.
+    /// Renders `frames`, or until the fade-out is complete. Returns the end of what was rendered.
     @_noAllocation @_noLocks
-    private mutating func play(_ frames: Range<Int>, of sound: inout FixedBuffer<Float>, isLeaving: Bool) -> Int {
+    private mutating func play(_ frames: Range<Int>, of samples: inout FixedBuffer<Float>, isLeaving: Bool) -> Int {
         let channels = format.channelCount
         for frame in frames {
             if isLeaving {
-                opening -= step
-                if opening <= 0 {
-                    opening = 0
+                transitionLevel -= transitionStep
+                if transitionLevel <= 0 {
+                    transitionLevel = 0
                     return frame
                 }
-            } else if opening < 1 {
-                opening = min(opening + step, 1)
+            } else if transitionLevel < 1 {
+                transitionLevel = min(transitionLevel + transitionStep, 1)
             }
             volume.advance()
             fade.advance()
-            let gain = opening * opening * (3 - 2 * opening) * volume.value * fade.value
+            let gain = transitionLevel * transitionLevel * (3 - 2 * transitionLevel) * volume.value * fade.value
             for channel in 0..<channels {
                 var value = block.samples[offset * channels + channel] * gain
                 if tailGain > 0 { value += tail[channel] * tailGain }
                 last[channel] = value
-                sound[frame * channels + channel] = value
+                samples[frame * channels + channel] = value
             }
-            if tailGain > 0 { tailGain = max(tailGain - step, 0) }
+            if tailGain > 0 { tailGain = max(tailGain - transitionStep, 0) }
             offset += 1
-            taken &+= 1
+            consumed &+= 1
             played += 1
         }
         return frames.upperBound
     }
 
-    /// Silence, after what still fades. The position stands where it goes on.
+    /// Renders silence after the rest of a fade-out. The position stays where playback continues.
     @_noAllocation @_noLocks
-    private mutating func rest(_ frames: Range<Int>, of sound: inout FixedBuffer<Float>, at moment: Instant) {
-        timeline.note(
-            Timeline.Stretch(
+    private mutating func renderSilence(_ frames: Range<Int>, of samples: inout FixedBuffer<Float>, at moment: Instant)
+    {
+        timeline.record(
+            PlaybackTimeline.Segment(
                 start: start(of: frames.lowerBound, moment), position: position(at: offset), rate: 0, item: block.item,
                 generation: block.generation, isExact: block.isExact))
         let channels = format.channelCount
@@ -185,9 +186,9 @@ extension Renderer {
             for channel in 0..<channels {
                 let value = tail[channel] * tailGain
                 last[channel] = value
-                sound[frame * channels + channel] = value
+                samples[frame * channels + channel] = value
             }
-            tailGain = max(tailGain - step, 0)
+            tailGain = max(tailGain - transitionStep, 0)
         }
     }
 }

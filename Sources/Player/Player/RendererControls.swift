@@ -1,24 +1,24 @@
 internal import Synchronization
 internal import TenfourAudioCore
 
-/// What other threads tell the deck, and it them, while sound flows.
+/// The values that other threads exchange with the renderer while it runs.
 final class RendererControls: Sendable {
-    /// What does not belong to it is not to be heard any more.
+    /// Audio of earlier generations must not be heard.
     let generation = Atomic<Int>(0)
     let isOpen = Atomic<Bool>(false)
     let volume = Atomic<UInt64>(GainRamp(1).word)
     let fade = Atomic<UInt64>(GainRamp.none.word)
 
-    /// Frames that were ever put into the ring, and that were ever taken out of it. Wrap.
+    /// Frames pushed into the ring and taken from it in total. Both wrap.
     let pushed = Atomic<Int>(0)
-    let taken = Atomic<Int>(0)
+    let consumed = Atomic<Int>(0)
 
     let isOver = Atomic<Bool>(false)
 
-    /// Frames that wait in the ring.
-    var waiting: Int { pushed.load(ordering: .acquiring) &- taken.load(ordering: .acquiring) }
+    /// Frames in the ring.
+    var queued: Int { pushed.load(ordering: .acquiring) &- consumed.load(ordering: .acquiring) }
 
-    var orders: RendererRequest {
+    var requested: RendererRequest {
         RendererRequest(
             generation: generation.load(ordering: .acquiring), isOpen: isOpen.load(ordering: .acquiring),
             volume: GainRamp(word: volume.load(ordering: .relaxed)),
@@ -26,7 +26,7 @@ final class RendererControls: Sendable {
     }
 }
 
-/// What is wanted of the deck.
+/// The requested state of the renderer.
 struct RendererRequest: BitwiseCopyable, Sendable {
     var generation = 0
     var isOpen = false
@@ -34,28 +34,29 @@ struct RendererRequest: BitwiseCopyable, Sendable {
     var fade = GainRamp.none
 }
 
-/// How the deck stands, as its thread last left it.
+/// The renderer's state after its last call.
 struct RendererReport: BitwiseCopyable, Sendable {
-    var timeline = Timeline()
-    /// Frames that sounded, ever.
+    var timeline = PlaybackTimeline()
+    /// Frames played in total.
     var played = 0
-    /// Of what it gave last: 0…1.
+    /// Mean square of the last output, 0…1.
     var meanSquare: Float = 0
-    /// How loud it was of late.
-    var trail = LevelTrail()
-    /// How often the card ran dry since it was opened.
+    /// The recent levels.
+    var levelHistory = LevelHistory()
+    /// Underruns of the card since it was opened.
     var xruns = 0
     var isCardLost = false
 
-    init(rate: SampleRate = .opus) { trail = LevelTrail(rate: rate) }
+    init(rate: SampleRate = .opus) { levelHistory = LevelHistory(rate: rate) }
 
-    /// Notes what the deck gave: `sound`, of so many frames.
+    /// Records the level of `frameCount` rendered frames.
     ///
-    /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
+    /// Exempt from the allocation check: nothing is freed here, though the compiler takes the end of a Span's life for
+    /// that.
     @_semantics("no_performance_analysis")
-    mutating func note(_ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int) {
-        let samples = sound.span(in: 0..<frameCount * channelCount)
+    mutating func record(_ samples: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int) {
+        let samples = samples.span(in: 0..<frameCount * channelCount)
         meanSquare = TenfourAudioCore.meanSquare(of: samples)
-        trail.append(samples, frameCount: frameCount)
+        levelHistory.append(samples, frameCount: frameCount)
     }
 }

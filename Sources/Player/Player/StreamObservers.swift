@@ -1,66 +1,68 @@
 internal import TenfourMediaSource
 
-/// Those who listen to the events of a streamer: each is told what happens from its beginning on, and nothing twice.
+/// The observers of a player's events. Each receives what happens after it was added, and nothing twice.
 struct StreamObservers: Sendable {
-    /// As they were last told.
+    /// The values sent last.
     private var state = StreamState.idle
     private(set) var item: Int?
     private var title: String?
 
-    private var listeners: [Int: AsyncStream<StreamEvent>.Continuation] = [:]
-    private var listenerCount = 0
-    /// Whether nothing will be told any more.
-    private var isDismissed = false
+    private var continuations: [Int: AsyncStream<StreamEvent>.Continuation] = [:]
+    private var observerCount = 0
+    /// Whether all streams have been finished.
+    private var isFinished = false
 
-    /// One more, who is told the state at once. `leave` is called with its number when it listens no longer, on any thread.
-    mutating func admit(_ leave: @escaping @Sendable (Int) -> Void) -> AsyncStream<StreamEvent> {
+    /// Adds an observer, which receives the present state at once. `onTermination` is called with its number when its
+    /// stream ends, on any thread.
+    mutating func addObserver(_ onTermination: @escaping @Sendable (Int) -> Void) -> AsyncStream<StreamEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: StreamEvent.self, bufferingPolicy: .bufferingNewest(256))
         continuation.yield(.state(state))
-        if isDismissed {
+        if isFinished {
             continuation.finish()
             return stream
         }
-        listenerCount += 1
-        let number = listenerCount
-        listeners[number] = continuation
-        continuation.onTermination = { _ in leave(number) }
+        observerCount += 1
+        let number = observerCount
+        continuations[number] = continuation
+        continuation.onTermination = { _ in onTermination(number) }
         return stream
     }
 
-    mutating func dismiss(_ number: Int) { listeners.removeValue(forKey: number) }
+    mutating func remove(_ number: Int) { continuations.removeValue(forKey: number) }
 
-    /// Nobody is told anything any more. To finish those that are returned is to have them leave, so not within a lock.
-    mutating func dismissAll() -> [AsyncStream<StreamEvent>.Continuation] {
-        defer { (listeners, isDismissed) = ([:], true) }
-        return Array(listeners.values)
+    /// Removes all observers and returns their continuations. Finish these outside the lock, since that calls
+    /// `onTermination`.
+    mutating func removeAll() -> [AsyncStream<StreamEvent>.Continuation] {
+        defer { (continuations, isFinished) = ([:], true) }
+        return Array(continuations.values)
     }
 
-    /// Another queue begins.
-    mutating func forgetItem() { (item, title) = (nil, nil) }
+    /// Forgets the item and title sent last, for a new queue.
+    mutating func resetItem() { (item, title) = (nil, nil) }
 
-    /// Returns whether it is news.
-    mutating func tell(_ state: StreamState) -> Bool {
+    /// Sends the state if it changed. Returns whether it did.
+    mutating func send(_ state: StreamState) -> Bool {
         guard state != self.state else { return false }
         self.state = state
-        tell(.state(state))
+        send(.state(state))
         return true
     }
 
-    mutating func tell(item: Int, _ track: Track) {
+    mutating func send(item: Int, _ track: Track) {
         guard item != self.item else { return }
         self.item = item
-        tell(.item(item, track))
-        tell(title: track.title)
+        send(.item(item, track))
+        send(title: track.title)
     }
 
-    mutating func tell(title: String?) {
+    mutating func send(title: String?) {
         guard let title, title != self.title else { return }
         self.title = title
-        tell(.title(title))
+        send(.title(title))
     }
 
-    func tell(_ event: StreamEvent) {
-        for listener in listeners.values { listener.yield(event) }
+    func send(_ event: StreamEvent) {
+        for continuation in continuations.values { continuation.yield(event) }
     }
 }

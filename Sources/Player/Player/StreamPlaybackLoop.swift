@@ -4,58 +4,59 @@ internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// The audio thread: on each demand of the card (or of the clock) it pulls from the deck and writes.
+/// The audio thread: renders and writes one period on each demand of the card or the clock.
 struct StreamPlaybackLoop: ~Copyable, Sendable {
     private let controls: RendererControls
     private var output: PlaybackOutput
-    private var deck: Renderer
-    private var sound: FixedBuffer<Float>
+    private var renderer: Renderer
+    private var samples: FixedBuffer<Float>
     private var reports: LatestWriter<RendererReport>
     private var report: RendererReport
 
     init(
-        _ output: consuming PlaybackOutput, _ controls: RendererControls, blocks: consuming RingBufferConsumer<AudioBlock>,
+        _ output: consuming PlaybackOutput, _ controls: RendererControls,
+        blocks: consuming RingBufferConsumer<AudioBlock>,
         reports: consuming LatestWriter<RendererReport>
     ) {
         self.controls = controls
-        sound = FixedBuffer(repeating: 0, count: output.period.rawValue * output.format.channelCount)
-        deck = Renderer(format: output.format, blocks: blocks)
+        samples = FixedBuffer(repeating: 0, count: output.period.rawValue * output.format.channelCount)
+        renderer = Renderer(format: output.format, blocks: blocks)
         report = RendererReport(rate: output.format.rate)
         self.output = output
         self.reports = reports
     }
 
     consuming func run() {
-        while !controls.isOver.load(ordering: .relaxed) { turn(isOver: false) }
-        // What sounds fades before the card is let go.
-        for _ in 0..<2 { turn(isOver: true) }
+        while !controls.isOver.load(ordering: .relaxed) { handleEvent(isOver: false) }
+        // The output fades before the card is closed.
+        for _ in 0..<2 { handleEvent(isOver: true) }
         output.finish()
     }
 
-    private mutating func turn(isOver: Bool) {
+    private mutating func handleEvent(isOver: Bool) {
         switch output.wait() {
-        case .interrupted(let interruption): note(interruption)
+        case .interrupted(let interruption): record(interruption)
         case .demand(_, _, let playedAt):
-            var orders = controls.orders
-            // Without a card the clock demands: what would be played for nobody waits for it.
-            if isOver || report.isCardLost { orders.isOpen = false }
-            play(playedAt, orders)
-            controls.taken.store(deck.taken, ordering: .releasing)
+            var requested = controls.requested
+            // While the card is lost the clock demands instead; playback waits until it is back.
+            if isOver || report.isCardLost { requested.isOpen = false }
+            play(playedAt, requested)
+            controls.consumed.store(renderer.consumed, ordering: .releasing)
         }
-        report.timeline = deck.timeline
-        report.played = deck.played
+        report.timeline = renderer.timeline
+        report.played = renderer.played
         reports.publish(report)
     }
 
     @_noAllocation @_noLocks
-    private mutating func play(_ moment: Instant, _ orders: RendererRequest) {
-        deck.pull(output.period.rawValue, into: &sound, at: moment, orders)
-        report.note(sound, output.period.rawValue, channelCount: output.format.channelCount)
-        output.write(sound)
+    private mutating func play(_ moment: Instant, _ requested: RendererRequest) {
+        renderer.pull(output.period.rawValue, into: &samples, at: moment, requested)
+        report.record(samples, output.period.rawValue, channelCount: output.format.channelCount)
+        output.write(samples)
     }
 
     @_noAllocation @_noLocks
-    private mutating func note(_ interruption: Interruption) {
+    private mutating func record(_ interruption: Interruption) {
         switch interruption.cause {
         case .xrun: report.xruns += 1
         case .suspended, .backlog, .resumed: break

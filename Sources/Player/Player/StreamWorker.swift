@@ -3,84 +3,85 @@ internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourTimePitch
 
-/// Opens, reads and decodes, and puts the sound into the ring: on a thread of its own, which may wait for bytes.
+/// Opens, reads and decodes items and fills the ring, on a thread of its own that may block on bytes.
 final class StreamWorker {
-    private let director: PlaybackController
-    private let opening: any Opening
-    /// Of the output.
+    private let controller: PlaybackController
+    private let opener: any MediaOpener
+    /// The format of the output.
     private let format: LPCMFormat
-    /// Where sound goes to a file, there is no thread but this one.
+    /// The renderer of an output file, which runs on this thread.
     private var renderer: FileRenderer?
-    private var ring: BufferFiller
+    private var filler: BufferFiller
     private var source: Source?
-    /// What comes after it, of which bytes are fetched already.
-    private var next: (item: QueueItem, download: any ByteSource)? {
-        didSet { orders.attach(ahead: next?.download) }
+    /// The next item, which is being prefetched.
+    private var next: (item: QueueItem, byteSource: any ByteSource)? {
+        didSet { mailbox.attach(ahead: next?.byteSource) }
     }
-    /// Frames since it was last told what is known of the item.
-    private var untold = 0
+    /// Frames since the facts were last reported.
+    private var framesSinceReport = 0
 
     private struct Source {
         var number: Int
-        var download: any ByteSource
+        var byteSource: any ByteSource
         var reader: any MediaReader
         var isAtEnd = false
-        /// Whether it was read from its beginning on and nowhere else.
+        /// Whether it was read from its start without a seek.
         var isWhole = true
-        /// Nothing about it is a guess any more that looking ahead would mend.
+        /// The duration is exact; no more scanning is needed.
         var isScanned = false
         var limits: BufferLimits?
     }
 
-    /// The next of the queue is fetched when so much is left of what is read.
-    private static let lead = Duration.seconds(20)
-    /// So long is looked ahead at a time: what the ring holds outlasts it by far.
-    private static let scanning = Duration.milliseconds(2)
+    /// The next item is prefetched when this much is left to read.
+    private static let prefetchLead = Duration.seconds(20)
+    /// The duration of one scan, far below what the ring holds.
+    private static let scanSlice = Duration.milliseconds(2)
 
-    init(_ director: PlaybackController, _ opening: any Opening, format: LPCMFormat, _ work: consuming StreamWork) {
-        self.director = director
-        self.opening = opening
+    init(_ controller: PlaybackController, _ opener: any MediaOpener, format: LPCMFormat, _ work: consuming StreamWork)
+    {
+        self.controller = controller
+        self.opener = opener
         self.format = format
-        ring = BufferFiller(format: format, director.controls, work.producer)
+        filler = BufferFiller(format: format, controller.controls, work.producer)
         renderer = work.renderer.take()
     }
 
-    private var orders: WorkerRequest { director.orders }
+    private var mailbox: WorkerMailbox { controller.mailbox }
 
-    /// Until the orders are over.
+    /// Runs until the mailbox is closed.
     func run() {
-        while !orders.isOver {
-            if let job = orders.take() { perform(job) }
+        while !mailbox.isOver {
+            if let job = mailbox.take() { perform(job) }
             let isBusy = fill() || scan()
             render()
-            if !isBusy { orders.bell.wait(atMost: patience) }
+            if !isBusy { mailbox.wakeup.wait(atMost: waitTimeout) }
         }
         close()
         renderer?.finish()
     }
 
-    /// How long there is nothing to do, in milliseconds: −1 until the bell rings.
-    private var patience: Int32 {
+    /// How long to wait for the next job, in milliseconds; −1: until the wake-up is signalled.
+    private var waitTimeout: Int32 {
         guard let source, !source.isAtEnd else { return -1 }
-        return ring.isFull && director.state == .paused ? -1 : 40
+        return filler.isFull && controller.state == .paused ? -1 : 40
     }
 }
 
-// What it is told to do.
+// MARK: Jobs
 extension StreamWorker {
-    private func perform(_ job: WorkerRequest.Job) {
+    private func perform(_ job: WorkerMailbox.Job) {
         switch job {
         case .open(let number, let position, let generation):
-            ring.begin(generation)
-            close(keeping: director.item(number, generation: generation))
+            filler.begin(generation)
+            close(keeping: controller.item(number, generation: generation))
             open(number, at: position)
         case .append(let number, let generation):
-            guard generation == ring.generation else { return }
-            source?.download.stop()
+            guard generation == filler.generation else { return }
+            source?.byteSource.stop()
             source = nil
             open(number, at: nil)
         case .seek(let position, let number, let generation):
-            ring.begin(generation)
+            filler.begin(generation)
             if source == nil { open(number, at: position) } else { seek(to: position) }
         case .close:
             close()
@@ -88,165 +89,165 @@ extension StreamWorker {
         }
     }
 
-    /// What is fetched ahead is kept where it is that which is wanted.
+    /// Closes the present item, and the prefetched one unless it is `item`.
     private func close(keeping item: QueueItem? = nil) {
-        orders.attach(nil)
-        source?.download.stop()
+        mailbox.attach(nil)
+        source?.byteSource.stop()
         source = nil
         if let next, next.item != item {
-            next.download.stop()
+            next.byteSource.stop()
             self.next = nil
         }
     }
 
-    /// Nothing, where the queue is another by now: what is to be done then is on its way.
+    /// Does nothing if the queue was replaced: another job follows then.
     private func open(_ number: Int, at position: Duration?) {
-        guard let item = director.item(number, generation: ring.generation) else { return }
+        guard let item = controller.item(number, generation: filler.generation) else { return }
         do throws(StreamError) {
-            let download = if let ready = prepared(item) { ready } else { try opening.begin(item) }
-            orders.attach(download)
+            let byteSource = if let ready = takePrefetched(item) { ready } else { try opener.begin(item) }
+            mailbox.attach(byteSource)
             do throws(StreamError) {
-                switch try opening.open(download, of: item, as: format) {
-                case .sound(let reader):
-                    source = Source(number: number, download: download, reader: reader)
-                    learn()
+                switch try opener.open(byteSource, of: item, as: format) {
+                case .media(let reader):
+                    source = Source(number: number, byteSource: byteSource, reader: reader)
+                    reportFacts()
                     if let position, position > .zero { seek(to: position) }
-                    director.worker(.opened, generation: ring.generation)
+                    controller.apply(.opened, generation: filler.generation)
                 case .playlist(let items):
-                    download.stop()
-                    director.worker(hasFound: items, in: number, generation: ring.generation)
+                    byteSource.stop()
+                    controller.expand(items, in: number, generation: filler.generation)
                 }
             } catch {
-                download.stop()
+                byteSource.stop()
                 throw error
             }
         } catch {
-            failed(error)
+            reportFailure(error)
         }
     }
 
-    private func prepared(_ item: QueueItem) -> (any ByteSource)? {
+    private func takePrefetched(_ item: QueueItem) -> (any ByteSource)? {
         defer { next = nil }
         guard let next else { return nil }
-        if next.item == item { return next.download }
-        next.download.stop()
+        if next.item == item { return next.byteSource }
+        next.byteSource.stop()
         return nil
     }
 
-    /// Where that leads nowhere, it reads on where it was; what is wrong with more than the seek comes up in reading.
+    /// Seeks. If that is impossible, reading continues where it was; other errors show at the next read.
     private func seek(to position: Duration) {
         guard let reader = source?.reader else { return }
         source?.isAtEnd = false
         source?.isWhole = false
         do throws(ReaderError) {
-            director.worker(isAt: try reader.seek(to: position), generation: ring.generation)
+            controller.setTarget(try reader.seek(to: position), generation: filler.generation)
         } catch {
             if isInterruption(.read(error)) { return }
-            director.worker(isAt: reader.position, generation: ring.generation)
-            director.worker(hasRefusedToSeek: .read(error), generation: ring.generation)
+            controller.setTarget(reader.position, generation: filler.generation)
+            controller.reportRefusedSeek(.read(error), generation: filler.generation)
         }
     }
 
-    /// What came in between is no failure.
+    /// Whether the error was caused by a newer job.
     private func isInterruption(_ error: StreamError) -> Bool {
-        error == .read(.parse(.download(.interrupted))) && orders.isReplaced
+        error == .read(.demuxer(.byteSource(.interrupted))) && mailbox.isReplaced
     }
 
-    private func failed(_ error: StreamError) {
+    private func reportFailure(_ error: StreamError) {
         if isInterruption(error) { return }
         source?.isAtEnd = true
-        director.worker(.failed(error), generation: ring.generation)
+        controller.apply(.failed(error), generation: filler.generation)
     }
 }
 
-// What it does by itself.
+// MARK: Background work
 extension StreamWorker {
-    /// Puts a block into the ring, if there is room for it. Returns whether there may be more to do.
+    /// Fills the ring by one block. Returns whether more may be left to do.
     private func fill() -> Bool {
-        defer { director.worker(isAhead: ring.ahead, generation: ring.generation) }
-        guard let source, !source.isAtEnd, !ring.isFull else { return false }
+        defer { controller.setAhead(filler.ahead, generation: filler.generation) }
+        guard let source, !source.isAtEnd, !filler.isFull else { return false }
         do throws(ReaderError) {
-            let (frames, isAtEnd) = try ring.fill(from: source.reader, item: source.number, orders)
-            untold += frames.rawValue
-            if untold * 2 > format.rate.hertz { learn() }
+            let (frames, isAtEnd) = try filler.fill(from: source.reader, item: source.number, mailbox)
+            framesSinceReport += frames.rawValue
+            if framesSinceReport * 2 > format.rate.hertz { reportFacts() }
             if isAtEnd { readToEnd() }
         } catch {
-            failed(.read(error))
+            reportFailure(.read(error))
         }
         return true
     }
 
-    /// Where the bytes are all here and the ring has enough, it is looked how long it is and what lies where. Returns whether
-    /// there is more to look at.
+    /// Scans for the exact duration while the bytes are buffered and the ring is full. Returns whether there is more to
+    /// scan.
     private func scan() -> Bool {
-        guard let source, !source.isAtEnd, !source.isScanned, ring.isFull, isAllHere(source) else {
+        guard let source, !source.isAtEnd, !source.isScanned, filler.isFull, isAllHere(source) else {
             return false
         }
         do throws(DemuxerError) {
-            self.source?.isScanned = try source.reader.parser.scan(for: Self.scanning)
+            self.source?.isScanned = try source.reader.demuxer.scan(for: Self.scanSlice)
         } catch {
-            // What is broken there is told when it is read.
+            // The error shows when that part is read.
             self.source?.isScanned = true
         }
-        learn()
+        reportFacts()
         return self.source?.isScanned == false
     }
 
-    /// A file is; of what comes over a network some is forgotten, unless all is kept and was read in its order.
+    /// Whether all bytes can be read without a request. True for a local file, and for a download that is kept whole.
     private func isAllHere(_ source: Source) -> Bool {
-        let state = source.download.state
+        let state = source.byteSource.state
         guard state.phase == .ended, state.isSeekable else { return false }
         if case .file = state.resource { return true }
-        return source.isWhole && source.download.limits == .all
+        return source.isWhole && source.byteSource.limits == .all
     }
 
     private func readToEnd() {
         source?.isAtEnd = true
-        learn()
-        director.worker(.readToEnd, generation: ring.generation)
+        reportFacts()
+        controller.apply(.readToEnd, generation: filler.generation)
     }
 
-    /// Tells what is known of the item now, and fetches the next in time.
-    private func learn() {
-        untold = 0
+    /// Reports the facts of the item, and prefetches the next one in time.
+    private func reportFacts() {
+        framesSinceReport = 0
         guard let source else { return }
-        let parser = source.reader.parser
-        var track = parser.track
-        let state = source.download.state
-        // Stations send an empty title where they have none.
-        if let title = source.download.title(at: state.available.lowerBound), !title.allSatisfy(\.isWhitespace) {
+        let demuxer = source.reader.demuxer
+        var track = demuxer.track
+        let state = source.byteSource.state
+        // Stations without a title send an empty one.
+        if let title = source.byteSource.title(at: state.available.lowerBound), !title.allSatisfy(\.isWhitespace) {
             (track.title, track.artist) = (title, nil)
         } else if track.title == nil {
             track.title = state.stationName
         }
-        director.worker(
-            hasLearned: PlaybackController.Facts(track: track, duration: parser.duration, bitRate: parser.bitRate),
-            of: source.number, generation: ring.generation)
-        if let bitRate = parser.bitRate, let limits = opening.limits(atBitRate: bitRate), limits != source.limits {
-            source.download.limits = limits
+        controller.update(
+            PlaybackController.Facts(track: track, duration: demuxer.duration, bitRate: demuxer.bitRate),
+            of: source.number, generation: filler.generation)
+        if let bitRate = demuxer.bitRate, let limits = opener.limits(atBitRate: bitRate), limits != source.limits {
+            source.byteSource.limits = limits
             self.source?.limits = limits
         }
-        guard next == nil, let following = director.following else { return }
-        let isNearEnd = parser.duration.map { $0.value - source.reader.position.value < Self.lead } ?? false
+        guard next == nil, let following = controller.following else { return }
+        let isNearEnd = demuxer.duration.map { $0.value - source.reader.position.value < Self.prefetchLead } ?? false
         guard isNearEnd || state.phase == .ended && !state.isSeekable else { return }
-        // What cannot even be begun is told when it is its turn.
-        if let download = try? opening.begin(following) { next = (following, download) }
+        // An error here shows when it is the item's turn.
+        if let byteSource = try? opener.begin(following) { next = (following, byteSource) }
     }
 
-    /// Where there is no output with a clock, all of the ring goes to the file at once.
+    /// Without a clock, writes all of the ring to the file.
     private func render() {
         guard renderer != nil else { return }
-        let isLast = director.isDraining
+        let isLast = controller.isDraining
         do throws(StreamError) {
-            try renderer?.render(director.controls, isLast: isLast)
-            director.look(tells: false)
+            try renderer?.render(controller.controls, isLast: isLast)
+            controller.poll(sendsProgress: false)
             let hasEnough = renderer?.hasEnough ?? false
-            guard hasEnough || isLast && director.controls.waiting == 0 else { return }
+            guard hasEnough || isLast && controller.controls.queued == 0 else { return }
             try renderer?.close()
-            director.worker(hasEnough ? .playedEnough : .heardAll, generation: ring.generation)
+            controller.apply(hasEnough ? .playedEnough : .heardAll, generation: filler.generation)
         } catch {
             source?.isAtEnd = true
-            director.worker(.failed(error), generation: ring.generation)
+            controller.apply(.failed(error), generation: filler.generation)
         }
     }
 }

@@ -4,18 +4,18 @@ internal import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// What a streamer plays, for whoever asks for it at the pace of the sound: a station that sends it.
+/// The output of a player as an `AudioSource`, read at real-time pace, as by a session that sends it.
 ///
-/// Never waits: gives silence while the streamer is paused or buffers, and ends with it. One thread at a time.
+/// Never blocks: returns silence while the player is paused or buffering, and ends with it. For one thread at a time.
 public final class StreamedSource: AudioSource, @unchecked Sendable {
     public let format: LPCMFormat
 
     private let controls: RendererControls
-    private var deck: Renderer
-    private var sound: FixedBuffer<Float>
+    private var renderer: Renderer
+    private var block: FixedBuffer<Float>
     private var reports: LatestWriter<RendererReport>
     private var report: RendererReport
-    /// Of the streamer, which need not be there any more.
+    /// Whether the player has ended. Does not keep it alive.
     private let isOver: @Sendable () -> Bool
 
     private static let frameCount = 480
@@ -28,9 +28,9 @@ public final class StreamedSource: AudioSource, @unchecked Sendable {
         self.controls = controls
         self.reports = reports
         self.isOver = isOver
-        deck = Renderer(format: format, blocks: blocks)
+        renderer = Renderer(format: format, blocks: blocks)
         report = RendererReport(rate: format.rate)
-        sound = FixedBuffer(repeating: 0, count: Self.frameCount * format.channelCount)
+        block = FixedBuffer(repeating: 0, count: Self.frameCount * format.channelCount)
     }
 
     public func read(into samples: inout MutableSpan<Float>) -> FrameCount {
@@ -39,14 +39,14 @@ public final class StreamedSource: AudioSource, @unchecked Sendable {
         var given = 0
         while given < wanted {
             let count = min(wanted - given, Self.frameCount)
-            deck.pull(count, into: &sound, at: monotonicNow(), controls.orders)
-            for index in 0..<count * format.channelCount { samples[given * format.channelCount + index] = sound[index] }
-            report.note(sound, count, channelCount: format.channelCount)
+            renderer.pull(count, into: &block, at: monotonicNow(), controls.requested)
+            for index in 0..<count * format.channelCount { samples[given * format.channelCount + index] = block[index] }
+            report.record(block, count, channelCount: format.channelCount)
             given += count
         }
-        controls.taken.store(deck.taken, ordering: .releasing)
-        report.timeline = deck.timeline
-        report.played = deck.played
+        controls.consumed.store(renderer.consumed, ordering: .releasing)
+        report.timeline = renderer.timeline
+        report.played = renderer.played
         reports.publish(report)
         return FrameCount(given)
     }

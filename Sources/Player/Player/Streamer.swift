@@ -6,53 +6,54 @@ public import TenfourMediaSource
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// Plays what lies at an address: a URL, or a file on this machine.
+/// Plays an address:a URL or a local file.
 ///
 ///     let streamer = try Streamer()
 ///     streamer.open("https://example.org/song.mp3")
 ///     streamer.play()
 ///     for await case .state(let state) in streamer.events where state.isOver { break }
 ///
-/// Any thread may call any of this; none of it waits but `init`, `close` and `playToEnd`. One that nobody holds any more stops.
-public final class Streamer: MediaStreaming {
-    private let director: PlaybackController
-    private let threads: Threads
+/// Any thread may call any of this; nothing blocks except `init`, `close`, `wait` and `playToEnd`. Releasing the last
+/// reference stops it.
+public final class Streamer: MediaPlayer {
+    private let controller: PlaybackController
+    private let threads: PlayerThreads
     private let gain = Locked(Gain())
 
-    /// What the card granted, in words; nil where there is none.
+    /// The name, sample format and rate of the opened card; nil without a card.
     public let openedOutput: String?
 
-    /// Where what is played is taken from, by a configuration that says so.
+    /// The output as a source, if the configuration asks for it.
     public let source: StreamedSource?
 
-    /// Opens the output. Throws `.unusable`, with a remedy, where it is not to be had.
+    /// Opens the output. Throws `.unusable` with a remedy if that is impossible.
     public convenience init(_ configuration: StreamerConfiguration = StreamerConfiguration()) throws(StreamError) {
-        try self.init(configuration, opening: MediaOpening(configuration.download))
+        try self.init(configuration, opener: ResourceOpener(configuration.download))
     }
 
-    /// The same. Where a file is written, a rate or channel count that the configuration leaves nil is that of the
-    /// sound at `address`, which is to be opened first. Blocks until that is known. An address that cannot be read
-    /// fails when it is opened.
+    /// Opens the output. If a file is written, a rate or channel count that the configuration leaves nil is that of
+    /// `address`, which is opened first. Blocks until that is known. An address that cannot be read fails when it is
+    /// opened.
     public convenience init(_ configuration: StreamerConfiguration, sampledLike address: String?) throws(StreamError) {
-        let opening = try MediaOpening(configuration.download)
+        let opener = try ResourceOpener(configuration.download)
         var configuration = configuration
-        if let address, case .file = configuration.output, let format = opening.format(of: QueueItem(address)) {
+        if let address, case .file = configuration.output, let format = opener.format(of: QueueItem(address)) {
             if configuration.sampleRate == nil, StreamerConfiguration.sampleRates.contains(format.rate.hertz) {
                 configuration.sampleRate = format.rate
             }
             configuration.channelCount = configuration.channelCount ?? min(format.channelCount, 2)
         }
-        try self.init(configuration, opening: opening)
+        try self.init(configuration, opener: opener)
     }
 
-    init(_ configuration: StreamerConfiguration, opening: any Opening) throws(StreamError) {
-        guard let bell = ThreadWakeup(), let watch = ThreadWakeup() else {
+    init(_ configuration: StreamerConfiguration, opener: any MediaOpener) throws(StreamError) {
+        guard let wakeup = ThreadWakeup(), let monitorWakeup = ThreadWakeup() else {
             throw .unusable("too many files are open: raise `ulimit -n`")
         }
         let blocks = RingBuffer(capacity: 64, filler: AudioBlock())
         let reports = LatestValue(RendererReport())
         let controls = RendererControls()
-        let orders = WorkerRequest(bell: bell)
+        let mailbox = WorkerMailbox(wakeup: wakeup)
         var output: PlaybackOutput?
         var renderer: FileRenderer?
         let channelCount = configuration.channelCount ?? 2
@@ -68,13 +69,13 @@ public final class Streamer: MediaStreaming {
         let hasClock = if case .file = configuration.output { false } else { true }
         let format = output?.format ?? written
         openedOutput = output?.granted.map { "\($0.device) (\($0.sampleFormat), \($0.format.rate.hertz) Hz)" }
-        director = PlaybackController(
+        controller = PlaybackController(
             PlaybackController.Settings(
                 rate: format.rate, hasClock: hasClock, startAfter: configuration.startAfter,
                 resumeAfter: configuration.resumeAfter, loops: configuration.loops),
-            controls, orders, watch: watch, report: reports.reader, now: monotonicNow)
-        threads = Threads()
-        let director = director
+            controls, mailbox, monitorWakeup: monitorWakeup, report: reports.reader, now: monotonicNow)
+        threads = PlayerThreads()
+        let controller = controller
         if let output = output.take() {
             let loop = StreamPlaybackLoop(output, controls, blocks: blocks.consumer, reports: reports.writer)
             source = nil
@@ -87,16 +88,16 @@ public final class Streamer: MediaStreaming {
         } else {
             source = StreamedSource(
                 format: format, controls, blocks: blocks.consumer, reports: reports.writer,
-                isOver: { [weak director] in director?.state.isOver ?? true })
+                isOver: { [weak controller] in controller?.state.isOver ?? true })
         }
         let work = StreamWork(producer: blocks.producer, renderer: renderer)
         try threads.start("work", priority: nil, work) { work in
-            StreamWorker(director, opening, format: format, work).run()
+            StreamWorker(controller, opener, format: format, work).run()
         }
-        try threads.start("look", priority: nil, PlaybackMonitor(director: director)) { $0.run() }
+        try threads.start("look", priority: nil, PlaybackMonitor(controller: controller)) { $0.run() }
     }
 
-    /// Below the sound server's and the kernel's own, above everything else.
+    /// SCHED_FIFO priority: below a sound server's and the kernel's threads, above all others.
     private static let priority = 50
 
     private static func card(
@@ -113,66 +114,66 @@ public final class Streamer: MediaStreaming {
 
     deinit { end() }
 
-    /// Ends everything, and waits for that: what sounds fades within some milliseconds. Nothing can be played after it.
+    /// Fades out, closes the output and joins the threads. The player cannot be used after that.
     public func close() {
         end()
         threads.join()
     }
 
     private func end() {
-        director.controls.isOver.store(true, ordering: .relaxed)
-        director.orders.end()
-        director.watch.ring()
-        director.dismissListeners()
+        controller.controls.isOver.store(true, ordering: .relaxed)
+        controller.mailbox.end()
+        controller.monitorWakeup.signal()
+        controller.finishObservers()
     }
 }
 
-// What is played.
+// MARK: Queue
 extension Streamer {
-    /// Lets go of what was played and makes ready to play `addresses`, one after the other without a gap, the first of them
-    /// from `position` on. URLs, paths, or `-` for standard input; of sound, or of playlists (m3u, pls).
+    /// Replaces the queue by `addresses` and prepares to play them without gaps, the first from `position` on. URLs,
+    /// paths, or `-` for standard input; audio or playlists (m3u, pls).
     public func open(_ addresses: [String], at position: Duration? = nil) {
-        director.open(addresses.map { QueueItem($0) }, at: position)
+        controller.open(addresses.map { QueueItem($0) }, at: position)
     }
 
     public func open(_ address: String, at position: Duration? = nil) { open([address], at: position) }
 
-    /// Behind what is there.
-    public func enqueue(_ addresses: [String]) { director.enqueue(addresses.map { QueueItem($0) }) }
+    /// Appends to the queue.
+    public func enqueue(_ addresses: [String]) { controller.enqueue(addresses.map { QueueItem($0) }) }
 
     public func enqueue(_ address: String) { enqueue([address]) }
 
-    /// All that was opened and enqueued, the entries of playlists in place of these.
-    public var queue: [QueueItem] { director.queue }
+    /// The items of the queue. Playlists are replaced by their entries.
+    public var queue: [QueueItem] { controller.queue }
 
-    /// What sounds; nil until it is known.
-    public var track: Track? { director.track }
+    /// The track that is heard; nil until it is known.
+    public var track: Track? { controller.track }
 
-    /// How loud what was given to the output has been of late, silence in a pause.
-    public var trail: LevelTrail { director.report.trail }
+    /// The recent output levels. Silence in a pause.
+    public var levelHistory: LevelHistory { controller.report.levelHistory }
 
-    /// Whether the card is gone. It is looked for, and what would be played waits until it is back: the state stays the same, and
-    /// the position stands still.
-    public var isCardLost: Bool { director.report.isCardLost }
+    /// Whether the card is lost. It is reopened when it is back; until then playback waits, the state stays the same
+    /// and the position stands still.
+    public var isCardLost: Bool { controller.report.isCardLost }
 
-    /// Goes to the beginning of the one behind that which sounds. At the last of the queue nothing happens, unless it loops: then
-    /// the first is next. Any thread; does not wait.
-    public func next() { director.apply(.next) }
-    /// Goes to the beginning of the one before that which sounds, and of the first where none is: at the first of the queue that
-    /// begins again, also where the queue loops. What cannot be played is passed over backwards. Any thread; does not wait.
-    public func previous() { director.apply(.previous) }
+    /// Plays the next item from its start. At the end of the queue this does nothing, or plays the first item if the
+    /// queue loops. For any thread; does not block.
+    public func next() { controller.apply(.next) }
+    /// Plays the previous item from its start; the first item if there is none, also in a loop. Items that cannot be
+    /// played are skipped backwards. For any thread; does not block.
+    public func previous() { controller.apply(.previous) }
 
-    /// Plays `address` and waits until it is over. Throws why it does not play, or not to its end.
+    /// Plays `address` and blocks until it ends. Throws the reason if it does not play to its end.
     public func playToEnd(_ address: String) throws(StreamError) {
         open(address)
         play()
         try wait()
     }
 
-    /// Waits until nothing more comes by itself, or the streamer is closed. Throws why that is, unless it came to its end or
-    /// was stopped. Where nothing was opened, that is until something was, and is over; in a pause, until somebody plays on.
+    /// Blocks until playback ends or the player is closed. Throws an error if it failed. With an empty queue this waits
+    /// until something was opened and has ended; in a pause, until it is resumed.
     public func wait() throws(StreamError) {
-        while !director.controls.isOver.load(ordering: .relaxed) {
+        while !controller.controls.isOver.load(ordering: .relaxed) {
             switch state {
             case .failed(let error): throw error
             case .ended: return
@@ -182,26 +183,26 @@ extension Streamer {
     }
 }
 
-// How it is played: `MediaStreaming`.
+// MARK: `MediaPlayer`
 extension Streamer {
-    public var state: StreamState { director.state }
-    public var progress: StreamProgress { director.progress }
-    public var events: AsyncStream<StreamEvent> { director.makeEvents() }
+    public var state: StreamState { controller.state }
+    public var progress: StreamProgress { controller.progress }
+    public var events: AsyncStream<StreamEvent> { controller.makeEvents() }
 
-    public func play() { director.apply(.play) }
-    public func pause() { director.apply(.pause) }
-    public func stop() { director.apply(.stop) }
-    public func seek(to position: Duration) { director.seek(to: position) }
-    public func seek(by distance: Duration) { director.seek(by: distance) }
+    public func play() { controller.apply(.play) }
+    public func pause() { controller.apply(.pause) }
+    public func stop() { controller.apply(.stop) }
+    public func seek(to position: Duration) { controller.seek(to: position) }
+    public func seek(by distance: Duration) { controller.seek(by: distance) }
 
     public var rate: Double {
-        get { director.orders.treatment.rate }
-        set { director.orders.treatment.rate = newValue.isFinite ? min(max(newValue, 0.25), 32) : 1 }
+        get { controller.mailbox.parameters.rate }
+        set { controller.mailbox.parameters.rate = newValue.isFinite ? min(max(newValue, 0.25), 32) : 1 }
     }
 
     public var pitch: Double {
-        get { director.orders.treatment.pitch }
-        set { director.orders.treatment.pitch = newValue.isFinite ? min(max(newValue, -2_400), 2_400) : 0 }
+        get { controller.mailbox.parameters.pitch }
+        set { controller.mailbox.parameters.pitch = newValue.isFinite ? min(max(newValue, -2_400), 2_400) : 0 }
     }
 
     public var volume: Double {
@@ -209,39 +210,39 @@ extension Streamer {
         set {
             gain.withLock {
                 $0.volume = newValue.isFinite ? min(max(newValue, 0), 1) : 1
-                $0.apply(to: director.controls)
+                $0.apply(to: controller.controls)
             }
         }
     }
 
-    /// Whether nothing is heard, whatever the volume.
+    /// Whether the output is muted, whatever the volume.
     public var isMuted: Bool {
         get { gain.withLock { $0.isMuted } }
         set {
             gain.withLock {
                 $0.isMuted = newValue
-                $0.apply(to: director.controls)
+                $0.apply(to: controller.controls)
             }
         }
     }
 
-    /// What is made louder and softer, on the way to the output. Bands that stay as many change without a click.
+    /// The equaliser of the output. Changing values without changing the number of bands does not click.
     public var equalizer: [EqualizerBand] {
-        get { director.orders.treatment.bands }
-        set { director.orders.treatment.bands = newValue }
+        get { controller.mailbox.parameters.bands }
+        set { controller.mailbox.parameters.bands = newValue }
     }
 
-    /// From silence where nothing sounds yet; else from where an earlier fade has come to.
+    /// Fades in from silence, or from the present gain if an earlier fade is under way.
     public func fadeIn(over duration: Duration) { fade(to: 1, over: duration) }
 
-    /// In sound, not in time: it waits where that does. Then it goes on in silence until it fades in again, or is over:
-    /// what is played after that is heard.
+    /// Fades out over `duration` of played audio; a pause suspends the fade. Playback then continues silently until a
+    /// fade-in or the end. The next item is not muted.
     public func fadeOut(over duration: Duration) { fade(to: 0, over: duration) }
 
     private func fade(to gain: Float, over duration: Duration) {
-        var wish = GainRamp(gain, over: duration)
-        wish.number = GainRamp(word: director.controls.fade.load(ordering: .relaxed)).number &+ 1
-        director.controls.fade.store(wish.word, ordering: .relaxed)
+        var ramp = GainRamp(gain, over: duration)
+        ramp.number = GainRamp(word: controller.controls.fade.load(ordering: .relaxed)).number &+ 1
+        controller.controls.fade.store(ramp.word, ordering: .relaxed)
     }
 
     private struct Gain {

@@ -1,71 +1,71 @@
 public import TenfourAudioCore
 
-/// What a streamer is to be like from the start. What can change while it plays is set on the streamer.
+/// The initial settings of a player. Those that can change during playback are properties of `Streamer`.
 public struct StreamerConfiguration: Sendable {
     public enum Output: Equatable, Sendable {
         /// A sound card by its ALSA name.
         case card(String)
-        /// Nothing is heard, at the pace of the clock.
+        /// No output; the monotonic clock sets the pace.
         case clock
-        /// A WAV file, or raw samples on standard output for `-`: written as fast as it can be read.
+        /// A WAV file, or raw samples on standard output for `-`, written as fast as they can be read.
         case file(String)
-        /// Whoever reads the streamer's `source`, at 48 000 Hz.
+        /// The player's `source`, at 48 000 Hz.
         case source
     }
 
     public var output = Output.card("default")
-    /// 1 or 2; nil: those of the sound, as far as that is known when the streamer is made, else 2.
+    /// 1 or 2; nil: that of the audio if known when the player is created, else 2.
     public var channelCount: Int? = 2
-    /// The rate of a file that is written; nil: that of the sound where it is known then, else 48 000 Hz. A card has
-    /// its own rate, and other outputs have 48 000 Hz.
+    /// The rate of an output file; nil: that of the audio if known then, else 48 000 Hz. A card has its own rate, and
+    /// other outputs have 48 000 Hz.
     public var sampleRate: SampleRate?
-    /// In hertz.
+    /// The permitted rates, in hertz.
     public static let sampleRates = 8_000...192_000
 
-    /// How much the output is given at a time.
+    /// The period of the output.
     public var period = Duration.milliseconds(20)
-    /// How much it is given ahead, at least one and a half periods.
+    /// The most audio queued in the output, at least one and a half periods.
     public var queue = Duration.milliseconds(60)
 
-    /// How much sound is to be here before it begins, in the ring and in bytes as far as their bit rate is known; all that is
-    /// left, where that is less. Never less than 80 ms. A file waits for nothing.
+    /// The audio to buffer before playback starts, in the ring and as bytes of a known bit rate; less if the item is
+    /// shorter. At least 80 ms. A file output waits for nothing.
     public var startAfter = Duration.zero
-    /// How much is to be here before it goes on after it ran out.
+    /// The audio to buffer before playback resumes after an underrun.
     public var resumeAfter = Duration.seconds(1)
 
-    /// How much of it is written, of output to a file; nil for all.
+    /// The duration of an output file; nil for all.
     public var duration: Duration?
 
     public var download = DownloadSettings()
 
-    /// Whether the queue begins again at its end.
+    /// Whether the queue starts again at its end.
     public var loops = false
 
     public init() {}
 }
 
-/// How bytes are fetched.
+/// The settings for fetching bytes.
 public struct DownloadSettings: Equatable, Sendable {
-    /// How much sound may be here ahead of what is heard.
+    /// The audio to buffer ahead of playback.
     public var bufferedDuration = Duration.seconds(30)
-    /// And how many bytes; nil for as many as that much sound takes.
+    /// The bytes to buffer ahead; nil: as many as `bufferedDuration` takes.
     public var bufferedByteCount: Int?
-    /// Fetches all of it as fast as it comes, onto the disk.
+    /// Downloads everything as fast as possible, to disk.
     public var buffersAll = false
-    /// Above zero: how long a connection, or the next bytes on it, are waited for before they are asked for again, and in the
-    /// end given up with a sentence. Time in a pause does not count.
+    /// How long to wait for a connection, or for the next byte, before a retry or an error. Above zero. Time in a pause
+    /// does not count.
     public var timeout = Duration.seconds(10)
-    /// How long a connection that broke is tried again before that ends the sound with a sentence; nil: for ever. A connection
-    /// that never came about is not tried again.
+    /// How long a broken connection is retried before playback fails; nil: forever. A first connection that fails is
+    /// not retried.
     public var giveUpAfter: Duration? = .seconds(60)
-    /// The same for what is live, such as a station.
+    /// The same limit for live streams, such as radio stations.
     public var giveUpLiveAfter: Duration?
-    /// `http://…`, `socks5h://…`; nil for what the environment says.
+    /// The proxy, such as `http://…` or `socks5h://…`; nil: as the environment states.
     public var proxy: String?
-    /// Lines like `Authorization: Bearer …` that go with every request to the scheme, host and port of the address that was
-    /// opened, and to no other that a playlist or a server leads to.
+    /// Header lines such as `Authorization: Bearer …`, sent with every request to the scheme, host and port of the
+    /// opened address and to no other that a playlist or redirect leads to.
     public var headers: [String] = []
-    /// Follows a server from https to http, which is otherwise refused.
+    /// Whether to follow redirects from https to http.
     public var allowsDowngrade = false
 
     public init() {}

@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// A few milliseconds.
-func rest() { usleep(5_000) }
+/// Sleeps for 5 ms.
+func sleepBriefly() { usleep(5_000) }
 
-/// Wakes one thread that waits, from any other. The C functions are `pipe` and `poll`.
+/// Wakes one waiting thread from any other. The C functions are `pipe` and `poll`.
 final class ThreadWakeup: Sendable {
     private let ends: (reading: Int32, writing: Int32)
 
-    /// nil where the process has too many files open.
+    /// Returns nil if too many files are open.
     init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -24,13 +24,13 @@ final class ThreadWakeup: Sendable {
         close(ends.writing)
     }
 
-    func ring() {
+    func signal() {
         var byte: UInt8 = 1
-        // A pipe that is full wakes as well.
+        // A full pipe wakes the thread as well.
         _ = unsafe write(ends.writing, &byte, 1)
     }
 
-    /// Returns when it has rung since it was last waited for, or so many milliseconds have passed.
+    /// Returns when `signal` has been called since the last wait, or after `milliseconds`.
     func wait(atMost milliseconds: Int32) {
         guard clinux_wait_readable(ends.reading, milliseconds) > 0 else { return }
         var bytes = InlineArray<64, UInt8>(repeating: 0)

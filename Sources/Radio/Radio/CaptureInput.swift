@@ -114,7 +114,7 @@ struct CaptureInput: ~Copyable, Sendable {
     /// Asks a sound server for more at a time where the thread that will read was not granted `priority`.
     mutating func fit(_ priority: RealTime) {
         if case .granted = priority { return }
-        card?.expectLateness()
+        card?.allowForLateWakeups()
     }
 
     mutating func next() -> DeviceEvent {

@@ -29,7 +29,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         self.packets = packets
         self.reports = reports
         self.failed = failed
-        report.trail = LevelTrail(rate: self.input.format.rate)
+        report.levelHistory = LevelHistory(rate: self.input.format.rate)
         report.rate = self.input.format.rate
     }
 
@@ -76,7 +76,7 @@ struct CaptureLoop: ~Copyable, Sendable {
         var hasPushed = talker.skip(missed, into: packets)
         if talker.take(input.sound, frameCount: frames, isOpen: isOpen, into: packets) { hasPushed = true }
         report.meanSquare = talker.meanSquare
-        Self.follow(input.sound, frames.rawValue, channelCount: input.format.channelCount, with: &report.trail)
+        Self.follow(input.sound, frames.rawValue, channelCount: input.format.channelCount, with: &report.levelHistory)
         report.overruns = talker.overrunCount
         report.silentChannel = input.silentChannel
         return hasPushed
@@ -85,10 +85,10 @@ struct CaptureLoop: ~Copyable, Sendable {
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
     @_semantics("no_performance_analysis")
     private static func follow(
-        _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int, with trail: inout LevelTrail
+        _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int, with levelHistory: inout LevelHistory
     ) {
         guard frameCount > 0 else { return }
-        trail.append(sound.span(in: 0..<frameCount * channelCount), frameCount: frameCount)
+        levelHistory.append(sound.span(in: 0..<frameCount * channelCount), frameCount: frameCount)
     }
 
     /// The stream's time goes on while the card misses sound, so that nothing shifts for those who listen.
@@ -119,5 +119,5 @@ struct CaptureReport: BitwiseCopyable, Sendable {
     /// Of a card's two, the one that is digital silence while the other is not.
     var silentChannel: CaptureChannel?
     /// How loud it is, whether the microphone is open or not.
-    var trail = LevelTrail()
+    var levelHistory = LevelHistory()
 }

@@ -49,7 +49,7 @@ struct PlaybackReport: BitwiseCopyable, Sendable {
     /// Sound that could not be recorded because its file was too slow.
     var unrecorded = 0
     /// How loud it is.
-    var trail = LevelTrail()
+    var levelHistory = LevelHistory()
 
     struct Interruptions: BitwiseCopyable, Sendable {
         var xruns = 0
@@ -84,7 +84,7 @@ struct PlaybackStep: ~Copyable, Sendable {
         self.packets = packets
         self.tap = tap
         report.rate = self.output.format.rate
-        report.trail = LevelTrail(rate: self.output.format.rate)
+        report.levelHistory = LevelHistory(rate: self.output.format.rate)
     }
 
     @_noAllocation @_noLocks
@@ -99,7 +99,7 @@ struct PlaybackStep: ~Copyable, Sendable {
             let concealed = (
                 ahead: atOwnRate(listener.concealment.ahead), behind: atOwnRate(listener.concealment.behind)
             )
-            Self.follow(sound, output.period.rawValue, concealed.ahead + concealed.behind, with: &report.trail)
+            Self.follow(sound, output.period.rawValue, concealed.ahead + concealed.behind, with: &report.levelHistory)
             if report.interruptions.isCardLost { report.interruptions.missed += output.period }
             listener.lose(report.interruptions.isCardLost ? output.period : .zero)
             record(concealed)
@@ -165,9 +165,9 @@ struct PlaybackStep: ~Copyable, Sendable {
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
     @_semantics("no_performance_analysis")
     private static func follow(
-        _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, _ concealed: Int, with trail: inout LevelTrail
+        _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, _ concealed: Int, with levelHistory: inout LevelHistory
     ) {
-        trail.append(sound.span, frameCount: frameCount, concealed: concealed)
+        levelHistory.append(sound.span, frameCount: frameCount, concealed: concealed)
     }
 
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.

@@ -195,7 +195,7 @@ struct RadioLoops: ~Copyable, Sendable {
     }
 
     private static func writer(_ path: String, _ format: LPCMFormat) throws(RadioError) -> AudioFileWriter {
-        do { return try AudioFileWriter(path: path, format: format, beginsWithSound: true) } catch {
+        do { return try AudioFileWriter(path: path, format: format, createsOnFirstWrite: true) } catch {
             throw RadioError(.unavailable, error.description)
         }
     }

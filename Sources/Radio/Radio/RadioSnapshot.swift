@@ -101,7 +101,7 @@ public struct RadioSnapshot: Sendable {
         /// Of the last frame, whether the microphone was open or not.
         public var level: Level
         /// Of the last seconds, whether the microphone was open or not.
-        public var trail: LevelTrail
+        public var levelHistory: LevelHistory
         /// How often the card ran over because we came too late.
         public var xrunCount: Int
         /// How much was not captured: lost by the card, or dropped because more waited than is worth sending.
@@ -120,7 +120,7 @@ public struct RadioSnapshot: Sendable {
     /// How playing goes.
     public struct PlaybackSnapshot: Sendable {
         /// Of all that was heard in the last seconds, whether the speaker was silenced or not.
-        public var trail: LevelTrail
+        public var levelHistory: LevelHistory
         /// How often the card ran dry because we came too late.
         public var xrunCount: Int
         /// Time in which the card stood still, or was gone, whether anybody talked in it or not.
@@ -162,7 +162,7 @@ public struct RadioSnapshot: Sendable {
     mutating func add(_ report: CaptureReport?) {
         guard let report else { return }
         capture = CaptureSnapshot(
-            level: Level(meanSquare: report.meanSquare), trail: report.trail, xrunCount: report.xruns,
+            level: Level(meanSquare: report.meanSquare), levelHistory: report.levelHistory, xrunCount: report.xruns,
             missed: report.missed.duration(at: report.rate), overrunCount: report.overruns,
             isCardLost: report.isCardLost, silentChannel: report.silentChannel, realTime: report.priority)
     }
@@ -181,7 +181,7 @@ public struct RadioSnapshot: Sendable {
             voices.append(voice)
         }
         playback = PlaybackSnapshot(
-            trail: report.trail, xrunCount: report.interruptions.xruns,
+            levelHistory: report.levelHistory, xrunCount: report.interruptions.xruns,
             missed: report.interruptions.missed.duration(at: report.rate),
             isCardLost: report.interruptions.isCardLost, realTime: report.priority,
             unrecordedSampleCount: report.unrecorded, crowdedOutCount: report.listener.crowdedOut,

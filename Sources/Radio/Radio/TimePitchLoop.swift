@@ -90,12 +90,12 @@ struct TimePitchLoop: ~Copyable, Sendable {
     // Apart from `self`, whose parts would otherwise be taken for one.
 
     private static func put(_ sound: [Float], count: Int, in live: inout LiveTimePitch) {
-        live.take(sound.span.extracting(0..<count))
+        live.append(sound.span.extracting(0..<count))
     }
 
     private static func fill(_ sound: inout [Float], from live: inout LiveTimePitch, isLast: Bool) -> Int {
         var room = sound.mutableSpan
-        return (isLast ? live.finish(into: &room) : live.give(into: &room)).rawValue
+        return (isLast ? live.finish(into: &room) : live.render(into: &room)).rawValue
     }
 }
 

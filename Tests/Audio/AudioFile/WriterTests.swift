@@ -31,7 +31,7 @@ import Testing
     let folder = TemporaryFolder()
     let (old, new) = (folder.file("old.wav", of: [1, 2, 3]), folder.file("new.wav"))
     for path in [old, new] {
-        var writer = try AudioFileWriter(path: path, format: .mono, beginsWithSound: true)
+        var writer = try AudioFileWriter(path: path, format: .mono, createsOnFirstWrite: true)
         try writer.close()
     }
     #expect(bytes(ofFile: old) == [1, 2, 3])
@@ -39,7 +39,7 @@ import Testing
     #expect(!isThere)
 
     var writer = try AudioFileWriter(
-        path: old, format: LPCMFormat(rate: SampleRate(hertz: 16_000)), beginsWithSound: true)
+        path: old, format: LPCMFormat(rate: SampleRate(hertz: 16_000)), createsOnFirstWrite: true)
     #expect(bytes(ofFile: old) == [1, 2, 3])
     try writer.write(([0.5] as [Float]).span)
     try writer.close()
@@ -105,7 +105,7 @@ import Testing
 }
 
 @Test func rawSamplesGoOutWithoutAHeaderAndWAVWithAnEndlessOne() throws {
-    for (container, header) in [(AudioFileWriter.AudioFileFormat.raw, [UInt8]()), (.wav, wav(size: 0xFFFF_FFFF, []))] {
+    for (container, header) in [(AudioFileWriter.Container.raw, [UInt8]()), (.wav, wav(size: 0xFFFF_FFFF, []))] {
         var ends: [Int32] = [0, 0]
         #expect(unsafe pipe(&ends) == 0)
         var writer = try AudioFileWriter(fileDescriptor: ends[1], name: "pipe", format: .mono, container: container)

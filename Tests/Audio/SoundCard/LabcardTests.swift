@@ -218,12 +218,13 @@ import Testing
     }
 
     @Test func aCardThatComesBackWithAnotherRateIsUsedAtTheOldOne() throws {
-        var before = NegotiatedParameters(rate: 48_000, channelCount: 2, sampleFormat: .int32, period: 480, buffer: 8_160)
+        var before = NegotiatedParameters(
+            rate: 48_000, channelCount: 2, sampleFormat: .int32, period: 480, buffer: 8_160)
         before.queue = 960
-        let wish = RequestedParameters(format: .mono, period: 480, queue: 960)
-        let card = try PCMDevice.reopened("plug:'labcard:another,0,44100'", .playback, wish, before: before)
-        #expect(card.grant.rate == 48_000)
-        let change = try #require(card.grant.difference(from: before))
+        let requested = RequestedParameters(format: .mono, period: 480, queue: 960)
+        let card = try PCMDevice.reopened("plug:'labcard:another,0,44100'", .playback, requested, before: before)
+        #expect(card.negotiated.rate == 48_000)
+        let change = try #require(card.negotiated.difference(from: before))
         #expect(change.contains("instead of 2") && change.contains("instead of S32_LE"))
         #expect(before.difference(from: before) == nil)
     }

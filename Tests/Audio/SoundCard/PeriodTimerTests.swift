@@ -7,33 +7,33 @@ import Testing
 /// Only what no slow day can break: the metronome is never early, and lets no time go that it need not.
 @Suite struct MetronomeTests {
     @Test func theFirstAreDueAtOnceAndTheOthersInTheirTime() {
-        var metronome = PeriodTimer(rate: .opus)
+        var timer = PeriodTimer(rate: .opus)
         let clock = ContinuousClock()
         let start = clock.now
-        let first = metronome.wait(for: 480).due
+        let first = timer.wait(for: 480).due
         var due = first
-        for beat in 1...10 {
-            due = metronome.wait(for: 480).due
-            #expect(clock.now - start >= .milliseconds(10 * beat) - .microseconds(1))
+        for tick in 1...10 {
+            due = timer.wait(for: 480).due
+            #expect(clock.now - start >= .milliseconds(10 * tick) - .microseconds(1))
         }
         #expect(due.nanoseconds >= first.nanoseconds + 100_000_000)
     }
 
     @Test func aShortDelayIsMadeUp() {
-        var metronome = PeriodTimer(rate: SampleRate(hertz: 44_100))
-        let first = metronome.wait(for: 441)
+        var timer = PeriodTimer(rate: SampleRate(hertz: 44_100))
+        let first = timer.wait(for: 441)
         usleep(50_000)
-        let second = metronome.wait(for: 441)
+        let second = timer.wait(for: 441)
         // Unless the machine held us for 200 ms it is due ten milliseconds after the first, though these are long gone.
         if second.missed == .zero { #expect(second.due.nanoseconds == first.due.nanoseconds + 10_000_000) }
     }
 
     @Test func aLongDelayIsLetGoAndTold() {
-        var metronome = PeriodTimer(rate: SampleRate(hertz: 44_100))
-        let first = metronome.wait(for: 441)
+        var timer = PeriodTimer(rate: SampleRate(hertz: 44_100))
+        let first = timer.wait(for: 441)
         #expect(first.missed == .zero)
         usleep(300_000)
-        let second = metronome.wait(for: 441)
+        let second = timer.wait(for: 441)
         let late = second.due.nanoseconds - (first.due.nanoseconds + 10_000_000)
         #expect(second.missed.rawValue >= 441 * 29 - 1)
         #expect(abs(Double(second.missed.rawValue) - Double(late) * 44_100 / 1e9) <= 1.1)

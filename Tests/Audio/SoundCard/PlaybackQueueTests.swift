@@ -63,7 +63,9 @@ private let second: Int64 = 1_000_000_000
 }
 
 @Suite struct PlaybackQueueTests {
-    private func queue() -> PlaybackQueue { PlaybackQueue(asked: 480, period: 240, buffer: 8_160, rate: 48_000) }
+    private func queue() -> PlaybackQueue {
+        PlaybackQueue(requestedQueue: 480, period: 240, buffer: 8_160, rate: 48_000)
+    }
 
     @Test func aCardThatMovesFrameByFrameKeepsTheQueueThatWasAskedFor() {
         var queue = queue()
@@ -86,7 +88,7 @@ private let second: Int64 = 1_000_000_000
         queue.underrun(isLate: false, at: 0)
         #expect(queue.generous == 2_048 + 360)
         queue.adapt(toQuantum: 1_024, largestStep: 1_024, at: second)
-        queue.settle(at: second)
+        queue.quantumLearned(at: second)
         #expect(queue.target == 1_384 && queue.lead == 360 && queue.availMin == 240)
     }
 
@@ -119,7 +121,7 @@ private let second: Int64 = 1_000_000_000
         for _ in 0..<2 {
             queue.underrun(isLate: false, at: 0)
             queue.adapt(toQuantum: 256, largestStep: 256, at: 0)
-            queue.settle(at: 0)
+            queue.quantumLearned(at: 0)
         }
         #expect(queue.lead == 360 + 2 * 120)
         // Half of it is tried a minute later.
@@ -164,7 +166,7 @@ private let second: Int64 = 1_000_000_000
     /// With one of 128 frames an ordinary thread of PipeWire's plugin missed about one cycle a second, with one of 256 few.
     @Test func forAnOrdinaryThreadAServerIsAskedForTwiceTheQuantum() {
         var queue = queue()
-        queue.expectLateness()
+        queue.allowForLateWakeups()
         #expect(queue.availMin == 480)
         queue.adapt(toQuantum: 4_096, largestStep: 4_096, at: 0)
         #expect(queue.availMin > 480)
@@ -176,13 +178,13 @@ private let second: Int64 = 1_000_000_000
 
     @Test func anOrdinaryThreadIsGivenHalfAPeriodMore() {
         var queue = queue()
-        queue.expectLateness()
+        queue.allowForLateWakeups()
         for tick in 0..<3_000 { queue.adapt(toQuantum: 128, largestStep: 128, at: Int64(tick) * second / 10) }
         #expect(queue.target == 128 + 360 + 120)
     }
 
     @Test func theQueueNeverExceedsTheBuffer() {
-        var queue = PlaybackQueue(asked: 480, period: 240, buffer: 960, rate: 48_000)
+        var queue = PlaybackQueue(requestedQueue: 480, period: 240, buffer: 960, rate: 48_000)
         for _ in 0..<10 {
             queue.underrun(isLate: true, at: 0)
             queue.adapt(toQuantum: 4_096, largestStep: 4_096, at: 0)
@@ -215,10 +217,10 @@ private let second: Int64 = 1_000_000_000
         var schedule = schedule()
         schedule.follow(.init(origin: 0, lead: 480))
         schedule.follow(.init(origin: millisecond / 2, lead: 480))
-        #expect(schedule.takeShift() == 0)
+        #expect(schedule.consumeShift() == 0)
         schedule.follow(.init(origin: millisecond / 2 + 18 * millisecond, lead: 360))
-        #expect(schedule.takeShift() == 984)
-        #expect(schedule.takeShift() == 0)
+        #expect(schedule.consumeShift() == 984)
+        #expect(schedule.consumeShift() == 0)
     }
 
     @Test func afterAnUnderrunTheScheduleGoesOnUntilTheCardShowsWhereItIs() {
@@ -231,7 +233,7 @@ private let second: Int64 = 1_000_000_000
         let resumed = schedule.resume(.init(origin: 30 * millisecond, lead: 720))
         #expect(resumed.missed == 1_440)
         #expect(resumed.behind == 1_200)
-        #expect(!schedule.isProvisional && schedule.takeShift() == 0)
+        #expect(!schedule.isProvisional && schedule.consumeShift() == 0)
     }
 
     @Test func aQuantumThatIsLongerIsMissedAndNotMadeUp() {

@@ -6,8 +6,8 @@ import Testing
 @testable import TenfourSoundCard
 
 @Suite(.onItsOwnThread) struct RealtimeKitTests {
-    private func kit(_ mock: MockRealtimeKit, within patience: Duration = .seconds(30)) -> RealtimeKit {
-        RealtimeKit(busAddress: mock.address, patience: patience, limitProcessorTime: { _ in true })
+    private func kit(_ mock: MockRealtimeKit, within timeout: Duration = .seconds(30)) -> RealtimeKit {
+        RealtimeKit(busAddress: mock.address, timeout: timeout, limitProcessorTime: { _ in true })
     }
 
     /// Only root can do what RealtimeKit does.
@@ -20,7 +20,7 @@ import Testing
         let mock = try MockRealtimeKit(.grant)
         let limits = Mutex<[Int64]>([])
         let client = RealtimeKit(
-            busAddress: mock.address, patience: .seconds(30),
+            busAddress: mock.address, timeout: .seconds(30),
             limitProcessorTime: { time in
                 limits.withLock { $0.append(time) }
                 return true
@@ -75,7 +75,7 @@ import Testing
     @Test func aLimitThatTheKernelRefusesIsADenial() throws {
         let mock = try MockRealtimeKit(.grant)
         let client = RealtimeKit(
-            busAddress: mock.address, patience: .seconds(30), limitProcessorTime: { _ in false })
+            busAddress: mock.address, timeout: .seconds(30), limitProcessorTime: { _ in false })
         #expect(client.grant(priority: 50) == .failure(.noLimit))
         #expect(mock.askedPriorities == [])
     }

@@ -4,12 +4,14 @@ import TenfourTimePitch
 import Testing
 
 /// What is played of `input` while rate and pitch are changed every `seconds` of it.
-private func bend(_ input: [Float], through changes: [(rate: Double, pitch: Double)], every frames: Int) -> Bending {
-    var bending = Bending()
+private func process(_ input: [Float], through changes: [(rate: Double, pitch: Double)], every frames: Int)
+    -> TimePitchRun
+{
+    var bending = TimePitchRun()
     for (index, change) in changes.enumerated() {
         bending.timePitch.rate = change.rate
         bending.timePitch.pitch = change.pitch
-        bending.bend(Array(input[index * frames..<(index + 1) * frames]))
+        bending.process(Array(input[index * frames..<(index + 1) * frames]))
     }
     bending.finish()
     return bending
@@ -18,7 +20,7 @@ private func bend(_ input: [Float], through changes: [(rate: Double, pitch: Doub
 @Test func changesOfRateDoNotClick() {
     let input = tone(330, seconds: 1.5)
     let rates = [1, 1.5, 0.7, 1, 2, 0.25, 4, 1, 8, 1, 32, 1.1, 0.9, 1, 3].map { (rate: $0, pitch: 0.0) }
-    let bending = bend(input, through: rates, every: 4_800)
+    let bending = process(input, through: rates, every: 4_800)
     let sharpest = sharpness(bending.output[...])
     #expect(sharpest < 1.3 * sharpness(input[...]))
 }
@@ -26,7 +28,7 @@ private func bend(_ input: [Float], through changes: [(rate: Double, pitch: Doub
 @Test func changesOfPitchDoNotClick() {
     let input = tone(330, seconds: 1.5)
     let pitches = [0.0, 100, -100, 0, 700, -2_400, 600, 0, 1, -1, 0, 300, -300, 3, 0].map { (rate: 1.0, pitch: $0) }
-    let bending = bend(input, through: pitches, every: 4_800)
+    let bending = process(input, through: pitches, every: 4_800)
     let sharpest = sharpness(bending.output.dropLast(32))
     // Seven semitones higher is 2.25 times as sharp.
     #expect(sharpest < 1.3 * 2.25 * sharpness(input[...]))
@@ -38,7 +40,7 @@ private func bend(_ input: [Float], through changes: [(rate: Double, pitch: Doub
         let time = Double(index)
         return (1.5 + 0.4 * sin(time / 15), 50 * sin(time / 7))
     }
-    let bending = bend(input, through: slide, every: 480)
+    let bending = process(input, through: slide, every: 480)
     // But for its last samples, which are read between what ends there and nothing.
     let sharpest = sharpness(bending.output.dropLast(32))
     #expect(sharpest < 1.4 * sharpness(input[...]))
@@ -52,11 +54,11 @@ private func bend(_ input: [Float], through changes: [(rate: Double, pitch: Doub
         let noise = sin(Double(index * index % 4_801))
         return Float(0.3 * sin(Double(index) * 0.01) + 0.1 * noise)
     }
-    var bending = Bending(rate: 1.3, pitch: 250)
-    bending.bend(Array(input[..<48_000]))
+    var bending = TimePitchRun(rate: 1.3, pitch: 250)
+    bending.process(Array(input[..<48_000]))
     bending.timePitch.rate = 1
     bending.timePitch.pitch = 0
-    bending.bend(Array(input[48_000...]))
+    bending.process(Array(input[48_000...]))
     bending.finish()
     let end = bending.output.suffix(40_000)
     #expect(Array(end) == Array(input.suffix(40_000)))
@@ -66,8 +68,8 @@ private func bend(_ input: [Float], through changes: [(rate: Double, pitch: Doub
 func theLastSampleOfTheInputIsTheLastOfTheOutput(rate: Double) {
     var input = [Float](repeating: 0, count: 48_000)
     for index in 47_900..<48_000 { input[index] = Float(index - 47_899) / 100 }
-    var bending = Bending(rate: rate)
-    bending.bend(input)
+    var bending = TimePitchRun(rate: rate)
+    bending.process(input)
     bending.finish()
     let (last, position) = (bending.output.last, bending.timePitch.position)
     #expect(last == 1)
@@ -75,11 +77,11 @@ func theLastSampleOfTheInputIsTheLastOfTheOutput(rate: Double) {
 }
 
 @Test func nothingOfWhatWasBeforeASeekIsHeardAfterIt() {
-    var bending = Bending(rate: 1.5, pitch: 200)
-    bending.bend(tone(440, seconds: 0.5))
+    var bending = TimePitchRun(rate: 1.5, pitch: 200)
+    bending.process(tone(440, seconds: 0.5))
     bending.timePitch.clear()
     let before = bending.output.count
-    bending.bend([Float](repeating: 0, count: 24_000))
+    bending.process([Float](repeating: 0, count: 24_000))
     bending.finish()
     let output = bending.output
     #expect(output.count > before)
@@ -89,11 +91,11 @@ func theLastSampleOfTheInputIsTheLastOfTheOutput(rate: Double) {
 @Test(arguments: [1, 37, 480, 4_096])
 func whatIsHeardDoesNotHangOnTheSizeOfBlocks(block: Int) {
     let input = tone(200, seconds: 0.4).enumerated().map { $1 * Float($0 % 7_000) / 7_000 }
-    var bending = Bending(rate: 1.4, pitch: -150, block: block)
-    bending.bend(input)
+    var bending = TimePitchRun(rate: 1.4, pitch: -150, block: block)
+    bending.process(input)
     bending.finish()
-    var other = Bending(rate: 1.4, pitch: -150, block: 960)
-    other.bend(input)
+    var other = TimePitchRun(rate: 1.4, pitch: -150, block: 960)
+    other.process(input)
     other.finish()
     let (one, two) = (bending.output, other.output)
     #expect(one == two)

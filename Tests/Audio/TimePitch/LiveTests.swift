@@ -20,9 +20,9 @@ private struct Stream: ~Copyable {
         for _ in 0..<Int(seconds * 100) {
             let piece = (0..<80).map { isSilent ? 0 : wave(sent + $0) }
             sent += 80
-            live.take(piece.span)
+            live.append(piece.span)
             var span = room.mutableSpan
-            let given = live.give(into: &span).rawValue
+            let given = live.render(into: &span).rawValue
             if given > 0 { hasBegun = true }
             if hasBegun, given < 80 { gaps += 1 }
             heard += room[..<given]
@@ -87,7 +87,7 @@ private func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
 
 @Test func whenNobodyTakesWhatIsGivenItStaysWithinItsBounds() {
     var live = LiveTimePitch(format: LPCMFormat(rate: SampleRate(hertz: 8_000)), longestLag: .seconds(1))
-    for _ in 0..<500 { live.take([Float](repeating: 0.1, count: 80).span) }
+    for _ in 0..<500 { live.append([Float](repeating: 0.1, count: 80).span) }
     let (lag, dropped) = (seconds(live.lag), live.dropped)
     #expect(lag <= 2)
     #expect(dropped == FrameCount(40_000 - 16_000))

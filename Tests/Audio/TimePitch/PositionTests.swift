@@ -26,10 +26,10 @@ private func origin(of output: [Float], at place: Int) -> Double {
 @Test func thePositionIsRightThroughChangesOfRate() {
     let input = coded(3)
     let rates = [1, 1.5, 0.8, 2, 1, 0.6, 3, 1.2, 0.5, 1, 4, 0.9]
-    var bending = Bending()
+    var bending = TimePitchRun()
     for (index, rate) in rates.enumerated() {
         bending.timePitch.rate = rate
-        bending.bend(Array(input[index * 12_000..<(index + 1) * 12_000]))
+        bending.process(Array(input[index * 12_000..<(index + 1) * 12_000]))
     }
     var worst = 0.0
     for (frame, position) in bending.positions where frame > 480 && frame < bending.output.count - 480 {
@@ -42,14 +42,14 @@ private func origin(of output: [Float], at place: Int) -> Double {
 }
 
 @Test func latencyIsWhatWasTakenAndIsNotYetGiven() {
-    var bending = Bending(rate: 1.5)
-    bending.bend(tone(440, seconds: 1))
+    var bending = TimePitchRun(rate: 1.5)
+    bending.process(tone(440, seconds: 1))
     let sum = bending.timePitch.position + bending.timePitch.latency
     #expect(abs(sum - 48_000) < 1e-6)
     let latency = bending.timePitch.latency
     #expect(latency < 0.08 * 48_000)
     bending.timePitch.rate = 1
-    bending.bend(tone(440, seconds: 1))
+    bending.process(tone(440, seconds: 1))
     let rest = bending.timePitch.latency
     #expect(rest == 0)
 }

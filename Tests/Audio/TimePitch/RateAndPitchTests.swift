@@ -11,8 +11,8 @@ private let format = LPCMFormat(rate: SampleRate(hertz: 8_000))
 @Test(arguments: rates)
 func aToneAtAnotherRateIsAsMuchShorterAndAsHighAsBefore(rate: Double) {
     let input = tone(441, seconds: 12 * min(rate, 1), rate: 8_000)
-    var bending = Bending(format, rate: rate)
-    bending.bend(input)
+    var bending = TimePitchRun(format, rate: rate)
+    bending.process(input)
     bending.finish()
     // Sound is never further than 18 ms (at rate 4: 40 ms) from where it should be, and at its end twice that.
     let error = Double(bending.output.count) * rate - Double(input.count)
@@ -29,8 +29,8 @@ private let pitches =
 /// long it is.
 @Test(arguments: [0.25, 0.5, 0.75, 1.5, 2, 4], pitches)
 func tempoIsRightWithinHalfAPercentAndPitchWithinFiveCents(rate: Double, pitch: Double) {
-    var bending = Bending(format, rate: rate, pitch: pitch)
-    bending.bend(tone(441, seconds: (isLong ? 30 : 2) * rate + 0.5, rate: 8_000))
+    var bending = TimePitchRun(format, rate: rate, pitch: pitch)
+    bending.process(tone(441, seconds: (isLong ? 30 : 2) * rate + 0.5, rate: 8_000))
     let tempo = slope(bending.positions.map { (Double($0.frame), $0.position) })
     #expect(abs(tempo / rate - 1) < 0.005, "\(tempo)")
     let wanted = 441 * exp2(pitch / 1_200)
@@ -41,8 +41,8 @@ func tempoIsRightWithinHalfAPercentAndPitchWithinFiveCents(rate: Double, pitch: 
 @Test(arguments: [(0.25, 2_400.0), (4, -2_400), (0.25, -2_400), (4, 2_400)])
 func theEndsOfBothRangesGoTogether(rate: Double, pitch: Double) {
     let input = tone(300, seconds: rate < 1 ? 1 : 16, rate: 8_000)
-    var bending = Bending(format, rate: rate, pitch: pitch)
-    bending.bend(input)
+    var bending = TimePitchRun(format, rate: rate, pitch: pitch)
+    bending.process(input)
     bending.finish()
     let error = Double(bending.output.count) * rate - Double(input.count)
     #expect(abs(error) < 8 * 400)
@@ -53,8 +53,8 @@ func otherFormatsAreBentAsWell(hertz: Int, channels: Int) {
     let format = LPCMFormat(rate: SampleRate(hertz: hertz), channelCount: channels)
     let mono = tone(300, seconds: 2, rate: Double(hertz))
     let input = mono.flatMap { sample in (0..<channels).map { $0 == 0 ? sample : -sample } }
-    var bending = Bending(format, rate: 1.5, pitch: 300)
-    bending.bend(input)
+    var bending = TimePitchRun(format, rate: 1.5, pitch: 300)
+    bending.process(input)
     bending.finish()
     let error = Double(bending.output.count) * 1.5 / Double(input.count) - 1
     #expect(abs(error) < 0.02)

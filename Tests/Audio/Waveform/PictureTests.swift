@@ -63,7 +63,7 @@ private func isRed(_ colour: [Int]) -> Bool { colour[0] > colour[1] + 100 && col
         var style = PictureStyle()
         (style.barWidth, style.spacing, style.width) = (1, 0, 600)
         var row = row(style)
-        row.stretches = [MarkedRange(.seconds(1) ..< .seconds(2))]
+        row.markedRanges = [MarkedRange(.seconds(1) ..< .seconds(2))]
         row.position = .seconds(3)
         let pixels = try Pixels(WaveformPicture(title: "", rows: [row], style: style).file(.png), width: 600)
         let x = { (seconds: Double) in Int(58 + seconds * 518 / 10) }
@@ -85,7 +85,7 @@ private func isRed(_ colour: [Int]) -> Bool { colour[0] > colour[1] + 100 && col
     @Test func thePictureIsWellFormedWhateverItShows() throws {
         for bars in [Bars(), bars(1), bars(65_536)] {
             var row = WaveformPicture.Row(title: "one", bars: bars, rate: rate)
-            row.stretches = [MarkedRange(.seconds(-5) ..< .seconds(500)), MarkedRange(.zero ..< .zero, .recovered)]
+            row.markedRanges = [MarkedRange(.seconds(-5) ..< .seconds(500)), MarkedRange(.zero ..< .zero, .recovered)]
             row.losses = [.zero, .seconds(100_000)]
             row.delays = [(.zero, .seconds(10)), (.seconds(1), .zero)]
             row.position = .seconds(100_000)
@@ -114,8 +114,8 @@ struct TerminalPictureTests {
     }
 
     @Test func eachLineFitsAndTheLowerHalfMirrorsTheUpper() {
-        for isOfBlocks in [false, true] {
-            let lines = picture { $0.isOfBlocks = isOfBlocks }.lines
+        for usesBlocks in [false, true] {
+            let lines = picture { $0.usesBlocks = usesBlocks }.lines
             #expect(lines.count == 9 && lines.allSatisfy { $0.count <= 46 })
             let filled = lines.prefix(8).map { line in line.dropFirst(6).count { $0 != " " && $0 != "\u{2800}" } }
             #expect(filled == filled.reversed() && filled[0] == 20 && filled[3] == 40, "\(filled)")
@@ -126,7 +126,7 @@ struct TerminalPictureTests {
 
     @Test func coloursAreThereWhereTheyAreWanted() {
         var plain = picture()
-        plain.stretches = [MarkedRange(.seconds(1) ..< .seconds(2))]
+        plain.markedRanges = [MarkedRange(.seconds(1) ..< .seconds(2))]
         plain.position = .seconds(7)
         #expect(!plain.text.contains("\u{1B}"))
         #expect(plain.lines[8].dropFirst(6) == "    ████" + String(repeating: " ", count: 32), "lost without colours")
@@ -144,7 +144,7 @@ struct TerminalPictureTests {
                 (style.width, style.height) = (width, height)
                 var picture = TerminalPicture(bars: bars, rate: rate, style: style)
                 picture.position = .seconds(1_000_000)
-                picture.stretches = [MarkedRange(.seconds(-1) ..< .seconds(1_000))]
+                picture.markedRanges = [MarkedRange(.seconds(-1) ..< .seconds(1_000))]
                 #expect(!picture.lines.isEmpty)
             }
         }
@@ -152,37 +152,42 @@ struct TerminalPictureTests {
 }
 
 struct LevelViewTests {
-    private func trail(_ levels: [(Float, concealed: Int)]) -> LevelTrail {
-        var trail = LevelTrail()
+    private func levelHistory(_ levels: [(Float, concealed: Int)]) -> LevelHistory {
+        var levelHistory = LevelHistory()
         for (level, concealed) in levels {
             let sound = [Float](repeating: level, count: 480)
-            for piece in 0..<10 { trail.append(sound.span, frameCount: 480, concealed: piece == 0 ? concealed : 0) }
+            for piece in 0..<10 {
+                levelHistory.append(sound.span, frameCount: 480, concealed: piece == 0 ? concealed : 0)
+            }
         }
-        return trail
+        return levelHistory
     }
 
     @Test func aTrailKeepsTheLastThreeSeconds() {
         let levels = (0..<50).map { (Float($0) / 100, concealed: 0) }
-        let trail = trail(levels)
-        #expect(trail.count == 50 && trail.steps(after: 0).count == 32 && trail.steps(after: 50).isEmpty)
-        #expect(trail.steps(after: 48).map(\.peak) == [0.48, 0.49])
-        #expect(abs(trail.steps(after: 49)[0].meanSquare - 0.49 * 0.49) < 1e-4)
+        let levelHistory = levelHistory(levels)
+        #expect(
+            levelHistory.count == 50 && levelHistory.steps(after: 0).count == 32
+                && levelHistory.steps(after: 50).isEmpty)
+        #expect(levelHistory.steps(after: 48).map(\.peak) == [0.48, 0.49])
+        #expect(abs(levelHistory.steps(after: 49)[0].meanSquare - 0.49 * 0.49) < 1e-4)
     }
 
     @Test func whatIsMadeUpAtOnceIsSpreadOverItsTime() {
-        let steps = trail([(0.1, concealed: 0), (0.1, concealed: 12_000), (0.1, 0), (0.1, 0), (0.1, 0)]).steps(after: 0)
+        let steps = levelHistory([(0.1, concealed: 0), (0.1, concealed: 12_000), (0.1, 0), (0.1, 0), (0.1, 0)]).steps(
+            after: 0)
         #expect(steps.map(\.concealedShare) == [0, 1, 1, 0.5, 0])
     }
 
     @Test func theNewestIsAtTheRightAndWhatWasLostIsSeenWithoutColours() {
         var view = LevelView(name: "heard")
-        view.take(trail([(1, concealed: 0), (0, concealed: 4_800)]))
+        view.append(levelHistory([(1, concealed: 0), (0, concealed: 4_800)]))
         let lines = view.lines(width: 20, height: 3, hasColours: false)
         #expect(
             lines.map { String($0.dropFirst(6)) } == ["            █ ", "            █ ", "            █×"], "\(lines)")
         #expect(lines[2].hasPrefix("heard ") && lines[0].hasPrefix(" 0 dB "))
         // The same steps again add nothing.
-        view.take(trail([(1, concealed: 0), (0, concealed: 4_800)]))
+        view.append(levelHistory([(1, concealed: 0), (0, concealed: 4_800)]))
         #expect(view.lines(width: 20, height: 3, hasColours: false) == lines)
         #expect(view.lines(width: 20, height: 3, hasColours: true)[2].contains("\u{1B}[38;5;167m×"))
     }

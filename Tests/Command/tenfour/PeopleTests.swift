@@ -42,10 +42,10 @@ struct PeopleWordsTests {
     /// One who hides the name is called the same in the list, in events and beside the sound.
     @Test func whoHidesTheNameHasOneNameEverywhere() {
         let hidden = talker(7, "")
-        var names = Names()
-        names.take(.memberJoined(hidden))
+        var names = TalkerNames()
+        names.apply(.memberJoined(hidden))
         #expect(names[SSRC(7)] == "somebody" && People.name(of: hidden) == "somebody")
-        names.take(.memberChanged(talker(7, "Anna")))
+        names.apply(.memberChanged(talker(7, "Anna")))
         #expect(names[SSRC(7)] == "Anna")
     }
 
@@ -60,19 +60,19 @@ struct PeopleWordsTests {
     }
 
     @Test func microphonesAreToldWhereMoreIsAskedFor() {
-        var standing = ChannelStanding(
+        var channelStatus = ChannelStatus(
             RadioConfiguration(local: Endpoint(.anyV4, port: 0), rtpSession: RTPSessionConfiguration()))
         let (closed, open) = (talker(1, "Anna"), talker(1, "Anna", .open))
-        #expect(standing.memberNews(of: .memberJoined(closed), verbose: false) == "Anna is here")
-        standing.take(.memberJoined(closed))
-        #expect(standing.memberNews(of: .memberChanged(open), verbose: false) == nil)
-        #expect(standing.memberNews(of: .memberChanged(open), verbose: true) == "Anna opens the microphone")
-        standing.take(.memberChanged(open))
-        #expect(standing.memberNews(of: .memberChanged(open), verbose: true) == nil, "another SSRC")
-        #expect(standing.memberNews(of: .memberChanged(closed), verbose: true) == "Anna closes the microphone")
-        #expect(standing.memberNews(of: .memberLeft(open), verbose: false) == "Anna has left")
-        standing.take(.memberLeft(open))
-        #expect(standing.tells(of: SSRC(1)), "the end of the sound is no news either")
+        #expect(channelStatus.memberNotice(for: .memberJoined(closed), verbose: false) == "Anna is here")
+        channelStatus.apply(.memberJoined(closed))
+        #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: false) == nil)
+        #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: true) == "Anna opens the microphone")
+        channelStatus.apply(.memberChanged(open))
+        #expect(channelStatus.memberNotice(for: .memberChanged(open), verbose: true) == nil, "another SSRC")
+        #expect(channelStatus.memberNotice(for: .memberChanged(closed), verbose: true) == "Anna closes the microphone")
+        #expect(channelStatus.memberNotice(for: .memberLeft(open), verbose: false) == "Anna has left")
+        channelStatus.apply(.memberLeft(open))
+        #expect(channelStatus.lists(SSRC(1)), "the end of the sound is no news either")
     }
 
     @Test func aMomentIsToldByTheClockOrByTheDay() {

@@ -31,11 +31,11 @@ struct SentMeterTests {
                     now: .start + .milliseconds(20 * count))
                 count += 1
             }
-            meter.look(at: RadioSnapshot(rtpSession: rtpSession, elapsed: .milliseconds(20 * count)))
+            meter.update(with: RadioSnapshot(rtpSession: rtpSession, elapsed: .milliseconds(20 * count)))
         }
 
         mutating func hear(of lostCount: Int, from receiver: UInt32) {
-            meter.take(
+            meter.record(
                 ReceiverView(lossShare: 0, lostCount: lostCount, jitter: .zero, roundTrip: nil), of: SSRC(receiver))
         }
 
@@ -61,14 +61,14 @@ struct SentMeterTests {
 
     @Test func whatWasSentWhileTheRelayWasGoneIsLost() {
         var sender = Sender()
-        sender.meter.take(joined)
+        sender.meter.record(joined)
         sender.send(packets: 100)
         sender.hear(of: 2, from: 8)
         sender.send(packets: 25)
-        sender.meter.take(.lost)
+        sender.meter.record(.lost)
         sender.send(packets: 75)
         #expect(sender.meter.lostCount == 102, "an outage that goes on")
-        sender.meter.take(joined)
+        sender.meter.record(joined)
         sender.send(packets: 200)
         sender.hear(of: 1, from: 9)
         #expect(sender.meter.lostCount == 103)
@@ -85,9 +85,9 @@ struct SentMeterTests {
         sender.send(packets: 50)
         sender.hear(of: 0, from: 8)
         sender.send(packets: 50)
-        sender.meter.take(.closed(.stopping))
+        sender.meter.record(.closed(.stopping))
         sender.send(packets: 10)
-        sender.meter.take(joined)
+        sender.meter.record(joined)
         sender.send(packets: 10)
         #expect(sender.meter.lostCount == 10)
     }
@@ -95,7 +95,7 @@ struct SentMeterTests {
     @Test func beforeTheFirstReportNothingIsKnown() {
         var sender = Sender()
         sender.send(packets: 50)
-        sender.meter.take(.lost)
+        sender.meter.record(.lost)
         #expect(sender.meter.lostCount == nil)
         sender.hear(of: 3, from: 8)
         #expect(sender.meter.lostCount == 3)

@@ -12,7 +12,7 @@
         private static let rounds = ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? 2 : 200
 
         private static func open(_ bytes: [UInt8]) throws(ReaderError) -> any MediaReader {
-            try openFFmpegFeed(StoredBytes(bytes), format: format)
+            try openFFmpegReader(StoredBytes(bytes), format: format)
         }
 
         @Test(arguments: [
@@ -74,7 +74,7 @@
                     #expect(try reader.readAll(limit: 400 * 96_000).count < 400 * 96_000)
                     _ = try reader.seek(to: .seconds(chance.below(40)))
                     _ = try reader.readSome(2_000)
-                    _ = try? reader.parser.scan(for: .milliseconds(1))
+                    _ = try? reader.demuxer.scan(for: .milliseconds(1))
                 } catch { #expect(!"\(error)".isEmpty) }
             }
         }

@@ -10,8 +10,8 @@
 
         @Test(arguments: Making.allCases)
         func everyFormatPlaysToItsLastSampleAsFFmpegPlaysIt(_ making: Making) throws {
-            let reader = try openFFmpegFeed(StoredBytes(making.bytes), format: Self.format)
-            let first = reader.parser.duration
+            let reader = try openFFmpegReader(StoredBytes(making.bytes), format: Self.format)
+            let first = reader.demuxer.duration
             let heard = try reader.readAll()
             let expected = try Files.decoded(making.path, rate: CodedAudio.rate, channelCount: 2)
             // What fills up the last packet of AAC in MP4 is cut off here; a resampler may round an end otherwise.
@@ -25,8 +25,8 @@
             let duration = Double(heard.count / 2) / Double(CodedAudio.rate)
             // An encoder's filling that nothing tells about: two frames of 26 ms at most, of 52 ms at half the rate.
             #expect(abs(duration - 30) < 0.11)
-            #expect(reader.parser.duration?.isExact == true)
-            #expect(abs((reader.parser.duration?.value ?? .zero).inSeconds - duration) < 0.001)
+            #expect(reader.demuxer.duration?.isExact == true)
+            #expect(abs((reader.demuxer.duration?.value ?? .zero).inSeconds - duration) < 0.001)
             #expect(abs(reader.position.value.inSeconds - duration) < 0.001)
             // Before that it was right, or said to be a guess that is not far off.
             #expect(abs((first?.value ?? .zero).inSeconds - duration) < (first?.isExact == true ? 0.001 : 4))
@@ -36,17 +36,17 @@
         @Test(arguments: [Making.mp3Variable, .m4aLast, .flac, .oggVorbis, .aiff])
         func anotherRateAndOneChannelComeOutAsLong(_ making: Making) throws {
             let format = LPCMFormat(rate: .opus, channelCount: 1)
-            let heard = try openFFmpegFeed(StoredBytes(making.bytes), format: format).readAll()
+            let heard = try openFFmpegReader(StoredBytes(making.bytes), format: format).readAll()
             #expect(abs(heard.count - 30 * 48_000) <= 2)
             #expect(heard.allSatisfy { abs($0) <= 1.01 })
         }
 
         @Test(arguments: [Making.mp3Variable, .aacADTS, .m4aLast, .flac, .oggVorbis])
         func packetsTellWhereTheyLieAndHowLongTheyAre(_ making: Making) throws {
-            let reader = try openFFmpegFeed(StoredBytes(making.bytes), format: Self.format)
+            let reader = try openFFmpegReader(StoredBytes(making.bytes), format: Self.format)
             let byteCount = try making.bytes.count
             var (end, frames, bytes) = (0, 0, 0)
-            while let packet = try reader.parser.nextPacket() {
+            while let packet = try reader.demuxer.nextPacket() {
                 #expect(packet.byteCount > 0 && packet.offset + packet.byteCount <= byteCount)
                 #expect(packet.offset >= end || making == .oggVorbis)
                 end = packet.offset + packet.byteCount
@@ -54,21 +54,21 @@
                 bytes += packet.byteCount
             }
             #expect(abs(Double(frames) / Double(CodedAudio.rate) - 30) < (making == .oggVorbis ? 0.5 : 0.2))
-            let rate = try #require(reader.parser.bitRate)
+            let rate = try #require(reader.demuxer.bitRate)
             #expect(abs(Double(rate) - Double(bytes) * 8 / 30) < Double(rate) / 20)
         }
 
         /// A file may be longer than memory: what lies a minute ahead is not looked at.
         @Test(arguments: Making.allCases.filter { $0 != .m4aLast })
         func nothingFarAheadIsReadWhilePlaying(_ making: Making) throws {
-            let download = StoredBytes(try making.bytes, isHere: false)
-            let reader = try openFFmpegFeed(download, format: Self.format)
+            let byteSource = StoredBytes(try making.bytes, isHere: false)
+            let reader = try openFFmpegReader(byteSource, format: Self.format)
             let share = try making.bytes.count / 30
             for second in 1...8 {
                 _ = try reader.readSome(CodedAudio.rate)
-                #expect(download.readEnd < (second + 4) * 2 * share + 262_144)
+                #expect(byteSource.readEnd < (second + 4) * 2 * share + 262_144)
             }
-            #expect(download.jumpCount < 6)
+            #expect(byteSource.jumpCount < 6)
         }
 
         @Test func threeMegabytesOfCoverAreSteppedOver() throws {
@@ -89,25 +89,25 @@
                             "-c:v", "copy", "-disposition:v", "attached_pic", "-metadata", "title=A \u{1B}[31m song",
                             "-metadata", "artist=Somebody", folder(name),
                         ])
-                let download = StoredBytes(Folder.bytes(of: folder(name)), isHere: false)
-                let reader = try openFFmpegFeed(download, format: Self.format)
-                #expect(reader.parser.track.title == "A \u{FFFD}[31m song")
-                #expect(reader.parser.track.artist == "Somebody")
-                if name == "a.mp3" { #expect(download.readByteCount < 400_000) }
+                let byteSource = StoredBytes(Folder.bytes(of: folder(name)), isHere: false)
+                let reader = try openFFmpegReader(byteSource, format: Self.format)
+                #expect(reader.demuxer.track.title == "A \u{FFFD}[31m song")
+                #expect(reader.demuxer.track.artist == "Somebody")
+                if name == "a.mp3" { #expect(byteSource.readByteCount < 400_000) }
                 #expect(abs(try reader.readAll().count / 2 - 30 * CodedAudio.rate) < 32)
             }
         }
 
         @Test(arguments: [Making.m4aFirst, .m4aLast], [true, false])
         func anIndexAtEitherEndIsFoundWhereNothingComesTwice(_ making: Making, knowsLength: Bool) throws {
-            let download = StoredBytes(try making.bytes, knowsLength: knowsLength, isSeekable: false)
-            let reader = try openFFmpegFeed(download, format: Self.format)
+            let byteSource = StoredBytes(try making.bytes, knowsLength: knowsLength, isSeekable: false)
+            let reader = try openFFmpegReader(byteSource, format: Self.format)
             #expect(abs(try reader.readAll().count / 2 - 30 * CodedAudio.rate) < 32)
         }
 
         /// What had to be kept to be played can be gone about in, too.
         @Test func whatIsAllHeldCanBeSought() throws {
-            let reader = try openFFmpegFeed(
+            let reader = try openFFmpegReader(
                 StoredBytes(try Making.m4aLast.bytes, isSeekable: false), format: Self.format)
             _ = try reader.readSome(CodedAudio.rate)
             _ = try reader.seek(to: .seconds(20))
@@ -119,22 +119,22 @@
         func whatHasNoLengthAndNoWayBackPlays(_ making: Making) throws {
             let torn = [Making.mp3ConstantWithoutTag, .aacADTS].contains(making) ? 1_000 : 0
             let bytes = Array(try making.bytes.dropFirst(torn))
-            let reader = try openFFmpegFeed(
+            let reader = try openFFmpegReader(
                 StoredBytes(bytes, knowsLength: false, isSeekable: false), format: Self.format)
-            #expect(reader.parser.duration?.isExact != true || making == .flac)
+            #expect(reader.demuxer.duration?.isExact != true || making == .flac)
             let heard = try reader.readAll()
             #expect(abs(Double(heard.count / 2) / Double(CodedAudio.rate) - 30) < 0.2)
-            #expect(reader.parser.duration?.isExact == true)
+            #expect(reader.demuxer.duration?.isExact == true)
         }
 
         @Test func interruptedAndResumedItGoesOn() throws {
-            let download = StoredBytes(try Making.m4aFirst.bytes)
-            let reader = try openFFmpegFeed(download, format: Self.format)
+            let byteSource = StoredBytes(try Making.m4aFirst.bytes)
+            let reader = try openFFmpegReader(byteSource, format: Self.format)
             _ = try reader.readSome(44_100)
-            download.interrupt()
-            #expect(throws: ReaderError.parse(.download(.interrupted))) { try reader.readAll() }
-            #expect(throws: ReaderError.parse(.download(.interrupted))) { try reader.seek(to: .seconds(29)) }
-            download.resume()
+            byteSource.interrupt()
+            #expect(throws: ReaderError.demuxer(.byteSource(.interrupted))) { try reader.readAll() }
+            #expect(throws: ReaderError.demuxer(.byteSource(.interrupted))) { try reader.seek(to: .seconds(29)) }
+            byteSource.resume()
             _ = try reader.seek(to: .seconds(29))
             #expect(abs(try reader.readAll().count / 2 - CodedAudio.rate) < 32)
         }

@@ -19,8 +19,8 @@
         @Test(arguments: Making.allCases)
         func wherePlacesAreKnownASeekIsRightToTheSample(_ making: Making) throws {
             // All is here, so what is not known is found out.
-            let reader = try openFFmpegFeed(StoredBytes(making.bytes), format: Self.format)
-            let whole = try openFFmpegFeed(StoredBytes(making.bytes), format: Self.format).readAll()
+            let reader = try openFFmpegReader(StoredBytes(making.bytes), format: Self.format)
+            let whole = try openFFmpegReader(StoredBytes(making.bytes), format: Self.format).readAll()
             var chance = SeededRandom(seed: 5)
             var worst: (sample: Float, second: Double) = (0, 0)
             for _ in 0..<Self.count {
@@ -53,7 +53,7 @@
             var worst = 0.0
             for _ in 0..<Self.count {
                 // Each time anew, so that nothing is known from the time before.
-                let reader = try openFFmpegFeed(StoredBytes(making.bytes, isHere: false), format: Self.format)
+                let reader = try openFFmpegReader(StoredBytes(making.bytes, isHere: false), format: Self.format)
                 let position = Duration.milliseconds(10_000 + chance.below(19_000))
                 let landed = try reader.seek(to: position)
                 #expect(!landed.isExact && !reader.position.isExact)
@@ -66,13 +66,13 @@
 
         @Test(arguments: [Making.mp3Variable, .mp3VariableWithoutTag, .aacADTS])
         func aGuessIsPutRightOnceAScanHasGotThere(_ making: Making) throws {
-            let reader = try openFFmpegFeed(StoredBytes(making.bytes, isHere: false), format: Self.format)
+            let reader = try openFFmpegReader(StoredBytes(making.bytes, isHere: false), format: Self.format)
             _ = try reader.seek(to: .seconds(25))
             #expect(!reader.position.isExact)
             _ = try reader.readSome(8_192)
-            while try !reader.parser.scan(for: .milliseconds(2)) {}
+            while try !reader.demuxer.scan(for: .milliseconds(2)) {}
             #expect(reader.position.isExact)
-            #expect(reader.parser.duration?.isExact == true)
+            #expect(reader.demuxer.duration?.isExact == true)
             let shown = reader.position.value.inSeconds
             let second = try #require(try Self.heardSecond(reader))
             // What an encoder puts in front without telling is 26 ms.
@@ -83,7 +83,7 @@
 
         @Test(arguments: [Making.mp3VariableWithoutTag, .aacADTS])
         func whatWasPlayedIsKnown(_ making: Making) throws {
-            let reader = try openFFmpegFeed(StoredBytes(making.bytes, isHere: false), format: Self.format)
+            let reader = try openFFmpegReader(StoredBytes(making.bytes, isHere: false), format: Self.format)
             _ = try reader.readSome(20 * CodedAudio.rate)
             #expect(try reader.seek(to: .seconds(7)) == Estimate(.seconds(7), isExact: true))
             #expect(abs(try #require(try Self.heardSecond(reader)) - 7) < 0.05)
@@ -91,7 +91,7 @@
 
         @Test(arguments: Making.allCases)
         func aSeekBehindTheEndIsTheEndAndOneBeforeTheBeginningIsThat(_ making: Making) throws {
-            let reader = try openFFmpegFeed(StoredBytes(making.bytes), format: Self.format)
+            let reader = try openFFmpegReader(StoredBytes(making.bytes), format: Self.format)
             _ = try reader.seek(to: .seconds(100))
             #expect(try reader.readSome(100).isEmpty)
             _ = try reader.seek(to: .seconds(-5))

@@ -41,7 +41,7 @@
         /// In its own rate and channels, and right to the place after a seek.
         @Test(arguments: kinds) func itPlaysAsFFmpegPlaysIt(kind: Kind) throws {
             let bytes = try make(kind)
-            let reader = try openFFmpegFeed(StoredBytes(bytes), format: nil)
+            let reader = try openFFmpegReader(StoredBytes(bytes), format: nil)
             let rate = reader.format.rate.hertz
             #expect(rate == (kind.name == "a.webm" ? 48_000 : 44_100) && reader.format.channelCount == 2)
             let heard = try reader.readAll()
@@ -52,7 +52,7 @@
                 let place = try #require(CodedAudio.seconds(of: piece, channelCount: 2, rate: rate))
                 #expect(abs(place - Double(second)) < 0.1, "\(place) for \(second)")
             }
-            let length = try #require(reader.parser.duration?.value.inSeconds)
+            let length = try #require(reader.demuxer.duration?.value.inSeconds)
             #expect(abs(length - 20) < 1, "\(length)")
             let expected = try Files.decoded(folder(kind.name), rate: rate, channelCount: 2)
             // Times of WebM are of whole milliseconds: what Opus puts in front ends within one.
@@ -68,8 +68,8 @@
 
         /// `ffmpeg … -f mpegts - | tenfour play -`: nothing of the beginning is missing, and it plays in the rate of a card.
         @Test(arguments: kinds) func aPipeBringsAllOfIt(kind: Kind) throws {
-            let download = StoredBytes(try make(kind), knowsLength: false, isSeekable: false)
-            let reader = try openFFmpegFeed(download, format: .stereo)
+            let byteSource = StoredBytes(try make(kind), knowsLength: false, isSeekable: false)
+            let reader = try openFFmpegReader(byteSource, format: .stereo)
             let heard = try reader.readAll()
             #expect(abs(Double(heard.count) / 2 / 48_000 - 20) < 0.15, "\(heard.count)")
             let place = CodedAudio.seconds(of: Array(heard[9_600..<28_800]), channelCount: 2, rate: 48_000)
@@ -97,7 +97,7 @@
         /// All was fetched from a server that knows no ranges.
         @Test(arguments: [Making.flac, .oggVorbis, .m4aFirst])
         func allThatIsHeldCanBeGoneAboutIn(_ making: Making) throws {
-            let reader = try openFFmpegFeed(ArrivingBytes(try making.bytes), format: Self.format)
+            let reader = try openFFmpegReader(ArrivingBytes(try making.bytes), format: Self.format)
             _ = try reader.readSome(100)
             for wanted in [20.0, 5, 28, 1.5, 14] {
                 _ = try reader.seek(to: .seconds(wanted))
@@ -109,17 +109,17 @@
         @Test(arguments: [Making.flac, .oggVorbis])
         func onlySoFarAsItIsHere(_ making: Making) throws {
             let bytes = try making.bytes
-            let download = ArrivingBytes(bytes, arrived: bytes.count / 2)
-            let reader = try openFFmpegFeed(download, format: Self.format)
+            let byteSource = ArrivingBytes(bytes, arrived: bytes.count / 2)
+            let reader = try openFFmpegReader(byteSource, format: Self.format)
             _ = try reader.readSome(100)
             let landed = try reader.seek(to: .seconds(28))
             let heard = try #require(try second(reader))
             #expect(landed.value.inSeconds < 18 && landed.value.inSeconds > 8, "\(landed)")
             #expect(abs(heard - landed.value.inSeconds) < 0.15)
             // A position whose bytes are gone is refused, and it plays on.
-            download.forget(before: bytes.count / 3)
+            byteSource.forget(before: bytes.count / 3)
             let before = reader.position.value
-            #expect(throws: ReaderError.parse(.noWayThere)) { try reader.seek(to: .seconds(1)) }
+            #expect(throws: ReaderError.demuxer(.notSeekable)) { try reader.seek(to: .seconds(1)) }
             #expect(reader.position.value == before)
             #expect(abs(try #require(try second(reader)) - before.inSeconds) < 0.15)
         }
@@ -128,8 +128,8 @@
         @Test(arguments: [Making.mp3ConstantWithoutTag, .mp3VariableWithoutTag, .aacADTS])
         func aLiveStreamIsGoneOnInUpToWhatIsHere(_ making: Making) throws {
             let bytes = try making.bytes
-            let download = ArrivingBytes(bytes, arrived: bytes.count / 2, isLive: true)
-            let reader = try openFFmpegFeed(download, format: Self.format)
+            let byteSource = ArrivingBytes(bytes, arrived: bytes.count / 2, isLive: true)
+            let reader = try openFFmpegReader(byteSource, format: Self.format)
             _ = try reader.readSome(100)
             let begin = ContinuousClock.now
             let landed = try reader.seek(to: .seconds(29))
@@ -147,9 +147,9 @@
             let folder = Folder()
             try Files.run("ffmpeg", ["-v", "error", "-y", "-i", Files.shared.wav, "-b:a", "48k", folder("a.opus")])
             let bytes = Folder.bytes(of: folder("a.opus"))
-            let whole = try openFeed(ArrivingBytes(bytes), format: .stereo)
+            let whole = try openReader(ArrivingBytes(bytes), format: .stereo)
             let live = ArrivingBytes(bytes, arrived: bytes.count / 2, isLive: true)
-            let half = try openFeed(live, format: .stereo)
+            let half = try openReader(live, format: .stereo)
             func heard(_ reader: any MediaReader) throws -> Double {
                 try CodedAudio.seconds(of: reader.readSome(4_096), channelCount: 2, rate: 48_000) ?? -1
             }
@@ -164,7 +164,7 @@
             _ = try half.seek(to: .seconds(4))
             #expect(try abs(heard(half) - 4) < 0.1)
             live.forget(before: bytes.count / 3)
-            #expect(throws: ReaderError.parse(.noWayThere)) { try half.seek(to: .seconds(1)) }
+            #expect(throws: ReaderError.demuxer(.notSeekable)) { try half.seek(to: .seconds(1)) }
         }
 
         /// Its first timestamp may be near the greatest.
@@ -172,7 +172,7 @@
             for distance in [0, 1, 100_000, 1_000_000, 100_000_000] {
                 var bytes = try Making.oggVorbis.bytes
                 shiftGranules(of: &bytes, by: Int64.max - Int64(distance) - 40 * 44_100)
-                guard let reader = try? openFFmpegFeed(StoredBytes(bytes), format: Self.format) else { continue }
+                guard let reader = try? openFFmpegReader(StoredBytes(bytes), format: Self.format) else { continue }
                 _ = try? reader.readSome(1_000)
                 for second in [0, 5, 29, 1 << 20, 1 << 40] {
                     _ = try? reader.seek(to: .seconds(second))

@@ -139,9 +139,10 @@ import Testing
     }
 
     @Test func whoeverIsAwayForLongIsAskedLessOften() {
-        var backOff = BackOff()
-        #expect((0..<10).map { _ in backOff.next() } == [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
-        backOff.somethingCame()
-        #expect(backOff.next() == .milliseconds(250))
+        var retryDelay = RetryDelay()
+        #expect(
+            (0..<10).map { _ in retryDelay.next() } == [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
+        retryDelay.reset()
+        #expect(retryDelay.next() == .milliseconds(250))
     }
 }

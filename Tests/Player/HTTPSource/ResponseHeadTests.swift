@@ -5,7 +5,7 @@ import Testing
 struct ResponseHeadTests {
     private func head(_ lines: String...) -> ResponseHead {
         var head = ResponseHead()
-        for line in lines { head.take(Array((line + "\r\n").utf8).span) }
+        for line in lines { head.parse(Array((line + "\r\n").utf8).span) }
         return head
     }
 
@@ -41,10 +41,10 @@ struct ResponseHeadTests {
                     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
                     return Array("0123456789-/* \u{0}\u{FF}:b".utf8)[Int(state >> 33) % 18]
                 }
-                head.take((Array(start.utf8) + noise).span)
+                head.parse((Array(start.utf8) + noise).span)
             }
             for status in [200, 206, 416] {
-                _ = ResponseVerdict.on(
+                _ = ResponseAction.on(
                     status: status, head, from: 100, hasRange: true, known: Representation(head, isPart: true))
             }
         }
@@ -60,34 +60,34 @@ struct VerdictTests {
             return head
         }(), isPart: true)
 
-    private func verdict(_ status: Int, from offset: Int, _ change: (inout ResponseHead) -> Void) -> ResponseVerdict {
+    private func action(_ status: Int, from offset: Int, _ change: (inout ResponseHead) -> Void) -> ResponseAction {
         var head = ResponseHead()
         change(&head)
-        return ResponseVerdict.on(status: status, head, from: offset, hasRange: true, known: whole)
+        return ResponseAction.on(status: status, head, from: offset, hasRange: true, known: whole)
     }
 
     @Test func aPartIsTakenFromWhereItWasAsked() {
-        #expect(verdict(206, from: 500) { $0.contentRange = .init(first: 500, total: 1_000) } == .take(skipping: 0))
-        #expect(verdict(206, from: 500) { $0.contentRange = .init(first: 400, total: 1_000) } == .take(skipping: 100))
-        #expect(verdict(206, from: 500) { $0.contentRange = .init(first: 500, total: nil) } == .take(skipping: 0))
+        #expect(action(206, from: 500) { $0.contentRange = .init(first: 500, total: 1_000) } == .take(skipping: 0))
+        #expect(action(206, from: 500) { $0.contentRange = .init(first: 400, total: 1_000) } == .take(skipping: 100))
+        #expect(action(206, from: 500) { $0.contentRange = .init(first: 500, total: nil) } == .take(skipping: 0))
     }
 
     @Test func aPartThatWasNotAskedForIsNotTaken() {
         #expect(
-            verdict(206, from: 500) { $0.contentRange = .init(first: 600, total: 1_000) } == .refused(isLasting: true))
-        #expect(verdict(206, from: 500) { _ in } == .refused(isLasting: true))
+            action(206, from: 500) { $0.contentRange = .init(first: 600, total: 1_000) } == .refused(isLasting: true))
+        #expect(action(206, from: 500) { _ in } == .refused(isLasting: true))
     }
 
     @Test func anotherLengthOrTagIsAnotherFile() {
-        #expect(verdict(206, from: 500) { $0.contentRange = .init(first: 500, total: 900) } == .changed)
-        #expect(verdict(200, from: 500) { $0.entityTag = "b" } == .changed)
-        #expect(verdict(200, from: 500) { $0.bodyByteCount = 1_000 } == .take(skipping: 500))
+        #expect(action(206, from: 500) { $0.contentRange = .init(first: 500, total: 900) } == .changed)
+        #expect(action(200, from: 500) { $0.entityTag = "b" } == .changed)
+        #expect(action(200, from: 500) { $0.bodyByteCount = 1_000 } == .take(skipping: 500))
     }
 
     @Test func behindTheEndItIsEnded() {
-        #expect(verdict(416, from: 900) { $0.contentRange = .init(first: nil, total: 900) } == .ended)
-        #expect(verdict(416, from: 900) { $0.contentRange = .init(first: nil, total: 1_000) } == .ended)
-        #expect(verdict(416, from: 900) { $0.contentRange = .init(first: nil, total: 800) } == .changed)
-        #expect(verdict(416, from: 0) { _ in } == .askForWhole)
+        #expect(action(416, from: 900) { $0.contentRange = .init(first: nil, total: 900) } == .ended)
+        #expect(action(416, from: 900) { $0.contentRange = .init(first: nil, total: 1_000) } == .ended)
+        #expect(action(416, from: 900) { $0.contentRange = .init(first: nil, total: 800) } == .changed)
+        #expect(action(416, from: 0) { _ in } == .retryWithoutRange)
     }
 }

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func whatComesBeforeThatWhichIsWantedIsLeftOut() {
-        sound.firstWanted = 7_200
+        sound.firstRequested = 7_200
         #expect(sound.place(0, 4_800, at: .opus) >= 4_800)
         #expect(sound.place(4_800, 4_800, at: .opus) == 2_400)
         #expect(sound.position == .milliseconds(150))

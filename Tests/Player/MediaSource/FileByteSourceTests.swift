@@ -7,25 +7,26 @@ import Testing
 @Suite(.onItsOwnThread) struct FileDownloadTests {
     let folder = Folder()
 
-    private func bytes(_ download: any ByteSource, from offset: Int, _ count: Int) throws(ByteSourceError) -> [UInt8] {
+    private func bytes(_ byteSource: any ByteSource, from offset: Int, _ count: Int) throws(ByteSourceError) -> [UInt8]
+    {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
         defer { unsafe room.deallocate() }
-        let got = try unsafe download.read(at: offset, into: room)
+        let got = try unsafe byteSource.read(at: offset, into: room)
         return unsafe Array(room[..<got])
     }
 
     @Test func aFileIsReadWhereItLies() throws {
         folder.write("0123456789", to: "file")
-        let download = try FileByteSource.open(folder("file"))
-        #expect(try bytes(download, from: 7, 10) == Array("789".utf8))
-        #expect(try bytes(download, from: 0, 2) == Array("01".utf8))
-        #expect(try bytes(download, from: 10, 2).isEmpty)
-        #expect(try bytes(download, from: .max, 2).isEmpty)
-        #expect(download.state.byteCount == 10 && download.state.isSeekable && download.state.phase == .ended)
-        download.interrupt()
-        #expect(throws: ByteSourceError.interrupted) { try bytes(download, from: 0, 1) }
-        download.resume()
-        #expect(try bytes(download, from: 9, 1) == Array("9".utf8))
+        let byteSource = try FileByteSource.open(folder("file"))
+        #expect(try bytes(byteSource, from: 7, 10) == Array("789".utf8))
+        #expect(try bytes(byteSource, from: 0, 2) == Array("01".utf8))
+        #expect(try bytes(byteSource, from: 10, 2).isEmpty)
+        #expect(try bytes(byteSource, from: .max, 2).isEmpty)
+        #expect(byteSource.state.byteCount == 10 && byteSource.state.isSeekable && byteSource.state.phase == .ended)
+        byteSource.interrupt()
+        #expect(throws: ByteSourceError.interrupted) { try bytes(byteSource, from: 0, 1) }
+        byteSource.resume()
+        #expect(try bytes(byteSource, from: 9, 1) == Array("9".utf8))
     }
 
     @Test func whatCannotBeReadIsSaid() {
@@ -57,59 +58,59 @@ import Testing
             }
             close(file)
         }
-        let download = try FileByteSource.open(path, limits: BufferLimits(ahead: 65_536, behind: 100_000))
-        #expect(download.state.isLive && !download.state.isSeekable && download.state.byteCount == nil)
-        #expect(try bytes(download, from: 200_000, 1)[0] == sound[200_000])
-        #expect(try bytes(download, from: 110_000, 1)[0] == sound[110_000])
-        #expect(throws: ByteSourceError.self) { try bytes(download, from: 5, 1) }
-        #expect(try bytes(download, from: 299_999, 9) == [sound[299_999]])
-        #expect(try bytes(download, from: 300_000, 1).isEmpty)
-        #expect(download.state.phase == .ended && download.state.byteCount == 300_000)
+        let byteSource = try FileByteSource.open(path, limits: BufferLimits(ahead: 65_536, behind: 100_000))
+        #expect(byteSource.state.isLive && !byteSource.state.isSeekable && byteSource.state.byteCount == nil)
+        #expect(try bytes(byteSource, from: 200_000, 1)[0] == sound[200_000])
+        #expect(try bytes(byteSource, from: 110_000, 1)[0] == sound[110_000])
+        #expect(throws: ByteSourceError.self) { try bytes(byteSource, from: 5, 1) }
+        #expect(try bytes(byteSource, from: 299_999, 9) == [sound[299_999]])
+        #expect(try bytes(byteSource, from: 300_000, 1).isEmpty)
+        #expect(byteSource.state.phase == .ended && byteSource.state.byteCount == 300_000)
     }
 
     @Test func aPipeTellsBeforeItIsReadThatNoMoreComes() throws {
         let pipe = Pipe()
-        let download = try FileByteSource.open("/proc/self/fd/\(pipe.output)")
+        let byteSource = try FileByteSource.open("/proc/self/fd/\(pipe.output)")
         #expect(unsafe write(pipe.input, "0123456789", 10) == 10)
-        #expect(download.state.phase == .receiving && download.state.available == 0..<10)
+        #expect(byteSource.state.phase == .receiving && byteSource.state.available == 0..<10)
         pipe.closeInput()
-        #expect(download.state.phase == .ended && download.state.available == 0..<10)
-        #expect(try bytes(download, from: 0, 20).count == 10)
-        #expect(try bytes(download, from: 10, 20).isEmpty)
+        #expect(byteSource.state.phase == .ended && byteSource.state.available == 0..<10)
+        #expect(try bytes(byteSource, from: 0, 20).count == 10)
+        #expect(try bytes(byteSource, from: 10, 20).isEmpty)
     }
 
     @Test func aPipeThatIsFullSaysSo() throws {
         let pipe = Pipe()
-        let download = try FileByteSource.open("/proc/self/fd/\(pipe.output)", limits: BufferLimits(ahead: 65_536))
+        let byteSource = try FileByteSource.open("/proc/self/fd/\(pipe.output)", limits: BufferLimits(ahead: 65_536))
         // Each is too large to share a page with another.
         let piece = [UInt8](repeating: 1, count: 2_100)
         #expect(fcntl(pipe.input, F_SETFL, O_NONBLOCK) == 0)
         while unsafe write(pipe.input, piece, piece.count) == piece.count {}
-        #expect(download.state.phase == .full)
+        #expect(byteSource.state.phase == .full)
     }
 
     @Test func aSilentPipeHoldsUpNobodyWhoIsInterrupted() throws {
         let pipe = Pipe()
-        let download = try FileByteSource.open("/proc/self/fd/\(pipe.output)")
+        let byteSource = try FileByteSource.open("/proc/self/fd/\(pipe.output)")
         DispatchQueue(label: "interrupter").async {
             usleep(100_000)
-            download.interrupt()
+            byteSource.interrupt()
         }
-        #expect(throws: ByteSourceError.interrupted) { try bytes(download, from: 0, 1) }
-        download.resume()
+        #expect(throws: ByteSourceError.interrupted) { try bytes(byteSource, from: 0, 1) }
+        byteSource.resume()
         _ = unsafe write(pipe.input, "x", 1)
-        #expect(try bytes(download, from: 0, 1) == Array("x".utf8))
-        download.stop()
-        #expect(throws: ByteSourceError.interrupted) { try bytes(download, from: 0, 1) }
+        #expect(try bytes(byteSource, from: 0, 1) == Array("x".utf8))
+        byteSource.stop()
+        #expect(throws: ByteSourceError.interrupted) { try bytes(byteSource, from: 0, 1) }
     }
 
     @Test func aHungryPipeTakesWhatIsWrittenBeforeItIsRead() throws {
         let pipe = Pipe()
-        let download = try FileByteSource.open("/proc/self/fd/\(pipe.output)", limits: BufferLimits(ahead: 1 << 20))
+        let byteSource = try FileByteSource.open("/proc/self/fd/\(pipe.output)", limits: BufferLimits(ahead: 1 << 20))
         let silence = [UInt8](repeating: 1, count: 500_000)
         _ = fcntl(pipe.input, F_SETFL, O_NONBLOCK)
         let taken = unsafe silence.withUnsafeBytes { unsafe write(pipe.input, $0.baseAddress, $0.count) }
         #expect(taken == 500_000)
-        #expect(download.state.available == 0..<500_000)
+        #expect(byteSource.state.available == 0..<500_000)
     }
 }

@@ -58,7 +58,7 @@ struct ICYTests {
         for start in stride(from: 0, to: stream.count, by: pieceByteCount) {
             let piece = Array(stream[start..<min(start + pieceByteCount, stream.count)])
             unsafe piece.withUnsafeBytes { bytes in
-                unsafe demultiplexer.take(bytes) {
+                unsafe demultiplexer.feed(bytes) {
                     unsafe sound += $0
                 } found: {
                     titles.append("\(sound.count):\($0.title ?? "")")

@@ -28,9 +28,9 @@ import Testing
     private static let count = ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? 10 : 200
 
     @Test func itPlaysFromTheFirstSampleToTheLast() throws {
-        let reader = try openFeed(StoredBytes(Self.bytes("one.opus")), format: .stereo)
-        #expect(reader.parser.track == Track(codec: "opus", format: .stereo, title: "One\u{FFFD}", artist: "Somebody"))
-        #expect(reader.parser.duration == Estimate(.seconds(20), isExact: true))
+        let reader = try openReader(StoredBytes(Self.bytes("one.opus")), format: .stereo)
+        #expect(reader.demuxer.track == Track(codec: "opus", format: .stereo, title: "One\u{FFFD}", artist: "Somebody"))
+        #expect(reader.demuxer.duration == Estimate(.seconds(20), isExact: true))
         let heard = try reader.readAll()
         #expect(heard.count == 2 * 20 * 48_000)
         #expect(reader.position == Estimate(.seconds(20), isExact: true))
@@ -39,12 +39,12 @@ import Testing
             let found = try #require(CodedAudio.seconds(of: piece, channelCount: 2, rate: 48_000))
             #expect(abs(found - Double(second)) < 0.02)
         }
-        #expect(abs((reader.parser.bitRate ?? 0) - 48_000) < 20_000)
+        #expect(abs((reader.demuxer.bitRate ?? 0) - 48_000) < 20_000)
     }
 
     @Test func aSeekIsRightToTheSample() throws {
-        let whole = try openFeed(StoredBytes(Self.bytes("one.opus")), format: .stereo).readAll()
-        let reader = try openFeed(StoredBytes(Self.bytes("one.opus")), format: .stereo)
+        let whole = try openReader(StoredBytes(Self.bytes("one.opus")), format: .stereo).readAll()
+        let reader = try openReader(StoredBytes(Self.bytes("one.opus")), format: .stereo)
         var chance = SeededRandom(seed: 3)
         for _ in 0..<Self.count {
             let frame = chance.below(19 * 48_000)
@@ -69,16 +69,16 @@ import Testing
     /// As a radio station sends it, one song behind the other.
     @Test func aChainOfStreamsPlaysOnAndOn() throws {
         let chain = Self.bytes("one.opus") + Self.bytes("two.opus")
-        let reader = try openFeed(StoredBytes(chain, knowsLength: false, isSeekable: false), format: .stereo)
+        let reader = try openReader(StoredBytes(chain, knowsLength: false, isSeekable: false), format: .stereo)
         _ = try reader.readSome(19 * 48_000)
-        #expect(reader.parser.track.title == "One\u{FFFD}")
+        #expect(reader.demuxer.track.title == "One\u{FFFD}")
         let rest = try reader.readAll()
-        #expect(reader.parser.track.title == "Two")
+        #expect(reader.demuxer.track.title == "Two")
         #expect(rest.count / 2 == 8 * 48_000)
         #expect(reader.position.value == .seconds(27))
 
-        let seekable = try openFeed(StoredBytes(chain), format: .stereo)
-        #expect(seekable.parser.duration?.isExact != true)
+        let seekable = try openReader(StoredBytes(chain), format: .stereo)
+        #expect(seekable.demuxer.duration?.isExact != true)
         #expect(try seekable.seek(to: .seconds(24)) == Estimate(.seconds(24), isExact: true))
         let heard = try seekable.readSome(8_192)
         #expect(abs(try #require(CodedAudio.seconds(of: heard, channelCount: 2, rate: 48_000)) - 4) < 0.02)
@@ -95,23 +95,23 @@ import Testing
     }
 
     @Test func moreThanTwoChannelsAreRefusedWithASentence() {
-        #expect(throws: ReaderError.self) { try openFeed(StoredBytes(Self.bytes("six.opus")), format: .stereo) }
+        #expect(throws: ReaderError.self) { try openReader(StoredBytes(Self.bytes("six.opus")), format: .stereo) }
     }
 
     @Test func aPacketOfSoundIsEnough() throws {
-        let heard = try openFeed(StoredBytes(Self.bytes("short.opus")), format: .mono).readAll()
+        let heard = try openReader(StoredBytes(Self.bytes("short.opus")), format: .mono).readAll()
         #expect(abs(heard.count - 624) <= 1)
     }
 
     @Test func gainIsApplied() throws {
         var bytes = Self.bytes("one.opus")
-        let plain = try openFeed(StoredBytes(bytes), format: .mono).readSome(48_000)
+        let plain = try openReader(StoredBytes(bytes), format: .mono).readSome(48_000)
         // 6.02 dB in the head, and the page's checksum made anew.
         let head = try #require(bytes.firstRange(of: Array("OpusHead".utf8))).lowerBound
         (bytes[head + 16], bytes[head + 17]) = (0x05, 0x06)
         let sum = Self.checksum(Array(bytes[0..<head + 19]))
         for index in 0..<4 { bytes[22 + index] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(index))) }
-        let louder = try openFeed(StoredBytes(bytes), format: .mono).readSome(48_000)
+        let louder = try openReader(StoredBytes(bytes), format: .mono).readSome(48_000)
         #expect(louder.count == plain.count)
         for index in plain.indices { #expect(abs(louder[index] - 2 * plain[index]) < 0.001) }
     }
@@ -129,7 +129,7 @@ import Testing
         var bytes = Self.bytes("one.opus")
         let middle = bytes.count / 2
         for index in middle..<middle + 50 { bytes[index] ^= 0x55 }
-        let reader = try openFeed(StoredBytes(bytes), format: .stereo)
+        let reader = try openReader(StoredBytes(bytes), format: .stereo)
         let heard = try reader.readAll()
         #expect(heard.count < 2 * 20 * 48_000 && heard.count > 2 * 17 * 48_000)
         #expect(reader.position.value == .seconds(20))
@@ -147,7 +147,7 @@ import Testing
                 }
             }
             do throws(ReaderError) {
-                let reader = try openFeed(StoredBytes(bytes), format: .mono)
+                let reader = try openReader(StoredBytes(bytes), format: .mono)
                 #expect(try reader.readAll(limit: 100 * 48_000).count < 100 * 48_000)
                 _ = try reader.seek(to: .seconds(chance.below(20)))
                 _ = try reader.readSome(1_000)

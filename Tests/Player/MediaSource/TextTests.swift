@@ -25,10 +25,10 @@ struct TextTests {
         let artist = frame("TPE1", [0] + [0x4D, 0xFC, 0x6C])
         let body = picture + title + artist
         let size = (0..<4).map { UInt8(body.count >> (21 - 7 * $0) & 0x7F) }
-        let download = StoredBytes(Array("ID3".utf8) + [3, 0, 0] + size + body + [0xFF], isHere: false)
-        var window = ByteWindow(of: download)
+        let byteSource = StoredBytes(Array("ID3".utf8) + [3, 0, 0] + size + body + [0xFF], isHere: false)
+        var window = ByteWindow(of: byteSource)
         let tag = try ID3Tag(&window)
         #expect(tag.title == "Héllo" && tag.artist == "Mül" && tag.byteCount == body.count + 10)
-        #expect(download.readByteCount < 100_000)
+        #expect(byteSource.readByteCount < 100_000)
     }
 }

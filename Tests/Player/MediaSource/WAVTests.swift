@@ -24,9 +24,9 @@ import Testing
     @Test(arguments: ["pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le"])
     func everyWidthGivesTheSameSound(_ coding: String) throws {
         let format = LPCMFormat(rate: SampleRate(hertz: CodedAudio.rate), channelCount: 2)
-        let plain = try openFeed(StoredBytes(Self.sound.wav), format: format).readAll()
-        let reader = try openFeed(StoredBytes(try Self.made(["-c:a", coding])), format: format)
-        #expect(reader.parser.duration == Estimate(.seconds(4), isExact: true))
+        let plain = try openReader(StoredBytes(Self.sound.wav), format: format).readAll()
+        let reader = try openReader(StoredBytes(try Self.made(["-c:a", coding])), format: format)
+        #expect(reader.demuxer.duration == Estimate(.seconds(4), isExact: true))
         let heard = try reader.readAll()
         #expect(heard.count == plain.count)
         let worst = zip(heard, plain).reduce(Float(0)) { max($0, abs($1.0 - $1.1)) }
@@ -38,22 +38,22 @@ import Testing
     @Test func longFilesHaveALongHead() throws {
         let bytes = try Self.made(["-rf64", "always"])
         #expect(bytes.starts(with: Array("RF64".utf8)))
-        #expect(try openFeed(StoredBytes(bytes), format: .stereo).readAll().count == 2 * 4 * 48_000)
+        #expect(try openReader(StoredBytes(bytes), format: .stereo).readAll().count == 2 * 4 * 48_000)
     }
 
     @Test func whatAPipeWroteHasNoLengthAndPlays() throws {
         let bytes = try Self.made([], toPipe: true)
-        let reader = try openFeed(StoredBytes(bytes, knowsLength: false, isSeekable: false), format: .stereo)
-        #expect(reader.parser.duration == nil)
+        let reader = try openReader(StoredBytes(bytes, knowsLength: false, isSeekable: false), format: .stereo)
+        #expect(reader.demuxer.duration == nil)
         #expect(try reader.readAll().count == 2 * 4 * 48_000)
-        #expect(reader.parser.duration == Estimate(.seconds(4), isExact: true))
-        #expect(try openFeed(StoredBytes(bytes), format: .stereo).parser.duration?.value == .seconds(4))
+        #expect(reader.demuxer.duration == Estimate(.seconds(4), isExact: true))
+        #expect(try openReader(StoredBytes(bytes), format: .stereo).demuxer.duration?.value == .seconds(4))
     }
 
     @Test(arguments: [8_000, 22_050, 44_100, 48_000, 96_000])
     func anyRateComesOutAsLongAndInPlace(_ rate: Int) throws {
         let format = LPCMFormat(rate: SampleRate(hertz: rate), channelCount: 2)
-        let reader = try openFeed(StoredBytes(Self.sound.wav), format: format)
+        let reader = try openReader(StoredBytes(Self.sound.wav), format: format)
         let heard = try reader.readAll()
         #expect(heard.count == 2 * 4 * rate)
         let piece = Array(heard[2 * rate..<2 * rate + rate / 2])
@@ -62,13 +62,13 @@ import Testing
 
     @Test func oneChannelBecomesTwoAndTwoBecomeOne() throws {
         let mono = try Self.made(["-ac", "1"])
-        let heard = try openFeed(StoredBytes(mono), format: .stereo).readSome(10_000)
+        let heard = try openReader(StoredBytes(mono), format: .stereo).readSome(10_000)
         #expect(stride(from: 0, to: heard.count, by: 2).allSatisfy { heard[$0] == heard[$0 + 1] })
-        let both = try openFeed(
+        let both = try openReader(
             StoredBytes(Self.sound.wav), format: LPCMFormat(rate: SampleRate(hertz: 44_100), channelCount: 2)
         )
         .readSome(1_000)
-        let one = try openFeed(
+        let one = try openReader(
             StoredBytes(Self.sound.wav), format: LPCMFormat(rate: SampleRate(hertz: 44_100), channelCount: 1)
         )
         .readSome(1_000)
@@ -77,12 +77,12 @@ import Testing
 
     @Test func whatThisRoomDoesNotPlayIsASentence() throws {
         #expect(throws: ReaderError.self) {
-            try openFeed(StoredBytes(try Self.made(["-c:a", "adpcm_ms"])), format: .stereo)
+            try openReader(StoredBytes(try Self.made(["-c:a", "adpcm_ms"])), format: .stereo)
         }
         #expect(throws: ReaderError.self) {
-            try openFeed(StoredBytes(Array("ID3\u{4}\0\0\0\0\0\0".utf8)), format: .stereo)
+            try openReader(StoredBytes(Array("ID3\u{4}\0\0\0\0\0\0".utf8)), format: .stereo)
         }
-        #expect(throws: ReaderError.self) { try openFeed(StoredBytes([]), format: .stereo) }
+        #expect(throws: ReaderError.self) { try openReader(StoredBytes([]), format: .stereo) }
     }
 
     @Test func damagedFilesNeitherTrapNorHang() {
@@ -96,7 +96,7 @@ import Testing
                 }
             }
             do throws(ReaderError) {
-                let reader = try openFeed(StoredBytes(bytes), format: .mono)
+                let reader = try openReader(StoredBytes(bytes), format: .mono)
                 _ = try reader.readAll(limit: 1_000_000)
                 _ = try reader.seek(to: .seconds(chance.below(1 << 40)))
                 _ = try reader.readSome(1_000)

@@ -70,15 +70,15 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
     @Test func whatRunsOutGoesOnWithTheNextFrame() throws {
         try retrying(priority: 50) {
             let ear = try Ear("labcard:refill")
-            let opening = CodedOpening(.mono, held: 0.7)
-            let (streamer, watch) = try play("60", on: "labcard:refill", opening)
+            let opener = CodedOpener(.mono, held: 0.7)
+            let (streamer, watch) = try play("60", on: "labcard:refill", opener)
             watch.look(for: 1.2)
-            opening.opened[0].holdBack(after: nil)
+            opener.opened[0].holdBack(after: nil)
             watch.look(for: 0.8)
             streamer.close()
             let heard = ear.finish()
             // Every frame but those of two short fades is heard once, in order.
-            let fractions = heard.samples.compactMap { CodedFeed.fraction(of: $0) }
+            let fractions = heard.samples.compactMap { CodedMedia.fraction(of: $0) }
             let steps = zip(fractions, fractions.dropFirst()).map { $1 - $0 }
             if let back = steps.min(), back < -0.001, back > -0.9 { return "it went back by \(-back) s" }
             if let jump = steps.max(), jump > 0.02 { return "it left \(jump) s out" }
@@ -108,13 +108,13 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
     }
 
     private func play(
-        _ seconds: String, on card: String, _ opening: CodedOpening = CodedOpening(.mono)
+        _ seconds: String, on card: String, _ opener: CodedOpener = CodedOpener(.mono)
     ) throws -> (Streamer, Watch) {
         var configuration = StreamerConfiguration()
         configuration.output = .card(card)
         configuration.channelCount = 1
         configuration.resumeAfter = .milliseconds(300)
-        let streamer = try Streamer(configuration, opening: opening)
+        let streamer = try Streamer(configuration, opener: opener)
         streamer.open(seconds)
         streamer.play()
         #expect(waiting { streamer.state == .playing })
@@ -166,13 +166,13 @@ private struct Heard {
     func fraction(at moment: Instant) -> Double? {
         guard let start else { return nil }
         let index = FrameCount(moment - start).rawValue
-        guard index >= 100, index + 100 < samples.count, let fraction = CodedFeed.fraction(of: samples[index]) else {
+        guard index >= 100, index + 100 < samples.count, let fraction = CodedMedia.fraction(of: samples[index]) else {
             return nil
         }
         // Frames that follow each other, as far as one can see.
         for distance in [-96, -48, 48, 96] {
             let expected = Double(distance) / 48_000
-            guard let other = CodedFeed.fraction(of: samples[index + distance]),
+            guard let other = CodedMedia.fraction(of: samples[index + distance]),
                 abs(other - fraction - expected) < 0.0002
             else { return nil }
         }

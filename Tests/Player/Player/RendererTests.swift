@@ -11,7 +11,7 @@ import Testing
         let sound = table.pull(2_400, RendererRequest(generation: 1, isOpen: true))
         // After the first eight milliseconds it is the very sound.
         #expect((400..<2_400).allSatisfy { sound[$0] == Table.sample(of: $0) })
-        #expect(table.taken == 2_400)
+        #expect(table.consumed == 2_400)
     }
 
     @Test func aPauseGoesOnWithTheNextFrameAndNoneIsLost() {
@@ -19,11 +19,11 @@ import Testing
         table.push(frames: 0..<9_600, generation: 1)
         _ = table.pull(2_400, RendererRequest(generation: 1, isOpen: true))
         let fading = table.pull(960, RendererRequest(generation: 1, isOpen: false))
-        let position = table.taken
+        let position = table.consumed
         #expect(position > 2_400 && position <= 2_400 + 384, "it fades for eight milliseconds")
         #expect(fading[400...].allSatisfy { $0 == 0 })
         #expect(table.pull(4_800, RendererRequest(generation: 1, isOpen: false)).allSatisfy { $0 == 0 })
-        #expect(table.taken == position)
+        #expect(table.consumed == position)
         let after = table.pull(960, RendererRequest(generation: 1, isOpen: true))
         #expect((400..<960).allSatisfy { after[$0] == Table.sample(of: position + $0) })
     }
@@ -35,9 +35,9 @@ import Testing
         table.push(frames: 48_000..<52_800, generation: 2)
         let sound = table.pull(1_920, RendererRequest(generation: 2, isOpen: true))
         // The old fades away, then the new comes up from its first frame on.
-        let stretch = table.deck.timeline.last!
-        #expect(stretch.position == 1_000_000_000)
-        let first = FrameCount(stretch.start - (.start + .milliseconds(80))).rawValue
+        let segment = table.renderer.timeline.last!
+        #expect(segment.position == 1_000_000_000)
+        let first = FrameCount(segment.start - (.start + .milliseconds(80))).rawValue
         #expect(first > 370 && first < 390)
         #expect((first + 400..<1_920).allSatisfy { sound[$0] == Table.sample(of: 48_000 + $0 - first) })
     }
@@ -59,7 +59,7 @@ import Testing
         table.push(frames: 0..<480, generation: 1)
         table.push(frames: 48_000..<48_960, generation: 2)
         let early = table.pull(960, RendererRequest(generation: 1, isOpen: true))
-        #expect(table.taken == 480)
+        #expect(table.consumed == 480)
         #expect(abs(early[959]) < 0.001)
         let after = table.pull(960, RendererRequest(generation: 2, isOpen: true))
         #expect((400..<960).allSatisfy { after[$0] == Table.sample(of: 48_000 + $0) })
@@ -70,7 +70,7 @@ import Testing
     @Test func nothingClicks() {
         var table = Table { _ in 0.5 }
         var heard: [Float] = []
-        func pull(_ count: Int, _ orders: RendererRequest) { heard += table.pull(count, orders) }
+        func pull(_ count: Int, _ requested: RendererRequest) { heard += table.pull(count, requested) }
         table.push(frames: 0..<4_800, generation: 1)
         pull(1_000, RendererRequest(generation: 1, isOpen: true))
         pull(1_000, RendererRequest(generation: 1, isOpen: false))
@@ -104,35 +104,37 @@ import Testing
     @Test func aFadeThatIsWantedAgainBeginsAgainAndNoneIsLeftWhenItIsOver() {
         var table = Table { _ in 1 }
         table.push(frames: 0..<19_200, generation: 1)
-        var wish = GainRamp(1, over: .milliseconds(200))
-        func orders(isOpen: Bool = true) -> RendererRequest { RendererRequest(generation: 1, isOpen: isOpen, fade: wish) }
-        _ = table.pull(4_800, orders())
-        _ = table.pull(960, orders(isOpen: false))
-        wish.number += 1
-        #expect(table.pull(960, orders())[959] < 0.2, "from silence again")
-        wish = GainRamp(0)
-        #expect(table.pull(1_920, orders())[1_919] == 0)
-        wish = .none
-        #expect(table.pull(960, orders()).allSatisfy { $0 == 0 }, "not while it still sounds")
-        #expect(table.pull(960, orders(isOpen: false)).allSatisfy { $0 == 0 })
-        #expect(table.pull(960, orders())[959] == 1)
+        var ramp = GainRamp(1, over: .milliseconds(200))
+        func requested(isOpen: Bool = true) -> RendererRequest {
+            RendererRequest(generation: 1, isOpen: isOpen, fade: ramp)
+        }
+        _ = table.pull(4_800, requested())
+        _ = table.pull(960, requested(isOpen: false))
+        ramp.number += 1
+        #expect(table.pull(960, requested())[959] < 0.2, "from silence again")
+        ramp = GainRamp(0)
+        #expect(table.pull(1_920, requested())[1_919] == 0)
+        ramp = .none
+        #expect(table.pull(960, requested()).allSatisfy { $0 == 0 }, "not while it still sounds")
+        #expect(table.pull(960, requested(isOpen: false)).allSatisfy { $0 == 0 })
+        #expect(table.pull(960, requested())[959] == 1)
     }
 
     @Test func thePositionIsThatOfWhatIsHeardNow() {
         var table = Table()
         table.push(frames: 0..<48_000, generation: 1)
-        let orders = RendererRequest(generation: 1, isOpen: true)
-        for _ in 0..<10 { _ = table.pull(960, orders) }
+        let requested = RendererRequest(generation: 1, isOpen: true)
+        for _ in 0..<10 { _ = table.pull(960, requested) }
         // 200 ms were given to a card that plays them later by 60 ms.
         #expect(
-            table.deck.timeline.stretch(at: .start + .milliseconds(160))?.position(at: .start + .milliseconds(160))
+            table.renderer.timeline.segment(at: .start + .milliseconds(160))?.position(at: .start + .milliseconds(160))
                 == 100_000_000)
         // What is pulled now is heard from 260 ms on.
         _ = table.pull(960, RendererRequest(generation: 1, isOpen: false))
-        let still = table.deck.timeline.stretch(at: .start + .milliseconds(300))
+        let still = table.renderer.timeline.segment(at: .start + .milliseconds(300))
         #expect(still?.rate == 0)
         #expect(abs(still!.position - 208_000_000) < 1_000_000)
-        let before = table.deck.timeline.stretch(at: .start + .milliseconds(250))!
+        let before = table.renderer.timeline.segment(at: .start + .milliseconds(250))!
         #expect(before.position(at: .start + .milliseconds(250)) == 190_000_000)
     }
 
@@ -141,13 +143,13 @@ import Testing
         table.push(frames: 0..<4_800, generation: 1, rate: 2)
         _ = table.pull(960, RendererRequest(generation: 1, isOpen: true))
         let moment = Instant.start + .milliseconds(80)
-        #expect(table.deck.timeline.stretch(at: moment)?.position(at: moment) == 40_000_000)
+        #expect(table.renderer.timeline.segment(at: moment)?.position(at: moment) == 40_000_000)
     }
 }
 
 /// A deck and a ring, and a card that plays 60 ms after it was given something.
 private struct Table: ~Copyable {
-    private(set) var deck: Renderer
+    private(set) var renderer: Renderer
     private let producer: RingBufferProducer<AudioBlock>
     private var sound = FixedBuffer<Float>(repeating: 9, count: 48_000)
     private var moment = Instant.start + .milliseconds(60)
@@ -155,15 +157,15 @@ private struct Table: ~Copyable {
 
     init(_ value: @escaping (Int) -> Float = Table.sample) {
         let handoff = RingBuffer(capacity: 256, filler: AudioBlock())
-        deck = Renderer(format: .mono, blocks: handoff.consumer)
+        renderer = Renderer(format: .mono, blocks: handoff.consumer)
         producer = handoff.producer
         self.value = value
     }
 
-    var taken: Int { deck.taken }
+    var consumed: Int { renderer.consumed }
 
     /// What will be heard last.
-    var position: Duration? { deck.timeline.last.map { .nanoseconds($0.position) } }
+    var position: Duration? { renderer.timeline.last.map { .nanoseconds($0.position) } }
 
     /// Every frame has a value of its own, and none is silence.
     static func sample(of frame: Int) -> Float { 0.1 + Float(frame % 48_000) / 96_000 + Float(frame / 48_000) * 0.2 }
@@ -181,8 +183,8 @@ private struct Table: ~Copyable {
         }
     }
 
-    mutating func pull(_ count: Int, _ orders: RendererRequest) -> [Float] {
-        deck.pull(count, into: &sound, at: moment, orders)
+    mutating func pull(_ count: Int, _ requested: RendererRequest) -> [Float] {
+        renderer.pull(count, into: &sound, at: moment, requested)
         moment = moment + FrameCount(count).duration()
         return (0..<count).map { sound[$0] }
     }

@@ -16,7 +16,7 @@ import Testing
         let sound = try render(["1.5"])
         #expect(sound.count == 72_000)
         // After the first eight milliseconds it is the very sound.
-        #expect((384..<72_000).allSatisfy { abs(sound[$0] - CodedFeed.value(at: $0, rate: 48_000)) < 0.0001 })
+        #expect((384..<72_000).allSatisfy { abs(sound[$0] - CodedMedia.value(at: $0, rate: 48_000)) < 0.0001 })
     }
 
     @Test func aQueueIsWrittenWithoutAGap() throws {
@@ -24,12 +24,12 @@ import Testing
         #expect(sound.count == 60_000)
         let starts = [0, 24_000, 36_000]
         for (index, start) in starts.enumerated() where index > 0 {
-            #expect((0..<1_000).allSatisfy { abs(sound[start + $0] - CodedFeed.value(at: $0, rate: 48_000)) < 0.0001 })
+            #expect((0..<1_000).allSatisfy { abs(sound[start + $0] - CodedMedia.value(at: $0, rate: 48_000)) < 0.0001 })
         }
     }
 
     @Test func whatCannotBeOpenedIsSkippedAndTold() async throws {
-        let streamer = try Streamer(configuration(), opening: CodedOpening(.mono))
+        let streamer = try Streamer(configuration(), opener: CodedOpener(.mono))
         let events = streamer.events
         streamer.open(["none", "0.25"])
         streamer.play()
@@ -42,20 +42,20 @@ import Testing
     }
 
     @Test func whatBreaksOffIsWrittenToThereAndThrown() throws {
-        let opening = CodedOpening(.mono, held: 0.1)
-        let streamer = try Streamer(configuration(), opening: opening)
+        let opener = CodedOpener(.mono, held: 0.1)
+        let streamer = try Streamer(configuration(), opener: opener)
         streamer.open("1")
         streamer.play()
-        while opening.opened.isEmpty {}
-        opening.opened[0].fail(at: 0.5)
-        opening.opened[0].holdBack(after: nil)
+        while opener.opened.isEmpty {}
+        opener.opened[0].fail(at: 0.5)
+        opener.opened[0].holdBack(after: nil)
         #expect(throws: StreamError.read(.undecodable("it is broken there"))) { try streamer.wait() }
         streamer.close()
         #expect(try written().count == 24_064, "chunks of 512 frames")
     }
 
     @Test func aPipeIsWrittenToItsEnd() throws {
-        let streamer = try Streamer(configuration(), opening: CodedOpening(.mono, .pipe))
+        let streamer = try Streamer(configuration(), opener: CodedOpener(.mono, .pipe))
         streamer.open("2.5")
         streamer.play()
         #expect(waiting { streamer.state == .ended(.finished) })
@@ -66,7 +66,7 @@ import Testing
     @Test func itEndsAfterSoMuchSound() throws {
         var configuration = configuration()
         configuration.duration = .milliseconds(405)
-        let streamer = try Streamer(configuration, opening: CodedOpening(.mono))
+        let streamer = try Streamer(configuration, opener: CodedOpener(.mono))
         streamer.open(["0.3", "9"])
         streamer.play()
         #expect(waiting { streamer.state == .ended(.finished) })
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func seeksInAPauseDoNotFillTheRing() throws {
-        let streamer = try Streamer(configuration(), opening: CodedOpening(.mono))
+        let streamer = try Streamer(configuration(), opener: CodedOpener(.mono))
         streamer.open("30")
         for second in 1..<20 {
             streamer.seek(to: .seconds(second))
@@ -96,31 +96,31 @@ import Testing
 
     @Test func aFadeInBeginsInSilence() throws {
         let sound = try render(["1"]) { $0.fadeIn(over: .milliseconds(500)) }
-        #expect(abs(sound[12_000] / CodedFeed.value(at: 12_000, rate: 48_000) - 0.5) < 0.01)
-        #expect(abs(sound[1_200] / CodedFeed.value(at: 1_200, rate: 48_000) - 0.05) < 0.01)
-        #expect(abs(sound[30_000] - CodedFeed.value(at: 30_000, rate: 48_000)) < 0.0001)
+        #expect(abs(sound[12_000] / CodedMedia.value(at: 12_000, rate: 48_000) - 0.5) < 0.01)
+        #expect(abs(sound[1_200] / CodedMedia.value(at: 1_200, rate: 48_000) - 0.05) < 0.01)
+        #expect(abs(sound[30_000] - CodedMedia.value(at: 30_000, rate: 48_000)) < 0.0001)
     }
 
     @Test func howLoudItIsIsKeptATenthOfASecondAtATime() throws {
         var streamer: Streamer?
         _ = try render(["1"]) { streamer = $0 }
-        let steps = try #require(streamer).trail.steps(after: 0)
+        let steps = try #require(streamer).levelHistory.steps(after: 0)
         #expect(steps.count == 10)
         for (index, step) in steps.enumerated() {
-            #expect(abs(step.peak - CodedFeed.value(at: index * 4_800 + 4_799, rate: 48_000)) < 0.0001)
+            #expect(abs(step.peak - CodedMedia.value(at: index * 4_800 + 4_799, rate: 48_000)) < 0.0001)
         }
     }
 
     @Test func anEqualizerIsHeard() throws {
         let sound = try render(["1"]) { $0.equalizer = [EqualizerBand(.lowShelf, frequency: 2_000, gain: -20)] }
         #expect(sound.count == 48_000)
-        #expect(abs(sound[24_000] / CodedFeed.value(at: 24_000, rate: 48_000) - 0.1) < 0.01)
+        #expect(abs(sound[24_000] / CodedMedia.value(at: 24_000, rate: 48_000) - 0.1) < 0.01)
     }
 
     @Test func aFileThatCannotBeWrittenIsRefusedAtOnce() {
         var configuration = configuration()
         configuration.output = .file("/nowhere/sound.wav")
-        #expect(throws: StreamError.self) { try Streamer(configuration, opening: CodedOpening(.mono)) }
+        #expect(throws: StreamError.self) { try Streamer(configuration, opener: CodedOpener(.mono)) }
     }
 
     private func configuration() -> StreamerConfiguration {
@@ -131,7 +131,7 @@ import Testing
     }
 
     private func render(_ addresses: [String], _ set: (Streamer) -> Void = { _ in }) throws -> [Float] {
-        let streamer = try Streamer(configuration(), opening: CodedOpening(.mono))
+        let streamer = try Streamer(configuration(), opener: CodedOpener(.mono))
         set(streamer)
         streamer.open(addresses)
         streamer.play()

@@ -9,7 +9,7 @@ import Testing
 /// A streamer by the clock, with sound that comes when the test lets it. Waits have an end only for what would never come.
 @Suite(.serialized, .onItsOwnThread, .inRealTime) struct StreamerTests {
     @Test func itPlaysToTheEndAndTellsHowItGoes() async throws {
-        let streamer = try streamer(CodedOpening(.mono))
+        let streamer = try streamer(CodedOpener(.mono))
         let events = streamer.events
         try streamer.playToEnd("0.6")
         #expect(streamer.state == .ended(.finished))
@@ -34,36 +34,36 @@ import Testing
     }
 
     @Test func itBuffersUntilEnoughIsThereAndWhenItRunsOut() throws {
-        let opening = CodedOpening(.mono, held: 0.3)
-        let streamer = try streamer(opening) {
+        let opener = CodedOpener(.mono, held: 0.3)
+        let streamer = try streamer(opener) {
             $0.startAfter = .milliseconds(500)
             $0.resumeAfter = .milliseconds(800)
         }
         streamer.open("30")
         streamer.play()
-        #expect(waiting { opening.opened.count == 1 })
+        #expect(waiting { opener.opened.count == 1 })
         usleep(300_000)
         #expect(streamer.state == .buffering && streamer.progress.position.value == .zero)
-        opening.opened[0].holdBack(after: 0.9)
+        opener.opened[0].holdBack(after: 0.9)
         #expect(waiting { streamer.state == .playing })
         #expect(waiting { streamer.state == .buffering }, "it has run out")
         // The last that was given out is still to be heard.
         usleep(200_000)
         let position = streamer.progress.position.value
         #expect(position > .milliseconds(800) && position <= .milliseconds(900))
-        opening.opened[0].holdBack(after: 1.4)
+        opener.opened[0].holdBack(after: 1.4)
         usleep(300_000)
         #expect(streamer.state == .buffering, "half a second is too little to go on with")
         #expect(streamer.progress.position.value == position)
-        opening.opened[0].holdBack(after: 3)
+        opener.opened[0].holdBack(after: 3)
         #expect(waiting { streamer.state == .playing })
         #expect(waiting { streamer.progress.position.value > position + .milliseconds(300) })
         streamer.close()
     }
 
     @Test func aSeekComesBetweenWhileItWaitsForBytes() throws {
-        let opening = CodedOpening(.mono, held: 0.5)
-        let streamer = try streamer(opening)
+        let opener = CodedOpener(.mono, held: 0.5)
+        let streamer = try streamer(opener)
         streamer.open("30")
         streamer.play()
         #expect(waiting { streamer.state == .buffering && streamer.progress.position.value > .milliseconds(400) })
@@ -72,31 +72,31 @@ import Testing
         let position = streamer.progress.position.value
         #expect(position >= .milliseconds(200) && position < .milliseconds(500))
         streamer.close()
-        #expect(opening.opened[0].isStopped)
+        #expect(opener.opened[0].isStopped)
     }
 
     @Test func aPauseHoldsThePositionAndTheClockOfTheDownload() throws {
-        let opening = CodedOpening(.mono)
-        let streamer = try streamer(opening)
+        let opener = CodedOpener(.mono)
+        let streamer = try streamer(opener)
         streamer.open("30")
         streamer.play()
         #expect(waiting { streamer.progress.position.value > .milliseconds(100) })
         streamer.pause()
         #expect(streamer.state == .paused)
-        #expect(opening.opened[0].isPaused)
+        #expect(opener.opened[0].isPaused)
         usleep(100_000)
         let position = streamer.progress.position.value
         usleep(200_000)
         #expect(streamer.progress.position.value == position)
         streamer.play()
         #expect(streamer.state == .playing)
-        #expect(!opening.opened[0].isPaused)
+        #expect(!opener.opened[0].isPaused)
         #expect(waiting { streamer.progress.position.value > position })
         streamer.close()
     }
 
     @Test func seeksAddUpAndStayWithinTheSound() throws {
-        let streamer = try streamer(CodedOpening(.mono))
+        let streamer = try streamer(CodedOpener(.mono))
         streamer.open("30")
         #expect(waiting { streamer.progress.duration != nil })
         for _ in 0..<5 { streamer.seek(by: .seconds(5)) }
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func afterTheEndASeekIsAPauseThere() throws {
-        let streamer = try streamer(CodedOpening(.mono))
+        let streamer = try streamer(CodedOpener(.mono))
         try streamer.playToEnd("0.3")
         streamer.seek(to: .milliseconds(100))
         #expect(streamer.state == .paused)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func aSeekWhileItIsStoppedIsToldAndIsWherePlayBegins() throws {
-        let streamer = try streamer(CodedOpening(.mono))
+        let streamer = try streamer(CodedOpener(.mono))
         streamer.open("30")
         streamer.play()
         #expect(waiting { streamer.state == .playing })
@@ -140,34 +140,34 @@ import Testing
     }
 
     @Test func theNextIsFetchedBeforeItsTurn() throws {
-        let opening = CodedOpening(.mono)
-        let streamer = try streamer(opening)
+        let opener = CodedOpener(.mono)
+        let streamer = try streamer(opener)
         streamer.open(["10", "0.3"])
-        #expect(waiting { opening.opened.count == 2 })
+        #expect(waiting { opener.opened.count == 2 })
         #expect(streamer.progress.item == 0)
         streamer.play()
         streamer.next()
         try streamer.wait()
         #expect(streamer.progress.item == 1)
-        #expect(opening.opened.count == 2, "it was not fetched again")
+        #expect(opener.opened.count == 2, "it was not fetched again")
         streamer.close()
     }
 
     @Test func whatWasFetchedForAnotherQueueIsNotPlayedInThisOne() throws {
-        let opening = CodedOpening(.mono)
-        let streamer = try streamer(opening)
+        let opener = CodedOpener(.mono)
+        let streamer = try streamer(opener)
         streamer.open(["10", "3"])
-        #expect(waiting { opening.opened.count == 2 })
+        #expect(waiting { opener.opened.count == 2 })
         streamer.open(["10", "5"])
-        #expect(waiting { opening.opened.count == 4 })
+        #expect(waiting { opener.opened.count == 4 })
         streamer.next()
         #expect(waiting { streamer.progress.duration?.value == .seconds(5) })
-        #expect(opening.opened[1].isStopped)
+        #expect(opener.opened[1].isStopped)
         streamer.close()
     }
 
     @Test func aSeekThatLeadsNowhereIsToldAndItPlaysOn() async throws {
-        let streamer = try streamer(CodedOpening(.mono, .straight))
+        let streamer = try streamer(CodedOpener(.mono, .straight))
         let events = streamer.events
         streamer.open("2")
         streamer.play()
@@ -181,19 +181,19 @@ import Testing
         streamer.close()
         var refusals: [StreamError] = []
         for await case .seekRefused(let error) in events { refusals.append(error) }
-        #expect(refusals.last == .read(.parse(.malformed("no way"))))
+        #expect(refusals.last == .read(.demuxer(.malformed("no way"))))
     }
 
     @Test func whatIsGuessedBecomesExactWhileItPlays() throws {
-        let streamer = try streamer(CodedOpening(.mono, .guessing))
+        let streamer = try streamer(CodedOpener(.mono, .guessing))
         streamer.open("30")
         #expect(waiting { streamer.progress.duration == Estimate(.seconds(30), isExact: true) })
         streamer.close()
     }
 
     @Test func aSeekComesBetweenWhereTheNextDoesNotCome() throws {
-        let opening = CodedOpening(.mono, .lateAgain)
-        let streamer = try streamer(opening) { $0.loops = true }
+        let opener = CodedOpener(.mono, .lateAgain)
+        let streamer = try streamer(opener) { $0.loops = true }
         streamer.open("0.5")
         streamer.play()
         #expect(
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test func afterAQueueThatEndsInWhatCannotBePlayedASeekPlaysWhatWasHeard() throws {
-        let streamer = try streamer(CodedOpening(.mono))
+        let streamer = try streamer(CodedOpener(.mono))
         streamer.open(["0.3", "none"])
         streamer.play()
         try streamer.wait()
@@ -219,17 +219,17 @@ import Testing
     }
 
     @Test func whatIsOpenedInAPauseIsPaused() throws {
-        let opening = CodedOpening(.mono)
-        let streamer = try streamer(opening)
+        let opener = CodedOpener(.mono)
+        let streamer = try streamer(opener)
         streamer.open(["10", "10"])
-        #expect(waiting { opening.opened.count == 2 && opening.opened.allSatisfy { $0.isPaused } })
+        #expect(waiting { opener.opened.count == 2 && opener.opened.allSatisfy { $0.isPaused } })
         streamer.play()
-        #expect(opening.opened.allSatisfy { !$0.isPaused })
+        #expect(opener.opened.allSatisfy { !$0.isPaused })
         streamer.close()
     }
 
     @Test func aQueueIsReplacedAtAnyTimeAndByNone() throws {
-        let streamer = try streamer(CodedOpening(.mono))
+        let streamer = try streamer(CodedOpener(.mono))
         for _ in 0..<300 {
             streamer.open(["9", "9", "9"])
             streamer.next()
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test func whoeverListensLateIsToldTheStateAndTheEnd() async throws {
-        let streamer = try streamer(CodedOpening(.mono))
+        let streamer = try streamer(CodedOpener(.mono))
         streamer.open("none")
         streamer.play()
         #expect(waiting { streamer.state.isOver })
@@ -258,7 +258,7 @@ import Testing
     }
 
     @Test func aFadeEndsWithWhatIsPlayed() throws {
-        let streamer = try streamer(CodedOpening(.mono))
+        let streamer = try streamer(CodedOpener(.mono))
         streamer.open("30")
         streamer.play()
         #expect(waiting { streamer.progress.level > -30 })
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test func anEmptyTitleOfAStationIsNone() throws {
-        let streamer = try streamer(CodedOpening(.mono, .untitled))
+        let streamer = try streamer(CodedOpener(.mono, .untitled))
         streamer.open("30")
         #expect(waiting { streamer.track != nil })
         #expect(streamer.track?.title == "A title")
@@ -279,7 +279,7 @@ import Testing
     }
 
     @Test func itStopsAndBeginsAgain() throws {
-        let streamer = try streamer(CodedOpening(.mono))
+        let streamer = try streamer(CodedOpener(.mono))
         streamer.open("30", at: .seconds(3))
         streamer.play()
         #expect(waiting { streamer.progress.position.value > .milliseconds(3_100) })
@@ -293,7 +293,7 @@ import Testing
     }
 
     @Test func settingsStayWithinTheirBounds() throws {
-        let streamer = try streamer(CodedOpening(.mono))
+        let streamer = try streamer(CodedOpener(.mono))
         streamer.rate = 99
         streamer.pitch = -9_999
         streamer.volume = 3
@@ -306,13 +306,13 @@ import Testing
     }
 
     private func streamer(
-        _ opening: CodedOpening, _ configure: (inout StreamerConfiguration) -> Void = { _ in }
+        _ opener: CodedOpener, _ configure: (inout StreamerConfiguration) -> Void = { _ in }
     ) throws -> Streamer {
         var configuration = StreamerConfiguration()
         configuration.output = .clock
         configuration.channelCount = 1
         configure(&configuration)
-        return try Streamer(configuration, opening: opening)
+        return try Streamer(configuration, opener: opener)
     }
 }
 

@@ -26,8 +26,8 @@ func feedWAV(_ bytes: Span<UInt8>) {
 }
 
 private func play(_ download: StoredBytes, seeking second: Int) {
-    guard let reader = try? openFeed(download, format: nil) else { return }
-    checkTrack(reader.parser)
+    guard let reader = try? openReader(download, format: nil) else { return }
+    checkTrack(reader.demuxer)
     _ = read(20_000, of: reader)
     for place in [Duration.seconds(second), .milliseconds(second), .seconds(second << 40), .zero] {
         guard let landed = try? reader.seek(to: place) else { continue }
@@ -35,11 +35,11 @@ private func play(_ download: StoredBytes, seeking second: Int) {
         _ = read(2_000, of: reader)
     }
     for _ in 0..<100 {
-        guard let packet = try? reader.parser.nextPacket() else { break }
+        guard let packet = try? reader.demuxer.nextPacket() else { break }
         precondition(packet.offset >= 0 && packet.byteCount >= 0 && packet.frameCount >= .zero)
         precondition(packet.offset + packet.byteCount <= download.bytes.count, "a packet outside the bytes")
     }
-    checkTrack(reader.parser)
+    checkTrack(reader.demuxer)
 }
 
 /// Returns how many frames came.
@@ -50,11 +50,11 @@ private func read(_ frameCount: Int, of reader: any MediaReader) -> Int {
     return heard.count / reader.format.channelCount
 }
 
-private func checkTrack(_ parser: any Demuxer) {
-    let track = parser.track
+private func checkTrack(_ demuxer: any Demuxer) {
+    let track = demuxer.track
     for text in [track.codec, track.title ?? "", track.artist ?? ""] { checkShown(text) }
     precondition((1...64).contains(track.format.channelCount) && track.format.rate.hertz > 0)
-    precondition((parser.duration?.value ?? .zero) >= .zero && (parser.bitRate ?? 0) >= 0)
+    precondition((demuxer.duration?.value ?? .zero) >= .zero && (demuxer.bitRate ?? 0) >= 0)
 }
 
 /// With the right checksum in each page that is whole.
@@ -117,7 +117,7 @@ func feedFrames(_ bytes: Span<UInt8>) {
         for isSeekable in [true, false] {
             let download = StoredBytes(file, isSeekable: isSeekable)
             guard var stream = try? FrameStream(ByteWindow(of: download), from: 0) else { continue }
-            _ = try? stream.takeVBRHeader()
+            _ = try? stream.readVBRHeader()
             var end = stream.parsedEnd
             while (try? stream.parseNext()) == true {
                 let next = stream.parsedEnd
@@ -136,7 +136,7 @@ func feedResponse(_ bytes: Span<UInt8>) {
     var (head, known) = (ResponseHead(), Representation?.none)
     var start = 2
     for index in 2..<bytes.count where bytes[index] == 10 || index == bytes.count - 1 {
-        head.take(bytes.extracting(start...index))
+        head.parse(bytes.extracting(start...index))
         start = index + 1
         // An empty line ends a head, and another begins.
         guard index > 2, bytes[index - 1] == 10 else { continue }
@@ -153,11 +153,11 @@ private func receiveAnnouncement(_ head: ResponseHead, _ status: Int, _ offset: 
         precondition((0...1 << 60).contains(count ?? 0), "a number out of range")
     }
     for hasRange in [true, false] {
-        switch ResponseVerdict.on(status: status, head, from: offset, hasRange: hasRange, known: known) {
+        switch ResponseAction.on(status: status, head, from: offset, hasRange: hasRange, known: known) {
         case .take(let skipping): precondition((0...offset).contains(skipping), "more is skipped than was asked for")
         case .moved(let location): follow(location)
         case .packed(let packing): checkShown(packing)
-        case .ended, .askForWhole, .changed, .refused: break
+        case .ended, .retryWithoutRange, .changed, .refused: break
         }
     }
 }

@@ -64,12 +64,12 @@ import TenfourUV
         if list { return printList() }
         let there = try network.model()
         if let count = printTrace {
-            return Console.put(Trace(of: there, seed: seed, count: count).text)
+            return Console.write(Trace(of: there, seed: seed, count: count).text)
         }
         let configuration = try proxyConfiguration(there)
         let output = try report.map { path throws(RadioError) in try OutputFile(path: path) }
         let report = try carry(configuration)
-        for line in report.lines { Console.say("badlink: \(line)") }
+        for line in report.lines { Console.log("badlink: \(line)") }
         try output?.write(report.json)
     }
 
@@ -77,7 +77,7 @@ import TenfourUV
         let way = oneWay ? NetworkModel() : try back.map(NetworkModel.init(parsing:)) ?? there
         return Proxy.Configuration(
             listen: try listenEndpoint(listen ?? ""), target: try targetEndpoint(target ?? ""), carriesRTCP: rtcp,
-            there: there, back: way, seed: seed, log: verbose ? { Console.say($0) } : nil)
+            there: there, back: way, seed: seed, log: verbose ? { Console.log($0) } : nil)
     }
 
     /// Until SIGINT or SIGTERM.
@@ -95,7 +95,7 @@ import TenfourUV
             throw RadioError(.unavailable, "UDP port \(port) is in use by \(who): \(remedy)")
         }
         for signal in [SIGINT, SIGTERM] { _ = try loop.onSignal(signal) { [unowned loop] in loop.stop() } }
-        Console.say(
+        Console.log(
             "badlink: \(proxy.localEndpoint) to \(configuration.target) with seed \(seed): \(configuration.there)")
         loop.run()
         return LinkReport(
@@ -106,8 +106,8 @@ import TenfourUV
         let width = NamedNetwork.all.map(\.name.count).max() ?? 0
         for network in NamedNetwork.all {
             let name = network.name + String(repeating: " ", count: width - network.name.count)
-            Console.put("\(name)  \(network.summary)\n")
-            Console.put(String(repeating: " ", count: width + 2) + "\(network.model)\n")
+            Console.write("\(name)  \(network.summary)\n")
+            Console.write(String(repeating: " ", count: width + 2) + "\(network.model)\n")
         }
     }
 }

@@ -45,8 +45,8 @@ import TenfourWaveform
         let on = try Take(.auto, speech, network, seed)
         for (take, name) in [(off, "off"), (on, "on")] {
             try Console.write(take.samples, asSoundTo: "\(folder)/\(name).wav")
-            Console.say("badnet: with the defence \(name), score \(take.score): \(folder)/\(name).wav")
-            Console.say(take.text)
+            Console.log("badnet: with the defence \(name), score \(take.score): \(folder)/\(name).wav")
+            Console.log(take.text)
         }
         let picture = WaveformPicture(
             title: "\(network), seed \(seed)",
@@ -57,8 +57,8 @@ import TenfourWaveform
         } catch let error as PictureError {
             throw RadioError(.failure, error.description)
         }
-        Console.say("badnet: both of them to look at: \(folder)/badnet.svg")
-        Console.put("\(off.score) \(on.score)\n")
+        Console.log("badnet: both of them to look at: \(folder)/badnet.svg")
+        Console.write("\(off.score) \(on.score)\n")
     }
 }
 
@@ -106,7 +106,7 @@ private struct Take {
         var reduction = BarReduction(barCount: style.barCount, expecting: FrameCount(samples.count))
         reduction.append(samples.span)
         var row = WaveformPicture.Row(title: "\(words): \(title)", bars: reduction.bars())
-        row.stretches = tape.stretches
+        row.markedRanges = tape.markedRanges
         row.losses = losses
         row.delays = tape.delays
         return row
@@ -116,7 +116,7 @@ private struct Take {
 /// What is heard, and what is known of it.
 private final class Tape {
     private(set) var samples: [Float] = []
-    private(set) var stretches: [MarkedRange] = []
+    private(set) var markedRanges: [MarkedRange] = []
     private(set) var delays: [(at: Duration, delay: Duration)] = []
     private var before = PlayoutStatistics()
     private var end = 0
@@ -146,6 +146,6 @@ private final class Tape {
 
     private func note(_ frames: FrameCount, _ kind: MarkedRange.Kind, from start: FrameCount) {
         guard frames > .zero else { return }
-        stretches.append(MarkedRange(start.duration()..<(start + frames).duration(), kind))
+        markedRanges.append(MarkedRange(start.duration()..<(start + frames).duration(), kind))
     }
 }

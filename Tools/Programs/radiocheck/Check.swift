@@ -118,8 +118,8 @@ import TenfourUV
             verdict = CheckVerdict(try ask(heard), of: host ?? "", seed: nil, minimum: minScore)
         }
         if let output { try heard.write(to: output) }
-        Console.say(verdict.text)
-        if json { Console.put(verdict.json.text) }
+        Console.log(verdict.text)
+        if json { Console.write(verdict.json.text) }
         try report?.write(verdict.junit)
         if verdict.isBelow { throw ExitCode.failure }
     }
@@ -155,7 +155,7 @@ import TenfourUV
         let conversation = try Conversation(configuration(for: endpoint), localPort: port ?? 0) { sound, _ in
             heard.add(sound)
         }
-        Console.say(
+        Console.log(
             "radiocheck: asking \(endpoint) for \(decimal(duration.duration / .seconds(1), places: 1, trimming: true)) s"
         )
         return try judged(conversation.run(), endpoint)
@@ -168,7 +168,7 @@ import TenfourUV
         switch end.state {
         case .over(.heard): return end.result
         case .over(.reported):
-            Console.say("radiocheck: \(host) does not send back; this is what it reports")
+            Console.log("radiocheck: \(host) does not send back; this is what it reports")
             return end.result
         case .over(.busy): throw RadioError(.unavailable, "\(host) is answering somebody else: try again in a moment")
         default:
@@ -181,7 +181,7 @@ import TenfourUV
 
     private func answerOthers() throws {
         let endpoint = Endpoint(.anyV6, port: port ?? RTPDefaults.port)
-        try Answering(on: endpoint) { Console.say("radiocheck: \($0)") }.run()
+        try Answering(on: endpoint) { Console.log("radiocheck: \($0)") }.run()
     }
 }
 

@@ -115,7 +115,7 @@ import TenfourTimePitch
         say("\(capture.summary)")
         say("playing \(stream.words)" + (others.isEmpty ? "" : "; not playing \(list(others))"))
         let quality = try play(log, of: stream)
-        if !quiet { Console.say(quality.whole.text) }
+        if !quiet { Console.log(quality.whole.text) }
         try report?.write(json(quality, stream, others, capture).text)
     }
 
@@ -154,7 +154,7 @@ import TenfourTimePitch
             ] + quality.members())
     }
 
-    private func say(_ text: String) { if !quiet { Console.say("replay: \(text)") } }
+    private func say(_ text: String) { if !quiet { Console.log("replay: \(text)") } }
 }
 
 extension RTPStream {

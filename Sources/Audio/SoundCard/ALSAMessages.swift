@@ -1,0 +1,19 @@
+import CALSA
+
+/// alsa-lib's messages about a failure. The only file that uses the shim's thread-local text.
+enum ALSAMessages {
+    /// Keeps alsa-lib's messages on the calling thread off stderr from now on. For any thread.
+    @_semantics("no_performance_analysis")
+    static func divertFromTerminal() { calsa_keep_explanations() }
+
+    /// alsa-lib's last message on this thread, in one line; empty without one.
+    static var last: String {
+        let words = unsafe calsa_explanation().map { unsafe String(cString: $0) } ?? ""
+        return words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    /// The text of an ALSA return code, by `snd_strerror`.
+    static func text(_ code: Int32) -> String {
+        unsafe snd_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+    }
+}

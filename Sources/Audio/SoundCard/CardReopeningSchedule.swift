@@ -1,0 +1,50 @@
+/// The schedule for reopening a lost card: after 0.25 s, then after twice as long each time, at most 5 s.
+struct CardReopeningSchedule {
+    private var pause: Int64 = nanosecondsPerSecond / 4
+    private(set) var nextAttempt: Int64
+    private var isOpening = false
+    /// When the present attempt began, and how many before it were abandoned.
+    private var openingSince: Int64 = 0
+    private var abandonedCount = 0
+
+    /// Starts the schedule for a card lost at `now` (nanoseconds).
+    @_noAllocation @_noLocks
+    init(now: Int64) { nextAttempt = now + pause }
+
+    /// Records an attempt that failed at `now`.
+    @_noAllocation @_noLocks
+    mutating func failed(now: Int64) {
+        pause = 2 * pause < 5 * nanosecondsPerSecond ? 2 * pause : 5 * nanosecondsPerSecond
+        nextAttempt = now + pause
+    }
+
+    enum Step: Equatable {
+        /// Begin an attempt; wait for it, or until the next; take the card that it opened.
+        case begin, wait, take
+        /// Abandon an attempt that has not ended in ten seconds, and begin another.
+        case abandon
+    }
+
+    private static var longestOpening: Int64 { 10 * nanosecondsPerSecond }
+    /// The most abandoned attempts, each of which holds a thread.
+    private static var mostAbandoned: Int { 4 }
+
+    /// Returns the next step at `now`, given the outcome of the last attempt.
+    mutating func step(_ outcome: CardReopening.Outcome, now: Int64) -> Step {
+        guard isOpening else {
+            isOpening = now >= nextAttempt
+            openingSince = now
+            return isOpening ? .begin : .wait
+        }
+        if outcome == .opening {
+            guard now - openingSince > Self.longestOpening, abandonedCount < Self.mostAbandoned else { return .wait }
+            openingSince = now
+            abandonedCount += 1
+            return .abandon
+        }
+        isOpening = false
+        if outcome == .found { return .take }
+        failed(now: now)
+        return .wait
+    }
+}

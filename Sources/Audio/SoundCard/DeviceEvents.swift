@@ -1,0 +1,43 @@
+public import TenfourAudioCore
+
+/// The result of waiting for a playing card.
+public enum PlaybackEvent: Hashable, Sendable {
+    /// Write this much audio, then wait again.
+    case demand(Demand)
+    /// Playback was interrupted. Nothing is to be done; wait again.
+    case interrupted(Interruption)
+}
+
+/// The result of reading a capturing card.
+public enum CaptureEvent: Hashable, Sendable {
+    /// The samples are complete. Their first frame was at the microphone at `at`.
+    case captured(at: Instant)
+    /// Capturing was interrupted, and there are no samples. Read again.
+    case interrupted(Interruption)
+}
+
+/// A playing card's demand for audio.
+public struct Demand: Hashable, Sendable {
+    /// One period at the granted rate, always the same number.
+    public let frameCount: FrameCount
+    /// When it was due: evenly spaced even if demands are not, and never later than the demand. This is the clock of
+    /// playout.
+    public let requestedAt: Instant
+    /// By how many frames `requestedAt`, and all later ones, moved later (positive) or earlier than expected because
+    /// the card takes frames differently or more is queued. Neither clock drift nor lost time. At the granted rate.
+    public let shift: FrameCount
+    /// When its first frame leaves the card, by the card's own count of queued frames. The slope of this over
+    /// `position` is the card's clock.
+    public let playedAt: Instant
+    /// Frames written to this card so far, including its own silence after an interruption.
+    public let position: FrameCount
+
+    @_noAllocation @_noLocks
+    init(frameCount: Int, requestedAt: Int64, shift: Int, playedAt: Int64, position: Int) {
+        self.frameCount = FrameCount(frameCount)
+        self.requestedAt = Instant(nanoseconds: requestedAt)
+        self.shift = FrameCount(shift)
+        self.playedAt = Instant(nanoseconds: playedAt)
+        self.position = FrameCount(position)
+    }
+}

@@ -1,0 +1,33 @@
+/// Counts frames by the monotonic clock in place of a card. More than a second behind, it restarts.
+struct FreeRunningClock {
+    let rate: Int
+    private var origin: Int64
+    private var passed = 0
+
+    /// Frame zero is due at `now` (nanoseconds).
+    @_noAllocation @_noLocks
+    init(rate: Int, now: Int64) {
+        self.rate = rate
+        origin = now
+    }
+
+    /// When the next `frames` will have passed.
+    @_noAllocation @_noLocks
+    func due(_ frames: Int) -> Int64 { origin + nanoseconds(passed + frames, at: rate) }
+
+    /// Advances by `frames` at `now`. Returns the frames given up because they are too late.
+    @_noAllocation @_noLocks
+    mutating func pass(_ frames: Int, now: Int64) -> Int {
+        passed += frames
+        if passed >= rate {
+            // Whole seconds are added to the origin, so that the count stays small.
+            origin += Int64(passed / rate) * nanosecondsPerSecond
+            passed %= rate
+        }
+        let behind = now - due(0)
+        guard behind > nanosecondsPerSecond else { return 0 }
+        origin = now
+        passed = 0
+        return TenfourSoundCard.frames(in: behind, at: rate)
+    }
+}

@@ -1,0 +1,59 @@
+public import TenfourAudioCore
+
+/// An interruption of a card's audio.
+public struct Interruption: Hashable, Sendable {
+    public enum Cause: Hashable, Sendable {
+        /// A playing card's queue ran empty or a capturing one's overflowed: our thread was late, or a sound server
+        /// took more at a time. The card is restarted.
+        case xrun
+        /// The machine was suspended. The card is restarted.
+        case suspended
+        /// A playing card runs again after an underrun, a suspension or a loss, and `missed` is known now.
+        case resumed
+        /// A capturing card's backlog was too long; its older part was discarded.
+        case backlog
+        /// The card is lost. Until it is back, the clock paces events: a playing card's audio is discarded, a capturing
+        /// one's is silence.
+        case lost(CardLoss)
+        /// The lost card is open again.
+        case reopened
+    }
+
+    public let cause: Cause
+    /// Frames that were not played or not captured, as far as known; silence replaced them. At the granted rate.
+    public let missed: FrameCount
+    /// By how many frames a playing card's demands fell behind: those missed, less the growth of its queue. Playout
+    /// drops as many to restore its delay.
+    public let behind: FrameCount
+
+    @_noAllocation @_noLocks
+    init(_ cause: Cause, missed: Int, behind: Int? = nil) {
+        self.cause = cause
+        self.missed = FrameCount(missed > 0 ? missed : 0)
+        self.behind = behind.map { FrameCount($0) } ?? self.missed
+    }
+}
+
+/// Interruptions since the card was opened.
+public struct InterruptionCounts: Hashable, Sendable {
+    public internal(set) var xruns = 0
+    public internal(set) var suspensions = 0
+    public internal(set) var backlogs = 0
+    public internal(set) var losses = 0
+    /// All frames missed.
+    public internal(set) var missed = FrameCount.zero
+
+    /// Counts an interruption and returns it.
+    @_noAllocation @_noLocks
+    mutating func record(_ interruption: Interruption) -> Interruption {
+        switch interruption.cause {
+        case .xrun: xruns += 1
+        case .suspended: suspensions += 1
+        case .backlog: backlogs += 1
+        case .lost: losses += 1
+        case .reopened, .resumed: break
+        }
+        missed.rawValue += interruption.missed.rawValue
+        return interruption
+    }
+}

@@ -1,0 +1,23 @@
+/// Detects a card whose position no longer moves.
+struct StallDetector {
+    /// Half a second or eight periods, whichever is longer.
+    let timeout: Int64
+    private var position = Int.min
+    private var movedAt: Int64 = 0
+
+    init(period: Int, rate: Int) { timeout = max(nanosecondsPerSecond / 2, nanoseconds(8 * period, at: rate)) }
+
+    /// Records `position` at `now` (nanoseconds). Returns true if it has not moved for longer than the timeout.
+    @_noAllocation @_noLocks
+    mutating func isStalled(at position: Int, now: Int64) -> Bool {
+        if position != self.position {
+            self.position = position
+            movedAt = now
+        }
+        return now - movedAt > timeout
+    }
+
+    /// Restarts the timeout after a time without observations or expected movement.
+    @_noAllocation @_noLocks
+    mutating func reset() { position = Int.min }
+}

@@ -1,0 +1,132 @@
+public import ArgumentParser
+internal import Glibc
+internal import TenfourNetworkEmulator
+public import TenfourRadio
+internal import TenfourUV
+
+extension ParsableCommand {
+    /// Parses the arguments (default: the typed ones), runs the command and exits with one of `Console.exitCodes`.
+    /// Messages go to standard error, help to standard output. `check` examines the arguments before they are parsed.
+    /// `reminder` is appended to usage errors.
+    public static func runAndExit(
+        named name: String, _ arguments: [String]? = nil, check: () throws -> Void = {},
+        reminder: @autoclosure () -> String = ""
+    ) -> Never {
+        do {
+            try check()
+            var command = try parseAsRoot(arguments)
+            try command.run()
+            Glibc.exit(0)
+        } catch let error as RadioError {
+            Console.log("\(name): \(error)")
+            Glibc.exit(error.exitCode)
+        } catch let error as NetworkError {
+            Console.log("\(name): \(error)")
+            Glibc.exit(RadioError(.unavailable, error.description).exitCode)
+        } catch {
+            // An error in a network description is a usage error.
+            let error = (error as? NetworkParameterError).map { ValidationError($0.description) } ?? error
+            let code = exitCode(for: error)
+            let text = fullMessage(for: error)
+            if code == .success {
+                if !text.isEmpty { Console.write(text + "\n") }
+                Glibc.exit(0)
+            }
+            let isUsage = code == .validationFailure
+            Console.log("\(name): \(Usage(text).sentence)\(isUsage ? reminder() : "")")
+            Glibc.exit(isUsage ? 2 : code.rawValue)
+        }
+    }
+}
+
+/// The message of the argument parser for wrong use, taken apart:
+///
+///     Error: The value '80000' is invalid for '-p <port>'
+///     Help:  -p, --port <port>  The port to receive on, 1 to 65535.
+///     Usage: tenfour recv [<address>] …
+///       See 'tenfour recv --help' for more information.
+struct Usage {
+    private var message = ""
+    private var help = ""
+    /// The values that the option accepts, if the parser lists them.
+    private var choices: [String] = []
+    private var command = ""
+
+    init(_ text: String) {
+        var part = \Self.message
+        command = Self.helpCommand(in: text)
+        for line in text.split(separator: "\n") {
+            var words = line.split(separator: " ", omittingEmptySubsequences: true)[...]
+            switch words.first {
+            case "Error:": words.removeFirst()
+            case "Help:":
+                part = \.help
+                words = line.dropFirst(5).drop { $0 == " " }.split(separator: "  ").dropFirst()
+            case "Usage:": part = \.command
+            // For a missing argument the parser prints the whole help instead of the usage.
+            case "OVERVIEW:": return
+            default: break
+            }
+            if part == \.command {
+                if words.first == "See" { command = words.dropFirst().prefix { $0 != "for" }.joined(separator: " ") }
+                continue
+            }
+            if part == \Self.message, words.first == "-" {
+                choices.append(words.dropFirst().joined(separator: " "))
+                continue
+            }
+            self[keyPath: part] += (self[keyPath: part].isEmpty ? "" : " ") + words.joined(separator: " ")
+        }
+    }
+
+    /// Extracts `'tenfour plot --help'` from the line "USAGE: tenfour plot song.mp3 …"; empty without one.
+    private static func helpCommand(in text: String) -> String {
+        guard let usage = text.split(separator: "\n").first(where: { $0.hasPrefix("USAGE: ") }) else { return "" }
+        let names = usage.dropFirst(7).split(separator: " ").prefix { $0.allSatisfy(\.isLetter) }
+        return names.isEmpty ? "" : "'\(names.joined(separator: " ")) --help'"
+    }
+
+    /// One sentence: the error, the remedy, and the command that shows the help.
+    var sentence: String {
+        let wrong = choices.isEmpty ? message : message.split(separator: ". Please").first.map(String.init) ?? message
+        let right = choices.isEmpty ? help : "write " + choices.joined(separator: ", ")
+        let parts = [Self.begun(wrong), Self.begun(right)].filter { !$0.isEmpty }
+        return parts.joined(separator: ": ") + (command.isEmpty ? "" : "; see \(command)")
+    }
+
+    /// Returns `text` as a part of a sentence: with a lower-case first letter, except in a word of capitals, and
+    /// without a full stop.
+    private static func begun(_ text: String) -> String {
+        let isWord = text.dropFirst().first?.isLowercase ?? false || text.dropFirst().first == " "
+        let begun = isWord ? text.prefix(1).lowercased() + text.dropFirst() : text
+        return begun.hasSuffix(".") ? String(begun.dropLast()) : begun
+    }
+}
+
+extension Console {
+    /// The exit codes, for every command's help.
+    public static let exitCodes = """
+        Exit codes: 0 done, also by Ctrl-C; 1 it failed while it ran; 2 wrong use; 69 a device, file, port, host or channel is \
+        unavailable; 78 a configuration has an error.
+        """
+
+    /// Throws `.usage` if more than one of these options writes to standard output by a `-`.
+    public static func checkStandardOutput(_ places: [(option: String, path: String?)]) throws(RadioError) {
+        let options = places.filter { $0.path == "-" }.map(\.option)
+        guard options.count > 1 else { return }
+        throw RadioError(
+            .usage, "\(options[0]) and \(options[1]) both write to standard output; name a file for one of them")
+    }
+}
+
+extension RadioError {
+    /// The exit code, as in BSD's sysexits where that has one.
+    public var exitCode: Int32 {
+        switch kind {
+        case .usage: 2
+        case .unavailable: EX_UNAVAILABLE
+        case .configuration: EX_CONFIG
+        case .failure: 1
+        }
+    }
+}

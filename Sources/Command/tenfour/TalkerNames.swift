@@ -1,0 +1,98 @@
+import TenfourChannelKeys
+import TenfourChannelMember
+import TenfourPackets
+import TenfourSession
+
+/// The names shown for talkers: the one they gave, or else their address.
+struct TalkerNames {
+    private var people: [SSRC: Person] = [:]
+    private var changeCount = 0
+
+    private struct Person {
+        var name: String?
+        var endpoint: Endpoint?
+        /// Whether their audio was received.
+        var wasHeard = false
+        var isGone = false
+        /// The sequence number of their last event, from 1.
+        var lastChange = 0
+    }
+
+    /// The most talkers kept. Those who left are forgotten first, those idle longest before others.
+    static let maximumCount = 256
+    /// In characters, since a status line shows several.
+    private static let maximumLength = People.nameLength
+
+    /// Whether nobody has been heard yet.
+    var isEmpty: Bool { !people.values.contains(where: \.wasHeard) }
+
+    subscript(ssrc: SSRC) -> String { people[ssrc]?.name ?? place(of: ssrc) ?? "station \(ssrc.digits)" }
+
+    /// The name that a talker gave; nil without one.
+    func name(of ssrc: SSRC) -> String? { people[ssrc]?.name }
+
+    /// The address of a talker; nil before the first packet.
+    func endpoint(of ssrc: SSRC) -> Endpoint? { people[ssrc]?.endpoint }
+
+    /// Returns whether their audio was received before.
+    func hasHeard(_ ssrc: SSRC) -> Bool { people[ssrc]?.wasHeard ?? false }
+
+    /// Returns whether `name` is the known name.
+    func isCalled(_ ssrc: SSRC, _ name: String) -> Bool { people[ssrc]?.name == cut(name) }
+
+    /// Talkers behind a relay have no address.
+    private func place(of ssrc: SSRC) -> String? {
+        endpoint(of: ssrc).flatMap { $0.address.isUnspecified ? nil : "\($0)" }
+    }
+
+    mutating func apply(_ event: Event) {
+        switch event {
+        case .sourceAppeared(let ssrc, let endpoint):
+            change(ssrc) { ($0.endpoint, $0.wasHeard, $0.isGone) = (endpoint, true, false) }
+        case .reporterAppeared(let ssrc, let name, let endpoint):
+            let name = name.map(cut)
+            change(ssrc) { ($0.name, $0.endpoint, $0.isGone) = (name ?? $0.name, endpoint, false) }
+        case .sourceNamed(let ssrc, let name):
+            let name = cut(name)
+            change(ssrc) { $0.name = name }
+        case .sourceLeft(let ssrc, _), .reporterLeft(let ssrc, _): left(ssrc)
+        default: break
+        }
+    }
+
+    /// Applies an event of a channel's member, by the SSRC of its audio.
+    mutating func apply(_ event: ChannelEvent) {
+        switch event {
+        case .membersKnown(let members): for talker in members.talkers { apply(talker) }
+        case .memberJoined(let member), .memberChanged(let member): apply(member)
+        case .memberLeft(let member): if !hasHeard(member.info.ssrc) { people[member.info.ssrc] = nil }
+        default: break
+        }
+    }
+
+    private mutating func apply(_ member: ChannelMember) {
+        let name = member.name.map(cut) ?? People.nameless
+        change(member.info.ssrc) { $0.name = name }
+    }
+
+    /// Names of talkers that were heard are kept for the report.
+    private mutating func left(_ ssrc: SSRC) {
+        if hasHeard(ssrc) { change(ssrc) { $0.isGone = true } } else { people[ssrc] = nil }
+    }
+
+    private mutating func change(_ ssrc: SSRC, _ change: (inout Person) -> Void) {
+        if people[ssrc] == nil, people.count >= Self.maximumCount { forgetOne() }
+        changeCount += 1
+        change(&people[ssrc, default: Person()])
+        people[ssrc]?.lastChange = changeCount
+    }
+
+    private mutating func forgetOne() {
+        func rank(_ person: Person) -> (Int, Int) { (person.isGone ? 0 : 1, person.lastChange) }
+        if let last = people.min(by: { rank($0.value) < rank($1.value) }) { people[last.key] = nil }
+    }
+
+    private func cut(_ name: String) -> String {
+        name.count > Self.maximumLength ? name.prefix(Self.maximumLength - 1) + "…" : name
+    }
+}

@@ -1,0 +1,45 @@
+/// An estimated mapping between bytes and frames, linear between known points.
+struct ByteFrameMap {
+    typealias Point = (offset: Double, frame: Double)
+
+    private var points: [Point]
+
+    /// Points that do not increase in both coordinates are dropped.
+    init(_ given: [Point]) {
+        points = []
+        for point in given where points.last.map({ $0.offset < point.offset && $0.frame < point.frame }) ?? true {
+            points.append(point)
+        }
+    }
+
+    /// Extends the mapping from `begin` to `endOffset`, using the frame density sampled at some offsets. Each sample
+    /// applies to the bytes nearest to it.
+    init(from begin: FrameIndex.Entry, to endOffset: Int, density: Double, samples: [(offset: Int, density: Double)]) {
+        var points = [(offset: Double(begin.offset), frame: Double(begin.frame))]
+        func extend(to offset: Double, _ density: Double) {
+            let last = points[points.count - 1]
+            guard offset > last.offset else { return }
+            points.append((offset, last.frame + (offset - last.offset) * density))
+        }
+        let places = samples.filter { $0.offset > begin.offset }.sorted { $0.offset < $1.offset }
+        for (index, place) in places.enumerated() {
+            let border =
+                index + 1 < places.count ? Double(place.offset + places[index + 1].offset) / 2 : Double(endOffset)
+            extend(to: border, place.density)
+        }
+        if places.isEmpty { extend(to: Double(endOffset), density) }
+        self.init(points)
+    }
+
+    var end: Point { points.last ?? (0, 0) }
+
+    func offset(of frame: Double) -> Double { Self.interpolate(frame, points.map { ($0.frame, $0.offset) }) }
+    func frame(at offset: Double) -> Double { Self.interpolate(offset, points.map { ($0.offset, $0.frame) }) }
+
+    private static func interpolate(_ place: Double, _ points: [(x: Double, y: Double)]) -> Double {
+        guard let first = points.first, let last = points.last, place > first.x else { return points.first?.y ?? 0 }
+        guard let after = points.firstIndex(where: { $0.x >= place }) else { return last.y }
+        let (one, other) = (points[after - 1], points[after])
+        return one.y + (other.y - one.y) * (place - one.x) / (other.x - one.x)
+    }
+}

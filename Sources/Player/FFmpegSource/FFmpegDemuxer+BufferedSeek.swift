@@ -1,0 +1,68 @@
+#if FFmpeg
+    internal import CAV
+    internal import TenfourMediaSource
+    internal import Glibc
+    internal import TenfourAudioCore
+
+    // Seeks in a stream that arrives once and in order, such as one from a server without ranges, within the bytes that
+    // have arrived.
+    extension FFmpegDemuxer {
+        /// The bytes that FFmpeg reads at a time.
+        private static let margin = 32_768
+        /// How long to wait for more bytes: a pipe may be refilled after a read.
+        private static let arrivalPatience = Duration.milliseconds(50)
+
+        func seekInBuffer(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
+            let wanted = ticks(of: max(position, .zero))
+            if wanted >= nextTicks { return try readOn(to: wanted) }
+            let held = stream.byteSource.state.held
+            // This throws before anything has moved.
+            guard let place = seekPoints.first(where: { $0.offset >= held.lowerBound }), place.ticks <= wanted
+            else { throw .notSeekable }
+            stream.forgetEnd()
+            let limits = stream.byteSource.limits
+            stream.confinement = held
+            // FFmpeg seeks back and forth, so nothing may be dropped meanwhile.
+            stream.byteSource.limits.behind = .max
+            defer {
+                stream.confinement = nil
+                stream.byteSource.limits = limits
+            }
+            return try jump(to: stamp(of: position), orTo: position)
+        }
+
+        /// The timestamp of the next packet.
+        private var nextTicks: Int64 {
+            let stamp = unsafe packet.handle.pointee.pts
+            return isPacketRead && stamp != tenfour_av_no_timestamp() ? stamp : lastEnd
+        }
+
+        /// Skips packets up to the one that contains `wanted`, as far as they have arrived.
+        private func readOn(to wanted: Int64) throws(DemuxerError) -> Estimate<Duration> {
+            while true {
+                if !isPacketRead { isPacketRead = try readPacket() }
+                guard isPacketRead else { return Estimate(duration(of: lastEnd), isExact: true) }
+                let begin = nextTicks
+                let length = unsafe max(packet.handle.pointee.duration, 1)
+                if begin.addingReportingOverflow(length).partialValue > wanted {
+                    return Estimate(duration(of: begin), isExact: true)
+                }
+                guard arrivesPromptly() else {
+                    reach = duration(of: begin)
+                    return Estimate(duration(of: begin), isExact: true)
+                }
+                _ = describe()
+                isPacketRead = false
+            }
+        }
+
+        private func arrivesPromptly() -> Bool {
+            let begin = ContinuousClock.now
+            while !stream.isBuffered(Self.margin) {
+                if ContinuousClock.now - begin > Self.arrivalPatience { return false }
+                usleep(5_000)
+            }
+            return true
+        }
+    }
+#endif

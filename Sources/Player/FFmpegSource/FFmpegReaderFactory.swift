@@ -1,0 +1,53 @@
+#if FFmpeg
+    public import TenfourMediaSource
+    public import TenfourAudioCore
+
+    /// Opens everything that this package plays: Ogg Opus and WAV without FFmpeg, the rest with it. `format` is that of
+    /// the decoded audio; nil keeps that of the recording.
+    ///
+    /// Blocks until the first audio is decoded. Throws if FFmpeg is needed and not installed. The reader is for one
+    /// thread at a time.
+    public func openFFmpegReader(_ byteSource: any ByteSource, format: LPCMFormat?) throws(ReaderError)
+        -> any MediaReader
+    {
+        var window = ByteWindow(of: byteSource)
+        let tag: ID3Tag
+        let container: ContainerFormat
+        do {
+            tag = try ID3Tag(&window)
+            try window.load(at: tag.byteCount, count: ContainerFormat.sniffedByteCount)
+            container = ContainerFormat(sniffing: window.bytes)
+        } catch { throw .demuxer(.byteSource(error)) }
+        if let refusal = container.refusal { throw .demuxer(.malformed(refusal)) }
+        if isBuiltIn(container, &window) { return try openBuiltInReader(window, container, format: format) }
+        try loadFFmpeg()
+        let source: any FFmpegPacketSource
+        switch container {
+        case .elementary: source = try FrameParser(window, tag: tag)
+        default:
+            let isHeld = if container == .mp4 { try hasIndexBehindAudio(&window) } else { false }
+            if isHeld { window.byteSource.holdAll() }
+            guard let stream = ByteStream(window, from: tag.byteCount, isHeld: isHeld) else {
+                throw .undecodable("out of memory")
+            }
+            source = try FFmpegDemuxer(stream, container, tag: tag)
+        }
+        return try FFmpegReader(source, format: format)
+    }
+
+    /// Returns whether this is an MP4 whose index follows its audio, from a source that cannot seek.
+    private func hasIndexBehindAudio(_ window: inout ByteWindow) throws(ReaderError) -> Bool {
+        guard !window.byteSource.state.isSeekable else { return false }
+        var offset = 0
+        // Only small boxes can precede the index or the audio.
+        for _ in 0..<16 {
+            do { try window.load(at: offset, count: 8) } catch { throw .demuxer(.byteSource(error)) }
+            guard window.bytes.count == 8, !window.bytes.holds("moov", at: 4) else { return false }
+            if window.bytes.holds("mdat", at: 4) { return true }
+            let size = Int(window.bytes.bigEndian32(at: 0))
+            guard 8..<65_536 ~= size else { return false }
+            offset += size
+        }
+        return false
+    }
+#endif

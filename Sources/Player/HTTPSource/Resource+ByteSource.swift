@@ -1,0 +1,14 @@
+public import TenfourMediaSource
+
+extension Resource {
+    /// Starts fetching the bytes, from the network or this machine. `options` and `loop` are for addresses.
+    public func open(
+        options: HTTPOptions = HTTPOptions(), limits: BufferLimits = BufferLimits(), on loop: HTTPLoop? = nil
+    ) throws(ByteSourceError) -> any ByteSource {
+        switch self {
+        case .http(let address): try HTTPByteSource(address, options: options, limits: limits, on: loop)
+        case .file(let path): try FileByteSource.open(path == "-" ? "./-" : path, limits: limits)
+        case .standardInput: try FileByteSource.open("-", limits: limits)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/// The last of four stages: plays what a `MediaReader` reads, at a rate and pitch of its own.
+///
+/// Any thread may call any of this, and nothing blocks: a request is under way when the call returns, and `state` and
+/// `events` report its outcome.
+public protocol MediaPlayer: AnyObject, Sendable {
+    /// The current state. It reflects every request made so far.
+    var state: StreamState { get }
+    var progress: StreamProgress { get }
+
+    /// The current state, followed by all events from now on. Each call creates an independent stream. It finishes with
+    /// the player; if that is closed already, after the state.
+    var events: AsyncStream<StreamEvent> { get }
+
+    func play()
+    func pause()
+    /// Stops. `play()` starts again from the beginning.
+    func stop()
+
+    /// Seeks within the present item, clamped to its start and end. After a stop or a failure, the next `play()` begins
+    /// there. After the end, the item is paused there.
+    func seek(to position: Duration)
+    /// Seeks relative to the present position, or to the target of a seek that is still under way.
+    func seek(by distance: Duration)
+
+    /// Playback speed: 0.25 to 4 keeps the pitch, up to 32 is for skimming. Default: 1.
+    var rate: Double { get set }
+    /// Pitch shift in cents, −2400…2400, independent of the rate. Default: 0.
+    var pitch: Double { get set }
+    /// Volume as a factor of the amplitude, 0…1. Default: 1.
+    var volume: Double { get set }
+}
+
+/// The state of a player.
+public enum StreamState: Equatable, Sendable {
+    /// Nothing has been opened.
+    case idle
+    /// Playback is waiting for audio: it is being opened, sought, or arrived too slowly.
+    case buffering
+    case playing
+    case paused
+    case ended(EndReason)
+    case failed(StreamError)
+
+    public enum EndReason: Equatable, Sendable {
+        /// All items have been played to the end.
+        case finished
+        case stopped
+    }
+
+    /// Whether the player has ended or failed.
+    public var isOver: Bool {
+        switch self {
+        case .ended, .failed: true
+        case .idle, .buffering, .playing, .paused: false
+        }
+    }
+}
+
+/// The progress of a player.
+public struct StreamProgress: Equatable, Sendable {
+    /// Index of the item in the queue that is heard, from 0.
+    public var item = 0
+    /// The position of what is heard now, not of what was handed to the sound card.
+    public var position = Estimate(Duration.zero, isExact: true)
+    /// nil if the item has no duration or it is unknown.
+    public var duration: Estimate<Duration>?
+    /// The buffered part of the whole, 0…1; nil if the size is unknown.
+    public var downloaded: Range<Double>?
+    /// Duration of the buffered audio at the present rate; nil until the bit rate is known.
+    public var buffered: Duration?
+    /// Bits per second.
+    public var bitRate: Int?
+    /// Level of what is heard: root mean square in dBFS, at least −100.
+    public var level: Float = -100
+    public var isLive = false
+    /// Total duration played since the player was created, in output time. Pauses and buffering do not count.
+    public var played = Duration.zero
+    /// The number of attempts to restore a broken connection; nil while it holds.
+    public var reconnections: Int?
+
+    public init() {}
+}
+
+/// An event of a player.
+public enum StreamEvent: Equatable, Sendable {
+    case state(StreamState)
+    /// Sent ten times a second during playback.
+    case progress(StreamProgress)
+    /// Another item of the queue is heard.
+    case item(Int, Track)
+    /// The title changed, as for the next song of a radio station. Control characters are replaced.
+    case title(String)
+    /// An item could not be played, or not to its end.
+    case skipped(Int, StreamError)
+    /// A seek was impossible. Playback continues where it was, or from the start if it had not begun.
+    case seekRefused(StreamError)
+}
+
+/// The reason why nothing is played.
+public enum StreamError: Error, Equatable, Sendable {
+    case read(ReaderError)
+    /// An address, output or setting cannot be used: a sentence with its remedy.
+    case unusable(String)
+}
+
+extension StreamError: CustomStringConvertible {
+    /// A sentence for people that includes the remedy.
+    public var description: String {
+        switch self {
+        case .unusable(let sentence), .read(.undecodable(let sentence)), .read(.demuxer(.malformed(let sentence))),
+            .read(.demuxer(.byteSource(.failed(let sentence)))):
+            sentence
+        case .read(.demuxer(.byteSource(.interrupted))): "it was interrupted"
+        }
+    }
+}

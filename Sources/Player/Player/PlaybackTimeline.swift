@@ -1,0 +1,67 @@
+internal import TenfourAudioCore
+
+/// Maps moments to positions, as far back as the card's buffer reaches, across pauses, seeks and changes of rate.
+struct PlaybackTimeline: BitwiseCopyable, Sendable {
+    /// A segment of constant rate, valid until the next one begins.
+    struct Segment: BitwiseCopyable, Sendable {
+        /// The moment at which its first frame is heard.
+        var start: Instant
+        /// Position of the first frame, in nanoseconds from the start of the item.
+        var position: Int64
+        /// Nanoseconds of the item per nanosecond of time: zero while nothing is played.
+        var rate: Double
+        var item: Int
+        var generation: Int
+        var isExact: Bool
+
+        @_noAllocation @_noLocks
+        init(start: Instant, position: Int64, rate: Double, item: Int, generation: Int, isExact: Bool) {
+            self.start = start
+            self.position = position
+            self.rate = rate
+            self.item = item
+            self.generation = generation
+            self.isExact = isExact
+        }
+
+        @_noAllocation @_noLocks
+        func position(at moment: Instant) -> Int64 {
+            position + Int64(Double(max(moment.nanoseconds - start.nanoseconds, 0)) * rate)
+        }
+    }
+
+    private var segments = InlineArray<16, Segment>(
+        repeating: Segment(start: .start, position: 0, rate: 0, item: 0, generation: 0, isExact: true))
+    /// The number of segments recorded so far.
+    private var count = 0
+
+    /// A deviation of up to 1 ms from the last segment begins no new one.
+    private static var tolerance: Int64 { 1_000_000 }
+
+    @_noAllocation @_noLocks
+    mutating func record(_ segment: Segment) {
+        if count > 0 {
+            let last = segments[(count - 1) & 15]
+            let isSame =
+                last.item == segment.item && last.generation == segment.generation && last.rate == segment.rate
+                && last.isExact == segment.isExact
+            let difference = last.position(at: segment.start) - segment.position
+            if isSame, difference.magnitude < Self.tolerance.magnitude { return }
+        }
+        segments[count & 15] = segment
+        count += 1
+    }
+
+    /// The segment that is heard at `moment`; nil before the first.
+    func segment(at moment: Instant) -> Segment? {
+        guard count > 0 else { return nil }
+        for index in stride(from: count - 1, through: max(count - 16, 0), by: -1) {
+            let segment = segments[index & 15]
+            if segment.start <= moment { return segment }
+        }
+        return segments[max(count - 16, 0) & 15]
+    }
+
+    /// The latest segment, which may still lie in the card's buffer.
+    var last: Segment? { count > 0 ? segments[(count - 1) & 15] : nil }
+}

@@ -1,0 +1,61 @@
+internal import Synchronization
+internal import TenfourMediaSource
+internal import TenfourRings
+internal import TenfourSoundCard
+
+/// The threads of a player, to be joined at its end.
+final class PlayerThreads: Sendable {
+    private final class Thread: @unchecked Sendable {
+        private var thread: AudioThread?
+        init(_ thread: consuming AudioThread) { self.thread = consume thread }
+        func join() { thread.take()?.join() }
+    }
+
+    private let threads = Locked<[Thread]>([])
+
+    func start<StreamWork: ~Copyable & Sendable>(
+        _ name: String, priority: Int?, _ work: consuming StreamWork,
+        _ body: @escaping @Sendable (consuming StreamWork) -> Void
+    ) throws(StreamError) {
+        do throws(AudioThreadError) {
+            let thread = Thread(
+                try AudioThread(name, priority: priority, stackByteCount: 1 << 21, work: work) { work, _ in body(work) }
+            )
+            threads.withLock { $0.append(thread) }
+        } catch {
+            throw .unusable(error.description)
+        }
+    }
+
+    func join() {
+        let threads = threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        for thread in threads { thread.join() }
+    }
+}
+
+/// What the worker's thread owns.
+struct StreamWork: ~Copyable, Sendable {
+    var producer: RingBufferProducer<AudioBlock>
+    var renderer: FileRenderer?
+}
+
+/// Polls the audio thread and sends progress, since the worker may block on bytes.
+struct PlaybackMonitor {
+    let controller: PlaybackController
+
+    /// In milliseconds.
+    private static let interval: Int32 = 50
+
+    func run() {
+        var isLively = false
+        var count = 0
+        while !controller.controls.isOver.load(ordering: .relaxed) {
+            controller.monitorWakeup.wait(atMost: isLively ? Self.interval : -1)
+            isLively = controller.poll(sendsProgress: count % 2 == 0)
+            count += 1
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import TenfourMediaSource
+internal import TenfourRings
+
+/// The mailbox of the worker: holds its next job. A job that supersedes the present one interrupts it, even while it
+/// waits for bytes.
+final class WorkerMailbox: Sendable {
+    enum Job: Equatable, Sendable {
+        case open(item: Int, at: Duration?, generation: Int)
+        /// Read this item after the present one.
+        case append(item: Int, generation: Int)
+        /// Seek in `item`, which is opened if necessary.
+        case seek(Duration, item: Int, generation: Int)
+        case close
+    }
+
+    private struct Contents: Sendable {
+        var job: Job?
+        /// The source that the worker may be waiting for.
+        var byteSource: (any ByteSource)?
+        /// The prefetched source.
+        var ahead: (any ByteSource)?
+        var isPaused = false
+        var isOver = false
+
+        var isReplacing: Bool {
+            switch job {
+            case .none, .append: false
+            case .open, .seek, .close: true
+            }
+        }
+    }
+
+    let wakeup: ThreadWakeup
+    let parameters = PlaybackParameters()
+    private let contents = Locked(Contents())
+
+    init(wakeup: ThreadWakeup) { self.wakeup = wakeup }
+
+    /// Any thread. Posts a job; it replaces one that has not begun.
+    func post(_ job: Job) {
+        contents.withLock { contents in
+            contents.job = job
+            if case .append = job { return }
+            contents.byteSource?.interrupt()
+        }
+        wakeup.signal()
+    }
+
+    /// Ends the worker.
+    func end() {
+        contents.withLock { contents in
+            contents.isOver = true
+            contents.byteSource?.interrupt()
+        }
+        wakeup.signal()
+    }
+
+    /// Pauses the sources, also those attached later.
+    func pause(_ isPaused: Bool) {
+        contents.withLock { contents in
+            contents.isPaused = isPaused
+            contents.byteSource?.pause(isPaused)
+            contents.ahead?.pause(isPaused)
+        }
+    }
+
+    var byteSourceState: ByteSourceState? { contents.withLock { $0.byteSource }?.state }
+
+    // MARK: Worker's thread
+
+    /// Sets the source that is read.
+    func attach(_ byteSource: (any ByteSource)?) {
+        contents.withLock { contents in
+            contents.byteSource = byteSource
+            byteSource?.pause(contents.isPaused)
+            if contents.isOver || contents.isReplacing { byteSource?.interrupt() }
+        }
+    }
+
+    /// Sets the prefetched source.
+    func attach(ahead byteSource: (any ByteSource)?) {
+        contents.withLock { contents in
+            contents.ahead = byteSource
+            byteSource?.pause(contents.isPaused)
+        }
+    }
+
+    var isOver: Bool { contents.withLock { $0.isOver } }
+
+    /// Whether the present job has been superseded.
+    var isReplaced: Bool { contents.withLock { $0.isOver || $0.isReplacing } }
+
+    func take() -> Job? {
+        contents.withLock { contents in
+            guard let job = contents.job else { return nil }
+            contents.job = nil
+            contents.byteSource?.resume()
+            return job
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import TenfourMediaSource
+import Testing
+
+@testable import TenfourPlayer
+
+@Suite struct StreamMachineTests {
+    private static let error = StreamError.read(.undecodable("no"))
+
+    @Test func itOpensFillsPlaysAndEnds() {
+        var machine = StreamStateMachine()
+        #expect(machine.state == .idle)
+        #expect(machine.handle(.open(itemCount: 1, at: nil)) == [.begin(generation: 1), .open(item: 0, at: nil)])
+        #expect(machine.state == .paused)
+        #expect(machine.handle(.play) == [])
+        #expect(machine.state == .buffering && !machine.isOpen)
+        #expect(machine.handle(.opened) == [])
+        #expect(machine.handle(.buffered) == [])
+        #expect(machine.state == .playing && machine.isOpen)
+        #expect(machine.handle(.readToEnd) == [.finish])
+        #expect(machine.state == .playing)
+        #expect(machine.handle(.heardAll) == [])
+        #expect(machine.state == .ended(.finished))
+    }
+
+    @Test func aPauseHoldsWhateverItComesInto() {
+        var machine = StreamStateMachine()
+        _ = machine.handle(.open(itemCount: 1, at: nil))
+        for input in [StreamStateMachine.Input.play, .pause, .opened, .buffered] { _ = machine.handle(input) }
+        #expect(machine.state == .paused && !machine.isOpen)
+        _ = machine.handle(.seek(.seconds(3)))
+        _ = machine.handle(.buffered)
+        #expect(machine.state == .paused && !machine.isOpen)
+        _ = machine.handle(.play)
+        #expect(machine.state == .playing)
+    }
+
+    @Test func eachSeekBeginsAGenerationAndTheLastOneCounts() {
+        var machine = playing()
+        #expect(machine.handle(.seek(.seconds(3))) == [.begin(generation: 2), .seek(.seconds(3))])
+        #expect(machine.handle(.seek(.seconds(-3))) == [.begin(generation: 3), .seek(.zero)])
+        #expect(machine.state == .buffering && !machine.isOpen)
+        _ = machine.handle(.buffered)
+        #expect(machine.state == .playing)
+    }
+
+    @Test func aSeekBeforeItIsOpenOpensItThere() {
+        var machine = StreamStateMachine()
+        _ = machine.handle(.open(itemCount: 2, at: nil))
+        #expect(machine.handle(.seek(.seconds(9))) == [.begin(generation: 2), .open(item: 0, at: .seconds(9))])
+    }
+
+    @Test func afterItsEndASeekPlaysOn() {
+        var machine = playing()
+        _ = machine.handle(.readToEnd)
+        _ = machine.handle(.heardAll)
+        #expect(machine.handle(.seek(.seconds(1))) == [.begin(generation: 2), .seek(.seconds(1))])
+        #expect(machine.state == .paused)
+    }
+
+    @Test func aSeekAfterTheEndGoesToWhatWasHeard() {
+        var machine = playing(itemCount: 2)
+        _ = machine.handle(.readToEnd)
+        _ = machine.handle(.failed(Self.error))
+        _ = machine.handle(.heardAll)
+        #expect(machine.handle(.seek(.seconds(1))) == [.begin(generation: 2), .open(item: 0, at: .seconds(1))])
+    }
+
+    @Test func anEmptyQueueIsAStop() {
+        var machine = playing(itemCount: 2)
+        #expect(machine.handle(.open(itemCount: 0, at: nil)) == [.begin(generation: 2), .close])
+        #expect(machine.state == .ended(.stopped))
+        #expect(machine.handle(.play) == [])
+    }
+
+    @Test func anUnderrunRefills() {
+        var machine = playing()
+        _ = machine.handle(.starved)
+        #expect(machine.state == .buffering && machine.isFilling == (true, true))
+        _ = machine.handle(.buffered)
+        #expect(machine.state == .playing)
+        _ = machine.handle(.readToEnd)
+        _ = machine.handle(.starved)
+        #expect(machine.state == .playing, "at the end the ring is empty for another reason")
+    }
+
+    @Test func theQueueGoesOnWithoutAGap() {
+        var machine = playing(itemCount: 2)
+        #expect(machine.handle(.readToEnd) == [.append(item: 1)])
+        #expect(machine.isOpen && machine.heardItem == 0)
+        _ = machine.handle(.opened)
+        #expect(machine.isOpen)
+        // Back into what is still heard, though the next is read.
+        #expect(machine.handle(.seek(.zero)) == [.begin(generation: 2), .open(item: 0, at: .zero)])
+    }
+
+    @Test func whatIsEnqueuedBehindTheLastIsAppended() {
+        var machine = playing()
+        #expect(machine.handle(.readToEnd) == [.finish])
+        #expect(machine.handle(.enqueued(itemCount: 1)) == [.append(item: 1)])
+        #expect(machine.state == .playing)
+        _ = machine.handle(.readToEnd)
+        _ = machine.handle(.hears(item: 1))
+        _ = machine.handle(.heardAll)
+        #expect(machine.state == .ended(.finished))
+        _ = machine.handle(.enqueued(itemCount: 1))
+        #expect(machine.handle(.play) == [.begin(generation: 2), .open(item: 2, at: nil)])
+    }
+
+    @Test func whatCannotBePlayedIsSkipped() {
+        var machine = StreamStateMachine()
+        _ = machine.handle(.open(itemCount: 3, at: nil))
+        _ = machine.handle(.play)
+        #expect(
+            machine.handle(.failed(Self.error))
+                == [.skipped(item: 0, Self.error), .begin(generation: 2), .open(item: 1, at: nil)])
+        for input in [StreamStateMachine.Input.opened, .buffered, .hears(item: 1)] { _ = machine.handle(input) }
+        #expect(machine.handle(.readToEnd) == [.append(item: 2)])
+        #expect(machine.handle(.failed(Self.error)) == [.skipped(item: 2, Self.error), .finish])
+        _ = machine.handle(.heardAll)
+        #expect(machine.state == .ended(.finished), "something was heard")
+    }
+
+    @Test func aQueueOfNothingPlayableFailsAndDoesNotGoRoundForEver() {
+        var machine = StreamStateMachine()
+        machine.loops = true
+        _ = machine.handle(.open(itemCount: 2, at: nil))
+        _ = machine.handle(.play)
+        _ = machine.handle(.failed(Self.error))
+        _ = machine.handle(.failed(Self.error))
+        #expect(machine.state == .failed(Self.error))
+        #expect(machine.handle(.play) == [.begin(generation: 4), .open(item: 1, at: nil)], "it can be tried again")
+    }
+
+    @Test func whatBreaksOffIsHeardToThereAndThenFails() {
+        var machine = playing()
+        #expect(machine.handle(.failed(Self.error)) == [.finish])
+        #expect(machine.state == .playing)
+        _ = machine.handle(.heardAll)
+        #expect(machine.state == .failed(Self.error))
+    }
+
+    @Test func aLoopBeginsAgain() {
+        var machine = playing()
+        machine.loops = true
+        #expect(machine.handle(.readToEnd) == [.append(item: 0)])
+    }
+
+    @Test func aStopIsAnEndFromWhichItBeginsAgain() {
+        var machine = playing(itemCount: 2)
+        _ = machine.handle(.hears(item: 1))
+        #expect(machine.handle(.stop) == [.begin(generation: 2), .close])
+        #expect(machine.state == .ended(.stopped))
+        #expect(machine.handle(.play) == [.begin(generation: 3), .open(item: 1, at: nil)])
+    }
+
+    @Test func aSeekWhileItIsStoppedIsWherePlayBegins() {
+        var machine = playing(itemCount: 2)
+        _ = machine.handle(.hears(item: 1))
+        _ = machine.handle(.stop)
+        #expect(machine.handle(.seek(.seconds(3))) == [.aim(.seconds(3))])
+        #expect(machine.handle(.seek(.seconds(-3))) == [.aim(.zero)])
+        #expect(machine.handle(.seek(.seconds(7))) == [.aim(.seconds(7))])
+        #expect(machine.state == .ended(.stopped))
+        #expect(machine.handle(.play) == [.begin(generation: 3), .open(item: 1, at: .seconds(7))])
+        // This holds once: the next `play` begins at the beginning.
+        _ = machine.handle(.stop)
+        #expect(machine.handle(.play) == [.begin(generation: 5), .open(item: 1, at: nil)])
+    }
+
+    @Test func aSeekAfterTheEndIsAPauseThere() {
+        var machine = playing()
+        _ = machine.handle(.readToEnd)
+        _ = machine.handle(.heardAll)
+        #expect(machine.state == .ended(.finished))
+        #expect(machine.handle(.seek(.seconds(1))) == [.begin(generation: 2), .seek(.seconds(1))])
+        #expect(machine.state == .paused && !machine.isOpen)
+        _ = machine.handle(.buffered)
+        #expect(machine.state == .paused && !machine.isOpen)
+        #expect(machine.handle(.play) == [] && machine.state == .playing)
+    }
+
+    @Test func nextAndPreviousStayWithinTheQueue() {
+        var machine = playing(itemCount: 2)
+        #expect(machine.handle(.previous) == [.begin(generation: 2), .open(item: 0, at: nil)])
+        #expect(machine.handle(.next) == [.begin(generation: 3), .open(item: 1, at: nil)])
+        #expect(machine.handle(.next) == [])
+        #expect(machine.handle(.previous) == [.begin(generation: 4), .open(item: 0, at: nil)])
+    }
+
+    @Test func whatCannotBePlayedIsSkippedBackwards() {
+        var machine = playing(itemCount: 4)
+        _ = machine.handle(.hears(item: 3))
+        #expect(machine.handle(.previous) == [.begin(generation: 2), .open(item: 2, at: nil)])
+        #expect(
+            machine.handle(.failed(Self.error))
+                == [.skipped(item: 2, Self.error), .begin(generation: 3), .open(item: 1, at: nil)])
+        _ = machine.handle(.failed(Self.error))
+        // Nothing lies before the first: it goes forward until something can be played, or all of it was tried.
+        #expect(
+            (0..<4).map { _ in machine.handle(.failed(Self.error)).last }
+                == [.open(item: 1, at: nil), .open(item: 2, at: nil), .open(item: 3, at: nil), .close])
+    }
+
+    private func playing(itemCount: Int = 1) -> StreamStateMachine {
+        var machine = StreamStateMachine()
+        _ = machine.handle(.open(itemCount: itemCount, at: nil))
+        for input in [StreamStateMachine.Input.play, .opened, .buffered, .hears(item: 0)] { _ = machine.handle(input) }
+        return machine
+    }
+}

@@ -1,0 +1,61 @@
+import TenfourAudioCore
+import TenfourMediaSource
+
+/// As a block of metadata, and as what a station sends: its first byte is the interval, its second the length of the pieces.
+func feedICY(_ bytes: Span<UInt8>) {
+    let metadata = ICYMetadata(parsing: bytes)
+    for text in [metadata.title, metadata.url] {
+        checkShown(text ?? "")
+        precondition((text ?? "").unicodeScalars.count <= 1_025)
+    }
+    guard bytes.count > 2, var demultiplexer = ICYDemultiplexer(interval: Int(bytes[0])) else { return }
+    let pieceByteCount = Int(bytes[1]) + 1
+    var soundCount = 0
+    var blockCount = 0
+    var place = 2
+    while place < bytes.count {
+        let piece = bytes.extracting(place..<min(place + pieceByteCount, bytes.count))
+        unsafe piece.withUnsafeBytes { piece in
+            unsafe demultiplexer.feed(piece) { sound in
+                precondition(unsafe !sound.isEmpty)
+                soundCount += sound.count
+            } found: { metadata in
+                blockCount += 1
+                precondition(soundCount == 0 || soundCount % Int(bytes[0]) == 0, "metadata in the midst of sound")
+                checkShown(metadata.title ?? "")
+            }
+        }
+        place += piece.count
+    }
+    precondition(soundCount + blockCount * 17 <= bytes.count - 2, "more came out than went in")
+}
+
+/// As a playlist from the network, and as one from a file.
+func feedPlaylist(_ bytes: Span<UInt8>) {
+    for resource in [Resource.http(address: "http://host/folder/list?a=b"), .file(path: "/folder/list")] {
+        _ = Playlist.isPlaylist(bytes, contentType: nil, from: resource)
+        let playlist: Playlist
+        do throws(PlaylistError) {
+            playlist = try Playlist(parsing: bytes, from: resource)
+        } catch {
+            checkShown(error.description)
+            continue
+        }
+        precondition((1...Playlist.maximumEntryCount).contains(playlist.entries.count))
+        for entry in playlist.entries {
+            checkShown(entry.title ?? "")
+            checkShown(entry.resource.description)
+            switch entry.resource {
+            case .http(let address):
+                precondition(address.hasPrefix("http://") || address.hasPrefix("https://"))
+                precondition(address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && !(entry.resource.host ?? "").isEmpty)
+                precondition(
+                    (try? Resource(address)) == entry.resource, "an address that reads differently the next time")
+            case .file(let path):
+                precondition(!path.isEmpty && !path.utf8.contains(0))
+                guard case .file = resource else { preconditionFailure("the network names a file of this machine") }
+            case .standardInput: preconditionFailure("an entry that is the standard input")
+            }
+        }
+    }
+}
