@@ -103,7 +103,8 @@ let package = Package(
         module("Support/DBus", others: ["CSDBus"]),
 
         module("Audio/AudioCore"),
-        module("Audio/OpusCodec", uses: ["AudioCore"], others: ["COpus"]),
+        module("Audio/AudioCodec", uses: ["AudioCore"]),
+        module("Audio/OpusCodec", uses: ["AudioCodec", "AudioCore"], others: ["COpus"]),
         module("Audio/Resampling", uses: ["AudioCore"], others: ["CSpeexDSP"]),
         module("Audio/TimePitch", uses: ["AudioCore"]),
         module("Audio/Effects", uses: ["AudioCore"]),
@@ -113,7 +114,7 @@ let package = Package(
 
         module("RTP/Packets", uses: ["AudioCore"]),
         module("RTP/Session", uses: ["AudioCore", "Packets"]),
-        module("RTP/JitterBuffer", uses: ["AudioCore", "Packets"]),
+        module("RTP/JitterBuffer", uses: ["AudioCodec", "AudioCore", "Resampling", "Packets"]),
         module("RTP/CallQuality", uses: ["AudioCore", "Packets", "JitterBuffer"]),
 
         module("Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session"], others: ["CSodium", "CSRTP"]),
@@ -139,8 +140,8 @@ let package = Package(
         module(
             "Radio/Radio",
             uses: [
-                "Rings", "AudioCore", "OpusCodec", "Resampling", "TimePitch", "AudioFile", "SoundCard", "Packets",
-                "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
+                "Rings", "AudioCodec", "AudioCore", "OpusCodec", "Resampling", "TimePitch", "AudioFile", "SoundCard",
+                "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
             ]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
         module(

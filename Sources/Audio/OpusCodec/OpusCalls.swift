@@ -3,6 +3,7 @@
 // allocated, and on the stack.
 
 private import COpus
+internal import TenfourAudioCodec
 
 /// `opus_encode_float`: bytes written, or an error below zero.
 @_semantics("no_performance_analysis")
@@ -55,6 +56,15 @@ internal func callDecode(
                 previous ? 1 : 0)
         }
     }
+}
+
+/// As `callDecode` of a span.
+@_semantics("no_performance_analysis")
+internal func callDecode(
+    _ state: OpaquePointer, _ packet: borrowing EncodedPacket, _ samples: inout MutableSpan<Float>, frameCount: Int,
+    previous: Bool
+) -> Int32 {
+    unsafe callDecode(state, packet.bytes, &samples, frameCount: frameCount, previous: previous)
 }
 
 /// `opus_decode_float` without a packet: frames written, or an error below zero. The caller has checked that `samples` has

@@ -1,4 +1,5 @@
 private import COpus
+public import TenfourAudioCodec
 public import TenfourAudioCore
 
 /// An Opus decoder of one stream, at 48 kHz. The C functions are `opus_decoder_create` and `_destroy`.
@@ -88,6 +89,29 @@ public struct OpusDecoder: ~Copyable, @unchecked Sendable {
     public var lastPacketDuration: FrameCount {
         @_noAllocation @_noLocks
         get { FrameCount(Int(unsafe callLastPacketDuration(state))) }
+    }
+
+    /// As `decode` of a span, for a jitter buffer.
+    @_noAllocation @_noLocks
+    public mutating func decode(
+        _ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
+    ) throws(OpusError) -> FrameCount {
+        guard !packet.isEmpty else { throw OpusError(.invalidPacket, in: .decode) }
+        let frames = samples.count / channelCount
+        let result = unsafe callDecode(state, packet, &samples, frameCount: frames, previous: false)
+        guard result >= 0 else { throw OpusError(result, in: .decode) }
+        return FrameCount(Int(result))
+    }
+
+    /// As `recover` from a span, for a jitter buffer.
+    @_noAllocation @_noLocks
+    public mutating func recover(
+        _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
+    ) throws(OpusError) {
+        guard !nextPacket.isEmpty else { throw OpusError(.invalidPacket, in: .decode) }
+        try checkRoom(for: frameCount, in: samples.count)
+        let result = unsafe callDecode(state, nextPacket, &samples, frameCount: frameCount.rawValue, previous: true)
+        guard result >= 0 else { throw OpusError(result, in: .decode) }
     }
 
     @_noAllocation @_noLocks

@@ -82,7 +82,7 @@ extension QualitySummary {
     public var recoveredByFECShare: Double? { share(playout.recovered) }
     public var recoveredByCopyShare: Double? { share(playout.recoveredByCopy) }
     public var recoveredByResendShare: Double? { share(playout.recoveredByResend) }
-    public var stretchedShare: Double? { share(playout.stretched) }
+    public var stretchedShare: Double? { share(playout.timeScaled) }
     /// The share that the card did not play, because it stood still or was gone.
     public var missingShare: Double? { share(playout.missing) }
     /// The mean length of the holes that the card left; nil where there was none.
@@ -174,7 +174,7 @@ extension PlayoutStatistics {
         recovered += now.recovered - before.recovered
         recoveredByCopy += now.recoveredByCopy - before.recoveredByCopy
         recoveredByResend += now.recoveredByResend - before.recoveredByResend
-        stretched += now.stretched - before.stretched
+        timeScaled += now.timeScaled - before.timeScaled
         skipped += now.skipped - before.skipped
         unplayed += now.unplayed - before.unplayed
         holes += now.holes - before.holes
@@ -182,8 +182,8 @@ extension PlayoutStatistics {
         late += now.late - before.late
         duplicates += now.duplicates - before.duplicates
         discarded += now.discarded - before.discarded
-        spareRepairs += now.spareRepairs - before.spareRepairs
-        lateRepairs += now.lateRepairs - before.lateRepairs
+        spareRecoveries += now.spareRecoveries - before.spareRecoveries
+        lateRecoveries += now.lateRecoveries - before.lateRecoveries
         resyncs += now.resyncs - before.resyncs
         guard now.decoded > before.decoded else { return }
         (delay, target, driftPartsPerMillion) = (now.delay, now.target, now.driftPartsPerMillion)

@@ -24,7 +24,7 @@ extension QualitySummary {
                 "delay       \(milliseconds(mean)) on average, \(milliseconds(p95)) at 95 %, \(milliseconds(most)) at most"
             )
             lines.append(
-                "timeline    stretched \(seconds(playout.stretched))\(percent(stretchedShare)), begun anew "
+                "timeline    stretched \(seconds(playout.timeScaled))\(percent(stretchedShare)), begun anew "
                     + "\(playout.resyncs) times, drift \(rounded(Double(playout.driftPartsPerMillion), 0)) ppm")
         }
         if let model {

@@ -1,7 +1,7 @@
-public import TenfourAudioCore
+package import TenfourAudioCore
 
 /// What to play next, from where playout stands and what the queue holds: a pure function of both.
-public enum DecisionLogic: Equatable, Sendable {
+package enum DecisionLogic: Equatable, Sendable {
     /// The head is due; its first `skipping` frames were concealed already.
     case decode(skipping: FrameCount)
     /// What is missing before the head lies in it as in-band FEC.
@@ -9,31 +9,31 @@ public enum DecisionLogic: Equatable, Sendable {
     /// It is lost: make up so much of it.
     case conceal(FrameCount)
     /// There is nothing to play: make up so much, and stay where playout stands until it is known what was missing.
-    case wait(FrameCount)
+    case underrun(FrameCount)
     /// The talkspurt is over, or the link is down: fall silent until there is a packet to begin with.
-    case rest
+    case buffer
 
     /// What a decision rests on.
-    public struct Situation: Sendable {
+    package struct Situation: Sendable {
         /// What sounds next, in the talker's time.
-        public var position: FrameCount
+        package var position: FrameCount
         /// The packet last decoded, and its length.
-        public var sequence: Int64
-        public var frameCount: FrameCount
+        package var sequence: Int64
+        package var frameCount: FrameCount
         /// How long there has been nothing to play.
-        public var waited: FrameCount
+        package var underrun: FrameCount
 
         @_noAllocation @_noLocks
-        public init(position: FrameCount, sequence: Int64, frameCount: FrameCount, waited: FrameCount) {
+        package init(position: FrameCount, sequence: Int64, frameCount: FrameCount, underrun: FrameCount) {
             self.position = position
             self.sequence = sequence
             self.frameCount = frameCount
-            self.waited = waited
+            self.underrun = underrun
         }
     }
 
     /// 200 ms: Opus' concealment has faded away by then, and bursts of ten lost packets are bridged.
-    public static var longestWait: FrameCount { FrameCount(9_600) }
+    package static var longestUnderrun: FrameCount { FrameCount(9_600) }
     /// Opus conceals in multiples of 2.5 ms, 20 ms at the most.
     private static var step: Int { 120 }
     private static var longestConcealment: FrameCount { FrameCount(960) }
@@ -41,16 +41,16 @@ public enum DecisionLogic: Equatable, Sendable {
     private static var shortestSILK: FrameCount { FrameCount(480) }
 
     @_noAllocation @_noLocks
-    public init(_ now: Situation, head: PacketQueue.Entry?) {
+    package init(_ now: Situation, head: PacketQueue.Entry?) {
         guard let head else {
-            self = now.waited >= Self.longestWait ? .rest : .wait(min(now.frameCount, Self.shortestSILK))
+            self = now.underrun >= Self.longestUnderrun ? .buffer : .underrun(min(now.frameCount, Self.shortestSILK))
             return
         }
         let gap = head.start - now.position
         if gap <= .zero {
             self = .decode(skipping: .zero - gap)
         } else if head.sequence == now.sequence + 1 {
-            self = .rest
+            self = .buffer
         } else if head.carriesFEC, gap <= head.frameCount, gap.rawValue % Self.step == 0 {
             self = .recover(gap)
         } else {

@@ -1,33 +1,36 @@
-public import TenfourAudioCore
-public import TenfourPackets
+internal import TenfourAudioCodec
+package import TenfourAudioCore
+package import TenfourPackets
 
 /// Packets waiting to be decoded, first in first out in the order of their extended sequence numbers.
 ///
 /// A ring with a place for each of `capacity` successive sequence numbers, so that insertion is one step in whatever
 /// order packets come, and a packet that is here already is seen at once. Nothing is allocated after `init`.
-public struct PacketQueue: ~Copyable, Sendable {
+@usableFromInline
+package struct PacketQueue: ~Copyable, Sendable {
     /// What is known of a packet without its bytes.
-    public struct Entry: BitwiseCopyable, Sendable {
+    @usableFromInline
+    package struct Entry: BitwiseCopyable, Sendable {
         /// The sequence number, counted on past its wraps.
-        public var sequence: Int64
+        package var sequence: Int64
         /// The timestamp, counted on past its wraps: where in the talker's time its first frame belongs.
-        public var start: FrameCount
-        public var frameCount: FrameCount
+        package var start: FrameCount
+        package var frameCount: FrameCount
         /// The payload holds in-band FEC of the packet before it.
-        public var carriesFEC: Bool
-        public var origin: PacketOrigin
+        package var carriesFEC: Bool
+        package var origin: PacketOrigin
         var byteCount: Int
 
         /// Where in the talker's time the packet ends.
-        public var end: FrameCount { @_noAllocation @_noLocks get { start + frameCount } }
+        package var end: FrameCount { @_noAllocation @_noLocks get { start + frameCount } }
     }
 
-    public enum Insertion: Equatable, Sendable { case queued, duplicate, full }
+    package enum Insertion: Equatable, Sendable { case queued, duplicate, full }
 
     /// The longest payload kept: what an Ethernet frame can carry after IPv6, UDP and RTP.
-    public static var maximumByteCount: Int { 1_440 }
+    package static var maximumByteCount: Int { 1_440 }
 
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// The sequence number of the oldest packet; meaningless while the queue is empty.
     private var oldest: Int64 = 0
     private var newest: Int64 = 0
@@ -36,7 +39,7 @@ public struct PacketQueue: ~Copyable, Sendable {
     private var bytes: FixedBuffer<UInt8>
 
     /// `capacity` in packets, a power of two.
-    public init(capacity: Int = 256) {
+    package init(capacity: Int = 256) {
         precondition(capacity & (capacity - 1) == 0, "a capacity that is a power of two")
         self.capacity = capacity
         entries = FixedBuffer(repeating: .none, count: capacity)
@@ -44,14 +47,13 @@ public struct PacketQueue: ~Copyable, Sendable {
     }
 
     /// The oldest packet.
-    public var head: Entry? { @_noAllocation @_noLocks get { count > 0 ? entries[place(of: oldest)] : nil } }
+    package var head: Entry? { @_noAllocation @_noLocks get { count > 0 ? entries[place(of: oldest)] : nil } }
 
     /// Copies a packet in. `full` when it lies further from the others than the ring reaches, or is too long to keep. An
     /// original takes the place of a copy or resend of itself: a copy may be coarser.
     @_noAllocation @_noLocks
-    public mutating func insert(
-        _ payload: Span<UInt8>, sequence: Int64, start: FrameCount, frameCount: FrameCount, carriesFEC: Bool,
-        origin: PacketOrigin
+    package mutating func insert(
+        _ payload: Span<UInt8>, _ packet: PacketInfo, sequence: Int64, start: FrameCount
     ) -> Insertion {
         guard payload.count <= Self.maximumByteCount else { return .full }
         let place = place(of: sequence)
@@ -59,12 +61,12 @@ public struct PacketQueue: ~Copyable, Sendable {
             guard max(newest, sequence) - min(oldest, sequence) < Int64(capacity) else { return .full }
         }
         let isHere = count > 0 && entries[place].sequence == sequence
-        if isHere, !origin.isOriginal || entries[place].origin.isOriginal { return .duplicate }
+        if isHere, !packet.origin.isOriginal || entries[place].origin.isOriginal { return .duplicate }
         oldest = count > 0 ? min(oldest, sequence) : sequence
         newest = count > 0 ? max(newest, sequence) : sequence
         entries[place] = Entry(
-            sequence: sequence, start: start, frameCount: frameCount, carriesFEC: carriesFEC, origin: origin,
-            byteCount: payload.count)
+            sequence: sequence, start: start, frameCount: packet.frameCount, carriesFEC: packet.carriesFEC,
+            origin: packet.origin, byteCount: payload.count)
         var storage = bytes.mutableSpan
         for index in payload.indices { storage[place * Self.maximumByteCount + index] = payload[index] }
         if !isHere { count += 1 }
@@ -73,14 +75,20 @@ public struct PacketQueue: ~Copyable, Sendable {
 
     /// The bytes of a packet that is, or was the last to be removed, in the queue.
     @_lifetime(borrow self) @_noAllocation @_noLocks
-    public func payload(of entry: Entry) -> Span<UInt8> {
+    package func payload(of entry: Entry) -> Span<UInt8> {
         let start = place(of: entry.sequence) * Self.maximumByteCount
         return bytes.span(in: start..<start + entry.byteCount)
     }
 
+    /// The same for a decoder. Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for that.
+    @_lifetime(borrow self) @_semantics("no_performance_analysis")
+    func packet(_ entry: Entry) -> EncodedPacket {
+        EncodedPacket(payload(of: entry), carriesFEC: entry.carriesFEC)
+    }
+
     /// Takes the oldest packet out. Its bytes stay readable until the next insertion.
     @_noAllocation @_noLocks
-    public mutating func removeHead() {
+    package mutating func removeHead() {
         guard count > 0 else { return }
         entries[place(of: oldest)] = .none
         count -= 1
@@ -89,7 +97,7 @@ public struct PacketQueue: ~Copyable, Sendable {
     }
 
     @_noAllocation @_noLocks
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         for place in 0..<capacity { entries[place] = .none }
         count = 0
     }
@@ -98,7 +106,10 @@ public struct PacketQueue: ~Copyable, Sendable {
 }
 
 extension PacketQueue.Entry {
-    fileprivate static var none: Self {
-        Self(sequence: .min, start: .zero, frameCount: .zero, carriesFEC: false, origin: .original, byteCount: 0)
+    /// No packet.
+    static var none: Self {
+        @_noAllocation @_noLocks get {
+            Self(sequence: .min, start: .zero, frameCount: .zero, carriesFEC: false, origin: .original, byteCount: 0)
+        }
     }
 }

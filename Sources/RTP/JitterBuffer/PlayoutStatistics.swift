@@ -26,16 +26,16 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
     /// Speech that came by itself and was loud, for the bit rate of its codec: pauses take fewer bits and are no worse for it.
     public var coded = CodedAudio()
     /// Left out or heard twice, to bring the depth to where it should be.
-    public var stretched = FrameCount(0)
+    public var timeScaled = FrameCount(0)
     /// Packets that came after their sound was due. Copies and resends count in none of these three.
     public var late = 0
     public var duplicates = 0
     /// Packets that fitted no place: from another time, or too many at once.
     public var discarded = 0
     /// Copies and resends of what had come already.
-    public var spareRepairs = 0
+    public var spareRecoveries = 0
     /// Copies and resends that came after their sound was due.
-    public var lateRepairs = 0
+    public var lateRecoveries = 0
     /// How often the talker's numbers jumped and playout began anew.
     public var resyncs = 0
     /// Playout behind the arrival of the fastest packet.
@@ -47,6 +47,57 @@ public struct PlayoutStatistics: Hashable, BitwiseCopyable, Sendable {
 
     @_noAllocation @_noLocks
     public init() {}
+
+    @_noAllocation @_noLocks
+    mutating func count(_ arrival: Arrival) {
+        switch arrival {
+        case .queued, .resynchronised, .spare, .skipped: break
+        case .late: late += 1
+        case .duplicate: duplicates += 1
+        case .outlier, .refused: discarded += 1
+        }
+    }
+
+    /// Counts the arrival of a copy or a retransmission.
+    @_noAllocation @_noLocks
+    mutating func countRecovered(_ arrival: Arrival) {
+        switch arrival {
+        case .queued, .resynchronised, .skipped: break
+        case .late: lateRecoveries += 1
+        case .duplicate, .spare, .outlier, .refused: spareRecoveries += 1
+        }
+    }
+
+    /// Counts `frames` of a packet that is decoded.
+    @_noAllocation @_noLocks
+    mutating func countDecoded(_ packet: PacketQueue.Entry, frames: FrameCount) {
+        switch packet.origin {
+        case .original: decoded += frames
+        case .copy: recoveredByCopy += frames
+        case .retransmitted: recoveredByResend += frames
+        }
+    }
+
+    @_noAllocation @_noLocks
+    mutating func countConcealedInHindsight(_ frames: FrameCount) {
+        concealed += frames
+        concealedInHindsight += frames
+    }
+
+    /// `goesOn`: it belongs to the dropout counted last.
+    @_noAllocation @_noLocks
+    mutating func countSkipped(_ frames: FrameCount, goesOn: Bool) {
+        guard frames > .zero else { return }
+        skipped += frames
+        if !goesOn { holes += 1 }
+    }
+
+    /// `goesOn`: it belongs to the dropout counted last.
+    @_noAllocation @_noLocks
+    mutating func countUnplayed(_ frames: FrameCount, goesOn: Bool) {
+        unplayed += frames
+        if !goesOn { holes += 1 }
+    }
 
     /// All sound that was due: what was decoded, brought back and made up, and what the card had no time for.
     public var due: FrameCount {

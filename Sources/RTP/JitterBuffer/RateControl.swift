@@ -20,10 +20,10 @@ public struct RateControl: Sendable {
     @_noAllocation @_noLocks
     public init() {}
 
-    /// `excess`: how much deeper the buffer is than it should be. `drift`: as DriftEstimate measures it.
+    /// `delayError`: how much deeper the buffer is than it should be. `drift`: as DriftEstimate measures it.
     @_noAllocation @_noLocks
-    public mutating func update(excess: FrameCount, driftPartsPerMillion drift: Float) {
-        let error = abs(excess.rawValue) <= Self.tolerance ? 0 : Float(excess.rawValue)
+    public mutating func update(delayError: FrameCount, driftPartsPerMillion drift: Float) {
+        let error = abs(delayError.rawValue) <= Self.tolerance ? 0 : Float(delayError.rawValue)
         let correction = min(error * Self.gain, Self.strongest)
         let wanted = min(max(correction - drift, -Self.limit), Self.limit)
         if abs(wanted - partsPerMillion) >= Self.step { partsPerMillion = Float(Int(wanted / Self.step)) * Self.step }

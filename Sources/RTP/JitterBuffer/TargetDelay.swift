@@ -2,36 +2,35 @@ internal import TenfourAudioCore
 
 /// How far playout should lie behind the fastest packet: what the delays ask for, and what repair asks for on top.
 struct TargetDelay: Sendable {
-    var repair: RecoveryDemand
+    var recovery: RecoveryDemand
 
     private let configuration: PlayoutConfiguration
 
     @_noAllocation @_noLocks
     init(_ configuration: PlayoutConfiguration) {
         self.configuration = configuration
-        repair = configuration.repair
+        recovery = configuration.recovery
     }
 
     /// `spread`: how far the slow packets lie behind the fastest. `lookAhead`: what in-band FEC needs.
     @_noAllocation @_noLocks
-    func depth(spread: FrameCount, lookAhead: FrameCount) -> FrameCount {
-        switch configuration.depth {
-        case .fixed(let depth):
-            return max(depth, configuration.margin)
+    func playoutDelay(spread: FrameCount, lookAhead: FrameCount) -> FrameCount {
+        switch configuration.playoutDelay {
+        case .fixed(let playoutDelay):
+            return max(playoutDelay, configuration.margin)
         case .adaptive:
             let needed = spread + margin(spread: spread)
-            let copied = needed + max(lookAhead, repair.lookAhead)
-            let retransmitted =
-                repair.retransmissionTime > .zero ? repair.retransmissionTime + configuration.margin : .zero
-            let repaired = min(max(copied, retransmitted), repair.limit)
-            return min(max(max(needed, repaired), configuration.minimum), configuration.maximum)
+            let copied = needed + max(lookAhead, recovery.lookAhead)
+            let retransmitted = recovery.retransmissionTime > .zero ? recovery.retransmissionTime + configuration.margin : .zero
+            let recoverable = min(max(copied, retransmitted), recovery.limit)
+            return min(max(max(needed, recoverable), configuration.minimum), configuration.maximum)
         }
     }
 
     /// Whether a part of the depth is for repair.
     @_noAllocation @_noLocks
-    func isForRepair(lookAhead: FrameCount) -> Bool {
-        max(lookAhead, repair.lookAhead) > .zero || repair.retransmissionTime > .zero
+    func includesRecovery(lookAhead: FrameCount) -> Bool {
+        max(lookAhead, recovery.lookAhead) > .zero || recovery.retransmissionTime > .zero
     }
 
     /// A packet is needed somewhere within the pull before its sound. Where all come alike it may always be at the far end

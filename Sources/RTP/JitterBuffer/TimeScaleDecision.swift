@@ -16,15 +16,15 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
     private var sincePause = FrameCount(0)
     /// A change that was begun in speech is brought to its end.
     private var isUnderWay = false
-    /// Sound heard since the excess was last below `worstDepth`.
-    private var tooDeep = FrameCount(0)
+    /// Sound heard since the excess was last below `highestError`.
+    private var timeWithHighError = FrameCount(0)
 
     /// 50 ms. A smaller lack waits for a pause. One of 15 ms does not where repair needs it.
-    private static var worstShallowness: FrameCount { FrameCount(2_400) }
-    private static var worstShallownessForRepair: FrameCount { FrameCount(720) }
+    private static var lowestError: FrameCount { FrameCount(2_400) }
+    private static var lowestErrorInRecovery: FrameCount { FrameCount(720) }
     /// 40 ms. A greater excess waits for a pause for 1 s of sound only, so that a stall of 100 ms is caught up within 3 s.
-    private static var worstDepth: FrameCount { FrameCount(1_920) }
-    private static var longestTooDeep: FrameCount { FrameCount(48_000) }
+    private static var highestError: FrameCount { FrameCount(1_920) }
+    private static var errorPatience: FrameCount { FrameCount(48_000) }
     /// 5 ms, of a voice of 200 Hz.
     private static var ordinaryPeriod: FrameCount { FrameCount(240) }
     /// Where none has come for so long, as in music, pauses are not waited for: 4 s.
@@ -35,27 +35,27 @@ public struct TimeScaleDecision: BitwiseCopyable, Sendable {
 
     /// So much sound, so loud (mean square), is what may be changed next.
     @_noAllocation @_noLocks
-    public mutating func hear(_ frames: FrameCount, meanSquare: Float) {
+    public mutating func record(_ frames: FrameCount, meanSquare: Float) {
         isPause = level.isPause(meanSquare: meanSquare, lasting: frames)
         sincePause = isPause ? .zero : min(sincePause + frames, Self.patience)
-        tooDeep = min(tooDeep + frames, Self.longestTooDeep)
+        timeWithHighError = min(timeWithHighError + frames, Self.errorPatience)
         budget.earn(frames, isPause: isPause)
     }
 
-    /// How much to leave out (above zero) or to put in (below), where the depth exceeds by `excess` what it should be. Zero
-    /// where it is not worth a cut. `isRepairing`: a part of what it should be is for repair.
+    /// How much to leave out (above zero) or to put in (below), where the depth exceeds by `delayError` what it should be. Zero
+    /// where it is not worth a cut. `includesRecovery`: a part of what it should be is for repair.
     @_noAllocation @_noLocks
-    public mutating func change(for excess: FrameCount, isRepairing: Bool) -> FrameCount {
-        if excess <= Self.worstDepth { tooDeep = .zero }
-        let worstShallowness = isRepairing ? Self.worstShallownessForRepair : Self.worstShallowness
-        if tooDeep >= Self.longestTooDeep || excess < .zero - worstShallowness { isUnderWay = true }
-        if FrameCount(abs(excess.rawValue)) < TimeScaler.shortest { isUnderWay = false }
+    public mutating func change(for delayError: FrameCount, includesRecovery: Bool) -> FrameCount {
+        if delayError <= Self.highestError { timeWithHighError = .zero }
+        let lowestError = includesRecovery ? Self.lowestErrorInRecovery : Self.lowestError
+        if timeWithHighError >= Self.errorPatience || delayError < .zero - lowestError { isUnderWay = true }
+        if FrameCount(abs(delayError.rawValue)) < TimeScaler.shortest { isUnderWay = false }
         guard isPause || isUnderWay || sincePause >= Self.patience else { return .zero }
         // Saved up for a whole period, so that it can be cut where it is like the next.
-        let (wanted, allowance) = (FrameCount(abs(excess.rawValue)), budget.allowance)
+        let (wanted, allowance) = (FrameCount(abs(delayError.rawValue)), budget.allowance)
         guard wanted >= TimeScaler.shortest, allowance >= min(wanted, Self.ordinaryPeriod) else { return .zero }
         let change = min(min(wanted, allowance), TimeScaler.longest)
-        return excess > .zero ? change : .zero - change
+        return delayError > .zero ? change : .zero - change
     }
 
     /// So much was left out or put in.

@@ -6,7 +6,7 @@ public struct TimestampUnwrapper: Sendable {
     public enum Place: Equatable, Sendable {
         case known(sequence: Int64, start: FrameCount)
         /// It fits nothing before it. One such packet may be a stray; a second that follows it is a jump.
-        case strange
+        case outlier
         /// The timeline begins anew here.
         case jumped(sequence: Int64, start: FrameCount)
     }
@@ -19,7 +19,7 @@ public struct TimestampUnwrapper: Sendable {
     private var newest: Numbers?
     private var sequence: Int64 = 0
     private var start = FrameCount.zero
-    private var stray: Numbers?
+    private var outlier: Numbers?
 
     /// RFC 3550 appendix A.1 calls so large a step a restart.
     private static var longestSequenceStep: Int { 3_000 }
@@ -53,20 +53,20 @@ public struct TimestampUnwrapper: Sendable {
                 self.newest = numbers
                 (sequence, start) = read
             }
-            stray = nil
+            outlier = nil
             return .known(sequence: read.sequence, start: read.start)
         }
         if isIdle || follows(numbers) {
             begin(with: numbers)
             return .jumped(sequence: sequence, start: start)
         }
-        stray = numbers
-        return .strange
+        outlier = numbers
+        return .outlier
     }
 
     /// Where a copy or a resend belongs, which says nothing of where the talker is now; nil when nothing near it has come.
     @_noAllocation @_noLocks
-    public func placeOfRepair(_ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp) -> Place? {
+    public func placeOfRecovered(_ sequenceNumber: SequenceNumber, _ timestamp: RTPTimestamp) -> Place? {
         guard let newest else { return nil }
         let step = sequenceNumber.distance(after: newest.sequenceNumber)
         let frames = timestamp.distance(after: newest.timestamp)
@@ -78,7 +78,7 @@ public struct TimestampUnwrapper: Sendable {
         newest = numbers
         sequence = Int64(numbers.sequenceNumber.rawValue)
         start = FrameCount(Int(numbers.timestamp.rawValue))
-        stray = nil
+        outlier = nil
     }
 
     private func fits(_ step: Int, _ frames: FrameCount, delay: FrameCount, _ fastest: FrameCount?) -> Bool {
@@ -88,8 +88,8 @@ public struct TimestampUnwrapper: Sendable {
     }
 
     private func follows(_ numbers: Numbers) -> Bool {
-        guard let stray, numbers.sequenceNumber.distance(after: stray.sequenceNumber) == 1 else { return false }
-        let frames = numbers.timestamp.distance(after: stray.timestamp)
+        guard let outlier, numbers.sequenceNumber.distance(after: outlier.sequenceNumber) == 1 else { return false }
+        let frames = numbers.timestamp.distance(after: outlier.timestamp)
         return frames > .zero && frames <= Self.longestPacket
     }
 }

@@ -328,14 +328,14 @@ internal import TenfourUV
         var snapshot = RadioSnapshot(rtpSession: rtpSession, elapsed: loop.now - start)
         snapshot.add(captured?.read())
         if let report = played?.read() {
-            for index in report.listener.voices.indices where report.listener.voices[index].isHeard {
-                let voice = report.listener.voices[index]
+            for index in report.mixer.talkers.indices where report.mixer.talkers[index].isHeard {
+                let voice = report.mixer.talkers[index]
                 rtpSession.playoutDelay(of: voice.ssrc, is: voice.playout.delay.duration())
                 rtpSession.playout(
                     of: voice.ssrc, due: voice.playout.due, missing: voice.playout.missing, at: loop.now)
             }
             // As soon as the decoder has become too slow for its models.
-            rtpSession.setConcealment(report.listener.decoder.concealsByModel ? .deep : .plain)
+            rtpSession.setConcealment(report.decoder.concealsByModel ? .deep : .plain)
             snapshot.add(report, present: rtpSession.sources, before: voices)
             voices = snapshot.voices
         }

@@ -35,11 +35,8 @@ struct OutgoingPacket: BitwiseCopyable, Sendable {
 /// From the network thread to the playback thread: a packet, or news of its source.
 package struct IncomingPacket: BitwiseCopyable, Sendable {
     package var ssrc = SSRC(0)
-    package var sequenceNumber = SequenceNumber(rawValue: 0)
-    package var timestamp = RTPTimestamp(rawValue: 0)
-    package var frameCount = FrameCount.zero
-    package var carriesFEC = false
-    package var origin = PacketOrigin.original
+    package var info = PacketInfo(
+        sequenceNumber: SequenceNumber(rawValue: 0), timestamp: RTPTimestamp(rawValue: 0), frameCount: .zero)
     package var arrival = Instant.start
     /// What it is when it is no packet.
     var news: News?
@@ -66,15 +63,13 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
         _ media: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: Instant
     ) {
         ssrc = media.ssrc
-        sequenceNumber = media.sequenceNumber
-        timestamp = media.timestamp
-        frameCount = media.description.frameCount
-        origin = media.origin
         self.arrival = arrival
         news = nil
         let end = media.description.offset + media.description.byteCount
         let payload = datagram.extracting(media.description.offset..<end)
-        carriesFEC = OpusDecoder.hasInBandFEC(payload)
+        info = PacketInfo(
+            sequenceNumber: media.sequenceNumber, timestamp: media.timestamp, frameCount: media.description.frameCount,
+            carriesFEC: OpusDecoder.hasInBandFEC(payload), origin: media.origin)
         packet.fill(payload)
     }
 }
@@ -83,5 +78,41 @@ extension RecoveryDemand {
     /// What the station advises, as playout is told it.
     package init(_ repair: RecoveryDelay) {
         self.init(lookAhead: repair.lookAhead, retransmissionTime: repair.retransmissionTime, limit: repair.limit)
+    }
+}
+
+extension Mixer {
+    /// Passes on a packet, or news of its source, that came through the ring.
+    @_noAllocation @_noLocks
+    mutating func insert(_ packet: borrowing IncomingPacket) {
+        switch packet.news {
+        case .goodbye: end(packet.ssrc)
+        case .repair(let demand): setRecoveryDemand(demand, of: packet.ssrc)
+        case nil: insertPayload(of: packet)
+        }
+    }
+
+    /// Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for that.
+    @_semantics("no_performance_analysis")
+    private mutating func insertPayload(of packet: borrowing IncomingPacket) {
+        insert(packet.packet.payload, packet.info, from: packet.ssrc, arrivedAt: packet.arrival)
+    }
+}
+
+extension JitterBuffer {
+    /// As `Mixer.insert`, where the caller keeps the card's clock.
+    @_noAllocation @_noLocks
+    package mutating func insert(_ packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
+        switch packet.news {
+        case .goodbye: end()
+        case .repair(let demand): setRecoveryDemand(demand)
+        case nil: insertPayload(of: packet, arrivedAt: arrival)
+        }
+    }
+
+    /// Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for that.
+    @_semantics("no_performance_analysis")
+    private mutating func insertPayload(of packet: borrowing IncomingPacket, arrivedAt arrival: FrameCount) {
+        insert(packet.packet.payload, packet.info, arrivedAt: arrival)
     }
 }

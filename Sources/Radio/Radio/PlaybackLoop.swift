@@ -4,7 +4,7 @@ internal import TenfourJitterBuffer
 internal import TenfourRings
 internal import TenfourSoundCard
 
-/// The playback thread: on each demand of the card (or of the clock) it pulls from the listener and writes.
+/// The playback thread: on each demand of the card (or of the clock) it pulls from the mixer and writes.
 struct PlaybackLoop: ~Copyable, Sendable {
     private let controls: Controls
     /// How the card fares, where it is another thread's.
@@ -13,14 +13,14 @@ struct PlaybackLoop: ~Copyable, Sendable {
     private var reports: LatestWriter<PlaybackReport>
 
     init(
-        _ output: consuming PlaybackOutput, _ listener: consuming Mixer, _ controls: Controls,
+        _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline, _ controls: Controls,
         packets: consuming RingBufferConsumer<IncomingPacket>, reports: consuming LatestWriter<PlaybackReport>,
         tap: consuming RingBufferProducer<RecordedAudio>?, card: TimePitchSharedState? = nil
     ) {
         self.controls = controls
         self.card = card
         self.reports = reports
-        player = PlaybackStep(output, listener, packets: packets, tap: tap)
+        player = PlaybackStep(output, pipeline, packets: packets, tap: tap)
     }
 
     consuming func run(priority: RealTime) {
@@ -41,7 +41,9 @@ struct PlaybackLoop: ~Copyable, Sendable {
 
 /// How playback goes, as its thread last left it.
 struct PlaybackReport: BitwiseCopyable, Sendable {
-    var listener = MixerReport()
+    var mixer = MixerReport()
+    /// What the decoders use at this time.
+    var decoder = DecoderBudget(DecoderConfiguration(.plain))
     var interruptions = Interruptions()
     /// The card's, for the frames in `interruptions`.
     var rate = SampleRate.opus
@@ -66,7 +68,7 @@ struct PlaybackStep: ~Copyable, Sendable {
     var isMuted = false
 
     private var output: PlaybackOutput
-    private var listener: Mixer
+    private var pipeline: PlayoutPipeline
     private let packets: RingBufferConsumer<IncomingPacket>
     private let tap: RingBufferProducer<RecordedAudio>?
     private var sound: FixedBuffer<Float>
@@ -75,12 +77,12 @@ struct PlaybackStep: ~Copyable, Sendable {
     private var untold = 0
 
     init(
-        _ output: consuming PlaybackOutput, _ listener: consuming Mixer,
+        _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline,
         packets: consuming RingBufferConsumer<IncomingPacket>, tap: consuming RingBufferProducer<RecordedAudio>?
     ) {
         sound = FixedBuffer(repeating: 0, count: output.period.rawValue * output.format.channelCount)
         self.output = output
-        self.listener = listener
+        self.pipeline = pipeline
         self.packets = packets
         self.tap = tap
         report.rate = self.output.format.rate
@@ -93,15 +95,15 @@ struct PlaybackStep: ~Copyable, Sendable {
         case .interrupted(let interruption):
             note(interruption)
         case .demand(let now, let shift, _):
-            listener.shiftClock(by: shift)
-            Self.pull(&listener, into: &sound, at: now, from: packets)
+            pipeline.mixer.shiftClock(by: shift)
+            Self.pull(&pipeline, into: &sound, at: now, from: packets)
             untold += output.period.rawValue
             let concealed = (
-                ahead: atOwnRate(listener.concealment.ahead), behind: atOwnRate(listener.concealment.behind)
+                ahead: atOwnRate(pipeline.mixer.concealment.ahead), behind: atOwnRate(pipeline.mixer.concealment.behind)
             )
             Self.follow(sound, output.period.rawValue, concealed.ahead + concealed.behind, with: &report.levelHistory)
             if report.interruptions.isCardLost { report.interruptions.missed += output.period }
-            listener.lose(report.interruptions.isCardLost ? output.period : .zero)
+            pipeline.mixer.recordUnplayed(report.interruptions.isCardLost ? output.period : .zero)
             record(concealed)
             if isMuted { for index in 0..<sound.count { sound[index] = 0 } }
             output.write(sound)
@@ -110,7 +112,7 @@ struct PlaybackStep: ~Copyable, Sendable {
 
     /// How the card fares that plays what another thread makes of this sound.
     mutating func take(_ interruptions: PlaybackReport.Interruptions) {
-        listener.lose(interruptions.missed - report.interruptions.missed)
+        pipeline.mixer.recordUnplayed(interruptions.missed - report.interruptions.missed)
         report.interruptions = interruptions
     }
 
@@ -120,7 +122,7 @@ struct PlaybackStep: ~Copyable, Sendable {
     @_noAllocation @_noLocks
     mutating func tell() -> PlaybackReport {
         untold = 0
-        listener.tell(&report.listener)
+        pipeline.write(to: &report)
         return report
     }
 
@@ -130,7 +132,7 @@ struct PlaybackStep: ~Copyable, Sendable {
 
     @_noAllocation @_noLocks
     private mutating func note(_ interruption: Interruption) {
-        listener.skip(interruption.behind, missed: interruption.missed)
+        pipeline.mixer.skip(interruption.behind, missed: interruption.missed)
         report.interruptions.missed += interruption.missed
         switch interruption.cause {
         case .xrun: report.interruptions.xruns += 1
@@ -145,7 +147,7 @@ struct PlaybackStep: ~Copyable, Sendable {
     /// From the first packet on, so that a recording does not begin with a wait.
     @_noAllocation @_noLocks
     private mutating func record(_ concealed: (ahead: Int, behind: Int)) {
-        guard tap != nil, listener.hasHeardAnyone else { return }
+        guard tap != nil, pipeline.mixer.hasHeardAnyone else { return }
         (recorded.concealedAhead, recorded.concealedBehind) = (concealed.ahead, concealed.behind)
         var start = 0
         while start < sound.count {
@@ -173,10 +175,10 @@ struct PlaybackStep: ~Copyable, Sendable {
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
     @_semantics("no_performance_analysis")
     private static func pull(
-        _ listener: inout Mixer, into sound: inout FixedBuffer<Float>, at now: Instant,
+        _ pipeline: inout PlayoutPipeline, into sound: inout FixedBuffer<Float>, at now: Instant,
         from packets: borrowing RingBufferConsumer<IncomingPacket>
     ) {
-        var room = sound.mutableSpan
-        listener.pull(into: &room, at: now, from: packets)
+        var output = sound.mutableSpan
+        pipeline.pull(into: &output, at: now, from: packets)
     }
 }

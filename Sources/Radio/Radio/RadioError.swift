@@ -1,5 +1,5 @@
 internal import TenfourOpusCodec
-internal import TenfourResampling
+package import TenfourResampling
 internal import TenfourUV
 
 /// What keeps a session from starting or going on, as a sentence with the remedy.
@@ -26,6 +26,6 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     init(_ error: OpusError) { self.init(.failure, error.description) }
-    init(_ error: RateConverterError) { self.init(.failure, error.description) }
+    package init(_ error: RateConverterError) { self.init(.failure, error.description) }
     init(_ error: NetworkError) { self.init(.unavailable, error.description) }
 }

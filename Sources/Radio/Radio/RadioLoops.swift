@@ -51,7 +51,7 @@ struct RadioLoops: ~Copyable, Sendable {
         let decoding = Self.decoding(configuration.playout, trial, for: output)
         // What senders are told is read from here, before the first pull, too.
         var noReport = PlaybackReport()
-        noReport.listener.decoder = DecoderBudget(decoding)
+        noReport.decoder = DecoderBudget(decoding)
         let played = LatestValue(noReport)
         if hears { openings.append(decoding.summary(configuration.playout.decoder, trial)) }
         let network = try openNetwork(
@@ -71,18 +71,18 @@ struct RadioLoops: ~Copyable, Sendable {
         if let output {
             let pieces = try openRecorder(configuration, format: output.format, state, &loops)
             loops.playbackStackByteCount = trial.stackByteCount + stackByteCountOfLoop
-            let listener = try Mixer(
+            let pipeline = try PlayoutPipeline(
                 format: output.format,
-                configuration: configuration.playout.lane(
+                configuration: configuration.playout.jitterBuffer(
                     period: output.period, output.format.rate, configuration.rtpSessionAsCoded.lossProtection),
                 decoding: decoding, longestPull: output.period)
             if let timePitch = configuration.playout.timePitch {
                 loops.bend(
-                    output, listener, timePitch, controls, packets: incoming.consumer, reports: played.writer,
+                    output, pipeline, timePitch, controls, packets: incoming.consumer, reports: played.writer,
                     tap: pieces)
             } else {
                 loops.playback = PlaybackLoop(
-                    output, listener, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
+                    output, pipeline, controls, packets: incoming.consumer, reports: played.writer, tap: pieces)
             }
         }
         return Opened(loops: loops, network: network, openings: openings, cardChanges: cardChanges)
@@ -90,7 +90,7 @@ struct RadioLoops: ~Copyable, Sendable {
 
     /// Has playback keep the pace of the stream by the clock, and puts a worker between it and the card.
     private mutating func bend(
-        _ output: consuming PlaybackOutput, _ listener: consuming Mixer, _ timePitch: LiveTimePitchSettings,
+        _ output: consuming PlaybackOutput, _ pipeline: consuming PlayoutPipeline, _ timePitch: LiveTimePitchSettings,
         _ controls: Controls, packets: consuming RingBufferConsumer<IncomingPacket>,
         reports: consuming LatestWriter<PlaybackReport>, tap: consuming RingBufferProducer<RecordedAudio>?
     ) {
@@ -103,14 +103,14 @@ struct RadioLoops: ~Copyable, Sendable {
         if output.granted == nil {
             bending = TimePitchLoop(live, period: period, controls, news, from: heard.consumer, to: nil, tap: tap)
             playback = PlaybackLoop(
-                clock, listener, controls, packets: packets, reports: reports, tap: heard.producer)
+                clock, pipeline, controls, packets: packets, reports: reports, tap: heard.producer)
         } else {
             let bent = RingBuffer(capacity: capacity, filler: RecordedAudio())
             bending = TimePitchLoop(
                 live, period: period, controls, news, from: heard.consumer, to: bent.producer, tap: tap)
             card = TimePitchPlaybackLoop(output, controls, news, pieces: bent.consumer)
             playback = PlaybackLoop(
-                clock, listener, controls, packets: packets, reports: reports, tap: heard.producer, card: news)
+                clock, pipeline, controls, packets: packets, reports: reports, tap: heard.producer, card: news)
         }
     }
 
@@ -239,18 +239,17 @@ extension CodingSettings {
 extension PlayoutSettings {
     /// What is asked of a lane whose card wants `period` frames at a time. A packet is needed when the pull that holds
     /// its first frame begins, and a thread wakes up to a millisecond and a half late even where it has priority.
-    package func lane(period: FrameCount, _ rate: SampleRate, _ lossProtection: LossProtectionConfiguration)
+    package func jitterBuffer(period: FrameCount, _ rate: SampleRate, _ lossProtection: LossProtectionConfiguration)
         -> PlayoutConfiguration
     {
         let pull = period.duration(at: rate)
         let limit = FrameCount(lossProtection.maximumDepth)
         return PlayoutConfiguration(
-            depth: fixedDepth.map { .fixed(FrameCount($0)) } ?? .adaptive,
+            playoutDelay: fixedDepth.map { .fixed(FrameCount($0)) } ?? .adaptive,
             margin: FrameCount(pull + .microseconds(1_500)),
             minimum: FrameCount(minimumDepth),
             maximum: FrameCount(maximumDepth),
-            repair: RecoveryDemand(
-                lookAhead: .zero, retransmissionTime: lossProtection.expectsLoss ? limit : .zero, limit: limit))
+            recovery: RecoveryDemand(lookAhead: .zero, retransmissionTime: lossProtection.expectsLoss ? limit : .zero, limit: limit))
     }
 }
 

@@ -169,23 +169,23 @@ public struct RadioSnapshot: Sendable {
 
     /// `present` are those who have not left; of the others is known what was before.
     mutating func add(_ report: PlaybackReport, present: [Source], before: [VoiceSnapshot]) {
-        for index in report.listener.voices.indices where report.listener.voices[index].isUsed {
-            let ssrc = report.listener.voices[index].ssrc
+        for index in report.mixer.talkers.indices where report.mixer.talkers[index].isUsed {
+            let ssrc = report.mixer.talkers[index].ssrc
             var voice = before.first { $0.ssrc == ssrc } ?? VoiceSnapshot(ssrc: ssrc)
             if let place = present.firstIndex(where: { $0.ssrc == ssrc }) {
                 voice.update(present[place])
             } else {
                 voice.endpoint = nil
             }
-            voice.update(report.listener.voices[index])
+            voice.update(report.mixer.talkers[index])
             voices.append(voice)
         }
         playback = PlaybackSnapshot(
             levelHistory: report.levelHistory, xrunCount: report.interruptions.xruns,
             missed: report.interruptions.missed.duration(at: report.rate),
             isCardLost: report.interruptions.isCardLost, realTime: report.priority,
-            unrecordedSampleCount: report.unrecorded, crowdedOutCount: report.listener.crowdedOut,
-            decoder: DecoderSnapshot(report.listener.decoder))
+            unrecordedSampleCount: report.unrecorded, crowdedOutCount: report.mixer.crowdedOutCount,
+            decoder: DecoderSnapshot(report.decoder))
     }
 }
 
@@ -210,7 +210,7 @@ extension RadioSnapshot.VoiceSnapshot {
         looksEncrypted = source.looksEncrypted
     }
 
-    fileprivate mutating func update(_ voice: VoiceReport) {
+    fileprivate mutating func update(_ voice: TalkerReport) {
         isHeard = voice.isHeard
         level = Level(meanSquare: voice.meanSquare)
         playout = voice.playout

@@ -12,7 +12,8 @@ public import TenfourSession
 public struct SimulatedReceiver: ~Copyable {
     private let ssrc: SSRC
     private var session: RTPSession
-    private var voice: Voice
+    private var buffer: JitterBuffer
+    private var decoder: RadioDecoder
     private var origin: Instant?
     private var position = FrameCount.zero
     private var sound = [Float](repeating: 0, count: period.rawValue)
@@ -45,13 +46,20 @@ public struct SimulatedReceiver: ~Copyable {
     /// With a station of the caller's, which may report and ask for what is lost: its datagrams and deadlines are to be seen to.
     public init(of ssrc: SSRC, session: consuming RTPSession, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
-        var lane = playout.lane(period: Self.period, .opus, session.configuration.lossProtection)
+        var configuration = playout.jitterBuffer(period: Self.period, .opus, session.configuration.lossProtection)
+        // No thread wakes late here.
+        configuration.margin = Self.period
         let decoding = DecoderConfiguration(playout.decoder)
+        let decoder = try RadioDecoder(decoding)
+        let buffer = try Self.buffer(configuration)
+        self.decoder = decoder
+        self.buffer = buffer
         self.session = session
         self.session.setConcealment(decoding.concealment)
-        // Nothing here wakes late.
-        lane.margin = Self.period
-        voice = try Voice(format: .mono, configuration: lane, decoding: decoding)
+    }
+
+    private static func buffer(_ configuration: PlayoutConfiguration) throws(RadioError) -> JitterBuffer {
+        do { return try JitterBuffer(format: .mono, configuration: configuration) } catch { throw RadioError(error) }
     }
 
     /// When sound is asked for next; nil before the first packet.
@@ -90,7 +98,7 @@ public struct SimulatedReceiver: ~Copyable {
         guard let origin else { return }
         let end = origin + position.duration() + .seconds(30)
         var isSilent = false
-        while !(isSilent && voice.lane.isIdle), origin + position.duration() < end { isSilent = try !pull(hear) }
+        while !(isSilent && buffer.isIdle), origin + position.duration() < end { isSilent = try !pull(hear) }
     }
 
     /// How it went.
@@ -101,7 +109,7 @@ public struct SimulatedReceiver: ~Copyable {
     private mutating func take(_ packet: MediaPacket, of datagram: Span<UInt8>, at instant: Instant) {
         if origin == nil {
             origin = instant
-            voice.begin(ssrc)
+            buffer.begin(ssrc)
         }
         guard let origin else { return }
         let arrival = FrameCount(instant - origin)
@@ -111,15 +119,15 @@ public struct SimulatedReceiver: ~Copyable {
         account.reception = source.reception
         account.isPlayable = !source.looksEncrypted
         account.retransmittedCount = source.recovery.retransmittedCount
-        voice.setRepair(RecoveryDemand(source.repair))
+        buffer.setRecoveryDemand(RecoveryDemand(source.repair))
     }
 
     private mutating func insert(_ packet: MediaPacket, of datagram: Span<UInt8>, arrivedAt arrival: FrameCount) {
         var incoming = IncomingPacket()
         incoming.set(packet, of: datagram, arrivedAt: .start + arrival.duration())
-        let before = voice.lane.statistics
-        voice.insert(incoming, arrivedAt: arrival)
-        let after = voice.lane.statistics
+        let before = buffer.statistics
+        buffer.insert(incoming, arrivedAt: arrival)
+        let after = buffer.statistics
         guard packet.origin == .original, after.discarded == before.discarded else { return }
         transit.insert(packet.timestamp, at: arrival, beginsAnew: after.resyncs > before.resyncs)
     }
@@ -129,35 +137,37 @@ public struct SimulatedReceiver: ~Copyable {
             guard case .sourceLeft(ssrc, _) = event else { continue }
             var goodbye = IncomingPacket()
             goodbye.set(.goodbye, of: ssrc)
-            voice.insert(goodbye, arrivedAt: position)
+            buffer.insert(goodbye, arrivedAt: position)
         }
     }
 
     /// Returns whether there was anything to be heard.
     @discardableResult
     private mutating func pull(_ hear: (Span<Float>, Pull) throws -> Void) rethrows -> Bool {
-        let decoded = voice.lane.statistics.decoded
-        let isHeard = Self.pull(&voice, into: &sound, at: position)
-        session.playoutDelay(of: ssrc, is: voice.lane.statistics.delay.duration())
+        let decoded = buffer.statistics.decoded
+        let isHeard = Self.pull(&buffer, &decoder, into: &sound, at: position)
+        session.playoutDelay(of: ssrc, is: buffer.statistics.delay.duration())
         let pull = Pull(elapsed: position.duration(), counts: counts)
         let statistics = pull.counts.playout
         account.look(at: pull.elapsed, pull.counts)
         if statistics.decoded > decoded {
-            account.samples.append((pull.elapsed, voice.lane.depth, statistics.resyncs))
+            account.samples.append((pull.elapsed, buffer.playoutDelay, statistics.resyncs))
         }
         position += Self.period
         try hear(sound.span, pull)
         return isHeard
     }
 
-    private static func pull(_ voice: inout Voice, into sound: inout [Float], at position: FrameCount) -> Bool {
+    private static func pull(
+        _ buffer: inout JitterBuffer, _ decoder: inout RadioDecoder, into sound: inout [Float], at position: FrameCount
+    ) -> Bool {
         var room = sound.mutableSpan
-        if voice.pull(into: &room, at: position) { return true }
+        if buffer.pull(into: &room, at: position, with: &decoder) { return true }
         for index in room.indices { room[index] = 0 }
         return false
     }
 
-    private var counts: QualityCounts { account.counts(voice.statistics) }
+    private var counts: QualityCounts { account.counts(buffer.statistics) }
 }
 
 /// The least that a packet took from its timestamp to its arrival, for each time that the timestamps began anew.

@@ -33,7 +33,7 @@ func everyFrameSizePlays(frameCount: Int) {
 }
 
 @Test func aFixedDepthIsKept() {
-    var talk = SimulatedTalk(PlayoutConfiguration(depth: .fixed(FrameCount(2_880))))
+    var talk = SimulatedTalk(PlayoutConfiguration(playoutDelay: .fixed(FrameCount(2_880))))
     talk.run(seconds: 5)
     let depths = talk.depths
     #expect(depths.allSatisfy { abs($0 - 60) < 1 })
@@ -51,7 +51,7 @@ func everyFrameSizePlays(frameCount: Int) {
 
 @Test func nothingThatCameIsLostAcrossTheWrap() {
     // Every seventh packet is lost, every fifth overtaken by the next.
-    var talk = SimulatedTalk(PlayoutConfiguration(depth: .fixed(FrameCount(2_880))))
+    var talk = SimulatedTalk(PlayoutConfiguration(playoutDelay: .fixed(FrameCount(2_880))))
     talk.firstSequenceNumber = SequenceNumber(rawValue: 65_500)
     talk.firstTimestamp = RTPTimestamp(rawValue: .max - 30 * 960)
     talk.delay = { $0 % 7 == 3 ? nil : $0 % 5 == 0 ? FrameCount(1_200) : FrameCount(48) }
@@ -66,7 +66,7 @@ func everyFrameSizePlays(frameCount: Int) {
     var talk = SimulatedTalk()
     talk.isSpoken = { $0 % 100 < 50 }
     talk.run(seconds: 10)
-    let statistics = talk.lane.statistics
+    let statistics = talk.controller.statistics
     #expect(statistics.concealed == .zero)
     #expect(statistics.late == 0)
     let count = talk.packets.count

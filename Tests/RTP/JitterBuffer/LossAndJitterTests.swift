@@ -24,26 +24,26 @@ struct Chance: RandomNumberGenerator {
     talk.delay = { $0 % 20 == 10 ? nil : FrameCount(48) }
     talk.run(seconds: 10)
     let depths = talk.depths.dropFirst(50)
-    #expect(talk.lane.statistics.concealed == FrameCount(25 * 960))
+    #expect(talk.controller.statistics.concealed == FrameCount(25 * 960))
     #expect((depths.max() ?? 0) - (depths.min() ?? 0) < 2.5, "after the first loss has added a packet of look-ahead")
 }
 
 @Test func theNextPacketsFECBringsALostOneBack() {
-    var talk = SimulatedTalk(PlayoutConfiguration(depth: .fixed(FrameCount(1_440))))
+    var talk = SimulatedTalk(PlayoutConfiguration(playoutDelay: .fixed(FrameCount(1_440))))
     talk.carriesFEC = true
     talk.delay = { $0 % 20 == 10 ? nil : FrameCount(48) }
     talk.run(seconds: 10)
-    #expect(talk.lane.statistics.recovered == FrameCount(25 * 960))
+    #expect(talk.controller.statistics.recovered == FrameCount(25 * 960))
     #expect(talk.concealed == 0)
 }
 
 /// 240 ms: longer than what is made up, so it is silent in between.
 @Test(arguments: [true, false]) func theLastOfALongBurstIsBroughtBack(carriesFEC: Bool) {
-    var talk = SimulatedTalk(PlayoutConfiguration(depth: .fixed(FrameCount(1_440))))
+    var talk = SimulatedTalk(PlayoutConfiguration(playoutDelay: .fixed(FrameCount(1_440))))
     talk.carriesFEC = carriesFEC
     talk.delay = { (10..<22).contains($0 % 50) ? nil : FrameCount(48) }
     talk.run(seconds: 10)
-    let statistics = talk.lane.statistics
+    let statistics = talk.controller.statistics
     #expect(statistics.recovered == FrameCount(carriesFEC ? 10 * 960 : 0))
     #expect(statistics.concealed + statistics.recovered == FrameCount(120 * 960))
     #expect(talk.played.contains(.packet(22)))
@@ -54,10 +54,10 @@ struct Chance: RandomNumberGenerator {
     talk.carriesFEC = true
     talk.delay = { $0 % 20 == 10 ? nil : FrameCount(48) }
     talk.run(seconds: 20)
-    let before = talk.lane.statistics
+    let before = talk.controller.statistics
     talk.run(seconds: 10)
-    #expect(talk.lane.statistics.recovered - before.recovered == FrameCount(25 * 960))
-    #expect(talk.lane.statistics.concealed == before.concealed)
+    #expect(talk.controller.statistics.recovered - before.recovered == FrameCount(25 * 960))
+    #expect(talk.controller.statistics.concealed == before.concealed)
 }
 
 @Test func aPacketConcealedAlreadyIsLeftOutAndTheDelayStays() {
@@ -66,8 +66,8 @@ struct Chance: RandomNumberGenerator {
     let depth = talk.depths.last ?? 0
     talk.delay = { $0 == 505 ? FrameCount(2_400) : FrameCount(48) }
     talk.run(seconds: 1)
-    #expect(talk.lane.statistics.late == 1)
-    #expect(talk.lane.statistics.concealed == FrameCount(960))
+    #expect(talk.controller.statistics.late == 1)
+    #expect(talk.controller.statistics.concealed == FrameCount(960))
     talk.run(seconds: 14)
     #expect(abs((talk.depths.last ?? 0) - depth) < 2.5, "and the look-ahead it made worth while is gone again")
 }
@@ -79,7 +79,7 @@ struct Chance: RandomNumberGenerator {
     talk.delay = { $0 < 3_000 ? delays[$0] : FrameCount(48 * 30) }
     talk.run(seconds: 60)
     let depths = talk.depths
-    let late = talk.lane.statistics.late
+    let late = talk.controller.statistics.late
     #expect(late < 30, "of 3000 packets \(late) came late")
     #expect(depths[2_900] > 30 && depths[2_900] < 80, "depth \(depths[2_900]) ms")
     talk.run(seconds: 40)
@@ -106,7 +106,7 @@ func aJumpIsFollowedWithin200Milliseconds(sequence: Int, frames: Int) {
     talk.run(seconds: 0.32)
     let after = talk.packets.count - before
     #expect(after >= 16 - 10, "\(after) of 16 packets played around the jump")
-    #expect(talk.lane.statistics.resyncs == 1)
+    #expect(talk.controller.statistics.resyncs == 1)
     talk.run(seconds: 5)
     #expect((talk.depths.last ?? 99) < 13)
 }
@@ -117,10 +117,10 @@ func aJumpIsFollowedWithin200Milliseconds(sequence: Int, frames: Int) {
     talk.jump = { $0 < 250 ? (0, 0) : (5_000, 480_000) }
     talk.delay = { $0 < 240 && $0 % 20 == 10 ? nil : FrameCount(48) }
     talk.run(seconds: 4.9)
-    #expect(talk.lane.statistics.target > FrameCount(960), "while packets are lost it waits for one more")
+    #expect(talk.controller.statistics.target > FrameCount(960), "while packets are lost it waits for one more")
     talk.run(seconds: 1)
-    #expect(talk.lane.statistics.resyncs == 1)
-    #expect(talk.lane.statistics.target < FrameCount(720), "\(talk.lane.statistics.target)")
+    #expect(talk.controller.statistics.resyncs == 1)
+    #expect(talk.controller.statistics.target < FrameCount(720), "\(talk.controller.statistics.target)")
 }
 
 /// An hour, or as many as TENFOUR_HOURS says.
@@ -130,8 +130,8 @@ func clocksApartPlayForHoursWithoutADropOut(partsPerMillion: Double) {
     var talk = SimulatedTalk()
     talk.driftPartsPerMillion = partsPerMillion
     talk.run(seconds: 3_600 * hours)
-    #expect(talk.lane.statistics.stretched == .zero, "the resampler does it alone, unheard")
-    let statistics = talk.lane.statistics
+    #expect(talk.controller.statistics.timeScaled == .zero, "the resampler does it alone, unheard")
+    let statistics = talk.controller.statistics
     #expect(statistics.concealed == .zero)
     #expect(statistics.late == 0)
     let depths = talk.depths
@@ -141,23 +141,25 @@ func clocksApartPlayForHoursWithoutADropOut(partsPerMillion: Double) {
 
 @Test func noiseInsteadOfPacketsTrapsNothing() {
     var chance = Chance(state: 9)
-    var lane = PlayoutLane(capacity: 32)
+    var controller = PlayoutController(capacity: 32)
     let payload = [UInt8](repeating: 0, count: 60)
     var now = 0
     for _ in 0..<50_000 {
         let wild = UInt8.random(in: 0...9, using: &chance) == 0
-        _ = lane.insert(
+        _ = controller.insert(
             payload.span,
-            sequenceNumber: SequenceNumber(
-                rawValue: wild ? .random(in: 0 ... .max, using: &chance) : UInt16(truncatingIfNeeded: now / 960)),
-            timestamp: RTPTimestamp(
-                rawValue: wild ? .random(in: 0 ... .max, using: &chance) : UInt32(truncatingIfNeeded: now)),
-            frameCount: FrameCount(.random(in: 1...48, using: &chance) * 120), carriesFEC: .random(using: &chance),
+            PacketInfo(
+                sequenceNumber: SequenceNumber(
+                    rawValue: wild ? .random(in: 0 ... .max, using: &chance) : UInt16(truncatingIfNeeded: now / 960)),
+                timestamp: RTPTimestamp(
+                    rawValue: wild ? .random(in: 0 ... .max, using: &chance) : UInt32(truncatingIfNeeded: now)),
+                frameCount: FrameCount(.random(in: 1...48, using: &chance) * 120),
+                carriesFEC: .random(using: &chance)),
             arrivedAt: FrameCount(now))
         for _ in 0..<Int.random(in: 0...3, using: &chance) {
-            _ = lane.next(at: FrameCount(now), wanting: FrameCount(240))
+            _ = controller.nextOperation(at: FrameCount(now), wanting: FrameCount(240))
             now += 240
         }
     }
-    #expect(lane.statistics.resyncs > 0)
+    #expect(controller.statistics.resyncs > 0)
 }

@@ -20,9 +20,9 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     for seed in 1...20 as ClosedRange<UInt64> {
         var talk = talk(seed: seed, spoken: spoken, resumed: resumed, driftPartsPerMillion: driftPartsPerMillion)
         talk.run(seconds: Double(resumed))
-        let before = talk.lane.statistics
+        let before = talk.controller.statistics
         talk.run(seconds: 1.2)
-        concealed += (talk.lane.statistics.concealed - before.concealed).rawValue
+        concealed += (talk.controller.statistics.concealed - before.concealed).rawValue
     }
     return Double(concealed) / (20 * 48_000)
 }
@@ -38,9 +38,9 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     #expect(share <= 0.005, "\(share) concealed")
     var talk = talk(seed: 3, spoken: 120, resumed: 420, driftPartsPerMillion: partsPerMillion)
     talk.run(seconds: 119)
-    let before = talk.lane.statistics.target
+    let before = talk.controller.statistics.target
     talk.run(seconds: 303)
-    #expect(abs((talk.lane.statistics.target - before).rawValue) < 960, "it is no deeper for it")
+    #expect(abs((talk.controller.statistics.target - before).rawValue) < 960, "it is no deeper for it")
 }
 
 /// Some senders stop their timestamps while they are silent: what was measured before says nothing of what comes after.
@@ -48,9 +48,9 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     var talk = talk(seed: 5, spoken: 20, resumed: 20 + pause)
     talk.jump = { $0 < (20 + pause) * 50 ? (0, 0) : (0, -pause * 48_000) }
     talk.run(seconds: Double(20 + pause) + 1)
-    let before = talk.lane.statistics
+    let before = talk.controller.statistics
     talk.run(seconds: 10)
-    let after = talk.lane.statistics
+    let after = talk.controller.statistics
     #expect((after.concealed - before.concealed).rawValue < 4_800)
     #expect(after.late - before.late < 5)
     #expect(after.target < FrameCount(48 * 150), "\(after.target)")
@@ -62,7 +62,7 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     talk.delay = { FrameCount($0 < 1_000 ? 12_000 : 2_400) }
     talk.isSpoken = { $0 < 1_000 || $0 >= 1_600 }
     talk.run(seconds: 35)
-    #expect(talk.lane.statistics.target < FrameCount(960))
+    #expect(talk.controller.statistics.target < FrameCount(960))
 }
 
 /// All that was sent in an outage counts as not heard, and no more of a pause than the packet that was lost before it.
@@ -70,11 +70,13 @@ private func concealedShare(spoken: Int, resumed: Int, driftPartsPerMillion: Dou
     var talk = SimulatedTalk()
     talk.delay = { (250..<350).contains($0) ? nil : FrameCount(48) }
     talk.run(seconds: 10)
-    #expect(abs(talk.lane.statistics.concealed.rawValue - 100 * 960) <= 960, "\(talk.lane.statistics.concealed)")
+    #expect(
+        abs(talk.controller.statistics.concealed.rawValue - 100 * 960) <= 960, "\(talk.controller.statistics.concealed)"
+    )
 
     var pausing = SimulatedTalk()
     pausing.delay = { $0 == 249 ? nil : FrameCount(48) }
     pausing.isSpoken = { !(250..<350).contains($0) }
     pausing.run(seconds: 10)
-    #expect(pausing.lane.statistics.concealed == FrameCount(960), "\(pausing.lane.statistics.concealed)")
+    #expect(pausing.controller.statistics.concealed == FrameCount(960), "\(pausing.controller.statistics.concealed)")
 }

@@ -7,15 +7,16 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
 
 @Test func aCopyInTheNextPacketFillsThePlaceOfWhatIsLost() {
     var talk = SimulatedTalk()
-    talk.lane.setRepair(RecoveryDemand(lookAhead: FrameCount(960), retransmissionTime: .zero, limit: FrameCount(4_800)))
+    talk.controller.setRecoveryDemand(
+        RecoveryDemand(lookAhead: FrameCount(960), retransmissionTime: .zero, limit: FrameCount(4_800)))
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { _ in (.copy, FrameCount(960 + 48)) }
     talk.run(seconds: 10)
-    let statistics = talk.lane.statistics
+    let statistics = talk.controller.statistics
     #expect(statistics.recoveredByCopy == FrameCount(25 * 960))
     #expect(statistics.concealed == .zero)
-    #expect(statistics.spareRepairs >= 470, "the others were not needed")
-    #expect(statistics.duplicates == 0 && statistics.late == 0 && statistics.lateRepairs == 0)
+    #expect(statistics.spareRecoveries >= 470, "the others were not needed")
+    #expect(statistics.duplicates == 0 && statistics.late == 0 && statistics.lateRecoveries == 0)
     #expect(statistics.due == statistics.decoded + statistics.recoveredByCopy)
 }
 
@@ -24,13 +25,13 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { _ in (.copy, FrameCount(distance * 960 + 48)) }
     talk.run(seconds: 5)
-    talk.lane.setRepair(
+    talk.controller.setRecoveryDemand(
         RecoveryDemand(lookAhead: FrameCount(distance * 960), retransmissionTime: .zero, limit: FrameCount(4_800)))
     talk.run(seconds: 5)
-    let before = talk.lane.statistics
+    let before = talk.controller.statistics
     talk.run(seconds: 10)
-    #expect(talk.lane.statistics.concealed == before.concealed)
-    let delay = Double(talk.lane.statistics.delay.rawValue) / 48
+    #expect(talk.controller.statistics.concealed == before.concealed)
+    let delay = Double(talk.controller.statistics.delay.rawValue) / 48
     #expect(delay > Double(20 * distance) && delay < Double(20 * distance) + 13, "\(delay) ms")
 }
 
@@ -39,8 +40,8 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { loses($0) ? (.retransmitted, FrameCount(4_800)) : nil }
     talk.run(seconds: 20)
-    let statistics = talk.lane.statistics
-    #expect(statistics.lateRepairs >= 48, "100 ms after their time, and nobody had asked for such a depth")
+    let statistics = talk.controller.statistics
+    #expect(statistics.lateRecoveries >= 48, "100 ms after their time, and nobody had asked for such a depth")
     #expect(statistics.late == 0 && statistics.recoveredByResend == .zero)
     #expect(statistics.target < FrameCount(960 + 480), "the look-ahead of one packet, no more")
 }
@@ -50,9 +51,9 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
         var talk = SimulatedTalk()
         talk.delay = { loses($0) ? nil : FrameCount(48) }
         talk.repair = { loses($0) ? (.retransmitted, FrameCount(4_800)) : nil }
-        talk.lane.setRepair(RecoveryDemand(lookAhead: .zero, retransmissionTime: FrameCount(4_800), limit: limit))
+        talk.controller.setRecoveryDemand(RecoveryDemand(lookAhead: .zero, retransmissionTime: FrameCount(4_800), limit: limit))
         talk.run(seconds: 10)
-        let statistics = talk.lane.statistics
+        let statistics = talk.controller.statistics
         #expect((statistics.recoveredByResend >= FrameCount(24 * 960)) == isHeard)
         #expect((statistics.concealed == .zero) == isHeard)
         #expect(statistics.target <= limit)
@@ -64,9 +65,9 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { _ in (.copy, FrameCount(960 + 48)) }
     talk.run(seconds: 20)
-    let before = talk.lane.statistics
+    let before = talk.controller.statistics
     talk.run(seconds: 20)
-    #expect(talk.lane.statistics.concealed == before.concealed, "loss that is mended is loss all the same")
+    #expect(talk.controller.statistics.concealed == before.concealed, "loss that is mended is loss all the same")
 }
 
 @Test func anOriginalTakesThePlaceOfItsCopy() {
@@ -80,32 +81,38 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     #expect(count == 1 && byteCount == 3)
 
     func insert(_ bytes: [UInt8], _ origin: PacketOrigin) -> PacketQueue.Insertion {
-        queue.insert(
-            bytes.span, sequence: 5, start: .zero, frameCount: FrameCount(960), carriesFEC: false, origin: origin)
+        let packet = PacketInfo(
+            sequenceNumber: SequenceNumber(rawValue: 5), timestamp: RTPTimestamp(rawValue: 0),
+            frameCount: FrameCount(960),
+            origin: origin)
+        return queue.insert(bytes.span, packet, sequence: 5, start: .zero)
     }
 }
 
 @Test func aCopyOfWhatIsLongOverBeginsNoTalkspurt() {
-    var lane = PlayoutLane()
+    var controller = PlayoutController()
     let payload: [UInt8] = [0xF8]
     for number in 0..<50 {
         insert(number, .original, at: number * 960)
-        _ = lane.next(at: FrameCount(number * 960 + 480), wanting: FrameCount(480))
+        _ = controller.nextOperation(at: FrameCount(number * 960 + 480), wanting: FrameCount(480))
     }
     var now = 50 * 960
-    while !lane.isIdle {
-        _ = lane.next(at: FrameCount(now), wanting: FrameCount(480))
+    while !controller.isIdle {
+        _ = controller.nextOperation(at: FrameCount(now), wanting: FrameCount(480))
         now += 480
     }
     insert(50, .retransmitted, at: now + 4_800)
-    let isIdle = lane.isIdle
+    let isIdle = controller.isIdle
     #expect(isIdle)
-    #expect(lane.statistics.lateRepairs == 1)
+    #expect(controller.statistics.lateRecoveries == 1)
 
     func insert(_ number: Int, _ origin: PacketOrigin, at arrival: Int) {
-        _ = lane.insert(
-            payload.span, sequenceNumber: SequenceNumber(rawValue: UInt16(number)),
-            timestamp: RTPTimestamp(rawValue: UInt32(number * 960)), frameCount: FrameCount(960), carriesFEC: false,
-            origin: origin, arrivedAt: FrameCount(arrival))
+        _ = controller.insert(
+            payload.span,
+            PacketInfo(
+                sequenceNumber: SequenceNumber(rawValue: UInt16(number)),
+                timestamp: RTPTimestamp(rawValue: UInt32(number * 960)), frameCount: FrameCount(960), carriesFEC: false,
+                origin: origin),
+            arrivedAt: FrameCount(arrival))
     }
 }

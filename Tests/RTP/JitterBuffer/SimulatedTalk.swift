@@ -4,7 +4,7 @@ import TenfourPackets
 
 /// One talker, a link and a lane, on a clock that only tests move: what the lane is told, and what it makes of it.
 struct SimulatedTalk: ~Copyable {
-    var lane: PlayoutLane
+    var controller: PlayoutController
     /// The talker's packets.
     var frameCount = FrameCount(960)
     var carriesFEC = false
@@ -48,7 +48,9 @@ struct SimulatedTalk: ~Copyable {
 
     static let period = 240
 
-    init(_ configuration: PlayoutConfiguration = .init()) { lane = PlayoutLane(configuration: configuration) }
+    init(_ configuration: PlayoutConfiguration = .init()) {
+        controller = PlayoutController(configuration: configuration)
+    }
 
     /// Lets the card ask for sound for so long.
     mutating func run(seconds: Double) {
@@ -65,7 +67,7 @@ struct SimulatedTalk: ~Copyable {
     /// The card stands still for so long, and then says so.
     mutating func stand(still frames: FrameCount) {
         pulled += frames.rawValue
-        lane.skip(frames)
+        controller.skip(frames)
     }
 
     /// Frames that had to be made up.
@@ -106,31 +108,32 @@ struct SimulatedTalk: ~Copyable {
             flying.removeFirst()
             let jump = jump(first.number)
             arrivals.append(
-                lane.insert(
+                controller.insert(
                     payload.span,
-                    sequenceNumber: firstSequenceNumber.advanced(by: first.sequence + jump.sequence),
-                    timestamp: firstTimestamp.advanced(
-                        by: FrameCount(first.number * frameCount.rawValue + jump.frames)),
-                    frameCount: frameCount, carriesFEC: carriesFEC, origin: first.origin,
+                    PacketInfo(
+                        sequenceNumber: firstSequenceNumber.advanced(by: first.sequence + jump.sequence),
+                        timestamp: firstTimestamp.advanced(
+                            by: FrameCount(first.number * frameCount.rawValue + jump.frames)), frameCount: frameCount,
+                        carriesFEC: carriesFEC, origin: first.origin),
                     arrivedAt: FrameCount(Int(first.at.rounded()))))
         }
     }
 
     private mutating func pull() {
-        lane.ask(from: FrameCount(pulled))
-        let needed = Double(Self.period) * (1 + Double(lane.ratePartsPerMillion) * 1e-6)
+        controller.recordRequest(from: FrameCount(pulled))
+        let needed = Double(Self.period) * (1 + Double(controller.ratePartsPerMillion) * 1e-6)
         while carry < needed {
             let now = FrameCount(pulled + Int(carry))
-            switch lane.next(at: now, wanting: FrameCount(Int((needed - carry).rounded(.up)))) {
+            switch controller.nextOperation(at: now, wanting: FrameCount(Int((needed - carry).rounded(.up)))) {
             case .silence(let frames):
                 played.append(.silence(frames.rawValue))
                 carry += Double(frames.rawValue)
             case .decode(let entry, let skipping):
-                tempo.hear(entry.frameCount - skipping, meanSquare: 0.1)
+                tempo.record(entry.frameCount - skipping, meanSquare: 0.1)
                 played.append(skipping == .zero ? .packet(entry.sequence) : .partOf(entry.sequence))
                 carry += Double((entry.frameCount - skipping).rawValue)
                 bend()
-                depths.append(Double(lane.statistics.delay.rawValue) / 48)
+                depths.append(Double(controller.statistics.delay.rawValue) / 48)
             case .recover(let frames, _):
                 played.append(.recovered(frames.rawValue))
                 carry += Double(frames.rawValue)
@@ -145,10 +148,12 @@ struct SimulatedTalk: ~Copyable {
 
     /// What a voice does with the time-stretch, without sound: periods up to 15 ms, where there is so much to cut from.
     private mutating func bend() {
-        let change = min(max(tempo.change(for: lane.excess, isRepairing: lane.isRepairing).rawValue, -720), 720)
+        let change = min(
+            max(tempo.change(for: controller.delayError, includesRecovery: controller.includesRecovery).rawValue, -720),
+            720)
         guard change != 0, carry > Double(change) + 240 else { return }
         carry -= Double(change)
         tempo.spend(FrameCount(abs(change)))
-        lane.bent(by: FrameCount(abs(change)))
+        controller.recordTimeScaling(of: FrameCount(abs(change)))
     }
 }

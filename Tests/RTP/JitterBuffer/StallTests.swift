@@ -8,7 +8,7 @@ import Testing
     talk.delay = { (250..<350).contains($0) ? FrameCount((350 - $0) * 960) : FrameCount(48) }
     talk.run(seconds: 2.2)
     #expect((talk.depths.last ?? 0) > 1_900)
-    let concealed = Double(talk.lane.statistics.concealed.rawValue) / 48
+    let concealed = Double(talk.controller.statistics.concealed.rawValue) / 48
     #expect(concealed > 1_900, "all that was not heard counts: \(concealed) ms")
     talk.run(seconds: 30)
     #expect((talk.depths.last ?? 9_999) < 13)
@@ -24,15 +24,15 @@ import Testing
     var talk = SimulatedTalk()
     talk.delay = { FrameCount(jitter[$0] + ((750..<1_500).contains($0) ? 3_840 : 0)) }
     talk.run(seconds: 15)
-    let before = talk.lane.depth
+    let before = talk.controller.playoutDelay
     talk.run(seconds: 3)
-    let during = talk.lane.depth
+    let during = talk.controller.playoutDelay
     #expect(abs((during - before).rawValue - 3_840) < 720, "up within three seconds")
     talk.run(seconds: 12)
     talk.run(seconds: 3.5)
-    let after = talk.lane.depth
+    let after = talk.controller.playoutDelay
     #expect(abs((after - before).rawValue) < 480, "and down: \(before), \(during), \(after)")
-    #expect(talk.lane.statistics.resyncs == 0)
+    #expect(talk.controller.statistics.resyncs == 0)
 }
 
 /// Whatever the network does, the sound that is played goes on where it ended: what is missing in between was made up. Only
@@ -59,7 +59,7 @@ import Testing
         case .recovered(let frames), .concealed(let frames), .silence(let frames): madeUp += frames
         }
     }
-    #expect(talk.lane.statistics.resyncs == 0)
+    #expect(talk.controller.statistics.resyncs == 0)
 }
 
 @Test func theDelayIsForetoldFromFewPackets() {

@@ -18,8 +18,8 @@ import Testing
             var hearing = try Hearing()
             hearing.hear(seconds: 24)
             counts.append(hearing.allocationCount)
-            let statistics = hearing.voice.lane.statistics
-            #expect(statistics.concealed > .zero && statistics.stretched > .zero)
+            let statistics = hearing.buffer.statistics
+            #expect(statistics.concealed > .zero && statistics.timeScaled > .zero)
             #expect(statistics.recovered > .zero && statistics.recoveredByCopy > .zero)
             #expect(hearing.resyncCount > 0 && hearing.talkerCount == 2)
         }
@@ -31,11 +31,11 @@ import Testing
         hearing.stall = 250..<300
         hearing.hear(seconds: 24, upTo: 1_000)
         // A tenth faster leaves out a tenth of a second in each.
-        let stretched = hearing.stretched
-        let most = stretched.indices.dropFirst(200).map { stretched[$0] - stretched[$0 - 200] }.max() ?? 0
+        let timeScaled = hearing.timeScaled
+        let most = timeScaled.indices.dropFirst(200).map { timeScaled[$0] - timeScaled[$0 - 200] }.max() ?? 0
         #expect(most <= 4_800, "\(most) frames")
         #expect(most > 3_600)
-        #expect(hearing.voice.lane.statistics.delay < FrameCount(1_920), "and the stall of a second is caught up")
+        #expect(hearing.buffer.statistics.delay < FrameCount(1_920), "and the stall of a second is caught up")
     }
 
     @Test func aPauseIsWhereTheDepthIsWonBack() throws {
@@ -45,21 +45,22 @@ import Testing
         halting.stall = 100..<150
         steady.hear(seconds: 8, upTo: 400)
         halting.hear(seconds: 8, upTo: 400)
-        let (later, sooner) = (steady.voice.lane.statistics.delay, halting.voice.lane.statistics.delay)
+        let (later, sooner) = (steady.buffer.statistics.delay, halting.buffer.statistics.delay)
         #expect(sooner < later, "\(sooner) and \(later)")
     }
 }
 
 /// One voice, and everything that may happen to it.
 private struct Hearing: ~Copyable {
-    var voice: Voice
+    var buffer: JitterBuffer
+    private var decoder: RadioDecoder
     /// Packets that are held back until the last of them is sent.
     var stall = 0..<0
     private(set) var allocationCount: UInt = 0
     private(set) var resyncCount = 0
     private(set) var talkerCount = 1
     /// How much had been bent after each 5 ms.
-    private(set) var stretched: [Int] = []
+    private(set) var timeScaled: [Int] = []
 
     private let losses: Double
     private let packets: [[UInt8]]
@@ -69,7 +70,10 @@ private struct Hearing: ~Copyable {
 
     init(losses: Double = 0.1, pauses: Bool = false) throws {
         let spoken = try Self.speech(pauses: pauses)
-        voice = try Voice(format: .mono, configuration: PlayoutConfiguration())
+        let buffer = try JitterBuffer(format: .mono)
+        let decoder = try RadioDecoder()
+        self.buffer = buffer
+        self.decoder = decoder
         self.losses = losses
         packets = spoken
     }
@@ -102,7 +106,7 @@ private struct Hearing: ~Copyable {
     mutating func hear(seconds: Int, upTo last: Int? = nil) {
         send(everything: last == nil, count: last ?? packets.count)
         var sound = [Float](repeating: 0, count: Self.period)
-        voice.begin(SSRC(1))
+        buffer.begin(SSRC(1))
         for position in stride(from: 0, to: seconds * 48_000, by: Self.period) {
             while let next = arriving.last, next.at <= position {
                 arriving.removeLast()
@@ -112,19 +116,19 @@ private struct Hearing: ~Copyable {
             }
             let before = allocations_of_this_thread()
             var room = sound.mutableSpan
-            _ = voice.pull(into: &room, at: FrameCount(position))
+            _ = buffer.pull(into: &room, at: FrameCount(position), with: &decoder)
             allocationCount += allocations_of_this_thread() - before
-            stretched.append(voice.lane.statistics.stretched.rawValue)
+            timeScaled.append(buffer.statistics.timeScaled.rawValue)
         }
     }
 
     private mutating func take(_ packet: IncomingPacket, arrivedAt arrival: FrameCount) {
-        if packet.ssrc != voice.ssrc {
-            resyncCount = voice.lane.statistics.resyncs
-            voice.begin(packet.ssrc)
+        if packet.ssrc != buffer.ssrc {
+            resyncCount = buffer.statistics.resyncs
+            buffer.begin(packet.ssrc)
             talkerCount += 1
         }
-        voice.insert(packet, arrivedAt: arrival)
+        buffer.insert(packet, arrivedAt: arrival)
     }
 
     private mutating func send(everything: Bool, count: Int) {
@@ -133,22 +137,22 @@ private struct Hearing: ~Copyable {
             var packet = IncomingPacket()
             packet.ssrc = SSRC(everything && number >= 900 ? 2 : 1)
             let jump = everything && number >= 600 ? 5_000 : 0
-            packet.sequenceNumber = SequenceNumber(rawValue: UInt16(truncatingIfNeeded: number + jump))
-            packet.timestamp = RTPTimestamp(rawValue: UInt32(number * 960 + jump * 960))
-            packet.frameCount = FrameCount(960)
             let payload = packets[number]
             packet.packet.fill(payload.span)
-            packet.carriesFEC = OpusDecoder.hasInBandFEC(payload.span)
+            packet.info = PacketInfo(
+                sequenceNumber: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: number + jump)),
+                timestamp: RTPTimestamp(rawValue: UInt32(number * 960 + jump * 960)), frameCount: FrameCount(960),
+                carriesFEC: OpusDecoder.hasInBandFEC(payload.span))
             var at = (number + 1) * 960 + (everything ? Int.random(in: 0...1_500, using: &dice) : 48)
             if stall.contains(number) { at = (stall.upperBound + 1) * 960 }
             if everything, number % 250 > 235 { at = (number / 250 + 1) * 250 * 960 + 960 }
             if everything, number % 3 == 0 {
                 var copy = packet
-                copy.origin = .copy
+                copy.info.origin = .copy
                 arriving.append((at + 960, copy))
             }
             if !dice.happens(losses) { arriving.append((at, packet)) }
         }
-        arriving.sort { ($0.at, $0.packet.timestamp.rawValue) > ($1.at, $1.packet.timestamp.rawValue) }
+        arriving.sort { ($0.at, $0.packet.info.timestamp.rawValue) > ($1.at, $1.packet.info.timestamp.rawValue) }
     }
 }

@@ -66,7 +66,7 @@ struct HostilePacketsTests {
 private struct Way: ~Copyable {
     private(set) var isFinite = true
     private var rtpSession = RTPSession(identity: Identity(ssrc: SSRC(0xFFFF_FFFF)), configuration: .init(), at: .start)
-    private var listener: Mixer
+    private var pipeline: PlayoutPipeline
     private var handoff = RingBuffer<IncomingPacket>(capacity: 64, filler: IncomingPacket())
     private var now = Instant.start
 
@@ -76,13 +76,13 @@ private struct Way: ~Copyable {
     init(rate: Int) throws {
         period = rate / 200
         let format = LPCMFormat(rate: SampleRate(hertz: rate), channelCount: 2)
-        listener = try Mixer(format: format, configuration: .init(), longestPull: FrameCount(period))
+        pipeline = try PlayoutPipeline(format: format, configuration: .init(), longestPull: FrameCount(period))
     }
 
     var decodedCount: Int {
         mutating get {
-            let report = listener.report
-            return report.voices.indices.reduce(0) { $0 + report.voices[$1].playout.decoded.rawValue }
+            let report = pipeline.report.mixer
+            return report.talkers.indices.reduce(0) { $0 + report.talkers[$1].playout.decoded.rawValue }
         }
     }
 
@@ -101,7 +101,7 @@ private struct Way: ~Copyable {
     mutating func pull() {
         var sound = [Float](repeating: 0, count: 2 * period)
         var room = sound.mutableSpan
-        listener.pull(into: &room, at: now, from: handoff.consumer)
+        pipeline.pull(into: &room, at: now, from: handoff.consumer)
         if !sound.allSatisfy(\.isFinite) { isFinite = false }
         now = now + .milliseconds(5)
     }

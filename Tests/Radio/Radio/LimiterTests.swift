@@ -3,6 +3,7 @@ import TenfourAudioCore
 import TenfourNetworkEmulator
 import Testing
 
+@testable import TenfourJitterBuffer
 @testable import TenfourRadio
 
 @Suite struct LimiterTests {

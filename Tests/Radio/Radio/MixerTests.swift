@@ -84,15 +84,17 @@ import Testing
     @Test func theNinthTalkerIsCrowdedOutUntilOneLeaves() throws {
         let room = try room(saying: (0..<9).map { 400 + 150 * Double($0) }, seconds: 6, loudness: 0.1)
         room.run(seconds: 2)
-        #expect(room.listener.report.crowdedOut >= 95, "all packets of the ninth")
+        #expect(room.pipeline.report.mixer.crowdedOutCount >= 95, "all packets of the ninth")
         #expect(room.report(of: 9) == nil)
-        let before = room.listener.report.crowdedOut
+        let before = room.pipeline.report.mixer.crowdedOutCount
         room.sounds[SSRC(3)] = []
         room.leave(SSRC(3))
         room.run(seconds: 2)
         #expect(room.report(of: 3) == nil)
         #expect(room.report(of: 9) != nil)
-        #expect(room.listener.report.crowdedOut <= before + 20, "none after the concealment of what was left has ended")
+        #expect(
+            room.pipeline.report.mixer.crowdedOutCount <= before + 20,
+            "none after the concealment of what was left has ended")
         let heard = room.heard(from: 3, to: 3.9)
         #expect(amplitude(of: 1_600, in: heard) > 0.07)
         #expect(amplitude(of: 700, in: heard) < 0.01)
@@ -171,7 +173,7 @@ import Testing
         let before = try #require(room.report(of: 1)?.playout)
         for _ in 0..<3 {
             room.stall(.milliseconds(20))
-            room.listener.skip(FrameCount(960), missed: FrameCount(960))
+            room.pipeline.mixer.skip(FrameCount(960), missed: FrameCount(960))
             room.run(seconds: 0.5)
         }
         let after = try #require(room.report(of: 1)?.playout)
@@ -198,10 +200,10 @@ import Testing
         let before = try #require(room.report(of: 1)?.playout)
         for _ in 0..<100 {
             room.run(seconds: 0.005)
-            room.listener.lose(FrameCount(240))
+            room.pipeline.mixer.recordUnplayed(FrameCount(240))
         }
         room.run(seconds: 0.005)
-        room.listener.lose(.zero)
+        room.pipeline.mixer.recordUnplayed(.zero)
         let after = try #require(room.report(of: 1)?.playout)
         #expect(after.missing - before.missing == FrameCount(24_000) && after.holes - before.holes == 1)
         #expect(abs((after.due - before.due).rawValue - 24_240) < 1_920, "it is due once")
@@ -251,7 +253,7 @@ import Testing
         let (usual, _) = try playout(48_000)
         let (here, heard) = try playout(hertz)
         #expect(abs(here.delay.rawValue - usual.delay.rawValue) <= 24, "\(here.delay), \(usual.delay)")
-        #expect(here.stretched == usual.stretched && here.concealed == .zero && here.late == 0)
+        #expect(here.timeScaled == usual.timeScaled && here.concealed == .zero && here.late == 0)
         #expect(amplitude(of: 440, in: heard, rate: hertz) > 0.36)
     }
 
@@ -264,7 +266,7 @@ import Testing
         let before = try #require(room.report(of: 1)?.playout)
         for _ in 0..<3 {
             room.stall(.milliseconds(20))
-            room.listener.skip(FrameCount(hertz / 50), missed: FrameCount(hertz / 50))
+            room.pipeline.mixer.skip(FrameCount(hertz / 50), missed: FrameCount(hertz / 50))
             room.run(seconds: 0.5)
         }
         let after = try #require(room.report(of: 1)?.playout)
@@ -302,15 +304,18 @@ import Testing
         for number in 0..<100_000 {
             var packet = IncomingPacket()
             packet.ssrc = SSRC(UInt32.random(in: 1...12, using: &chance))
-            packet.sequenceNumber = SequenceNumber(rawValue: UInt16(truncatingIfNeeded: number / 8))
-            packet.timestamp = RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: number / 8 * 960))
-            if number % 97 == 0 { packet.timestamp = RTPTimestamp(rawValue: .random(in: 0 ... .max, using: &chance)) }
-            packet.frameCount = FrameCount([120, 240, 480, 960, 1_920, 2_880, 5_760].randomElement(using: &chance)!)
+            packet.info.sequenceNumber = SequenceNumber(rawValue: UInt16(truncatingIfNeeded: number / 8))
+            packet.info.timestamp = RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: number / 8 * 960))
+            if number % 97 == 0 {
+                packet.info.timestamp = RTPTimestamp(rawValue: .random(in: 0 ... .max, using: &chance))
+            }
+            packet.info.frameCount = FrameCount(
+                [120, 240, 480, 960, 1_920, 2_880, 5_760].randomElement(using: &chance)!)
             packet.packet.byteCount = Int.random(in: 0...60, using: &chance)
             for index in 0..<packet.packet.byteCount {
                 packet.packet.bytes[index] = .random(in: 0 ... .max, using: &chance)
             }
-            packet.carriesFEC = number % 3 == 0
+            packet.info.carriesFEC = number % 3 == 0
             packet.news = number % 499 == 0 ? .goodbye : nil
             packet.arrival = room.now
             room.arrive(packet)

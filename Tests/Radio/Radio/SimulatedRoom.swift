@@ -76,11 +76,10 @@ extension IncomingPacket {
     ) {
         self.init()
         self.ssrc = ssrc
-        self.sequenceNumber = sequenceNumber
-        self.timestamp = timestamp
-        self.frameCount = frameCount
+        info = PacketInfo(
+            sequenceNumber: sequenceNumber, timestamp: timestamp, frameCount: frameCount,
+            carriesFEC: OpusDecoder.hasInBandFEC(slot.payload))
         self.arrival = arrival
-        carriesFEC = OpusDecoder.hasInBandFEC(slot.payload)
         packet = slot
     }
 }
@@ -92,7 +91,7 @@ final class SimulatedRoom {
     var sounds: [SSRC: [Float]] = [:]
     /// From a packet's last frame to its arrival; nil when it is lost. By its number.
     var delay: (Int) -> Duration? = { _ in .milliseconds(1) }
-    var listener: Mixer
+    var pipeline: PlayoutPipeline
     /// Everything that was played.
     private(set) var heard: [Float] = []
     private(set) var now = Instant.start + .seconds(1)
@@ -114,9 +113,10 @@ final class SimulatedRoom {
         period = format.rate.hertz / 200
         var settings = settings
         settings.channelCount = format.channelCount
-        listener = try Mixer(
+        pipeline = try PlayoutPipeline(
             format: format,
-            configuration: settings.lane(period: FrameCount(period), format.rate, LossProtectionConfiguration()),
+            configuration: settings.jitterBuffer(
+                period: FrameCount(period), format.rate, LossProtectionConfiguration()),
             longestPull: FrameCount(period))
         start = now
     }
@@ -146,9 +146,9 @@ final class SimulatedRoom {
     }
 
     /// What the listener says of one talker.
-    func report(of ssrc: UInt32) -> VoiceReport? {
-        for index in 0..<Mixer.voiceCount {
-            let voice = listener.report.voices[index]
+    func report(of ssrc: UInt32) -> TalkerReport? {
+        for index in 0..<Mixer.streamCount {
+            let voice = pipeline.report.mixer.talkers[index]
             if voice.isUsed && voice.ssrc == SSRC(ssrc) { return voice }
         }
         return nil
@@ -183,18 +183,18 @@ final class SimulatedRoom {
         flying.removeAll { $0.arrival <= now }
         var sound = [Float](repeating: 9, count: period * format.channelCount)
         var room = sound.mutableSpan
-        listener.pull(into: &room, at: now, from: ring.consumer)
+        pipeline.pull(into: &room, at: now, from: ring.consumer)
         heard += sound
         pulled += period
     }
 }
 
-extension Mixer {
+extension PlayoutPipeline {
     /// How it goes.
-    var report: MixerReport {
+    var report: PlaybackReport {
         mutating get {
-            var report = MixerReport()
-            tell(&report)
+            var report = PlaybackReport()
+            write(to: &report)
             return report
         }
     }

@@ -18,8 +18,8 @@ struct SnapshotTests {
         var voice = try #require(snapshot.voices.first)
         #expect(voice.endpoint == partner && voice.receivedCount == 3 && voice.lostCount == 1 && voice.isHeard)
 
-        report.listener.voices[0].isHeard = false
-        report.listener.voices[0].playout.decoded = FrameCount(2_880)
+        report.mixer.talkers[0].isHeard = false
+        report.mixer.talkers[0].playout.decoded = FrameCount(2_880)
         var later = RadioSnapshot(rtpSession: rtpSession, elapsed: .seconds(2))
         later.add(report, present: [], before: snapshot.voices)
         voice = try #require(later.voices.first)
@@ -65,9 +65,9 @@ struct SnapshotTests {
 
     private func report() -> PlaybackReport {
         var report = PlaybackReport()
-        report.listener.voices[0].ssrc = SSRC(9)
-        report.listener.voices[0].isUsed = true
-        report.listener.voices[0].isHeard = true
+        report.mixer.talkers[0].ssrc = SSRC(9)
+        report.mixer.talkers[0].isUsed = true
+        report.mixer.talkers[0].isHeard = true
         return report
     }
 }

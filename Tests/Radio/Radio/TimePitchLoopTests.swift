@@ -25,7 +25,8 @@ import Testing
             _ = producer.push(sound)
         }
         TimePitchLoop(
-            LiveTimePitch(format: .mono), period: FrameCount(240), controls, TimePitchSharedState(), from: heard.consumer,
+            LiveTimePitch(format: .mono), period: FrameCount(240), controls, TimePitchSharedState(),
+            from: heard.consumer,
             to: nil,
             tap: tap.producer
         ).run()
@@ -58,7 +59,8 @@ import Testing
         sound.count = 480
         for _ in 0..<10 { _ = producer.push(sound) }
         TimePitchLoop(
-            LiveTimePitch(format: .mono), period: FrameCount(480), controls, TimePitchSharedState(), from: heard.consumer,
+            LiveTimePitch(format: .mono), period: FrameCount(480), controls, TimePitchSharedState(),
+            from: heard.consumer,
             to: nil, tap: tap.producer
         ).run()
         var (kept, piece) = (0, RecordedAudio())

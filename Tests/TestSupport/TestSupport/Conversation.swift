@@ -63,7 +63,7 @@ public struct Conversation: ~Copyable {
     }
 
     public func statistics(of ssrc: SSRC) -> PlayoutStatistics {
-        for index in ears.indices where ears[index].ssrc == ssrc { return ears[index].lane.statistics }
+        for index in ears.indices where ears[index].ssrc == ssrc { return ears[index].controller.statistics }
         return PlayoutStatistics()
     }
 
@@ -86,10 +86,10 @@ public struct Conversation: ~Copyable {
                 continue
             }
             let repair = source.repair
-            ears[index].lane.setRepair(
-                RecoveryDemand(
-                    lookAhead: repair.lookAhead, retransmissionTime: repair.retransmissionTime, limit: repair.limit))
-            link.ends[listener].session.playoutDelay(of: source.ssrc, is: ears[index].lane.statistics.delay.duration())
+            ears[index].controller.setRecoveryDemand(
+                RecoveryDemand(lookAhead: repair.lookAhead, retransmissionTime: repair.retransmissionTime, limit: repair.limit))
+            link.ends[listener].session.playoutDelay(
+                of: source.ssrc, is: ears[index].controller.statistics.delay.duration())
         }
     }
 
@@ -122,39 +122,42 @@ public struct EarLog: Sendable {
 /// A lane, and the log of what it is told and what it makes of it.
 private struct Ear: ~Copyable {
     var ssrc: SSRC?
-    var lane: PlayoutLane
+    var controller: PlayoutController
     var log = EarLog()
     /// Frames that are decoded and wait for the resampler.
     private var waiting = 0.0
 
-    init(_ configuration: PlayoutConfiguration) { lane = PlayoutLane(configuration: configuration) }
+    init(_ configuration: PlayoutConfiguration) { controller = PlayoutController(configuration: configuration) }
 
     mutating func insert(_ heard: HeardPacket, arrivedAt arrival: FrameCount) {
         let packet = heard.packet
-        switch lane.insert(
-            heard.payload.span, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
-            frameCount: packet.description.frameCount, carriesFEC: false, origin: packet.origin, arrivedAt: arrival)
+        switch controller.insert(
+            heard.payload.span,
+            PacketInfo(
+                sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
+                frameCount: packet.description.frameCount, carriesFEC: false, origin: packet.origin),
+            arrivedAt: arrival)
         {
         case .queued, .resynchronised: log.taken.append(heard.number)
-        case .late, .skipped, .duplicate, .spare, .strange, .refused: break
+        case .late, .skipped, .duplicate, .spare, .outlier, .refused: break
         }
     }
 
     mutating func pull(_ frames: FrameCount, at position: FrameCount, _ now: Instant) {
         guard ssrc != nil else { return }
-        let needed = Double(frames.rawValue) * (1 + Double(lane.ratePartsPerMillion) * 1e-6)
+        let needed = Double(frames.rawValue) * (1 + Double(controller.ratePartsPerMillion) * 1e-6)
         while waiting < needed {
             let missing = FrameCount(Int((needed - waiting).rounded(.up)))
-            switch lane.next(at: position + FrameCount(Int(waiting)), wanting: missing) {
+            switch controller.nextOperation(at: position + FrameCount(Int(waiting)), wanting: missing) {
             case .silence(let frames), .recover(let frames, _):
                 waiting += Double(frames.rawValue)
             case .conceal(let frames):
                 log.concealed += frames
                 waiting += Double(frames.rawValue)
             case .decode(let entry, let skipping):
-                log.played.append(Speech.number(of: lane.payload(of: entry)))
+                log.played.append(Speech.number(of: controller.payload(of: entry)))
                 log.playedAt.append(now)
-                log.depths.append(Float(lane.statistics.delay.rawValue) / 48)
+                log.depths.append(Float(controller.statistics.delay.rawValue) / 48)
                 waiting += Double((entry.frameCount - skipping).rawValue)
             }
         }

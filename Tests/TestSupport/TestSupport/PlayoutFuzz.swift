@@ -5,10 +5,11 @@ import TenfourPackets
 /// Each eleven bytes are a packet that comes, or something else that happens to a lane; then sound is asked for.
 func feedPlayout(_ bytes: Span<UInt8>) {
     guard bytes.count > 0 else { return }
-    var trial = PlayoutTrial(PlayoutConfiguration(depth: bytes[0] & 1 == 0 ? .adaptive : .fixed(FrameCount(2_880))))
+    var trial = PlayoutTrial(
+        PlayoutConfiguration(playoutDelay: bytes[0] & 1 == 0 ? .adaptive : .fixed(FrameCount(2_880))))
     for start in stride(from: 1, to: bytes.count - 10, by: 11) {
         switch bytes[start] {
-        case 0..<4: trial.lane.end()
+        case 0..<4: trial.controller.end()
         case 4..<8: trial.skip(FrameCount(Int(bytes.uint16(at: start + 1))))
         case 8: trial.reset()
         case 9..<12:
@@ -25,14 +26,14 @@ func feedPlayout(_ bytes: Span<UInt8>) {
 
 /// A lane, and the time.
 private struct PlayoutTrial: ~Copyable {
-    var lane: PlayoutLane
+    var controller: PlayoutController
     private var now = FrameCount.zero
     private var lastSequence: Int64?
 
     private static let capacity = 32
 
     init(_ configuration: PlayoutConfiguration) {
-        lane = PlayoutLane(configuration: configuration, capacity: Self.capacity)
+        controller = PlayoutController(configuration: configuration, capacity: Self.capacity)
     }
 
     /// A number and a timestamp near those of the time, or anywhere.
@@ -45,34 +46,37 @@ private struct PlayoutTrial: ~Copyable {
         }
         let payload = [UInt8](repeating: 0xF8, count: kind & 0xC0 == 0 ? Int(bytes[start + 7]) * 8 : 20)
         let late = Int(Int16(bitPattern: bytes.uint16(at: start + 8))) / 4
-        let arrival = lane.insert(
-            payload.span, sequenceNumber: SequenceNumber(rawValue: sequence),
-            timestamp: RTPTimestamp(rawValue: timestamp), frameCount: FrameCount(120 * (1 + Int(kind >> 2) % 48)),
-            carriesFEC: kind & 2 != 0, origin: PacketOrigin(rawValue: kind >> 6) ?? .original,
+        let arrival = controller.insert(
+            payload.span,
+            PacketInfo(
+                sequenceNumber: SequenceNumber(rawValue: sequence), timestamp: RTPTimestamp(rawValue: timestamp),
+                frameCount: FrameCount(120 * (1 + Int(kind >> 2) % 48)), carriesFEC: kind & 2 != 0,
+                origin: PacketOrigin(rawValue: kind >> 6) ?? .original),
             arrivedAt: now - FrameCount(late))
         if arrival == .resynchronised { lastSequence = nil }
         precondition(arrival != .queued || payload.count <= PacketQueue.maximumByteCount)
     }
 
     mutating func skip(_ frames: FrameCount) {
-        lane.skip(frames)
+        controller.skip(frames)
         now += frames
     }
 
-    mutating func repair(_ needs: RecoveryDemand) { lane.setRepair(needs) }
+    mutating func repair(_ needs: RecoveryDemand) { controller.setRecoveryDemand(needs) }
 
     mutating func reset() {
-        lane.reset()
+        controller.reset()
         lastSequence = nil
     }
 
     /// As a voice does it: operation after operation, until there is enough.
     mutating func pull(_ wanted: FrameCount) {
-        precondition(abs(lane.ratePartsPerMillion) <= 100_000)
+        precondition(abs(controller.ratePartsPerMillion) <= 100_000)
         var produced = FrameCount.zero
         var emptyCount = 0
         while produced < wanted {
-            let frames = perform(lane.next(at: now + produced, wanting: wanted - produced), wanting: wanted - produced)
+            let frames = perform(
+                controller.nextOperation(at: now + produced, wanting: wanted - produced), wanting: wanted - produced)
             precondition(frames >= .zero)
             emptyCount = frames == .zero ? emptyCount + 1 : 0
             precondition(emptyCount <= Self.capacity + 2, "sound that never comes")
@@ -93,7 +97,7 @@ private struct PlayoutTrial: ~Copyable {
             precondition(frames > .zero && frames <= entry.frameCount && frames.rawValue % 120 == 0)
             return frames
         case .decode(let entry, let skipping):
-            precondition(skipping >= .zero && lane.payload(of: entry).count <= PacketQueue.maximumByteCount)
+            precondition(skipping >= .zero && controller.payload(of: entry).count <= PacketQueue.maximumByteCount)
             precondition(entry.sequence > lastSequence ?? .min, "played twice, or out of order")
             lastSequence = entry.sequence
             return max(entry.frameCount - skipping, .zero)

@@ -4,6 +4,7 @@ import TenfourAudioCore
 import TenfourJitterBuffer
 import TenfourOpusCodec
 import TenfourPackets
+import TenfourRadio
 import TenfourResampling
 
 /// What playout takes of a processor beside the decoder that it drives, on a clean network.
@@ -63,44 +64,28 @@ struct Cost: ParsableCommand {
         }
     }
 
-    /// The lane with a decoder, from packets to what the card asks for.
+    /// The jitter buffer with a decoder, from packets to what the card requests.
     private static func play(_ speech: EncodedSpeech) throws {
-        var decoder = try OpusDecoder()
-        var lane = PlayoutLane(configuration: PlayoutConfiguration(margin: FrameCount(period)))
-        var frame = [Float](repeating: 0, count: EncodedSpeech.frame)
+        var decoder = try RadioDecoder(DecoderConfiguration(.plain))
+        var buffer = try JitterBuffer(
+            format: .mono, configuration: PlayoutConfiguration(margin: FrameCount(period)))
+        buffer.begin(SSRC(1))
         var sound = [Float](repeating: 0, count: period)
-        var (waiting, next) = (0, 0)
+        var next = 0
         for position in stride(from: 0, to: speech.packets.count * EncodedSpeech.frame, by: period) {
             while next < speech.packets.count, speech.sent(next).rawValue <= position {
-                let packet = speech.packets[next]
-                _ = lane.insert(
-                    packet.span,
+                let packet = PacketInfo(
                     sequenceNumber: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: next)),
                     timestamp: RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: speech.sent(next).rawValue)),
-                    frameCount: FrameCount(EncodedSpeech.frame), carriesFEC: false, origin: .original,
-                    arrivedAt: speech.sent(next))
+                    frameCount: FrameCount(EncodedSpeech.frame))
+                let payload = speech.packets[next]
+                buffer.insert(payload.span, packet, arrivedAt: speech.sent(next))
                 next += 1
             }
-            var filled = 0
-            while filled < period {
-                if waiting == 0 {
-                    var room = frame.mutableSpan
-                    switch lane.next(at: FrameCount(position + filled), wanting: FrameCount(period - filled)) {
-                    case .decode(let entry, _):
-                        let payload = lane.payload(of: entry)
-                        waiting = try decoder.decode(payload, into: &room).rawValue
-                    case .silence(let frames), .conceal(let frames), .recover(let frames, _):
-                        filled += frames.rawValue
-                        continue
-                    }
-                }
-                let count = min(waiting, period - filled)
-                let start = EncodedSpeech.frame - waiting
-                for index in 0..<count { sound[filled + index] = frame[start + index] }
-                (filled, waiting) = (filled + count, waiting - count)
-            }
+            var room = sound.mutableSpan
+            _ = buffer.pull(into: &room, at: FrameCount(position), with: &decoder)
         }
-        precondition(lane.statistics.decoded.rawValue > speech.packets.count * EncodedSpeech.frame * 9 / 10)
+        precondition(buffer.statistics.decoded.rawValue > speech.packets.count * EncodedSpeech.frame * 9 / 10)
     }
 
     /// The resampler alone, as it runs where two clocks differ.

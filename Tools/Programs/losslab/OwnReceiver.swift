@@ -7,46 +7,47 @@ import TenfourRadio
 /// tenfour's own receiver, pulled by a card that is never late.
 struct OwnReceiver {
     var configuration: PlayoutConfiguration
-    var repair = RecoveryDemand()
+    var recovery = RecoveryDemand()
     var decoder = DecoderChoice.auto
     /// What the card asks for at a time.
     var period = 120
 
     func receive(_ deliveries: Deliveries, of speech: EncodedSpeech) throws -> Outcome {
-        var voice = try Voice(
-            format: .mono, configuration: configuration, decoding: DecoderConfiguration(decoder))
-        voice.begin(SSRC(1))
-        voice.setRepair(repair)
+        var buffer = try JitterBuffer(format: .mono, configuration: configuration)
+        var decoder = try RadioDecoder(DecoderConfiguration(self.decoder))
+        buffer.begin(SSRC(1))
+        buffer.setRecoveryDemand(recovery)
         var next = deliveries.list.startIndex
         var outcome = Outcome()
         var sound = [Float](repeating: 0, count: period)
         let end = speech.packets.count * EncodedSpeech.frame + 48_000
         for position in stride(from: 0, to: end, by: period) {
             while next < deliveries.list.endIndex, deliveries.list[next].at.rawValue <= position {
-                Self.insert(deliveries.list[next], of: speech, into: &voice)
+                Self.insert(deliveries.list[next], of: speech, into: &buffer)
                 next += 1
             }
-            let due = voice.lane.statistics.due
+            let due = buffer.statistics.due
             var room = sound.mutableSpan
-            if !voice.pull(into: &room, at: FrameCount(position)) { for index in sound.indices { sound[index] = 0 } }
+            if !buffer.pull(into: &room, at: FrameCount(position), with: &decoder) {
+                for index in sound.indices { sound[index] = 0 }
+            }
             outcome.heard += sound
-            if voice.lane.statistics.due > due { outcome.delays.append(Double(voice.lane.depth.rawValue) / 48) }
+            if buffer.statistics.due > due { outcome.delays.append(Double(buffer.playoutDelay.rawValue) / 48) }
         }
-        outcome.take(voice.statistics)
+        outcome.take(buffer.statistics)
         return outcome
     }
 
-    private static func insert(_ delivery: Deliveries.Delivery, of speech: EncodedSpeech, into voice: inout Voice) {
-        var packet = IncomingPacket()
-        packet.ssrc = SSRC(1)
-        packet.sequenceNumber = SequenceNumber(rawValue: UInt16(truncatingIfNeeded: delivery.index))
-        packet.timestamp = RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: speech.sent(delivery.index).rawValue))
-        packet.frameCount = FrameCount(EncodedSpeech.frame)
-        packet.origin = delivery.origin
+    private static func insert(
+        _ delivery: Deliveries.Delivery, of speech: EncodedSpeech, into buffer: inout JitterBuffer
+    ) {
         let payload = speech.packets[delivery.index]
-        packet.carriesFEC = OpusDecoder.hasInBandFEC(payload.span)
-        packet.packet.fill(payload.span)
-        voice.insert(packet, arrivedAt: delivery.at)
+        let packet = PacketInfo(
+            sequenceNumber: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: delivery.index)),
+            timestamp: RTPTimestamp(rawValue: UInt32(truncatingIfNeeded: speech.sent(delivery.index).rawValue)),
+            frameCount: FrameCount(EncodedSpeech.frame), carriesFEC: OpusDecoder.hasInBandFEC(payload.span),
+            origin: delivery.origin)
+        buffer.insert(payload.span, packet, arrivedAt: delivery.at)
     }
 }
 
@@ -57,7 +58,7 @@ extension Outcome {
         concealedShare = Double(statistics.concealed.rawValue) / due
         deepShare = Double(statistics.concealedByModel.rawValue) / Double(max(statistics.concealed.rawValue, 1))
         recoveredShare = Double(recovered.rawValue) / due
-        stretchedShare = Double(statistics.stretched.rawValue) / due
+        stretchedShare = Double(statistics.timeScaled.rawValue) / due
         late = statistics.late
         resyncs = statistics.resyncs
     }

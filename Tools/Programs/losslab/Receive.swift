@@ -67,10 +67,10 @@ struct Receive: ParsableCommand {
             let frames = Int(period * 48)
             var own = OwnReceiver(
                 configuration: PlayoutConfiguration(
-                    depth: fixed ? .fixed(depth) : .adaptive, margin: FrameCount(frames)))
+                    playoutDelay: fixed ? .fixed(depth) : .adaptive, margin: FrameCount(frames)))
             own.period = frames
             own.decoder = trace.decoder
-            own.repair = RecoveryDemand(
+            own.recovery = RecoveryDemand(
                 lookAhead: FrameCount((copy.max() ?? 0) * EncodedSpeech.frame),
                 retransmissionTime: rtt == nil ? FrameCount(0) : depth, limit: depth)
             return try own.receive(deliveries, of: packets)

@@ -17,7 +17,8 @@ struct TwoStations: ~Copyable {
 
     private var talker: RTPSession
     private var listener: RTPSession
-    private var voice: Voice
+    private var buffer: JitterBuffer
+    private var decoder: RadioDecoder
     private var encoder: OpusEncoder
     private var settings: OpusEncoderSettings
     private var there: EmulatedLink
@@ -44,14 +45,16 @@ struct TwoStations: ~Copyable {
         settings.signal = .speech
         settings.bitRate = lossProtection.bitRate
         let encoder = try OpusEncoder(application: .voip, settings: settings)
-        var playout = PlayoutSettings().lane(period: FrameCount(Self.period), .opus, lossProtection)
+        var playout = PlayoutSettings().jitterBuffer(period: FrameCount(Self.period), .opus, lossProtection)
         // Nothing here wakes late.
         playout.margin = FrameCount(Self.period)
         let decoding = DecoderConfiguration(decoder)
-        let voice = try Voice(format: .mono, configuration: playout, decoding: decoding)
+        let buffer = try JitterBuffer(format: .mono, configuration: playout)
+        let radioDecoder = try RadioDecoder(decoding)
+        self.buffer = buffer
+        self.decoder = radioDecoder
         self.settings = settings
         self.encoder = encoder
-        self.voice = voice
         var network = network
         network.delay += roundTrip / 2
         there = EmulatedLink(network, seed: seed)
@@ -67,7 +70,7 @@ struct TwoStations: ~Copyable {
             identity: Identity(ssrc: SSRC(2), seed: seed &+ 2),
             configuration: RTPSessionConfiguration(remotes: [Self.here], lossProtection: lossProtection), at: .start)
         listener.setConcealment(decoding.concealment)
-        self.voice.begin(SSRC(1))
+        self.buffer.begin(SSRC(1))
     }
 
     /// Lets the talker say `speech` and hears it.
@@ -79,15 +82,17 @@ struct TwoStations: ~Copyable {
             }
             pass(until: .start + FrameCount(position).duration())
             if position % 4_800 == 0 { tell() }
-            let due = voice.lane.statistics.due
+            let due = buffer.statistics.due
             var room = sound.mutableSpan
-            if !voice.pull(into: &room, at: FrameCount(position)) { for index in sound.indices { sound[index] = 0 } }
+            if !buffer.pull(into: &room, at: FrameCount(position), with: &decoder) {
+                for index in sound.indices { sound[index] = 0 }
+            }
             outcome.heard += sound
-            if voice.lane.statistics.due > due {
-                outcome.delays.append(Double(voice.lane.statistics.delay.rawValue) / 48)
+            if buffer.statistics.due > due {
+                outcome.delays.append(Double(buffer.statistics.delay.rawValue) / 48)
             }
         }
-        outcome.take(voice.statistics)
+        outcome.take(buffer.statistics)
     }
 
     private mutating func say(_ sound: ArraySlice<Float>, at position: FrameCount) throws {
@@ -138,14 +143,14 @@ struct TwoStations: ~Copyable {
     private mutating func hear(_ media: MediaPacket, in datagram: [UInt8], at now: Instant) {
         var packet = IncomingPacket()
         packet.set(media, of: datagram.span, arrivedAt: now)
-        voice.insert(packet, arrivedAt: FrameCount(now - .start))
+        buffer.insert(packet, arrivedAt: FrameCount(now - .start))
     }
 
     /// What the network thread and the playback thread tell each other ten times a second.
     private mutating func tell() {
         guard let repair = listener.sources.first(where: { $0.ssrc == SSRC(1) })?.repair else { return }
-        voice.setRepair(RecoveryDemand(repair))
-        listener.playoutDelay(of: SSRC(1), is: voice.lane.statistics.delay.duration())
+        buffer.setRecoveryDemand(RecoveryDemand(repair))
+        listener.playoutDelay(of: SSRC(1), is: buffer.statistics.delay.duration())
     }
 
     private mutating func settle(at now: Instant) {

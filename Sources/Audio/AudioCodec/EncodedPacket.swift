@@ -1,0 +1,48 @@
+public import TenfourAudioCore
+
+/// One encoded packet, borrowed from the buffer that owns its bytes.
+///
+/// It holds an address instead of a `Span`, because a debug build of Swift 6.3 takes the end of a `Span`'s life for a deallocation:
+/// then no function that passes one to a decoder could be marked `@_noAllocation`.
+@safe
+public struct EncodedPacket: ~Copyable, ~Escapable {
+    /// Nil where there are no bytes.
+    private let base: UnsafePointer<UInt8>?
+    /// The number of bytes.
+    public let count: Int
+    /// Whether the packet carries a coarse copy of the packet before it (in-band FEC).
+    public let carriesFEC: Bool
+
+    /// The longest duration of one packet: 120 ms (RFC 6716 section 3.2.5).
+    public static var longestDuration: FrameCount { @_noAllocation @_noLocks get { FrameCount(5_760) } }
+
+    /// A packet whose payload is `bytes`.
+    @_lifetime(copy bytes) @_semantics("no_performance_analysis")
+    public init(_ bytes: Span<UInt8>, carriesFEC: Bool = false) {
+        // The lifetime of `bytes` is also that of the packet.
+        unsafe base = bytes.withUnsafeBufferPointer { unsafe $0.baseAddress }
+        count = bytes.count
+        self.carriesFEC = carriesFEC
+    }
+
+    /// Whether there are no bytes.
+    public var isEmpty: Bool { @_noAllocation @_noLocks get { count == 0 } }
+
+    /// The byte at `index`, which is 0 or more and less than `count`.
+    public subscript(index: Int) -> UInt8 {
+        @_noAllocation @_noLocks get {
+            precondition(index >= 0 && index < count, "index out of range")
+            guard let base = unsafe base else { return 0 }
+            return unsafe base[index]
+        }
+    }
+
+    /// All bytes. In a function that is marked `@_noAllocation`, use `count` and the subscript.
+    public var bytes: Span<UInt8> {
+        @_lifetime(borrow self) @_semantics("no_performance_analysis")
+        get {
+            unsafe _overrideLifetime(
+                Span(_unsafeElements: UnsafeBufferPointer(start: base, count: count)), borrowing: self)
+        }
+    }
+}

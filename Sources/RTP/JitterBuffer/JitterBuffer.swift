@@ -1,0 +1,281 @@
+public import TenfourAudioCodec
+public import TenfourAudioCore
+public import TenfourPackets
+public import TenfourResampling
+
+/// The jitter buffer of one talker: `insert` packets as they arrive, `pull` audio when the card requests it.
+///
+/// It decides like NetEq: a queue, estimates of delay and drift, a target delay, and a decision for each piece of audio
+/// (`PlayoutController`). It performs in a sync buffer at 48 000 Hz: decode, recover, conceal, cross-fade, time-scale, resample.
+/// The decoder belongs to the caller and is lent to each `pull`.
+///
+/// Positions count frames at 48 000 Hz that the card has requested. Playback thread. Nothing is allocated after `init`.
+public struct JitterBuffer: ~Copyable, Sendable {
+    /// The talker, nil before the first.
+    public private(set) var ssrc: SSRC?
+    /// The mean square of the audio made last.
+    public private(set) var meanSquare: Float = 0
+
+    @usableFromInline var controller: PlayoutController
+    @usableFromInline var syncBuffer: SyncBuffer
+    private let channelCount: Int
+    private let cardRate: Int
+    private var resampler: RateConverter
+    private var timeScaler: TimeScaler
+    private var timeScaling = TimeScaleDecision()
+    private var speechLevel = SpeechLevel()
+    private var concealedByModel = FrameCount.zero
+    private var needsDecoderReset = false
+    private var step = PullStep.play
+    private var request = PullRequest()
+
+    /// What a pull does next, once the decoder has done what it was called for.
+    private enum PullStep: BitwiseCopyable {
+        /// Puts the late packet in the place of what was concealed for it.
+        case endUnderrun
+        /// Plays what waits, and asks for more where nothing does.
+        case play
+        /// Time-scales the packet that was decoded for `position`.
+        case scale(at: FrameCount)
+        /// Decodes ahead until a period of at most `limit` can be removed.
+        case lookAhead(at: FrameCount, limit: FrameCount)
+    }
+
+    /// What a pull was asked for and has made.
+    private struct PullRequest: BitwiseCopyable {
+        var position = FrameCount.zero
+        /// In frames of the card.
+        var wanted = 0
+        var produced = 0
+    }
+
+    /// `format` is the card's.
+    public init(format: LPCMFormat, configuration: PlayoutConfiguration = .init()) throws(RateConverterError) {
+        resampler = try RateConverter(from: .opus, to: format.rate, channelCount: format.channelCount)
+        channelCount = format.channelCount
+        cardRate = format.rate.hertz
+        controller = PlayoutController(configuration: configuration)
+        syncBuffer = SyncBuffer(channelCount: format.channelCount)
+        timeScaler = TimeScaler(channelCount: format.channelCount)
+    }
+
+    /// Whether nothing plays or is queued, so that another talker may have this buffer.
+    public var isIdle: Bool {
+        @_noAllocation @_noLocks get { ssrc == nil || (controller.isIdle && syncBuffer.count == 0) }
+    }
+
+    /// How far playout lies behind the talker's timestamps, on the card's clock. Only differences have a meaning.
+    public var playoutDelay: FrameCount { @_noAllocation @_noLocks get { controller.playoutDelay } }
+
+    /// What became of the talker's audio since `begin`.
+    public var statistics: PlayoutStatistics {
+        @_noAllocation @_noLocks get {
+            var statistics = controller.statistics
+            statistics.concealedByModel = min(concealedByModel, statistics.concealed)
+            return statistics
+        }
+    }
+
+    /// Empties the buffer for the talker `ssrc`.
+    @_noAllocation @_noLocks
+    public mutating func begin(_ ssrc: SSRC) {
+        self.ssrc = ssrc
+        controller.reset()
+        syncBuffer.removeAll()
+        timeScaling = TimeScaleDecision()
+        speechLevel = SpeechLevel()
+        concealedByModel = .zero
+        needsDecoderReset = true
+    }
+
+    /// Inserts a packet that arrived when the card had requested `arrival` frames.
+    @_noAllocation @_noLocks @discardableResult
+    public mutating func insert(_ payload: Span<UInt8>, _ packet: PacketInfo, arrivedAt arrival: FrameCount) -> Arrival
+    {
+        controller.insert(payload, packet, arrivedAt: arrival)
+    }
+
+    /// The talker has left: no packet is waited for any more.
+    @_noAllocation @_noLocks
+    public mutating func end() { controller.end() }
+
+    /// Sets what copies and retransmissions need until the next call or `begin`.
+    @_noAllocation @_noLocks
+    public mutating func setRecoveryDemand(_ demand: RecoveryDemand) { controller.setRecoveryDemand(demand) }
+
+    /// The card has lost `frames` of time, and was silent for `missed`. `goesOn`: it belongs to the dropout counted last.
+    @_noAllocation @_noLocks
+    public mutating func skip(_ frames: FrameCount, missed: FrameCount? = nil, goesOn: Bool = false) {
+        controller.skip(frames, missed: missed, goesOn: goesOn)
+    }
+
+    /// The card's clock was set: the position of a later arrival is greater by `frames`.
+    @_noAllocation @_noLocks
+    public mutating func shiftArrivals(by frames: FrameCount) { controller.shiftArrivals(by: frames) }
+
+    /// The card does not play `frames` of what was pulled. `goesOn`: it belongs to the dropout counted last.
+    @_noAllocation @_noLocks
+    public mutating func recordUnplayed(_ frames: FrameCount, goesOn: Bool = false) {
+        controller.recordUnplayed(frames, goesOn: goesOn)
+    }
+
+    /// Fills `output` (interleaved, at the card's rate) with what is due from `position` on, decoding with `decoder`. Returns false
+    /// where that is silence; `output` is then left as it was.
+    ///
+    /// Generic, so that the decoder's code is known where it is called from: a caller that is marked `@_noAllocation @_noLocks`
+    /// compiles only with a decoder that keeps to it.
+    @inlinable
+    public mutating func pull<Decoder: AudioDecoder & ~Copyable>(
+        into output: inout MutableSpan<Float>, at position: FrameCount, with decoder: inout Decoder
+    ) -> Bool {
+        guard beginPull(output.count, at: position) else { return false }
+        if takeDecoderReset() { decoder.reset() }
+        while let call = nextCall(into: &output) {
+            finish(call, Self.perform(call, of: controller, into: &syncBuffer, with: &decoder))
+        }
+        return true
+    }
+
+    /// Calls the decoder. It is all of a pull that depends on the codec.
+    @inlinable
+    static func perform<Decoder: AudioDecoder & ~Copyable>(
+        _ call: DecoderCall, of controller: borrowing PlayoutController, into buffer: inout SyncBuffer,
+        with decoder: inout Decoder
+    ) -> DecoderCall.Result {
+        var space = buffer.space
+        switch call.kind {
+        case .decode:
+            return .init(frames: decoder.decode(controller.packet(call.packet), into: &space))
+        case .recover:
+            let isDone = decoder.recover(call.frameCount, from: controller.packet(call.packet), into: &space)
+            return .init(frames: isDone ? call.frameCount : nil)
+        case .conceal:
+            switch decoder.conceal(call.frameCount, into: &space) {
+            case .plain: return .init(frames: call.frameCount)
+            case .neural: return .init(frames: call.frameCount, isByModel: true)
+            case nil: return .init(frames: nil)
+            }
+        }
+    }
+
+    // MARK: - The steps of a pull
+
+    /// Returns false where there is nothing to pull.
+    @usableFromInline @_noAllocation @_noLocks
+    mutating func beginPull(_ sampleCount: Int, at position: FrameCount) -> Bool {
+        guard !isIdle else {
+            meanSquare = 0
+            return false
+        }
+        controller.recordRequest(from: position)
+        resampler.correct(by: controller.ratePartsPerMillion)
+        request = PullRequest(position: position, wanted: sampleCount / channelCount)
+        step = controller.hasEndedUnderrun ? .endUnderrun : .play
+        return true
+    }
+
+    /// Whether the decoder has to forget another talker.
+    @usableFromInline @_noAllocation @_noLocks
+    mutating func takeDecoderReset() -> Bool {
+        defer { needsDecoderReset = false }
+        return needsDecoderReset
+    }
+
+    /// Plays until the decoder is needed, and returns what for; nil when `output` is full.
+    @usableFromInline @_noAllocation @_noLocks
+    mutating func nextCall(into output: inout MutableSpan<Float>) -> DecoderCall? {
+        while true {
+            switch step {
+            case .endUnderrun:
+                step = .play
+                let concealed = syncBuffer.count
+                controller.discardConcealment(FrameCount(concealed))
+                let operation = controller.nextOperation(at: request.position, wanting: .zero)
+                if let call = begin(operation, replacing: concealed) { return call }
+            case .play:
+                guard request.produced < request.wanted else { return nil }
+                guard syncBuffer.count == 0 else {
+                    request.produced += syncBuffer.play(through: &resampler, into: &output, behind: request.produced)
+                    continue
+                }
+                let position = request.position + atOpusRate(request.produced)
+                let operation = controller.nextOperation(
+                    at: position, wanting: atOpusRate(request.wanted - request.produced))
+                step = .scale(at: position)
+                if let call = begin(operation) { return call }
+                step = .play
+            case .scale(let position):
+                scale(at: position)
+            case .lookAhead(let position, let limit):
+                if FrameCount(syncBuffer.count) < TimeScaler.reach, controller.hasDuePacket {
+                    let operation = controller.nextOperation(
+                        at: position + FrameCount(syncBuffer.count), wanting: .zero)
+                    if let call = begin(operation) { return call }
+                } else {
+                    recordScaling(syncBuffer.shorten(with: &timeScaler, atMost: limit, timeScaling))
+                    step = .play
+                }
+            }
+        }
+    }
+
+    /// Performs silence at once, and returns the decoder call for anything else. A decoded packet takes the place of the last
+    /// `replaced` frames that wait.
+    private mutating func begin(_ operation: PlayoutOperation, replacing replaced: Int = 0) -> DecoderCall? {
+        let before = syncBuffer.count
+        syncBuffer.makeSpace()
+        switch operation {
+        case .silence(let frames):
+            syncBuffer.appendSilence(frames)
+            meanSquare = syncBuffer.meanSquare(ofLast: FrameCount(syncBuffer.count - before))
+            return nil
+        case .decode(let packet, let skipping):
+            return DecoderCall(
+                .decode, packet, packet.frameCount, skipping: skipping, replaced: replaced, place: syncBuffer.end)
+        case .recover(let frames, let packet):
+            return DecoderCall(.recover, packet, frames, replaced: replaced, place: syncBuffer.end)
+        case .conceal(let frames):
+            return DecoderCall(.conceal, .none, frames, replaced: replaced, place: syncBuffer.end)
+        }
+    }
+
+    /// Appends what the decoder has made; silence where it refused.
+    @usableFromInline @_noAllocation @_noLocks
+    mutating func finish(_ call: DecoderCall, _ result: DecoderCall.Result) {
+        let before = syncBuffer.count - call.replaced
+        if let frames = result.frames, frames > .zero {
+            syncBuffer.append(frames)
+            if result.isByModel { concealedByModel += frames }
+        } else {
+            syncBuffer.appendSilence(call.frameCount)
+        }
+        guard case .decode = call.kind else {
+            meanSquare = syncBuffer.meanSquare(ofLast: FrameCount(max(syncBuffer.count - before, 0)))
+            if case .scale = step { step = .play }
+            return
+        }
+        syncBuffer.join(call.place, skipping: call.skipping, replacing: call.replaced)
+        let frames = FrameCount(max(syncBuffer.count - before, 0))
+        meanSquare = syncBuffer.meanSquare(ofLast: frames)
+        timeScaling.record(frames, meanSquare: meanSquare)
+        if speechLevel.isLoudSpeech(meanSquare), call.packet.origin.isOriginal { controller.recordSpeech(call.packet) }
+    }
+
+    /// Time-scales what was decoded where the delay is not the target delay.
+    private mutating func scale(at position: FrameCount) {
+        let change = timeScaling.change(for: controller.delayError, includesRecovery: controller.includesRecovery)
+        step = change > .zero ? .lookAhead(at: position, limit: change) : .play
+        guard change < .zero else { return }
+        recordScaling(syncBuffer.lengthen(with: &timeScaler, atMost: .zero - change, timeScaling))
+    }
+
+    private mutating func recordScaling(_ frames: FrameCount) {
+        timeScaling.spend(frames)
+        controller.recordTimeScaling(of: frames)
+    }
+
+    /// Frames of the card at 48 000 Hz, rounded up: one frame of the card is at least one here.
+    private func atOpusRate(_ frames: Int) -> FrameCount {
+        FrameCount((frames * SampleRate.opus.hertz + cardRate - 1) / cardRate)
+    }
+}

@@ -1,0 +1,233 @@
+public import TenfourAudioCodec
+public import TenfourAudioCore
+public import TenfourPackets
+public import TenfourResampling
+
+/// Mixes up to eight talkers: each gets a jitter buffer, and a limiter keeps the sum within full scale.
+///
+/// For each request of the card call `request`, then `insert` for the packets that have come, then `pull`.
+///
+/// Playback thread. Nothing is allocated after `init`.
+public struct Mixer: ~Copyable, Sendable {
+    /// The number of talkers who can be heard at the same time. Streams of the decoder have the numbers below it.
+    public static var streamCount: Int { 8 }
+
+    /// What was concealed in the last pull: that of the talker with the most.
+    public private(set) var concealment = Concealment()
+
+    @usableFromInline var buffers: InlineArray<8, JitterBuffer>
+    /// Buffers from this index on were never used.
+    @usableFromInline private(set) var usedCount = 0
+    @usableFromInline var scratch: FixedBuffer<Float>
+    private let format: LPCMFormat
+    private var clock = CardClock()
+    private var limiter: Limiter
+    /// The mix is heard this much later than the talkers' buffers.
+    private let limiterDelay = FrameCount(Limiter.lookAhead)
+    /// Packets of talkers for whom there was no buffer.
+    private var crowdedOutCount = 0
+    /// Nothing was pulled since the card lost time, or played since it lost audio: what it loses next is the same dropout.
+    private var isSkipping = false
+    private var isLosing = false
+    /// What remains of frames of the card converted to 48 000 Hz, in units of 1 / (48 000 · card's rate) s.
+    private var remainder = 0
+
+    /// Audio that was concealed, in frames at 48 000 Hz.
+    public struct Concealment: BitwiseCopyable, Sendable {
+        /// In the pull and behind it.
+        public var ahead = 0
+        /// Before the pull: it was heard before a packet told that it had been no pause.
+        public var behind = 0
+
+        @_noAllocation @_noLocks
+        public init() {}
+    }
+
+    /// `format` is the card's, and `longestPull` in frames of the card.
+    public init(
+        format: LPCMFormat, configuration: PlayoutConfiguration, longestPull: FrameCount
+    ) throws(RateConverterError) {
+        self.format = format
+        buffers = try InlineArray { (_: Int) throws(RateConverterError) in
+            try JitterBuffer(format: format, configuration: configuration)
+        }
+        scratch = FixedBuffer(repeating: 0, count: longestPull.rawValue * format.channelCount)
+        limiter = Limiter(format: format)
+    }
+
+    /// Whether there has been a packet yet.
+    public var hasHeardAnyone: Bool { @_noAllocation @_noLocks get { usedCount > 0 } }
+
+    /// The card requests audio at `now`: when its first frame will sound, less the card's usual queue.
+    @_noAllocation @_noLocks
+    public mutating func request(at now: Instant) {
+        let lost = clock.request(at: now)
+        skipAll(lost, missed: lost)
+    }
+
+    /// Inserts a packet of the talker `ssrc`. A new talker gets a buffer that was never used, if there is one, because the
+    /// delays of a silent talker are worth keeping. A packet for whom there is no buffer is dropped and counted.
+    @_noAllocation @_noLocks
+    public mutating func insert(
+        _ payload: Span<UInt8>, _ packet: PacketInfo, from ssrc: SSRC, arrivedAt arrival: Instant
+    ) {
+        guard let index = index(for: ssrc) else {
+            crowdedOutCount += 1
+            return
+        }
+        buffers[index].insert(payload, packet, arrivedAt: clock.position(at: arrival))
+    }
+
+    /// The talker `ssrc` has left.
+    @_noAllocation @_noLocks
+    public mutating func end(_ ssrc: SSRC) {
+        if let index = index(of: ssrc) { buffers[index].end() }
+    }
+
+    /// Sets what copies and retransmissions of the talker `ssrc` need. It is lost when another talker gets the buffer, so say it
+    /// again from time to time.
+    @_noAllocation @_noLocks
+    public mutating func setRecoveryDemand(_ demand: RecoveryDemand, of ssrc: SSRC) {
+        if let index = index(of: ssrc) { buffers[index].setRecoveryDemand(demand) }
+    }
+
+    /// Fills `output` (interleaved, the card's format) with the mix of what is due.
+    @inlinable
+    public mutating func pull<Decoder: MultiStreamDecoder & ~Copyable>(
+        into output: inout MutableSpan<Float>, with decoder: inout Decoder
+    ) {
+        beginPull()
+        let position = position
+        // The first talker needs no mixing, and nearly always there is only one.
+        var talkerCount = 0
+        for index in 0..<usedCount {
+            decoder.select(stream: index)
+            let before = concealment(of: index)
+            if talkerCount == 0 {
+                if buffers[index].pull(into: &output, at: position, with: &decoder) { talkerCount += 1 }
+            } else {
+                if Self.mix(&buffers[index], through: &scratch, into: &output, at: position, with: &decoder) {
+                    talkerCount += 1
+                }
+            }
+            recordConcealment(of: index, since: before)
+        }
+        finishPull(&output, talkerCount: talkerCount)
+    }
+
+    /// Adds to `output` what `buffer` has. Returns false where that is silence.
+    @inlinable
+    static func mix<Decoder: AudioDecoder & ~Copyable>(
+        _ buffer: inout JitterBuffer, through scratch: inout FixedBuffer<Float>, into output: inout MutableSpan<Float>,
+        at position: FrameCount, with decoder: inout Decoder
+    ) -> Bool {
+        var own = scratch.mutableSpan(in: 0..<output.count)
+        guard buffer.pull(into: &own, at: position, with: &decoder) else { return false }
+        for index in output.indices { output[index] += own[index] }
+        return true
+    }
+
+    /// The card fell behind by `frames` of its own: what would have been heard meanwhile is over, and `missed` frames were silent.
+    /// Without it an underrun too short to be told from a late thread would be heard as delay, and taken for jitter.
+    @_noAllocation @_noLocks
+    public mutating func skip(_ frames: FrameCount, missed: FrameCount) {
+        let lost = scaled(frames.rawValue)
+        clock.lose(lost)
+        skipAll(lost, missed: atOpusRate(missed))
+    }
+
+    /// From the next pull on the card requests the same audio later than before (`shift` above zero) or sooner, in frames of its
+    /// own. What was measured of arrivals moves along, so that it is not taken for jitter.
+    @_noAllocation @_noLocks
+    public mutating func shiftClock(by shift: FrameCount) {
+        guard shift != .zero else { return }
+        let frames = atOpusRate(shift)
+        clock.shift(by: frames)
+        for index in 0..<usedCount { buffers[index].shiftArrivals(by: .zero - frames) }
+    }
+
+    /// Call it after each pull: since the last pull the card did not play `frames` of its own that were pulled for it, because it
+    /// is gone, or keeps its own time.
+    @_noAllocation @_noLocks
+    public mutating func recordUnplayed(_ frames: FrameCount) {
+        guard frames > .zero else {
+            isLosing = false
+            return
+        }
+        let lost = atOpusRate(frames)
+        for index in 0..<usedCount { buffers[index].recordUnplayed(lost, goesOn: isLosing) }
+        isLosing = true
+    }
+
+    /// Writes how it goes into `report`, which is large to copy. Mutating, because reading the buffers would copy all eight onto the
+    /// stack.
+    @_noAllocation @_noLocks
+    public mutating func write(to report: inout MixerReport) {
+        report.crowdedOutCount = crowdedOutCount
+        for index in 0..<usedCount {
+            buffers[index].write(to: &report.talkers[index])
+            report.talkers[index].playout.delay += limiterDelay
+            report.talkers[index].playout.target += limiterDelay
+        }
+    }
+
+    // MARK: - The steps of a pull
+
+    @usableFromInline
+    var position: FrameCount { @_noAllocation @_noLocks get { clock.position } }
+
+    @usableFromInline @_noAllocation @_noLocks
+    mutating func beginPull() { concealment = Concealment() }
+
+    @usableFromInline @_noAllocation @_noLocks
+    mutating func finishPull(_ output: inout MutableSpan<Float>, talkerCount: Int) {
+        for index in output.indices where talkerCount == 0 { output[index] = 0 }
+        limiter.process(&output, isMix: talkerCount > 1)
+        clock.advance(by: scaled(output.count / format.channelCount))
+        isSkipping = false
+    }
+
+    @usableFromInline @_noAllocation @_noLocks
+    mutating func concealment(of index: Int) -> Concealment { buffers[index].concealment }
+
+    @usableFromInline @_noAllocation @_noLocks
+    mutating func recordConcealment(of index: Int, since before: Concealment) {
+        let now = buffers[index].concealment
+        concealment.ahead = max(concealment.ahead, now.ahead - before.ahead)
+        concealment.behind = max(concealment.behind, now.behind - before.behind)
+    }
+
+    private mutating func skipAll(_ lost: FrameCount, missed: FrameCount) {
+        guard lost > .zero || missed > .zero else { return }
+        for index in 0..<usedCount { buffers[index].skip(lost, missed: missed, goesOn: isSkipping) }
+        isSkipping = true
+    }
+
+    private mutating func index(of ssrc: SSRC) -> Int? {
+        for index in 0..<usedCount where buffers[index].ssrc == ssrc { return index }
+        return nil
+    }
+
+    /// The buffer of `ssrc`, or one that begins with it now; nil where all are in use.
+    private mutating func index(for ssrc: SSRC) -> Int? {
+        if let index = index(of: ssrc) { return index }
+        var free: Int? = usedCount < buffers.count ? usedCount : nil
+        for index in 0..<usedCount where free == nil && buffers[index].isIdle { free = index }
+        guard let free else { return nil }
+        usedCount = max(usedCount, free + 1)
+        buffers[free].begin(ssrc)
+        return free
+    }
+
+    /// Frames of the card at 48 000 Hz, rounded down.
+    private func atOpusRate(_ frames: FrameCount) -> FrameCount {
+        FrameCount(frames.rawValue * SampleRate.opus.hertz / format.rate.hertz)
+    }
+
+    /// Frames of the card at 48 000 Hz. What remains is counted with the next.
+    private mutating func scaled(_ frames: Int) -> FrameCount {
+        let scaled = frames * SampleRate.opus.hertz + remainder
+        remainder = scaled % format.rate.hertz
+        return FrameCount(scaled / format.rate.hertz)
+    }
+}

@@ -1,0 +1,43 @@
+public import TenfourAudioCore
+public import TenfourPackets
+
+/// What the header of a packet says, as insertion into a jitter buffer needs it.
+public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
+    public var sequenceNumber: SequenceNumber
+    public var timestamp: RTPTimestamp
+    /// The duration of the packet, in frames at 48 000 Hz.
+    public var frameCount: FrameCount
+    /// Whether the payload carries a coarse copy of the packet before it (in-band FEC).
+    public var carriesFEC: Bool
+    public var origin: PacketOrigin
+
+    @_noAllocation @_noLocks
+    public init(
+        sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, frameCount: FrameCount, carriesFEC: Bool = false,
+        origin: PacketOrigin = .original
+    ) {
+        self.sequenceNumber = sequenceNumber
+        self.timestamp = timestamp
+        self.frameCount = frameCount
+        self.carriesFEC = carriesFEC
+        self.origin = origin
+    }
+}
+
+/// What became of a packet on its insertion.
+public enum Arrival: Equatable, BitwiseCopyable, Sendable {
+    case queued
+    /// All of its audio was due already; at least so much of it was concealed.
+    case late(by: FrameCount)
+    /// All of its audio was due while the card stood still.
+    case skipped
+    case duplicate
+    /// A copy or retransmission of a packet that is here or has been played.
+    case spare
+    /// It does not fit the numbers of the packets before it. When the next packet agrees with it, playout begins anew.
+    case outlier
+    /// Playout begins anew with this packet: the talker's numbers have jumped.
+    case resynchronised
+    /// Too long, or too far ahead to be kept.
+    case refused
+}

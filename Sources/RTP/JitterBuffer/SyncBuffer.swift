@@ -1,0 +1,169 @@
+internal import TenfourAudioCodec
+internal import TenfourAudioCore
+internal import TenfourResampling
+
+/// Decoded audio that waits to be played, and the last 20 ms of what was played, at 48 000 Hz.
+///
+/// The decoder writes into its `space`, the time scaler shortens and lengthens it, the resampler uses it up.
+///
+/// Playback thread. Nothing is allocated after `init`.
+@usableFromInline
+struct SyncBuffer: ~Copyable, Sendable {
+    /// Frames that wait.
+    private(set) var count = 0
+    /// The first frame that waits; `history` or more.
+    private var start: Int
+    private let channelCount: Int
+    private var samples: FixedBuffer<Float>
+
+    /// The time scaler repeats from it.
+    private static var history: Int { TimeScaler.reach.rawValue }
+    /// 5 ms.
+    private static var overlap: Int { 240 }
+    /// 2.5 ms.
+    private static var search: Int { 120 }
+    /// One packet that waits, one that is decoded ahead, and what the time scaler inserts.
+    private static var capacity: Int { 2 * EncodedPacket.longestDuration.rawValue + history }
+
+    init(channelCount: Int) {
+        self.channelCount = channelCount
+        start = Self.history
+        samples = FixedBuffer(repeating: 0, count: (Self.history + Self.capacity) * channelCount)
+    }
+
+    @_noAllocation @_noLocks
+    mutating func removeAll() { (start, count) = (Self.history, 0) }
+
+    /// Where the frames that are appended next will lie.
+    var end: Int { @_noAllocation @_noLocks get { start + count } }
+
+    /// Moves what waits to the front if nothing waits, so that there is space behind it. Call it before each operation.
+    @_noAllocation @_noLocks
+    mutating func makeSpace() {
+        guard count == 0, start > Self.history else { return }
+        let offset = (start - Self.history) * channelCount
+        for index in 0..<Self.history * channelCount { samples[index] = samples[offset + index] }
+        start = Self.history
+    }
+
+    /// The space behind what waits, for a decoder to write into.
+    @usableFromInline
+    var space: MutableSpan<Float> {
+        @_lifetime(&self) @_noAllocation @_noLocks
+        mutating get { samples.mutableSpan(in: end * channelCount..<samples.count) }
+    }
+
+    /// Appends `frames` that a decoder has written into `space`.
+    @_noAllocation @_noLocks
+    mutating func append(_ frames: FrameCount) {
+        count += min(max(frames.rawValue, 0), samples.count / channelCount - end)
+    }
+
+    /// Appends silence, as much as there is space for.
+    @_noAllocation @_noLocks
+    mutating func appendSilence(_ frames: FrameCount) {
+        let frames = min(frames.rawValue, samples.count / channelCount - end)
+        for index in end * channelCount..<(end + frames) * channelCount { samples[index] = 0 }
+        count += frames
+    }
+
+    /// Joins the packet that begins at `place` to what lies before it: removes its first `skipped` frames, which were concealed
+    /// already, and the last `replaced` frames before it, which were concealed while it was late.
+    @_noAllocation @_noLocks
+    mutating func join(_ place: Int, skipping skipped: FrameCount, replacing replaced: Int) {
+        let skipped = min(skipped.rawValue, end - place)
+        let overlap = min(replaced, min(Self.overlap, end - place - skipped))
+        if overlap > 0 {
+            crossFade(from: place - replaced, into: place, around: skipped, over: overlap)
+        } else if skipped > 0 {
+            remove(place..<place + skipped)
+            smoothStep(at: place)
+        }
+    }
+
+    /// Shortens what waits by one period of at most `limit`. Returns by how much.
+    @_noAllocation @_noLocks
+    mutating func shorten(with scaler: inout TimeScaler, atMost limit: FrameCount, _ decision: TimeScaleDecision)
+        -> FrameCount
+    {
+        let frames = scaler.shorten(
+            &samples, from: start, to: end, atMost: limit, anywhere: decision.isPause, loudness: decision.loudness)
+        count -= frames.rawValue
+        return frames
+    }
+
+    /// Lengthens what waits by one period of at most `limit`. Returns by how much.
+    @_noAllocation @_noLocks
+    mutating func lengthen(with scaler: inout TimeScaler, atMost limit: FrameCount, _ decision: TimeScaleDecision)
+        -> FrameCount
+    {
+        let frames = scaler.lengthen(
+            &samples, from: start, to: end, atMost: limit, anywhere: decision.isPause, loudness: decision.loudness)
+        count += frames.rawValue
+        return frames
+    }
+
+    /// The mean square of the last `frames` that wait.
+    @_noAllocation @_noLocks
+    func meanSquare(ofLast frames: FrameCount) -> Float {
+        meanSquare(in: (end - min(frames.rawValue, count)) * channelCount..<end * channelCount)
+    }
+
+    /// Plays what waits, as far as `output` has space behind its first `produced` frames. Returns the number of frames made.
+    @_noAllocation @_noLocks
+    mutating func play(
+        through resampler: inout RateConverter, into output: inout MutableSpan<Float>, behind produced: Int
+    ) -> Int {
+        let frames = resample(through: &resampler, into: &output, behind: produced)
+        start += frames.consumed.rawValue
+        count -= frames.consumed.rawValue
+        return frames.produced.rawValue
+    }
+
+    /// Fades from concealed audio into the packet over at most 5 ms, at the place in the packet where the two are most alike.
+    private mutating func crossFade(from concealed: Int, into packet: Int, around skipped: Int, over overlap: Int) {
+        let places = max(packet + skipped - Self.search, packet)...min(packet + skipped + Self.search, end - overlap)
+        let place = TimeScaler.place(in: samples, of: concealed, among: places, length: overlap, channelCount)
+        for frame in 0..<overlap {
+            let weight = Float(frame) / Float(overlap)
+            for channel in 0..<channelCount {
+                let here = (concealed + frame) * channelCount + channel
+                let there = samples[(place + frame) * channelCount + channel]
+                samples[here] += (there - samples[here]) * weight
+            }
+        }
+        remove(concealed + overlap..<place + overlap)
+    }
+
+    /// Spreads the step at `place` over 2.5 ms, so that nothing clicks.
+    private mutating func smoothStep(at place: Int) {
+        guard place > 0, place < end else { return }
+        for channel in 0..<channelCount {
+            let step = samples[(place - 1) * channelCount + channel] - samples[place * channelCount + channel]
+            for frame in 0..<min(Self.search, end - place) {
+                let weight = 1 - Float(frame) / Float(Self.search)
+                samples[(place + frame) * channelCount + channel] += step * weight
+            }
+        }
+    }
+
+    private mutating func remove(_ frames: Range<Int>) {
+        for index in frames.lowerBound * channelCount..<(end - frames.count) * channelCount {
+            samples[index] = samples[index + frames.count * channelCount]
+        }
+        count -= frames.count
+    }
+
+    // Reviewed: these two deallocate nothing, though the compiler takes the end of a Span's life for a deallocation.
+
+    @_semantics("no_performance_analysis")
+    private func meanSquare(in range: Range<Int>) -> Float { TenfourAudioCore.meanSquare(of: samples.span(in: range)) }
+
+    @_semantics("no_performance_analysis")
+    private func resample(
+        through resampler: inout RateConverter, into output: inout MutableSpan<Float>, behind produced: Int
+    ) -> (consumed: FrameCount, produced: FrameCount) {
+        var rest = output._mutatingExtracting(produced * channelCount..<output.count)
+        return resampler.process(samples.span(in: start * channelCount..<end * channelCount), into: &rest)
+    }
+}

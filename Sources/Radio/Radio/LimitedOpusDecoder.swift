@@ -1,0 +1,87 @@
+internal import TenfourAudioCodec
+internal import TenfourAudioCore
+internal import TenfourOpusCodec
+
+/// The Opus decoder of one talker. It uses the neural models for which a `DecoderBudget` has time.
+///
+/// Playback thread. Nothing is allocated after `init`.
+struct LimitedOpusDecoder: ~Copyable, Sendable {
+    private var decoder: OpusDecoder
+    /// The complexity that is set in `decoder`.
+    private var complexity = DecoderComplexity.plain
+    /// Packets since one carried in-band FEC.
+    private var packetsSinceFEC = memoryOfFEC + 1
+
+    /// In packets; a silent talker sends none.
+    private static var memoryOfFEC: Int { @_noAllocation @_noLocks get { 250 } }
+
+    init(channelCount: Int) throws(RadioError) {
+        do { decoder = try OpusDecoder(channelCount: channelCount) } catch { throw RadioError(error) }
+    }
+
+    @_noAllocation @_noLocks
+    mutating func reset() {
+        decoder.reset()
+        packetsSinceFEC = Self.memoryOfFEC + 1
+    }
+
+    /// As `AudioDecoder.decode`.
+    @_noAllocation @_noLocks
+    mutating func decode(
+        _ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>, within budget: inout DecoderBudget
+    ) -> FrameCount? {
+        packetsSinceFEC = packet.carriesFEC ? 0 : packetsSinceFEC + 1
+        let start = Self.now(budget)
+        set(budget.complexityToDecode(at: start))
+        let frames = try? decoder.decode(packet, into: &samples)
+        spend(since: start, isConcealed: false, of: &budget)
+        return frames
+    }
+
+    /// As `AudioDecoder.recover`.
+    @_noAllocation @_noLocks
+    mutating func recover(
+        _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>,
+        within budget: inout DecoderBudget
+    ) -> Bool {
+        let start = Self.now(budget)
+        // libopus conceals where it cannot use the FEC.
+        set(min(budget.complexityToDecode(at: start), budget.complexityToConceal(at: start)))
+        let isDone = (try? decoder.recover(frameCount, from: nextPacket, into: &samples)) != nil
+        spend(since: start, isConcealed: false, of: &budget)
+        return isDone
+    }
+
+    /// As `AudioDecoder.conceal`.
+    @_noAllocation @_noLocks
+    mutating func conceal(
+        _ frameCount: FrameCount, into samples: inout MutableSpan<Float>, within budget: inout DecoderBudget
+    ) -> ConcealmentMethod? {
+        let start = Self.now(budget)
+        set(budget.complexityToConceal(at: start))
+        let isDone = (try? decoder.conceal(frameCount, into: &samples)) != nil
+        spend(since: start, isConcealed: true, of: &budget)
+        guard isDone else { return nil }
+        return .plain < complexity ? .neural : .plain
+    }
+
+    /// Sets the complexity in the decoder where it changes.
+    @_noAllocation @_noLocks
+    private mutating func set(_ most: DecoderComplexity) {
+        // NoLACE scores more than LACE where lost frames are recovered from in-band FEC, and no more elsewhere.
+        let wanted = .lace < most && packetsSinceFEC > Self.memoryOfFEC ? .lace : most
+        if wanted == complexity { return }
+        try? decoder.setComplexity(wanted)
+        complexity = wanted
+    }
+
+    /// The thread's processor time in nanoseconds; 0 where nothing is measured.
+    @_noAllocation @_noLocks
+    private static func now(_ budget: DecoderBudget) -> Int { budget.measures ? ThreadTime.processor() : 0 }
+
+    @_noAllocation @_noLocks
+    private func spend(since start: Int, isConcealed: Bool, of budget: inout DecoderBudget) {
+        guard budget.measures else { return }
+        budget.spend(ThreadTime.processor() - start, with: complexity, isConcealed: isConcealed)
+    }
+}

@@ -1,0 +1,102 @@
+internal import TenfourAudioCodec
+internal import TenfourAudioCore
+internal import TenfourJitterBuffer
+internal import TenfourOpusCodec
+internal import TenfourRings
+
+/// The way from packets in a ring buffer to audio for the card: mixer and decoders.
+///
+/// Playback thread. Nothing is allocated after `init`.
+struct PlayoutPipeline: ~Copyable, Sendable {
+    var mixer: Mixer
+    private var decoders: RadioDecoders
+    private let format: LPCMFormat
+
+    /// `format` is the card's, and `longestPull` in frames of the card.
+    init(
+        format: LPCMFormat, configuration: PlayoutConfiguration, decoding: DecoderConfiguration = .init(),
+        longestPull: FrameCount
+    ) throws(RadioError) {
+        let decoders = try RadioDecoders(channelCount: format.channelCount, decoding)
+        do {
+            mixer = try Mixer(format: format, configuration: configuration, longestPull: longestPull)
+        } catch {
+            throw RadioError(error)
+        }
+        self.decoders = decoders
+        self.format = format
+    }
+
+    /// Fills `output` (interleaved, the card's format) with what is to be heard next. `now` is when the card requested it: the
+    /// moment at which the first frame will sound, less the card's usual queue.
+    @_noAllocation @_noLocks
+    mutating func pull(
+        into output: inout MutableSpan<Float>, at now: Instant,
+        from packets: borrowing RingBufferConsumer<IncomingPacket>
+    ) {
+        mixer.request(at: now)
+        while insertNext(of: packets) {}
+        let frames = output.count / format.channelCount
+        decoders.beginPull(FrameCount(frames * SampleRate.opus.hertz / format.rate.hertz))
+        mixer.pull(into: &output, with: &decoders)
+    }
+
+    /// Writes how it goes into `report`.
+    @_noAllocation @_noLocks
+    mutating func write(to report: inout PlaybackReport) {
+        mixer.write(to: &report.mixer)
+        report.decoder = decoders.budget
+    }
+
+    /// Reviewed: nothing is retained for the closure, which does not outlive the call.
+    @_semantics("no_performance_analysis")
+    private mutating func insertNext(of packets: borrowing RingBufferConsumer<IncomingPacket>) -> Bool {
+        packets.pop { mixer.insert($0) }
+    }
+}
+
+/// The decoders of all talkers of a mixer, within one budget.
+///
+/// It lies in the file of its user: a debug build compiles each file alone, and looks for hidden allocations in a decoder only where it
+/// sees the conformance.
+///
+/// Playback thread. Nothing is allocated after `init`.
+struct RadioDecoders: MultiStreamDecoder, ~Copyable, Sendable {
+    private(set) var budget: DecoderBudget
+    private var streams: InlineArray<8, LimitedOpusDecoder>
+    private var selected = 0
+
+    init(channelCount: Int, _ configuration: DecoderConfiguration) throws(RadioError) {
+        budget = DecoderBudget(configuration)
+        streams = try InlineArray { (_: Int) throws(RadioError) in try LimitedOpusDecoder(channelCount: channelCount) }
+    }
+
+    /// A pull of `frames` at 48 000 Hz begins.
+    @_noAllocation @_noLocks
+    mutating func beginPull(_ frames: FrameCount) {
+        budget.begin(frames, at: budget.measures ? ThreadTime.processor() : 0)
+    }
+
+    @_noAllocation @_noLocks
+    mutating func select(stream: Int) { selected = stream }
+
+    @_noAllocation @_noLocks
+    mutating func decode(_ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>) -> FrameCount? {
+        streams[selected].decode(packet, into: &samples, within: &budget)
+    }
+
+    @_noAllocation @_noLocks
+    mutating func recover(
+        _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
+    ) -> Bool {
+        streams[selected].recover(frameCount, from: nextPacket, into: &samples, within: &budget)
+    }
+
+    @_noAllocation @_noLocks
+    mutating func conceal(_ frameCount: FrameCount, into samples: inout MutableSpan<Float>) -> ConcealmentMethod? {
+        streams[selected].conceal(frameCount, into: &samples, within: &budget)
+    }
+
+    @_noAllocation @_noLocks
+    mutating func reset() { streams[selected].reset() }
+}

@@ -1,0 +1,41 @@
+package import TenfourAudioCodec
+package import TenfourAudioCore
+internal import TenfourJitterBuffer
+internal import TenfourOpusCodec
+
+/// The decoder of one talker, within a budget of its own.
+///
+/// Playback thread. Nothing is allocated after `init`.
+package struct RadioDecoder: AudioDecoder, ~Copyable, Sendable {
+    private var budget: DecoderBudget
+    private var opus: LimitedOpusDecoder
+
+    package init(channelCount: Int = 1, _ configuration: DecoderConfiguration = .init()) throws(RadioError) {
+        budget = DecoderBudget(configuration)
+        opus = try LimitedOpusDecoder(channelCount: channelCount)
+    }
+
+    @_noAllocation @_noLocks
+    package mutating func decode(
+        _ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
+    ) -> FrameCount? {
+        opus.decode(packet, into: &samples, within: &budget)
+    }
+
+    @_noAllocation @_noLocks
+    package mutating func recover(
+        _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
+    ) -> Bool {
+        opus.recover(frameCount, from: nextPacket, into: &samples, within: &budget)
+    }
+
+    @_noAllocation @_noLocks
+    package mutating func conceal(
+        _ frameCount: FrameCount, into samples: inout MutableSpan<Float>
+    ) -> ConcealmentMethod? {
+        opus.conceal(frameCount, into: &samples, within: &budget)
+    }
+
+    @_noAllocation @_noLocks
+    package mutating func reset() { opus.reset() }
+}
