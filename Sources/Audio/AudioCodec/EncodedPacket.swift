@@ -20,7 +20,7 @@ public struct EncodedPacket: ~Copyable, ~Escapable {
     @_lifetime(copy bytes) @_semantics("no_performance_analysis")
     public init(_ bytes: Span<UInt8>, carriesFEC: Bool = false) {
         // The lifetime of `bytes` is also that of the packet.
-        unsafe base = bytes.withUnsafeBufferPointer { unsafe $0.baseAddress }
+        unsafe base = bytes.withUnsafeBufferPointer { $0.baseAddress }
         count = bytes.count
         self.carriesFEC = carriesFEC
     }

@@ -1,6 +1,9 @@
-// The jitter buffer: between a packet's arrival and the moment it must sound. Measure, decide, queue.
-// This module knows no thread, clock, codec or card, and never allocates after init. Its time is the number of frames the card
-// has asked for: the card is the clock.
+// The jitter buffer: from a packet's arrival to the audio that the card requests.
+//
+// `JitterBuffer` is one talker, `Mixer` is eight of them and a limiter. Measuring (DelayEstimate, DelayPeaks, DriftEstimate), deciding
+// (TargetDelay, DecisionLogic, TimeScaleDecision) and performing (SyncBuffer, TimeScaler, and the caller's decoder) are kept in files of
+// their own; PlayoutController connects the first two. This module knows no thread, card or codec, and never allocates after init.
+// Its time is the number of frames that the card has requested: the card is the clock.
 //
 // How the playout delay is found, in the order of the code:
 //

@@ -21,7 +21,8 @@ struct TargetDelay: Sendable {
         case .adaptive:
             let needed = spread + margin(spread: spread)
             let copied = needed + max(lookAhead, recovery.lookAhead)
-            let retransmitted = recovery.retransmissionTime > .zero ? recovery.retransmissionTime + configuration.margin : .zero
+            let retransmitted =
+                recovery.retransmissionTime > .zero ? recovery.retransmissionTime + configuration.margin : .zero
             let recoverable = min(max(copied, retransmitted), recovery.limit)
             return min(max(max(needed, recoverable), configuration.minimum), configuration.maximum)
         }

@@ -167,7 +167,8 @@ struct PlaybackStep: ~Copyable, Sendable {
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
     @_semantics("no_performance_analysis")
     private static func follow(
-        _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, _ concealed: Int, with levelHistory: inout LevelHistory
+        _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, _ concealed: Int,
+        with levelHistory: inout LevelHistory
     ) {
         levelHistory.append(sound.span, frameCount: frameCount, concealed: concealed)
     }

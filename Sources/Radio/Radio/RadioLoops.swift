@@ -249,7 +249,8 @@ extension PlayoutSettings {
             margin: FrameCount(pull + .microseconds(1_500)),
             minimum: FrameCount(minimumDepth),
             maximum: FrameCount(maximumDepth),
-            recovery: RecoveryDemand(lookAhead: .zero, retransmissionTime: lossProtection.expectsLoss ? limit : .zero, limit: limit))
+            recovery: RecoveryDemand(
+                lookAhead: .zero, retransmissionTime: lossProtection.expectsLoss ? limit : .zero, limit: limit))
     }
 }
 

@@ -1,2 +1,2 @@
-// What tenfour would have made of datagrams whose times are known: a Station and a Voice on a clock that the caller moves.
+// Plays recorded datagrams as tenfour would have: an RTPSession and a JitterBuffer on a clock that the caller moves.
 // This module never waits, opens nothing, and gives the same sound for the same datagrams each time.

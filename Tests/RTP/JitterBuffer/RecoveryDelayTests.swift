@@ -51,7 +51,8 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
         var talk = SimulatedTalk()
         talk.delay = { loses($0) ? nil : FrameCount(48) }
         talk.repair = { loses($0) ? (.retransmitted, FrameCount(4_800)) : nil }
-        talk.controller.setRecoveryDemand(RecoveryDemand(lookAhead: .zero, retransmissionTime: FrameCount(4_800), limit: limit))
+        talk.controller.setRecoveryDemand(
+            RecoveryDemand(lookAhead: .zero, retransmissionTime: FrameCount(4_800), limit: limit))
         talk.run(seconds: 10)
         let statistics = talk.controller.statistics
         #expect((statistics.recoveredByResend >= FrameCount(24 * 960)) == isHeard)

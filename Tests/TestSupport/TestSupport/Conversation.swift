@@ -87,7 +87,8 @@ public struct Conversation: ~Copyable {
             }
             let repair = source.repair
             ears[index].controller.setRecoveryDemand(
-                RecoveryDemand(lookAhead: repair.lookAhead, retransmissionTime: repair.retransmissionTime, limit: repair.limit))
+                RecoveryDemand(
+                    lookAhead: repair.lookAhead, retransmissionTime: repair.retransmissionTime, limit: repair.limit))
             link.ends[listener].session.playoutDelay(
                 of: source.ssrc, is: ears[index].controller.statistics.delay.duration())
         }
