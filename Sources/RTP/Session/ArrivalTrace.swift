@@ -142,7 +142,7 @@ struct ArrivalTrace: Sendable {
         max(.nanoseconds(min(lateness.most ?? 0, 1_000_000_000)) - (now - place), .zero)
     }
 
-    // MARK: - Asking
+    // MARK: - Requests
 
     /// Time has passed or a packet has come: what is lost is found to be so. `depth` is what playout may wait for.
     mutating func review(depth: Duration, asks: Bool, at now: Instant) {
@@ -156,7 +156,7 @@ struct ArrivalTrace: Sendable {
     }
 
     /// The packets to be asked for now, at most `limit`; none where nothing is due, or an answer would come too late.
-    mutating func questions(depth: Duration, limit: Int, at now: Instant) -> [SequenceNumber] {
+    mutating func nextRequests(depth: Duration, limit: Int, at now: Instant) -> [SequenceNumber] {
         defer { missing.postpone(for: nil, at: now) }
         guard hasDueRequest(depth: depth, at: now) else { return [] }
         var limit = limit

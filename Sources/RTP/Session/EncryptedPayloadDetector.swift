@@ -15,7 +15,7 @@ struct EncryptedPayloadDetector: Sendable {
     private static let bitCount = 6
 
     /// Takes in the next packet's. Returns whether it may be played: not while too many of the last are of different kinds.
-    mutating func take(_ toc: OpusTOC) -> Bool {
+    mutating func accepts(_ toc: OpusTOC) -> Bool {
         recent = recent << Self.bitCount | UInt64(toc.rawValue >> 2)
         count = min(count + 1, Self.window)
         return differentCount <= allowedCount

@@ -1,3 +1,4 @@
+internal import TenfourAudioCore
 public import TenfourPackets
 
 /// Everything about a station that chance or the clock on the wall decides, as one value: so that a test can write it
@@ -39,6 +40,9 @@ public struct Identity: Hashable, Sendable {
             canonicalName: hexadecimal(.random(in: 0 ... .max, using: &generator)),
             wallClock: wallClock)
     }
+
+    /// Returns the wall clock at `now`.
+    func wallClock(at now: Instant) -> NTPTime { wallClock.advanced(by: now - .start) }
 
     /// Draws a number from `seed` and moves it on (SplitMix64).
     mutating func draw() -> UInt64 {

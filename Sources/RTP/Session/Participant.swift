@@ -18,13 +18,6 @@ public struct Participant: Hashable, Sendable {
     static let pause = Duration.seconds(1)
 }
 
-extension RTPSession {
-    /// Lists who is there at `now`: senders first, then the others, each in the order in which they came.
-    public func participants(at now: Instant) -> [Participant] {
-        sources.filter { $0.goodbye == nil }.map { $0.participant(at: now) } + reporters.all
-    }
-}
-
 /// Keeps the participants that report and send no sound. One comes with its first report, and goes with a good-bye or after a
 /// time-out.
 struct Reporters: Sendable {
@@ -101,41 +94,4 @@ struct Reporters: Sendable {
     var earliestReport: Instant? { lastReports.min() }
 
     private func index(of ssrc: SSRC) -> Int? { all.firstIndex { $0.ssrc == ssrc } }
-}
-
-extension RTPSession {
-    /// A report of one who sends no sound. Behind a relay nobody has a place, and the relay tells who is there.
-    mutating func reporterHeard(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
-        guard !sender.address.isUnspecified else { return }
-        // Anybody can make up as many as there are numbers.
-        let hasPlace =
-            reporters.knows(ssrc) || isReceiver(sender)
-            || reporters.all.count { !isReceiver($0.endpoint) } < Reporters.maximumStrangerCount
-                && strangerAllowance.spend(1, at: now)
-        guard hasPlace else { return }
-        reporters.heard(ssrc, at: sender, now)
-        let expiry = now + memberTimeout
-        sourceDeadline = sourceDeadline.map { min($0, expiry) } ?? expiry
-    }
-
-    /// When all is read that a datagram says of them.
-    mutating func postNewReporters() {
-        for participant in reporters.removeNew() {
-            events.post(.reporterAppeared(participant.ssrc, participant.name, from: participant.endpoint))
-        }
-    }
-
-    mutating func reporterLeft(_ ssrc: SSRC, at sender: Endpoint, reason: String, _ now: Instant) {
-        let isNew = reporters.isNew(ssrc)
-        let isThere = reporters.remove(ssrc, at: sender.address) != nil
-        // A stranger's good-bye is nobody's.
-        if isThere || index(of: ssrc, at: sender) != nil { reporters.recordGoodbye(ssrc, at: now) }
-        if isThere, !isNew { events.post(.reporterLeft(ssrc, reason: reason)) }
-    }
-
-    mutating func removeSilentReporters(at now: Instant) {
-        for participant in reporters.removeSilent(since: now - memberTimeout) {
-            events.post(.reporterLeft(participant.ssrc, reason: nil))
-        }
-    }
 }

@@ -17,7 +17,7 @@ struct PlayedShare: Sendable {
     private static let step = Duration.milliseconds(500)
 
     /// Takes counts since the source was first heard. Counts below the last ones begin a new measurement.
-    mutating func take(missing: FrameCount, due: FrameCount, at now: Instant) {
+    mutating func update(missing: FrameCount, due: FrameCount, at now: Instant) {
         if let last = counts.last, due < last.due || missing < last.missing { counts.removeAll() }
         if counts.count > 1, now - counts[counts.count - 2].at < Self.step { counts.removeLast() }
         counts.append(Count(missing: missing, due: due, at: now))

@@ -1,177 +1,390 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// One end of a conversation: parses what comes, packetizes what goes, keeps account of both and reports (RTCP).
-/// Opens no socket, reads no clock, starts no thread.
+/// One end of a conversation: parses the datagrams that come, packetizes the media that goes, keeps statistics of both and
+/// reports them (RTCP). Opens no socket, reads no clock, starts no thread.
 ///
 /// After each input, take datagrams until nil, then events until nil, then sleep until `nextDeadline`.
 public struct RTPSession: ~Copyable, Sendable {
-    /// Who sends to us, in the order in which they came.
-    public internal(set) var sources: [Source] = []
-    public internal(set) var sendStream: SendStream
-    public internal(set) var discards = DiscardCounts()
-    /// Changes when another station turns out to use the same.
-    public var ssrc: SSRC { identity.ssrc }
-    /// What is done so that what is lost of our stream is not missed. The encoder follows its bit rate, in-band FEC and
-    /// expected loss.
-    public var lossProtection: LossProtection { choice.lossProtection }
+    public private(set) var discards = DiscardCounts()
+    /// The configuration as given at the beginning, with the present addresses of remotes that have moved.
+    public private(set) var configuration: RTPSessionConfiguration
 
-    var identity: Identity
-    /// As given at the beginning, with the present addresses of remotes that have moved.
-    public internal(set) var configuration: RTPSessionConfiguration
-    var schedule = ReportSchedule()
-    /// When the next source may have to be forgotten.
-    var sourceDeadline: Instant?
-    var listeners = Listeners()
-    var reporters = Reporters()
-    /// New ones at addresses that nobody typed.
-    var strangerAllowance = TokenBucket(perSecond: 0.5, most: 8)
-    var sentPackets = SentPackets()
-    var sentDatagrams = SentDatagrams()
-    var recentPayloads = RecentPayloads()
-    var outbox = Outbox()
-    var events = EventQueue()
-    /// When our SSRC was last given up for another station's.
-    var lastCollision: Instant?
-    /// Whose turn it is to be reported on, where there are more sources than a report has blocks.
-    var reportTurn = 0
+    private var identity: Identity
+    private var sender: MediaSender
+    private var members = ParticipantTable()
+    private var feedback = ReceiverFeedback()
+    private var schedule = ReportSchedule()
+    private var loopDetector = LoopDetector()
+    private var nackRequester = NACKRequester()
+    private var outbox = Outbox()
+    private var events = EventQueue()
 
-    /// When a source's losses have to be looked at, and when the defence of our stream.
-    var questionDeadline: Instant?
-    var decisionDeadline: Instant?
-    var receivers = Receivers()
-    var choice: LossProtectionSelector
-    var bitRateLimit: BandwidthEstimate
-    var redPayloadType: UInt8
-    /// Of the bits beside copies: what the encoder is told.
-    var encoderShare = 0.98
-    /// What the datagram being read tells of how our stream arrives, and whether one who decides about it says so.
-    var pendingReceiverView: (receiver: SSRC, view: ReceiverView)?
-    var hasFreshReport = false
-    /// It tells of abilities that were not known.
-    var hasNewCapabilities = false
-    /// Our clock as we told it last.
-    var toldTimes: [ShortNTPTime] = []
-    /// When a receiver last told of loss.
-    var lastReportedLoss: Instant?
-    var questions = TokenBucket(perSecond: questionsPerSecond, most: mostQuestions)
-    var questionBytes = TokenBucket(perSecond: questionBytesPerSecond, most: mostQuestionBytes)
-    var answerAllowance = TokenBucket(perSecond: answersPerSecond, most: mostAnswers)
-    var numberAllowance = TokenBucket(perSecond: answeredNumbersPerSecond, most: mostAnsweredNumbers)
-    var payloadAllowance: TokenBucket
-    var resendAllowance: TokenBucket
-
-    /// What became of a datagram.
-    public enum Reception: Equatable, Sendable {
-        case media(MediaPacket)
-        case control
-        case discarded(DiscardReason)
-
-        public var isDiscarded: Bool { if case .discarded = self { true } else { false } }
-    }
-
-    /// Where a datagram is to go.
-    public struct Destination: Hashable, Sendable {
-        public var endpoint: Endpoint
-        /// Through the socket for RTCP where that has one of its own.
-        public var isControl: Bool
-
-        public init(endpoint: Endpoint, isControl: Bool) {
-            self.endpoint = endpoint
-            self.isControl = isControl
-        }
-    }
-
-    /// No datagram of ours is longer: what an Ethernet frame can carry, with room to spare for headers.
+    /// The longest datagram that we send, in bytes: an Ethernet frame carries it, with headers to spare.
     public static let maximumDatagramByteCount = 1_500
-    /// No packet of sound is longer, ours or another's: what an Ethernet frame can carry after IPv6, UDP and RTP.
+    /// The longest payload, sent or received, in bytes: what an Ethernet frame carries after IPv6, UDP and RTP.
     public static let maximumPayloadByteCount = 1_440
-    /// More senders than anybody can listen to at once.
+    /// The most sources at a time: more than anybody can listen to at once.
     public static let maximumSourceCount = 64
+    /// Our SSRC changes for a collision at most once in this time. A random collision happens once in four thousand million
+    /// joins; a participant that causes many must not keep us from being heard.
+    public static let collisionInterval = Duration.seconds(60)
 
     public init(identity: Identity, configuration: RTPSessionConfiguration, at now: Instant) {
         self.identity = identity
         self.configuration = configuration
-        sendStream = SendStream(identity)
-        let bitRate = configuration.lossProtection.bitRate
-        let bytesPerSecond = Double(bitRate) / 8
-        choice = LossProtectionSelector(LossProtection(bitRate: bitRate))
-        bitRateLimit = BandwidthEstimate(bitRate)
-        redPayloadType = configuration.lossProtection.redPayloadType
-        payloadAllowance = TokenBucket(
-            perSecond: bytesPerSecond, most: bytesPerSecond * Self.savedSeconds, share: Self.savedShare)
-        resendAllowance = TokenBucket(
-            perSecond: bytesPerSecond * Self.bitRateWithResends,
-            most: bytesPerSecond * Self.bitRateWithResends * Self.savedSecondsOfResends,
-            share: Self.savedShareOfResends)
+        sender = MediaSender(identity, configuration.lossProtection)
         armReports(at: now)
-        decide(isFresh: false, at: now)
+        updateLossProtection(isFresh: false, at: now)
     }
+
+    // MARK: - State
+
+    /// Our SSRC. It changes when another participant turns out to use the same.
+    public var ssrc: SSRC { identity.ssrc }
+    /// Our own stream.
+    public var sendStream: SendStream { sender.stream }
+    /// The participants that send to us, in the order in which they came.
+    public var sources: [Source] { members.sources }
+    /// The protection of our stream against loss. The encoder follows its bit rate, in-band FEC and expected loss.
+    public var lossProtection: LossProtection { sender.lossProtection }
+    /// The estimate of the bits that the network carries, in bit/s.
+    var estimatedBitRate: Int { sender.estimatedBitRate }
+    /// How many participants report and send no media.
+    var listenerCount: Int { members.listenerCount }
+
+    /// Lists the participants at `now`: senders first, then the others, each in the order in which they came.
+    public func participants(at now: Instant) -> [Participant] { members.all(at: now) }
 
     // MARK: - In
 
-    /// Takes in a datagram that `sender` sent. Total: whatever its bytes, it is media, control, or counted and forgotten.
+    /// Takes a datagram that `sender` sent. Any bytes are media, control, or counted and discarded.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         let reception = read(datagram, from: sender, at: now)
         if case .discarded(let reason) = reception { discards.count(reason) }
         return reception
     }
 
-    /// Queues one Opus packet of at most 1488 bytes to be sent. `position` is where its sound begins, counted from the start
-    /// of our stream and through its silences; `startsTalkspurt` sets the marker.
+    /// Queues one Opus packet of at most 1488 bytes. `position` is where it begins, in frames since the start of our stream,
+    /// silence included. `startsTalkspurt` sets the marker.
     public mutating func send(
         _ payload: Span<UInt8>, at position: FrameCount, startsTalkspurt: Bool, now: Instant
     ) {
         precondition(
             RTPHeader.byteCount + payload.count <= Self.maximumDatagramByteCount, "a packet fits into one datagram")
-        let copies = copies(beside: payload.count, at: position, startsTalkspurt: startsTalkspurt, now: now)
-        let header = RTPHeader(
-            marker: startsTalkspurt, payloadType: copies.isEmpty ? configuration.payloadType : redPayloadType,
-            sequenceNumber: sendStream.nextSequenceNumber,
-            timestamp: sendStream.firstTimestamp.advanced(by: position), ssrc: ssrc)
-        putMedia(header, payload, with: copies, at: position)
-        recentPayloads.insert(payload, at: position)
-        if sendStream.packetCount == 0 { scheduleInitialReports(at: now) }
-        let byteCount = outbox.media.count - RTPHeader.byteCount
-        sentPackets.insert(header)
-        sendStream.packetSent(header, payloadByteCount: byteCount, at: now)
-        resendAllowance.charge(Double(byteCount), at: now)
-        guard answers, !configuration.remotes.isEmpty else { return }
-        let datagram = outbox.media
-        sentDatagrams.keep(header.sequenceNumber, datagram.span, at: now)
+        if sendStream.packetCount == 0, !configuration.remotes.isEmpty { expediteReport(at: now) }
+        let header = sender.send(
+            payload, at: position, startsTalkspurt: startsTalkspurt, under: ssrc, configuration, &outbox, now: now)
+        loopDetector.packetSent(header)
     }
 
-    /// `nextDeadline` has come. Earlier it does nothing.
+    /// Does what is due at `nextDeadline`. Earlier it does nothing.
     public mutating func timeElapsed(at now: Instant) {
-        if let sourceDeadline, sourceDeadline <= now { removeGoneSources(at: now) }
-        askWhenDue(at: now)
-        decideWhenDue(at: now)
+        members.removeExpired(schedule, &events, at: now)
+        if let deadline = nackRequester.deadline, deadline <= now {
+            for index in members.indices { requestLostPackets(of: index, at: now) }
+            nackRequester.updateDeadline(members.sources, configuration)
+        }
+        // Protection ends some time after the last report of loss, whether or not other reports come.
+        if let deadline = sender.deadline, deadline <= now { updateLossProtection(isFresh: false, at: now) }
         reportWhenDue(at: now)
     }
 
-    /// The partner's name leads somewhere else now: what we send goes to `remote`, and `accepted` are heard. Nothing is sent to
-    /// the old address any more.
+    /// The name of the partner has another address now: what we send goes to `remote`, and only datagrams from `accepted` are
+    /// heard. Nothing more is sent to the old address.
     public mutating func partnerMoved(to remote: Endpoint, accepting accepted: Set<IPAddress>, at now: Instant) {
         configuration.remotes = [remote]
         configuration.accepted = .only(accepted)
         expediteReport(at: now)
     }
 
-    /// Says good-bye to all who hear from us. Nothing else should follow.
+    /// Takes how many frames of a source were due for playout since it was first heard, and how many of them the card did not
+    /// play. Reports carry the share that is missing.
+    public mutating func playout(of ssrc: SSRC, due: FrameCount, missing: FrameCount, at now: Instant) {
+        guard let index = members.index(of: ssrc) else { return }
+        members[index].played.update(missing: missing, due: due, at: now)
+    }
+
+    /// Takes how far playout of a source lies behind its fastest packet. Call it whenever this may have changed: lost packets
+    /// are requested as long as they can still come in time. Before the first call that is the maximum depth of the
+    /// configuration.
+    public mutating func playoutDelay(of ssrc: SSRC, is delay: Duration) {
+        guard let index = members.index(of: ssrc) else { return }
+        members[index].trace.playoutDelay = delay
+    }
+
+    /// Takes how our decoder conceals lost packets from now on. Our next report tells the senders.
+    public mutating func setConcealment(_ concealment: PacketLossConcealment) {
+        configuration.lossProtection.concealment = concealment
+    }
+
+    /// Sends BYE under our SSRC, which another participant uses, and draws a new one; `identityChanged` tells which. Callers
+    /// need it only if they learn of a collision otherwise than by packets.
+    public mutating func takeAnotherSSRC(at now: Instant) {
+        sendGoodbye(at: now)
+        let old = ssrc
+        repeat {
+            identity.ssrc = SSRC(UInt32(truncatingIfNeeded: identity.draw()))
+        } while ssrc == old || members.index(of: ssrc) != nil
+        sender.ssrcChanged()
+        events.post(.identityChanged(ssrc))
+    }
+
+    /// Sends BYE to all who hear us. Nothing else should follow.
     public mutating func leave(at now: Instant) { sendGoodbye(at: now) }
 
     // MARK: - Out
 
-    /// Appends the next datagram to go out to `buffer`, which has room for 1500 bytes; nil when there is none.
+    /// Appends the next datagram to go out to `buffer`, which holds 1500 bytes; returns nil when there is none.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Destination? {
         outbox.next(into: &buffer)
     }
 
     public mutating func nextEvent() -> Event? { events.next() }
 
-    /// When `timeElapsed` wants to be called at the latest.
+    /// When `timeElapsed` has to be called at the latest; nil while nothing is due.
     public var nextDeadline: Instant? {
-        earlier(earlier(schedule.deadline, sourceDeadline), earlier(questionDeadline, decisionDeadline))
+        earlier(earlier(schedule.deadline, members.deadline), earlier(nackRequester.deadline, sender.deadline))
+    }
+
+    // MARK: - Received media
+
+    private mutating func read(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        guard datagram.count >= 2 else { return .discarded(.empty) }
+        if case .only(let addresses) = configuration.accepted, !addresses.contains(sender.address) {
+            return .discarded(.stranger)
+        }
+        guard (128...191).contains(datagram[0]) else { return .discarded(.unknownProtocol) }
+        return RTCPCompound.isRTCP(secondByte: datagram[1])
+            ? readControl(datagram, from: sender, at: now) : readMedia(datagram, from: sender, at: now)
+    }
+
+    private mutating func readMedia(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        let media: ParsedMedia
+        do throws(ParsedMedia.Failure) {
+            media = try ParsedMedia(parsing: datagram, configuration)
+        } catch {
+            switch error {
+            case .discarded(let reason): return .discarded(reason)
+            case .notOpus(let header):
+                // Half of all encrypted packets look like this. The network has not lost them.
+                if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
+                    _ = members[index].packetArrived(header, nil, byteCount: datagram.count, at: now)
+                }
+                return .discarded(.malformedPayload)
+            }
+        }
+        let header = media.header
+        guard header.ssrc != ssrc else { return .discarded(receiveOwnSSRC(header, at: now)) }
+        switch members.source(of: header.ssrc, from: sender, schedule, &events, at: now) {
+        case .refused(let reason): return .discarded(reason)
+        case .source(let index):
+            let origin = members[index].packetArrived(header, media.frameCount, byteCount: datagram.count, at: now)
+            guard members[index].payloadDetector.accepts(media.toc) else {
+                if members[index].payloadDetector.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
+                return .discarded(.looksEncrypted)
+            }
+            var packet = MediaPacket(
+                header: header, payload: media.payload, frameCount: media.frameCount, origin: origin)
+            if let blocks = media.redundancy {
+                members[index].addCopies(
+                    blocks, of: datagram, header, into: &packet, accepting: configuration.acceptedPayloadTypes, at: now)
+            }
+            requestLostPackets(of: index, at: now)
+            nackRequester.updateDeadline(members.sources, configuration)
+            scheduleInitialReport(to: index, at: now)
+            return .media(packet)
+        }
+    }
+
+    private mutating func receiveOwnSSRC(_ header: RTPHeader, at now: Instant) -> DiscardReason {
+        switch loopDetector.examine(header, at: now) {
+        case .loop: return .loop
+        case .collision(let needsNewSSRC):
+            if needsNewSSRC { takeAnotherSSRC(at: now) }
+            return .collision
+        }
+    }
+
+    // MARK: - Received RTCP
+
+    /// Reads the packets of a datagram. A malformed packet spoils only itself; the others count.
+    private mutating func readControl(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        guard var packets = try? RTCPCompound(parsing: datagram, allowsReducedSize: true) else {
+            return .discarded(.malformedRTCP)
+        }
+        var reading = ReceiverFeedback.Datagram(
+            to: ssrc, from: sender, isRemote: configuration.isRemote(sender), wallClock: identity.wallClock(at: now),
+            at: now)
+        var isWhole = true
+        var hasNACK = false
+        while true {
+            do {
+                guard let packet = try packets.next() else { break }
+                if case .genericNACK = packet { hasNACK = true }
+                read(packet, &reading)
+            } catch {
+                isWhole = false
+            }
+        }
+        // NACKs are short and have limits of their own; counted here, they would make reports seem cheaper than they are.
+        if !hasNACK { schedule.observe(byteCount: datagram.count) }
+        post(feedback.completeView(&reading, members))
+        members.postNewReporters(to: &events)
+        if reading.hasFreshReport || reading.hasNewCapabilities {
+            updateLossProtection(isFresh: reading.hasFreshReport, at: now)
+        }
+        expediteReportsOnLoss(at: now)
+        return isWhole ? .control : .discarded(.malformedRTCP)
+    }
+
+    private mutating func read(_ packet: RTCPPacket, _ reading: inout ReceiverFeedback.Datagram) {
+        let (sender, now) = (reading.sender, reading.arrival)
+        switch packet {
+        case .senderReport(let report):
+            reportArrived(from: report.ssrc, at: sender, now)
+            if let index = members.index(of: report.ssrc, at: sender) {
+                members[index].reception.senderReportArrived(report, at: now)
+            }
+            post(feedback.read(report.blocks, from: report.ssrc, &reading, &members))
+        case .receiverReport(let report):
+            reportArrived(from: report.ssrc, at: sender, now)
+            post(feedback.read(report.blocks, from: report.ssrc, &reading, &members))
+        case .sourceDescription(let description):
+            for chunk in description.chunks {
+                feedback.readCapabilities(chunk, &reading, &members)
+                members.describe(chunk, from: sender, &events)
+            }
+        case .goodbye(let goodbye):
+            for ssrc in goodbye.sources {
+                members.goodbyeArrived(from: ssrc, at: sender, reason: goodbye.reason ?? "", schedule, &events, now)
+                feedback.remove(ssrc, at: sender)
+                schedule.membersLeft(membership, at: now)
+            }
+        case .genericNACK(let nack): retransmit(nack, from: reading.sender, at: now)
+        case .extendedReport(let report):
+            if feedback.read(report, &reading, &members), isSender { expediteReport(at: now) }
+        case .unknown: break
+        }
+    }
+
+    private mutating func reportArrived(from ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
+        if ssrc != self.ssrc { members.reportArrived(from: ssrc, at: sender, configuration, schedule, now) }
+    }
+
+    private mutating func post(_ report: (receiver: SSRC, view: ReceiverView)?) {
+        guard let report else { return }
+        sender.receiverReported(report.view)
+        events.post(.receiverReported(report.receiver, report.view))
+    }
+
+    // MARK: - Loss
+
+    private mutating func requestLostPackets(of index: Int, at now: Instant) {
+        let numbers = nackRequester.poll(&members[index], configuration, at: now)
+        if !numbers.isEmpty { sendNACK(for: numbers, to: index, at: now) }
+        expediteReportsOnLoss(at: now)
+    }
+
+    private mutating func sendNACK(for numbers: [SequenceNumber], to index: Int, at now: Instant) {
+        let nack = GenericNACK(sender: ssrc, media: members[index].ssrc, sequenceNumbers: numbers)
+        let datagram = nack.datagram(canonicalName: identity.canonicalName)
+        guard nackRequester.spend(byteCount: datagram.count, at: now) else { return }
+        let endpoint = members[index].endpoint
+        guard configuration.remotes.contains(endpoint) || members[index].spend(datagram.count),
+            let control = configuration.controlEndpoint(of: endpoint)
+        else { return }
+        sender.controlSent()
+        members[index].recovery.nackCount += 1
+        outbox.putControl(datagram, to: control)
+    }
+
+    private mutating func retransmit(_ nack: GenericNACK, from endpoint: Endpoint, at now: Instant) {
+        guard nack.media == ssrc, nack.sender != ssrc else { return }
+        let roundTrip = feedback.receivers.roundTrip(from: endpoint.address)
+        sender.retransmit(nack, to: endpoint, roundTrip: roundTrip, configuration, &outbox, at: now)
+    }
+
+    private mutating func updateLossProtection(isFresh: Bool, at now: Instant) {
+        sender.updateProtection(feedback.receivers, configuration, isFresh: isFresh, at: now)
+    }
+
+    // MARK: - Reports
+
+    private var isSender: Bool { schedule.isSender(lastPacket: sendStream.lastSent) }
+    private var membership: ReportSchedule.Membership { members.membership(configuration, isSender: isSender) }
+
+    /// The delay of the report that answers a source's first packet: the source's own first report comes before it.
+    private static let replyDelay = Duration.milliseconds(5)
+    /// The length of an initial report with a block, a name, our capabilities and our clock, in bytes.
+    private static let maximumInitialReportByteCount = 240
+    /// From this number of members on, nobody sends BYE: all who leave at once would flood the rest (RFC 3550 section 6.3.7).
+    private static let crowd = 50
+
+    private mutating func armReports(at now: Instant) {
+        guard configuration.controlPort != .none else { return }
+        schedule.arm(membership, at: now, random: identity.draw())
+    }
+
+    private mutating func reportWhenDue(at now: Instant) {
+        guard let deadline = schedule.deadline, deadline <= now else { return }
+        members.removeSilentListeners(schedule, at: now)
+        guard schedule.isDue(membership, at: now, random: identity.draw()) else { return }
+        sendReport(at: now)
+        armReports(at: now)
+        expediteReportsOnLoss(at: now)
+    }
+
+    /// Answers the first packet of a source with a report (Protocol/repair.md). A source whose address nobody typed has to
+    /// send as many bytes first.
+    private mutating func scheduleInitialReport(to index: Int, at now: Instant) {
+        guard !members[index].hasInitialReport else { return }
+        guard
+            configuration.isRemote(members[index].endpoint)
+                || members[index].mayReceive(Self.maximumInitialReportByteCount)
+        else { return }
+        members[index].hasInitialReport = true
+        expediteReport(at: now + Self.replyDelay)
+    }
+
+    /// While packets are lost, ours or those of a source, two participants report twice a second; more report more seldom.
+    private mutating func expediteReportsOnLoss(at now: Instant) {
+        if sender.isLossy(at: now) || members.sources.contains(where: { $0.trace.isLossy(at: now) }) {
+            expediteReport(at: now)
+        }
+    }
+
+    /// Moves the next report forward, except in a group, where the regular interval holds.
+    private mutating func expediteReport(at moment: Instant) {
+        guard !configuration.isGroup else { return }
+        schedule.expedite(membership, at: moment)
+    }
+
+    /// Sends BYE, unless nobody can know of us or the session is a crowd.
+    private mutating func sendGoodbye(at now: Instant) {
+        guard sendStream.hasSpoken, membership.memberCount < Self.crowd else { return }
+        sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))
+    }
+
+    /// Sends a report to the addresses that a person typed, and to other sources, but to these no more bytes than came from them.
+    private mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
+        guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
+            return
+        }
+        let compound = CompoundReport(
+            from: identity, configuration, sendStream, isSender: isSender, about: &members, &feedback, goodbye: goodbye,
+            at: now
+        ).bytes
+        schedule.observe(byteCount: compound.count)
+        sender.controlSent()
+        var destinations = configuration.remotes
+        for index in members.indices where !destinations.contains(members[index].endpoint) {
+            if members[index].spend(compound.count) { destinations.append(members[index].endpoint) }
+        }
+        for destination in destinations {
+            guard let endpoint = configuration.controlEndpoint(of: destination) else { continue }
+            outbox.putControl(compound, to: endpoint)
+        }
     }
 }
 

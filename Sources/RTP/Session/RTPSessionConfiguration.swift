@@ -45,6 +45,20 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         self.hearsGroup = hearsGroup
     }
 
+    /// Whether a person typed the address of `sender`. Only receivers at these addresses decide about our stream.
+    func isRemote(_ sender: Endpoint) -> Bool { remotes.contains { $0.address == sender.address } }
+
+    /// Whether NACKs for our stream are answered.
+    var retransmits: Bool {
+        (lossProtection.mode == .auto || lossProtection.mode == .nack) && !isGroup && controlPort != .none
+    }
+
+    /// Where RTCP goes for a remote or source whose media has the address `media`; nil if there is no port above.
+    func controlEndpoint(of media: Endpoint) -> Endpoint? {
+        guard controlPort == .next else { return media }
+        return media.port == .max ? nil : Endpoint(media.address, port: media.port + 1)
+    }
+
     /// Whether others hear what we hear, or hear us, by the same datagrams.
     var isGroup: Bool { hearsGroup || remotes.contains { $0.address.isMulticast } }
 }

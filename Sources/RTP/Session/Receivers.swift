@@ -55,7 +55,7 @@ struct Receiver: Sendable {
 
     /// A few seconds of loss by chance differ much from those before: only the end of all loss, and more than twice of it, are
     /// believed at once.
-    mutating func take(_ loss: LossSummary, at now: Instant) {
+    mutating func update(_ loss: LossSummary, at now: Instant) {
         let share = Double(loss.lossCount) / Double(max(loss.packetCount, Self.leastCount))
         let meanBurst = max(loss.meanBurstLength, 1)
         if let before = pattern, share > 0, share < 2 * before.share {
@@ -82,7 +82,9 @@ struct Receivers: Sendable {
     private static let longestEcho = Duration.seconds(15)
 
     /// The clock of one who is known. Returns whether it is the first that we hear of from there.
-    mutating func tell(_ time: ShortNTPTime, of ssrc: SSRC, at address: IPAddress, _ now: Instant) -> Bool {
+    mutating func referenceTimeArrived(_ time: ShortNTPTime, of ssrc: SSRC, at address: IPAddress, _ now: Instant)
+        -> Bool
+    {
         guard let index = all.firstIndex(where: { $0.ssrc == ssrc && $0.address == address }) else { return false }
         let isFirst = !all.contains { $0.address == address && $0.hasToldTime }
         all[index].hasToldTime = true

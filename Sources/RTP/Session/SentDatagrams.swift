@@ -14,7 +14,7 @@ package struct SentDatagrams: Sendable {
         package var byteCount: Int
         var sentAt: Instant
         var retransmittedCount = 0
-        var lastResent: Instant?
+        var lastRetransmission: Instant?
         /// To which remote.
         var lastRemote = 0
     }
@@ -57,10 +57,10 @@ package struct SentDatagrams: Sendable {
         for index in start..<start + entry.byteCount { datagram.append(bytes[index]) }
     }
 
-    mutating func retransmitted(_ sequenceNumber: SequenceNumber, to remote: Int, at now: Instant) {
+    mutating func recordRetransmission(of sequenceNumber: SequenceNumber, to remote: Int, at now: Instant) {
         let place = place(of: sequenceNumber)
         entries[place]?.retransmittedCount += 1
-        entries[place]?.lastResent = now
+        entries[place]?.lastRetransmission = now
         entries[place]?.lastRemote = remote
     }
 

@@ -145,3 +145,35 @@ public struct RecoveryCounts: Hashable, Sendable {
         strayCopyCount += other.strayCopyCount
     }
 }
+
+extension Source {
+    /// Adds the copies of missing packets to `packet`. The age of a copy tells which packet it is, except in the first packet
+    /// of a talkspurt, which follows a gap. Copies with another payload type than `accepting` are left out.
+    mutating func addCopies(
+        _ blocks: RedundantPayload, of datagram: Span<UInt8>, _ header: RTPHeader, into packet: inout MediaPacket,
+        accepting payloadTypes: Set<UInt8>, at now: Instant
+    ) {
+        for index in 0..<blocks.count - 1 {
+            let block = blocks[index]
+            guard payloadTypes.contains(block.payloadType), block.byteCount > 0 else { continue }
+            let start = header.payload.lowerBound + block.offset
+            let frameCount = packet.description.frameCount
+            let (distance, rest) = block.age.rawValue.quotientAndRemainder(dividingBy: frameCount.rawValue)
+            guard !header.marker, distance > 0, rest == 0,
+                let opus = try? OpusPacket(parsing: datagram.extracting(start..<start + block.byteCount)),
+                opus.frameCount == frameCount
+            else {
+                recovery.strayCopyCount += 1
+                continue
+            }
+            trace.copySeen(distance: distance, at: now)
+            let number = header.sequenceNumber.advanced(by: -distance)
+            guard trace.wants(number, distance: distance) else { continue }
+            trace.copyArrived(of: number, at: now)
+            recovery.copyCount += 1
+            packet.add(
+                copyOfPacketBefore: distance, age: block.age,
+                PacketDescription(offset: start, byteCount: block.byteCount, frameCount: frameCount))
+        }
+    }
+}

@@ -8,7 +8,7 @@ import Testing
 /// Fewer bits where the network is full, and nowhere else.
 struct BitRateLimitTests {
     @Test func aQueueThatOverflowsMeansFewerBits() {
-        let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 2)
+        let link = ProtectedLink.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 2)
         link.run(until: seconds(20))
         // 40 kbit/s with headers, where 32 kbit/s of sound take 48 and more.
         var narrow = NetworkModel(delay: .milliseconds(20))
@@ -17,7 +17,7 @@ struct BitRateLimitTests {
         var least = 32_000
         for second in 20..<60 {
             link.run(until: seconds(Double(second)))
-            least = min(least, link.left.session.bitRateLimit.bitRate)
+            least = min(least, link.left.session.estimatedBitRate)
         }
         #expect((12_000...24_000).contains(least), "\(least)")
         let lost = link.right.session.sources.first?.recentLoss.share ?? 1
@@ -85,18 +85,18 @@ struct BitRateLimitTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func stallsAreNoFullQueue(seed: UInt64) throws {
         let network = try NetworkModel(parsing: "loss=3% burst=3 delay=14ms order=kept stalls=100ms-300ms/1.5s")
-        let link = Defended.link(network, .auto, .auto, seed: seed)
+        let link = ProtectedLink.link(network, .auto, .auto, seed: seed)
         var least = 32_000
         for second in 0..<60 {
             link.run(until: seconds(Double(second)))
-            least = min(least, link.left.session.bitRateLimit.bitRate)
+            least = min(least, link.left.session.estimatedBitRate)
         }
         #expect(least == 32_000)
     }
 
     @Test func lossWithoutDelayDoesNotTakeBits() throws {
-        let link = try Defended.link("b20", .auto, .auto, seed: 2)
+        let link = try ProtectedLink.link("b20", .auto, .auto, seed: 2)
         link.run(until: seconds(30))
-        #expect(link.left.session.bitRateLimit.bitRate == 32_000)
+        #expect(link.left.session.estimatedBitRate == 32_000)
     }
 }

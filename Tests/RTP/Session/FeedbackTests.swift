@@ -8,7 +8,7 @@ import Testing
 /// Reports while packets are lost.
 struct FeedbackTests {
     @Test func reportsComeTwiceASecondWhileThereIsLoss() throws {
-        let link = try Defended.link("b10", .off, .off, seed: 1)
+        let link = try ProtectedLink.link("b10", .off, .off, seed: 1)
         link.run(until: seconds(30))
         for end in [link.left, link.right] {
             let times = end.sentControl.filter { $0.at > seconds(2) }.map(\.at)
@@ -27,7 +27,7 @@ struct FeedbackTests {
     }
 
     @Test func twoWhoAreAloneKnowEachOtherAtOnce() throws {
-        let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 1)
+        let link = ProtectedLink.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 1)
         link.run(until: seconds(0.1))
         #expect(link.left.sentControl.count == 1)
         #expect(link.right.sentControl.count == 1)
@@ -36,7 +36,7 @@ struct FeedbackTests {
     }
 
     @Test func oneWhoOnlyListensKnowsTheRoundTrip() throws {
-        let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 1)
+        let link = ProtectedLink.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 1)
         link.run(until: seconds(0.6))
         let roundTrip = try #require(link.right.session.sources.first?.roundTrip)
         #expect((39...42).contains(roundTrip / .milliseconds(1)), "\(roundTrip)")
@@ -45,7 +45,7 @@ struct FeedbackTests {
     }
 
     @Test func twoWhoFallSilentKeepToTheRuleForAll() {
-        let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 1)
+        let link = ProtectedLink.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 1)
         link.right.speech = Speech()
         link.run(until: seconds(3))
         (link.left.speech, link.right.speech) = (nil, nil)
@@ -128,7 +128,7 @@ struct FeedbackTests {
     }
 
     @Test func thePatternIsThatOfTheNetworkBeforeRepair() throws {
-        let link = try Defended.link("b10", .nack, .nack, seed: 6)
+        let link = try ProtectedLink.link("b10", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
         let summary = try #require(
             details(link.right).compactMap { if case .lossRLE(let loss) = $0 { loss.summary } else { nil } }.last)
@@ -140,7 +140,7 @@ struct FeedbackTests {
     }
 
     @Test func metricsTellOfLossBurstsAndRoundTrip() throws {
-        let link = try Defended.link("g10", .nack, .nack, seed: 6)
+        let link = try ProtectedLink.link("g10", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
         let metrics = try #require(
             details(link.right).compactMap { if case .voipMetrics(let metrics) = $0 { metrics } else { nil } }.last)
@@ -155,7 +155,7 @@ struct FeedbackTests {
     }
 
     @Test func aResentPacketDoesNotCountAsJitter() throws {
-        let link = try Defended.link("b20", .nack, .nack, seed: 6)
+        let link = try ProtectedLink.link("b20", .nack, .nack, seed: 6)
         link.run(until: seconds(30))
         let source = try #require(link.right.session.sources.first)
         #expect(source.recovery.retransmittedCount > 100)

@@ -20,7 +20,7 @@ struct HostileTests {
             if number % 1_000 == 0 { #expect(session.sources.count <= RTPSession.maximumSourceCount) }
         }
         #expect(session.sources.count == RTPSession.maximumSourceCount)
-        #expect(session.listeners.count == (hearsGroup ? Listeners.maximumCount : 0))
+        #expect(session.listenerCount == (hearsGroup ? Listeners.maximumCount : 0))
         #expect(session.discards.total > 10_000)
         #expect(
             DiscardReason.allCases.filter { session.discards[$0] == 0 } == [

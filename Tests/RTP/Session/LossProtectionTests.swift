@@ -11,7 +11,7 @@ struct DefenceTests {
     @Test(arguments: ["b5", "b10", "g10"])
     func aChoiceIsMadeWithinThreeSecondsOfLoss(network: String) throws {
         for seed in 1...5 as ClosedRange<UInt64> {
-            let link = try Defended.link(network, .auto, .auto, seed: seed)
+            let link = try ProtectedLink.link(network, .auto, .auto, seed: seed)
             link.run(until: seconds(3.5))
             let lossProtection = link.left.session.lossProtection
             #expect(!lossProtection.isNone, "\(network) \(seed)")
@@ -20,7 +20,7 @@ struct DefenceTests {
     }
 
     @Test func theFirstChoiceIsMadeTheMomentLossIsReported() throws {
-        let link = try Defended.link("b10", .auto, .auto, seed: 2)
+        let link = try ProtectedLink.link("b10", .auto, .auto, seed: 2)
         link.run(until: seconds(1))
         #expect(!link.left.session.lossProtection.isNone, "\(link.left.session.lossProtection)")
     }
@@ -28,7 +28,7 @@ struct DefenceTests {
     @Test func nothingIsLeftOfItTenSecondsAfterTheLoss() throws {
         var model = NetworkModel(delay: .milliseconds(20))
         model.loss = .random(0.1)
-        let lossy = Defended.link(model, .auto, .auto, seed: 3)
+        let lossy = ProtectedLink.link(model, .auto, .auto, seed: 3)
         lossy.run(until: seconds(20))
         #expect(!lossy.left.session.lossProtection.isNone)
         lossy.change(to: NetworkModel(delay: .milliseconds(20)))
@@ -60,7 +60,7 @@ struct DefenceTests {
     }
 
     @Test func aCleanLinkIsLeftAlone() {
-        let link = Defended.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 3)
+        let link = ProtectedLink.link(NetworkModel(delay: .milliseconds(20)), .auto, .auto, seed: 3)
         link.run(until: seconds(60))
         #expect(link.left.session.lossProtection.isNone)
         #expect(link.left.sentControl.count <= 30, "reports are as rare as by RFC 3550")
@@ -71,7 +71,7 @@ struct DefenceTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func theChoiceDoesNotFlap(seed: UInt64) throws {
         for network in ["b5", "b10", "b20", "g10"] {
-            let link = try Defended.link(network, .auto, .auto, seed: seed)
+            let link = try ProtectedLink.link(network, .auto, .auto, seed: seed)
             var changes = 0
             var last = link.left.session.lossProtection
             for step in 0..<600 {
@@ -229,7 +229,7 @@ struct DefenceTests {
     }
 
     @Test func offIsOff() throws {
-        let link = try Defended.link("b20", .off, .off, seed: 1)
+        let link = try ProtectedLink.link("b20", .off, .off, seed: 1)
         link.run(until: seconds(20))
         #expect(link.left.session.lossProtection == LossProtection(bitRate: 32_000))
         #expect(link.left.sentMedia.allSatisfy { $0.bytes.count == 92 })
@@ -251,14 +251,14 @@ struct DefenceTests {
     }
 
     @Test func playoutIsToldOfTheDepthThatRepairNeeds() throws {
-        let link = try Defended.link("b10", .nack, .nack, seed: 2)
+        let link = try ProtectedLink.link("b10", .nack, .nack, seed: 2)
         link.run(until: seconds(10))
         let repair = try #require(link.right.session.sources.first?.repair)
         #expect(repair.limit == FrameCount(4_800))
         #expect(
             (FrameCount(48 * 70)...FrameCount(4_800)).contains(repair.retransmissionTime),
             "\(repair.retransmissionTime)")
-        let far = try Defended.link("b10", .copy, .auto, seed: 2)
+        let far = try ProtectedLink.link("b10", .copy, .auto, seed: 2)
         far.run(until: seconds(10))
         #expect((far.right.session.sources.first?.repair.lookAhead ?? .zero) >= FrameCount(960))
         #expect(far.right.session.sources.first?.repair.retransmissionTime == FrameCount(0))

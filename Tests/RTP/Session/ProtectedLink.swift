@@ -18,7 +18,7 @@ extension RTCPPacket {
 }
 
 /// Two stations on a bad link, 20 ms each way: the left one talks.
-enum Defended {
+enum ProtectedLink {
     static func link(
         _ network: String, _ left: LossProtectionConfiguration.Mode, _ right: LossProtectionConfiguration.Mode,
         seed: UInt64

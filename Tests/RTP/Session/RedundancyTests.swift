@@ -9,14 +9,14 @@ import Testing
 struct RedundancyTests {
     @Test(arguments: [("b5", 0.006), ("b10", 0.02), ("b20", 0.06)])
     func copiesBringBackWhatWasLost(network: String, limit: Double) throws {
-        let link = try Defended.link(network, .copy, .auto, seed: 5)
+        let link = try ProtectedLink.link(network, .copy, .auto, seed: 5)
         link.run(until: seconds(60))
-        #expect(1 - Defended.shareInTime(link, within: .milliseconds(90)) < limit)
+        #expect(1 - ProtectedLink.shareInTime(link, within: .milliseconds(90)) < limit)
         let source = try #require(link.right.session.sources.first)
         #expect(source.recovery.copyCount > 50)
         #expect(source.recovery.strayCopyCount == 0)
         #expect(link.right.heard.contains { $0.packet.origin == .copy })
-        #expect(Defended.questions(of: link.right).isEmpty, "a talker in this mode does not say that it answers")
+        #expect(ProtectedLink.questions(of: link.right).isEmpty, "a talker in this mode does not say that it answers")
         for heard in link.right.heard {
             #expect(heard.packet.sequenceNumber == SequenceNumber(rawValue: 0).advanced(by: heard.number))
             #expect(heard.packet.timestamp == RTPTimestamp(rawValue: 0).advanced(by: FrameCount(960 * heard.number)))
@@ -28,16 +28,16 @@ struct RedundancyTests {
     @Test(arguments: [12_000, 24_000, 32_000, 50_000, 64_000])
     func allPayloadStaysWithinTheBitRate(bitRate: Int) throws {
         for mode in [LossProtectionConfiguration.Mode.copy, .auto] {
-            var configuration = Defended.configuration(mode)
+            var configuration = ProtectedLink.configuration(mode)
             configuration.bitRate = bitRate
-            let link = try Defended.link("b20", configuration, .init(), seed: 5)
+            let link = try ProtectedLink.link("b20", configuration, .init(), seed: 5)
             link.run(until: seconds(30))
             #expect(link.left.session.sendStream.byteCount <= bitRate / 8 * 30 + bitRate / 8)
         }
     }
 
     @Test func anEncoderThatTakesMoreThanItShouldGetsFewerCopies() throws {
-        let link = try Defended.link("b10", .copy, .copy, seed: 5)
+        let link = try ProtectedLink.link("b10", .copy, .copy, seed: 5)
         link.left.speech?.followsDefence = false
         link.run(until: seconds(30))
         #expect(link.left.session.sendStream.byteCount <= 4_000 * 31)
@@ -45,11 +45,11 @@ struct RedundancyTests {
 
     @Test func onlyOneWhoSaidSoIsSentCopies() throws {
         for mode in [LossProtectionConfiguration.Mode.nack, .off] {
-            let link = try Defended.link("b10", .auto, mode, seed: 1)
+            let link = try ProtectedLink.link("b10", .auto, mode, seed: 1)
             link.run(until: seconds(20))
             #expect(link.left.sentMedia.allSatisfy { $0.bytes[1] & 0x7F == 111 })
         }
-        var configuration = Defended.configuration(.copy)
+        var configuration = ProtectedLink.configuration(.copy)
         configuration.remoteCapabilities = Capabilities(redPayloadType: 100)
         var talker = session(9, RTPSessionConfiguration(remotes: [bob], lossProtection: configuration))
         for number in 0..<5 { talker.send(number, startsTalkspurt: number == 0, at: seconds(Double(number) / 50)) }
@@ -58,7 +58,7 @@ struct RedundancyTests {
     }
 
     @Test func aTalkspurtBeginsWithoutCopies() throws {
-        let link = try Defended.link("b10", .copy, .copy, seed: 5)
+        let link = try ProtectedLink.link("b10", .copy, .copy, seed: 5)
         link.left.speech = Speech(isSpoken: { $0 / 50 % 2 == 0 })
         link.left.speech?.followsDefence = true
         link.run(until: seconds(20))

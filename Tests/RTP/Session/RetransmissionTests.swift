@@ -12,9 +12,9 @@ struct RetransmissionTests {
     func whatIsAskedForComesInTime(network: String, limit: Double) throws {
         var missed = 0.0
         for seed in 1...5 as ClosedRange<UInt64> {
-            let link = try Defended.link(network, .nack, .nack, seed: seed)
+            let link = try ProtectedLink.link(network, .nack, .nack, seed: seed)
             link.run(until: seconds(60))
-            missed += 1 - Defended.shareInTime(link, within: .milliseconds(100))
+            missed += 1 - ProtectedLink.shareInTime(link, within: .milliseconds(100))
             let retransmission = link.left.session.sendStream.retransmission
             let source = try #require(link.right.session.sources.first)
             #expect(retransmission.retransmittedCount > 0)
@@ -29,9 +29,9 @@ struct RetransmissionTests {
         var configuration = LossProtectionConfiguration()
         configuration.mode = .nack
         configuration.maximumDepth = .milliseconds(200)
-        let link = try Defended.link("b20", configuration, configuration, seed: 3)
+        let link = try ProtectedLink.link("b20", configuration, configuration, seed: 3)
         link.run(until: seconds(60))
-        #expect(1 - Defended.shareInTime(link, within: .milliseconds(200)) < 0.02)
+        #expect(1 - ProtectedLink.shareInTime(link, within: .milliseconds(200)) < 0.02)
     }
 
     /// The second comes when a question was asked twice; its delay tells of the questions, not of the network.
@@ -47,7 +47,7 @@ struct RetransmissionTests {
 
     /// Beyond that, questions are thrown away, and there are not many to have.
     @Test func whoIsNearIsAskedNoSoonerThanTheyAnswer() throws {
-        let link = Defended.link(try NetworkModel(parsing: "b10 delay=0.1ms"), .nack, .nack, seed: 3)
+        let link = ProtectedLink.link(try NetworkModel(parsing: "b10 delay=0.1ms"), .nack, .nack, seed: 3)
         link.run(until: seconds(30))
         let retransmission = link.left.session.sendStream.retransmission
         #expect(retransmission.retransmittedCount > 50)
@@ -56,7 +56,7 @@ struct RetransmissionTests {
 
     @Test func whatIsSentAgainStaysWithinFifteenPercent() throws {
         for network in ["b10", "b30", "g20"] {
-            let link = try Defended.link(network, .nack, .nack, seed: 2)
+            let link = try ProtectedLink.link(network, .nack, .nack, seed: 2)
             link.left.speech?.byteCount = 80
             link.run(until: seconds(60))
             let bytes = link.left.sentMedia.map { $0.bytes.count - 12 }.reduce(0, +)
@@ -99,7 +99,7 @@ struct RetransmissionTests {
         var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.send(0, startsTalkspurt: true, at: seconds(0.3))
         var block = RedundancyTests.block
-        block.lastSenderReport = talker.wallClock(at: seconds(0.1)).short
+        block.lastSenderReport = Identity(ssrc: SSRC(9)).wallClock(at: seconds(0.1)).short
         _ = talker.receive(report(SSRC(1), [block]), from: bob, at: seconds(0.3))
         _ = talker.takeDatagrams()
         var times: [Instant] = []
@@ -122,12 +122,12 @@ struct RetransmissionTests {
     }
 
     @Test func aSourceThatDoesNotSayItAnswersIsNotAsked() throws {
-        let link = try Defended.link("b10", .off, .auto, seed: 1)
+        let link = try ProtectedLink.link("b10", .off, .auto, seed: 1)
         link.run(until: seconds(20))
-        #expect(Defended.questions(of: link.right).isEmpty)
-        let silent = try Defended.link("b10", .auto, .off, seed: 1)
+        #expect(ProtectedLink.questions(of: link.right).isEmpty)
+        let silent = try ProtectedLink.link("b10", .auto, .off, seed: 1)
         silent.run(until: seconds(20))
-        #expect(Defended.questions(of: silent.right).isEmpty)
+        #expect(ProtectedLink.questions(of: silent.right).isEmpty)
     }
 
     @Test func aSessionDescriptionSaysItAsWell() {
@@ -160,15 +160,15 @@ struct RetransmissionTests {
     @Test func overtakenPacketsAreWaitedForOnceThatHasBeenSeen() throws {
         let network = NetworkModel(
             delay: .milliseconds(20), reordering: Reordering(share: 0.1, heldBack: .milliseconds(25)))
-        let link = Defended.link(network, .nack, .nack, seed: 4)
+        let link = ProtectedLink.link(network, .nack, .nack, seed: 4)
         link.run(until: seconds(60))
-        let late = Defended.questions(of: link.right).filter { $0.at > seconds(5) }
+        let late = ProtectedLink.questions(of: link.right).filter { $0.at > seconds(5) }
         #expect(late.count <= 5, "\(late.count)")
         #expect(link.left.session.sendStream.retransmission.retransmittedCount <= 20)
     }
 
     @Test func theLastPacketOfATalkspurtIsAskedFor() throws {
-        let link = try Defended.link("b10", .nack, .nack, seed: 1)
+        let link = try ProtectedLink.link("b10", .nack, .nack, seed: 1)
         link.run(until: seconds(10))
         // From here on nothing comes any more.
         link.right.session.playoutDelay(of: SSRC(9), is: .milliseconds(100))
@@ -212,7 +212,7 @@ struct RetransmissionTests {
     /// What was asked for on suspicion and then turned out to be missing counts as asked for.
     @Test func noMoreIsAnsweredThanWasAskedFor() throws {
         let network = NetworkModel(loss: .random(0.1), delay: .milliseconds(5))
-        let link = Defended.link(network, .nack, .nack, seed: 3)
+        let link = ProtectedLink.link(network, .nack, .nack, seed: 3)
         link.run(until: seconds(30))
         let recovery = try #require(link.right.session.sources.first?.recovery)
         #expect(recovery.retransmittedCount > 80)
@@ -247,7 +247,7 @@ struct RetransmissionTests {
     @Test func onAnUnevenNetworkTheFastestRoundTripTellsWhatIsAnAnswerAndWhatIsWorthAsking() throws {
         let network = try NetworkModel(
             parsing: "loss=3% burst=3 delay=14ms jitter=exponential:8ms order=kept stalls=100ms-200ms/2.5s")
-        let link = Defended.link(network, .nack, .nack, seed: 1)
+        let link = ProtectedLink.link(network, .nack, .nack, seed: 1)
         link.right.session.playoutDelay(of: SSRC(9), is: .milliseconds(180))
         link.run(until: seconds(1))
         link.right.session.playoutDelay(of: SSRC(9), is: .milliseconds(180))
@@ -258,10 +258,10 @@ struct RetransmissionTests {
     }
 
     @Test func aBurstOfLossIsNoStorm() throws {
-        let link = try Defended.link("b50", .nack, .nack, seed: 7)
+        let link = try ProtectedLink.link("b50", .nack, .nack, seed: 7)
         link.left.speech = Speech(frameCount: FrameCount(120), byteCount: 20)
         link.run(until: seconds(20))
-        let questions = Defended.questions(of: link.right)
+        let questions = ProtectedLink.questions(of: link.right)
         let byteCount = questions.map(\.bytes.count).reduce(0, +)
         #expect(questions.count <= 1_010)
         #expect(byteCount <= 123_000)

@@ -1,0 +1,70 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// One of our compound RTCP packets (RFC 3550 section 6.1).
+struct CompoundReport {
+    var report: Report
+    var description: SourceDescription
+    var details: ExtendedReport?
+    var goodbye: Goodbye?
+
+    enum Report {
+        case sender(SenderReport)
+        case receiver(ReceiverReport)
+    }
+
+    /// The most sources that a report describes in detail.
+    private static let maximumDetailedCount = 4
+
+    /// Reports on `members`, continuing where the last report ended, and on clocks and losses (RFC 3611).
+    init(
+        from identity: Identity, _ configuration: RTPSessionConfiguration, _ stream: SendStream, isSender: Bool,
+        about members: inout ParticipantTable, _ feedback: inout ReceiverFeedback, goodbye: Goodbye?, at now: Instant
+    ) {
+        let ssrc = identity.ssrc
+        let wallClock = identity.wallClock(at: now)
+        let blocks = members.nextReportBlocks(at: now)
+        report =
+            isSender
+            ? .sender(stream.report(from: ssrc, at: now, wallClock: wallClock, blocks))
+            : .receiver(ReceiverReport(ssrc: ssrc, blocks: blocks))
+        description = SourceDescription(
+            ssrc: ssrc, canonicalName: identity.canonicalName, name: configuration.name, tool: "tenfour",
+            extensions: [configuration.lossProtection.capabilities.item].compactMap { $0 })
+        self.goodbye = goodbye
+        guard blocks.count <= Self.maximumDetailedCount else { return }
+        var details: [ExtendedReport.Block] = []
+        if !configuration.isGroup {
+            details = feedback.clocks(
+                isSender: isSender, hasSources: !members.sources.isEmpty, wallClock: wallClock, at: now)
+        }
+        details += members.details(
+            on: blocks, maximumDepth: configuration.lossProtection.maximumDepth, at: now)
+        if !details.isEmpty { self.details = ExtendedReport(sender: ssrc, blocks: details) }
+    }
+
+    var bytes: [UInt8] {
+        [UInt8](capacity: RTPSession.maximumDatagramByteCount) { datagram in
+            switch report {
+            case .sender(let report): report.write(into: &datagram)
+            case .receiver(let report): report.write(into: &datagram)
+            }
+            description.write(into: &datagram)
+            details?.write(into: &datagram)
+            goodbye?.write(into: &datagram)
+        }
+    }
+}
+
+extension GenericNACK {
+    /// Makes a datagram of the NACK behind the shortest report that receivers accept: no block, no name but the CNAME.
+    func datagram(canonicalName: String) -> [UInt8] {
+        let report = ReceiverReport(ssrc: sender)
+        let description = SourceDescription(ssrc: sender, canonicalName: canonicalName)
+        return [UInt8](capacity: report.byteCount + description.byteCount + byteCount) { datagram in
+            report.write(into: &datagram)
+            description.write(into: &datagram)
+            write(into: &datagram)
+        }
+    }
+}

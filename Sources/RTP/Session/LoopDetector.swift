@@ -1,0 +1,29 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// Tells our own packets that a network loops back from the packets of a participant that uses our SSRC
+/// (RFC 3550 section 8.2).
+struct LoopDetector: Sendable {
+    private var sentPackets = SentPackets()
+    /// The time of the last collision that made us change our SSRC.
+    private var lastCollision: Instant?
+
+    enum Finding: Equatable {
+        /// One of the packets that we sent last.
+        case loop
+        /// A packet of another participant. `needsNewSSRC` is true at most once in `RTPSession.collisionInterval`.
+        case collision(needsNewSSRC: Bool)
+    }
+
+    mutating func packetSent(_ header: RTPHeader) { sentPackets.insert(header) }
+
+    /// Classifies a received packet with our SSRC.
+    mutating func examine(_ header: RTPHeader, at now: Instant) -> Finding {
+        guard !sentPackets.contains(header) else { return .loop }
+        if let lastCollision, now - lastCollision < RTPSession.collisionInterval {
+            return .collision(needsNewSSRC: false)
+        }
+        lastCollision = now
+        return .collision(needsNewSSRC: true)
+    }
+}

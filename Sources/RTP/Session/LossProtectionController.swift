@@ -1,0 +1,72 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// Chooses how our stream is protected against loss, from what its receivers report.
+struct LossProtectionController: Sendable {
+    private var selector: LossProtectionSelector
+    private var bandwidth: BandwidthEstimate
+    /// The payload type of redundant coding that the receivers accept.
+    private(set) var redPayloadType: UInt8
+    /// When the choice has to be reviewed although no report has come; nil while there is no protection.
+    private(set) var deadline: Instant?
+    /// The encoder's bit rate as a share of what copies leave for it.
+    private var encoderShare = 0.98
+    /// When a receiver last reported loss.
+    private var lastReportedLoss: Instant?
+
+    private static let encoderShareStep = 0.005
+    private static let interval = Duration.milliseconds(500)
+
+    init(_ configuration: LossProtectionConfiguration) {
+        selector = LossProtectionSelector(LossProtection(bitRate: configuration.bitRate))
+        bandwidth = BandwidthEstimate(configuration.bitRate)
+        redPayloadType = configuration.redPayloadType
+    }
+
+    var current: LossProtection { selector.lossProtection }
+    /// The estimate of the bits that the network carries, in bit/s.
+    var bitRate: Int { bandwidth.bitRate }
+
+    /// Whether a receiver reported loss within the last seconds.
+    func isLossy(at now: Instant) -> Bool { lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false }
+
+    /// Reviews the choice. `isFresh` after a report; `retransmits` if NACKs are answered; `savedBits` is
+    /// `RedundancyEncoder.level`. Returns the bit rate of all payload if it may have changed.
+    mutating func update(
+        _ receivers: Receivers, _ configuration: RTPSessionConfiguration, retransmits: Bool, savedBits: Double,
+        isFresh: Bool, at now: Instant
+    ) -> Int? {
+        let loss = receivers.loss(at: now)
+        if isFresh, loss.share > 0 { lastReportedLoss = now }
+        let settings = configuration.lossProtection
+        guard settings.mode != .off, !configuration.remotes.isEmpty else { return nil }
+        if isFresh {
+            bandwidth.update(
+                lossShare: receivers.lastLossShare(at: now), roundTrip: receivers.standingRoundTrip, at: now)
+        }
+        let capabilities = receivers.capabilities(
+            at: Set(configuration.remotes.map(\.address)), otherwise: settings.remoteCapabilities)
+        adjustEncoderShare(savedBits)
+        redPayloadType = capabilities?.redPayloadType ?? settings.redPayloadType
+        let mayCopy = (settings.mode == .auto || settings.mode == .copy) && !configuration.isGroup
+        let situation = LossProtectionSelector.Situation(
+            prediction: PredictedScore(
+                lossShare: min(loss.share, 0.95), meanBurst: loss.meanBurst, roundTrip: receivers.roundTrip,
+                depth: capabilities?.depth ?? settings.depth(roundTrip: receivers.roundTrip),
+                frame: settings.frameCount.duration(), concealment: capabilities?.concealment ?? .plain),
+            bitRate: bandwidth.bitRate, takesCopies: mayCopy && capabilities?.redPayloadType != nil,
+            asks: retransmits && capabilities?.supportsNACK ?? false,
+            hasInBandFEC: settings.mode == .auto && settings.hasInBandFEC, alwaysCopies: settings.mode == .copy,
+            encoderShare: encoderShare, reportInterval: receivers.reportInterval)
+        let hasChanged = selector.update(situation, isFresh: isFresh, at: now)
+        deadline = selector.lossProtection.isNone ? nil : now + Self.interval
+        return hasChanged ? bandwidth.bitRate : nil
+    }
+
+    /// An encoder that exceeds its bit rate would use up the bits that are saved for copies, and copies would be left out.
+    private mutating func adjustEncoderShare(_ savedBits: Double) {
+        let target = RedundancyEncoder.targetLevel
+        if savedBits < target { encoderShare = max(encoderShare - Self.encoderShareStep, 0.9) }
+        if savedBits > 2 * target { encoderShare = min(encoderShare + Self.encoderShareStep, 1) }
+    }
+}

@@ -1,0 +1,98 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// Sends our stream: packetizes it, protects it against loss, and answers NACKs for it.
+struct MediaSender: Sendable {
+    private(set) var stream: SendStream
+    private var protection: LossProtectionController
+    private var redundancy: RedundancyEncoder
+    private var retransmitter: Retransmitter
+
+    init(_ identity: Identity, _ configuration: LossProtectionConfiguration) {
+        stream = SendStream(identity)
+        protection = LossProtectionController(configuration)
+        redundancy = RedundancyEncoder(bitRate: configuration.bitRate)
+        retransmitter = Retransmitter(bitRate: configuration.bitRate)
+    }
+
+    var lossProtection: LossProtection { protection.current }
+    /// The estimate of the bits that the network carries, in bit/s.
+    var estimatedBitRate: Int { protection.bitRate }
+    /// When the protection has to be reviewed; nil while there is none.
+    var deadline: Instant? { protection.deadline }
+
+    /// Whether a receiver reported loss within the last seconds.
+    func isLossy(at now: Instant) -> Bool { protection.isLossy(at: now) }
+
+    /// Puts a packet of our stream into `outbox`. Returns its header.
+    mutating func send(
+        _ payload: Span<UInt8>, at position: FrameCount, startsTalkspurt: Bool, under ssrc: SSRC,
+        _ configuration: RTPSessionConfiguration, _ outbox: inout Outbox, now: Instant
+    ) -> RTPHeader {
+        let copies = redundancy.copies(
+            at: lossProtection.copies, frameCount: configuration.lossProtection.frameCount, beside: payload.count,
+            at: position, startsTalkspurt: startsTalkspurt, now: now)
+        let header = RTPHeader(
+            marker: startsTalkspurt,
+            payloadType: copies.isEmpty ? configuration.payloadType : protection.redPayloadType,
+            sequenceNumber: stream.nextSequenceNumber, timestamp: stream.firstTimestamp.advanced(by: position),
+            ssrc: ssrc)
+        outbox.putMedia(
+            capacity: RTPHeader.byteCount + RedundancyEncoder.byteCount(of: payload, with: copies),
+            to: configuration.remotes
+        ) { datagram in
+            header.write(into: &datagram)
+            redundancy.write(
+                payload, with: copies, payloadType: configuration.payloadType, at: position, into: &datagram)
+        }
+        redundancy.keep(payload, at: position)
+        let byteCount = outbox.media.count - RTPHeader.byteCount
+        stream.packetSent(header, payloadByteCount: byteCount, at: now)
+        retransmitter.mediaSent(payloadByteCount: byteCount, at: now)
+        if configuration.retransmits, !configuration.remotes.isEmpty {
+            retransmitter.keep(header.sequenceNumber, outbox.media.span, at: now)
+        }
+        return header
+    }
+
+    /// Puts the packets that a NACK requests into `outbox`. `roundTrip` is the time to its sender and back, nil if unknown.
+    mutating func retransmit(
+        _ nack: GenericNACK, to sender: Endpoint, roundTrip: Duration?, _ configuration: RTPSessionConfiguration,
+        _ outbox: inout Outbox, at now: Instant
+    ) {
+        stream.retransmission.nackCount += 1
+        guard configuration.retransmits,
+            let remote = configuration.remotes.firstIndex(where: { $0.address == sender.address })
+        else {
+            stream.retransmission.refusedCount += nack.sequenceNumbers.count
+            return
+        }
+        let datagrams = retransmitter.retransmit(
+            nack, to: remote, roundTrip: roundTrip, counting: &stream.retransmission, at: now)
+        for datagram in datagrams { outbox.putRetransmission(datagram, to: configuration.remotes[remote]) }
+    }
+
+    /// Chooses the protection of the stream again. `isFresh` if a receiver has just reported.
+    mutating func updateProtection(
+        _ receivers: Receivers, _ configuration: RTPSessionConfiguration, isFresh: Bool, at now: Instant
+    ) {
+        let bitRate = protection.update(
+            receivers, configuration, retransmits: configuration.retransmits, savedBits: redundancy.level,
+            isFresh: isFresh, at: now)
+        guard let bitRate else { return }
+        redundancy.setBitRate(bitRate)
+        retransmitter.setBitRate(bitRate)
+    }
+
+    /// A report or NACK of ours has gone out, so others know of us.
+    mutating func controlSent() { stream.hasSpoken = true }
+
+    /// A receiver has reported how the stream looks to it.
+    mutating func receiverReported(_ view: ReceiverView) { stream.lastReceiverView = view }
+
+    /// Continues the stream under another SSRC.
+    mutating func ssrcChanged() {
+        stream.beginAnew()
+        retransmitter.removeAll()
+    }
+}

@@ -1,0 +1,87 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// Decides which lost packets to request from their senders (generic NACK, RFC 4585 section 6.2.1), and when.
+///
+/// The limits on what a burst of loss, or a sender that lies about its sequence numbers, can cost:
+///
+/// | scope | limit |
+/// |---|---|
+/// | each source | 128 missing packets at a time |
+/// | each packet | one request per round trip, at least 12 ms apart, until a retransmission would come too late |
+/// | all sources | 50 NACKs a second, 10 at once; 6000 bytes a second, 3000 at once |
+/// | each NACK | 64 packets |
+/// | a sender that has ignored 24 requests | one NACK in two seconds |
+struct NACKRequester: Sendable {
+    /// When a source has to be polled next; nil while no source misses anything.
+    private(set) var deadline: Instant?
+    private var nacks = TokenBucket(perSecond: 50, most: 10)
+    private var bytes = TokenBucket(perSecond: 6_000, most: 3_000)
+
+    private static let maximumNumberCount = 64
+    /// The pause after the limit of NACKs was reached.
+    private static let pause = Duration.milliseconds(20)
+
+    /// Updates the loss state of a source and the playout delay that it advises. Returns the packets to request now, in order.
+    mutating func poll(
+        _ source: inout Source, _ configuration: RTPSessionConfiguration, at now: Instant
+    ) -> [SequenceNumber] {
+        let requests = Self.requests(from: source, configuration)
+        let limit = configuration.lossProtection.depth(roundTrip: source.roundTrip)
+        let playing = source.trace.playoutDelay ?? limit
+        // The first NACK measures the round trip, even if the retransmission comes too late.
+        let depth = source.roundTrip == nil ? max(playing, limit) : playing
+        source.trace.review(depth: max(depth, limit), asks: requests, at: now)
+        let numbers = requests ? dueNumbers(of: &source, depth: depth, at: now) : []
+        source.recordRetransmissions()
+        source.trace.adviseDepth(
+            limit: limit, asks: requests, expectsLoss: Self.expectsLoss(from: source, configuration, at: now),
+            concealment: configuration.lossProtection.concealment, at: now)
+        return numbers
+    }
+
+    /// Whether a NACK of this size is within the limit; if it is, it counts.
+    mutating func spend(byteCount: Int, at now: Instant) -> Bool { bytes.spend(Double(byteCount), at: now) }
+
+    /// Computes `deadline` again, after any source has changed: a packet that comes postpones the request for it.
+    mutating func updateDeadline(_ sources: [Source], _ configuration: RTPSessionConfiguration) {
+        deadline = nil
+        for index in sources.indices {
+            let requests = Self.requests(from: sources[index], configuration)
+            guard let next = sources[index].trace.nextDeadline(asks: requests) else { continue }
+            deadline = min(deadline ?? next, next)
+        }
+    }
+
+    private mutating func dueNumbers(of source: inout Source, depth: Duration, at now: Instant) -> [SequenceNumber] {
+        guard source.trace.hasDueRequest(depth: depth, at: now) else {
+            source.trace.postponeRequests(for: .seconds(2), at: now)
+            return []
+        }
+        guard nacks.spend(1, at: now) else {
+            source.trace.postponeRequests(for: Self.pause, at: now)
+            return []
+        }
+        return source.trace.nextRequests(depth: depth, limit: Self.maximumNumberCount, at: now)
+    }
+
+    /// Whether the packets of a source are requested when they are lost.
+    private static func requests(from source: Source, _ configuration: RTPSessionConfiguration) -> Bool {
+        mayRequest(from: source, configuration)
+            && (configuration.lossProtection.sourcesSupportNACK || source.capabilities?.supportsNACK ?? false)
+    }
+
+    private static func mayRequest(from source: Source, _ configuration: RTPSessionConfiguration) -> Bool {
+        configuration.lossProtection.asksForLostPackets && !configuration.isGroup
+            && configuration.controlPort != .none && source.goodbye == nil
+    }
+
+    /// Whether loss is expected of a source that was first heard a few seconds ago and may retransmit.
+    private static func expectsLoss(
+        from source: Source, _ configuration: RTPSessionConfiguration, at now: Instant
+    ) -> Bool {
+        configuration.lossProtection.expectsLoss && now - source.firstPacket < ArrivalTrace.memoryOfLoss
+            && (requests(from: source, configuration)
+                || source.capabilities == nil && mayRequest(from: source, configuration))
+    }
+}

@@ -1,0 +1,238 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// Keeps the participants of a session: sources of media, reporters without media, and a count of listeners.
+///
+/// A source comes with its first packet. It goes after its BYE, after a time-out, or when a full table needs its entry.
+struct ParticipantTable: Sendable {
+    /// In the order in which they came; at most `RTPSession.maximumSourceCount`.
+    private(set) var sources: [Source] = []
+    /// When the next participant may time out; nil while there is none.
+    private(set) var deadline: Instant?
+    private var reporters = Reporters()
+    private var listeners = Listeners()
+    /// Limits new reporters at addresses that nobody typed.
+    private var strangers = TokenBucket(perSecond: 0.5, most: 8)
+    /// The index of the source with which the next report begins, if a report has fewer blocks than there are sources.
+    private var nextReported = 0
+
+    /// The source that a packet belongs to.
+    enum SourceLookup {
+        case source(Int)
+        case refused(DiscardReason)
+    }
+
+    subscript(index: Int) -> Source {
+        _read { yield sources[index] }
+        _modify { yield &sources[index] }
+    }
+
+    var indices: Range<Int> { sources.indices }
+    var listenerCount: Int { listeners.count }
+
+    func index(of ssrc: SSRC) -> Int? { sources.firstIndex { $0.ssrc == ssrc } }
+
+    /// The source, if what is said about it comes from the host that it sends from. Reports may come from another port.
+    func index(of ssrc: SSRC, at sender: Endpoint) -> Int? {
+        index(of: ssrc).flatMap { sources[$0].endpoint.address == sender.address ? $0 : nil }
+    }
+
+    /// Lists the participants at `now`: senders first, then the others, each in the order in which they came.
+    func all(at now: Instant) -> [Participant] {
+        sources.filter { $0.goodbye == nil }.map { $0.participant(at: now) } + reporters.all
+    }
+
+    /// Counts the members among whom the bits of reports are shared.
+    func membership(_ configuration: RTPSessionConfiguration, isSender: Bool) -> ReportSchedule.Membership {
+        let othersCount = sources.lazy.filter { $0.goodbye == nil }.count
+        return ReportSchedule.Membership(
+            memberCount: 1 + max(othersCount + listeners.count, configuration.remotes.count),
+            senderCount: othersCount + (isSender ? 1 : 0), isSender: isSender)
+    }
+
+    // MARK: - Arrivals
+
+    /// Finds the source of a packet of media, or adds it.
+    mutating func source(
+        of ssrc: SSRC, from sender: Endpoint, _ schedule: ReportSchedule, _ events: inout EventQueue, at now: Instant
+    ) -> SourceLookup {
+        if let index = index(of: ssrc) {
+            return sources[index].sends(from: sender, at: now) ? .source(index) : .refused(.collision)
+        }
+        guard evictSource(&events, at: now) else { return .refused(.tooManySources) }
+        listeners.remove(ssrc)
+        var source = Source(ssrc: ssrc, endpoint: sender, at: now)
+        let known = reporters.remove(ssrc, at: sender.address)
+        if let known { (source.since, source.name) = (known.since, known.name) }
+        sources.append(source)
+        expect(source.expiry(memberTimeout: memberTimeout(schedule)))
+        events.post(.sourceAppeared(ssrc, from: sender))
+        if let name = known?.name { events.post(.sourceNamed(ssrc, name)) }
+        return .source(sources.count - 1)
+    }
+
+    /// A report has come. Its sender takes part even if it sends no media. Only a group counts reporters at addresses that
+    /// nobody typed, because we send them nothing.
+    mutating func reportArrived(
+        from ssrc: SSRC, at sender: Endpoint, _ configuration: RTPSessionConfiguration, _ schedule: ReportSchedule,
+        _ now: Instant
+    ) {
+        guard index(of: ssrc) == nil else {
+            if let index = index(of: ssrc, at: sender) { sources[index].reportArrived(at: now) }
+            return
+        }
+        if configuration.isGroup || configuration.isRemote(sender) { listeners.heard(ssrc, at: now) }
+        // Behind a relay no reporter has an address, and the relay tells who is there.
+        guard !sender.address.isUnspecified else { return }
+        // A stranger can make up any number of reporters.
+        let isAdmitted =
+            reporters.knows(ssrc) || configuration.isRemote(sender)
+            || reporters.all.count { !configuration.isRemote($0.endpoint) } < Reporters.maximumStrangerCount
+                && strangers.spend(1, at: now)
+        guard isAdmitted else { return }
+        reporters.heard(ssrc, at: sender, now)
+        expect(now + memberTimeout(schedule))
+    }
+
+    /// Posts the reporters that came with the datagram that has been read.
+    mutating func postNewReporters(to events: inout EventQueue) {
+        for participant in reporters.removeNew() {
+            events.post(.reporterAppeared(participant.ssrc, participant.name, from: participant.endpoint))
+        }
+    }
+
+    /// A source description has come. A name that it leaves out stays: not every report has one (RFC 3550 section 6.3.9).
+    mutating func describe(_ chunk: SourceDescription.Chunk, from sender: Endpoint, _ events: inout EventQueue) {
+        let given = chunk[.name]?.text
+        if let name = given ?? chunk.personalCanonicalName, reporters.named(chunk.ssrc, name, at: sender) {
+            events.post(.sourceNamed(chunk.ssrc, name))
+        }
+        guard let index = index(of: chunk.ssrc, at: sender),
+            let name = given ?? sources[index].name ?? chunk.personalCanonicalName, name != sources[index].name
+        else { return }
+        sources[index].name = name
+        events.post(.sourceNamed(chunk.ssrc, name))
+    }
+
+    // MARK: - Departures
+
+    /// A BYE has come. A source leaves a moment later, because the BYE may have overtaken its last packets.
+    mutating func goodbyeArrived(
+        from ssrc: SSRC, at sender: Endpoint, reason: String, _ schedule: ReportSchedule, _ events: inout EventQueue,
+        _ now: Instant
+    ) {
+        listeners.remove(ssrc)
+        let isNew = reporters.isNew(ssrc)
+        let isReporter = reporters.remove(ssrc, at: sender.address) != nil
+        let index = index(of: ssrc, at: sender)
+        // The BYE of a stranger ends nobody's membership.
+        if isReporter || index != nil { reporters.recordGoodbye(ssrc, at: now) }
+        if isReporter, !isNew { events.post(.reporterLeft(ssrc, reason: reason)) }
+        if let index, sources[index].goodbye == nil {
+            sources[index].goodbye = (reason, now)
+            expect(sources[index].expiry(memberTimeout: memberTimeout(schedule)))
+        }
+    }
+
+    /// Removes the sources and reporters that have left or timed out, if `deadline` has come.
+    mutating func removeExpired(_ schedule: ReportSchedule, _ events: inout EventQueue, at now: Instant) {
+        guard let deadline, deadline <= now else { return }
+        let timeout = memberTimeout(schedule)
+        for source in sources where source.expiry(memberTimeout: timeout) <= now { remove(source, &events) }
+        for participant in reporters.removeSilent(since: now - memberTimeout(schedule)) {
+            events.post(.reporterLeft(participant.ssrc, reason: nil))
+        }
+        self.deadline = sources.lazy.map { $0.expiry(memberTimeout: timeout) }.min()
+        if let silent = reporters.earliestReport { expect(silent + timeout) }
+    }
+
+    mutating func removeSilentListeners(_ schedule: ReportSchedule, at now: Instant) {
+        listeners.removeSilent(since: now - memberTimeout(schedule))
+    }
+
+    /// In a full table the source that has been silent longest gives way, unless it still talks. Returns false if it does.
+    private mutating func evictSource(_ events: inout EventQueue, at now: Instant) -> Bool {
+        guard sources.count >= RTPSession.maximumSourceCount else { return true }
+        guard let silent = sources.min(by: { $0.lastPacket < $1.lastPacket }),
+            now - silent.lastPacket > Source.longestPause
+        else { return false }
+        remove(silent, &events)
+        return true
+    }
+
+    private mutating func remove(_ source: Source, _ events: inout EventQueue) {
+        guard let index = index(of: source.ssrc) else { return }
+        sources.remove(at: index)
+        events.post(.sourceLeft(source.ssrc, reason: source.goodbye?.reason))
+    }
+
+    private mutating func expect(_ expiry: Instant) { deadline = deadline.map { min($0, expiry) } ?? expiry }
+
+    private func memberTimeout(_ schedule: ReportSchedule) -> Duration {
+        schedule.memberTimeout(listenerCount: listeners.count, sourceCount: sources.count)
+    }
+
+    // MARK: - Reports
+
+    /// Makes a report block for each source that sent something, as many as fit; the next report continues after the last.
+    mutating func nextReportBlocks(at now: Instant) -> [ReportBlock] {
+        var blocks: [ReportBlock] = []
+        let first = nextReported
+        for step in sources.indices where blocks.count < ReportBlock.maximumCount {
+            let index = (first + step) % sources.count
+            if let block = sources[index].reception.reportBlock(at: now) { blocks.append(block) }
+            nextReported = (index + 1) % sources.count
+        }
+        return blocks
+    }
+
+    /// Makes the extended report blocks (RFC 3611) about the sources of `blocks`: which packets were lost, and how the stream
+    /// is played. They go out while packets are lost and for a while after, so that the end of the loss is known.
+    func details(
+        on blocks: [ReportBlock], maximumDepth: Duration, at now: Instant
+    ) -> [ExtendedReport.Block] {
+        var details: [ExtendedReport.Block] = []
+        for source in sources where blocks.contains(where: { $0.ssrc == source.ssrc }) {
+            let isLossy = source.trace.isLossy(at: now, within: Self.memoryOfDetails)
+            let missingShare = source.played.missingShare(at: now)
+            guard isLossy || missingShare > 0 else { continue }
+            if isLossy { details.append(.lossRLE(source.trace.lossReport(on: source.ssrc))) }
+            var metrics = source.metrics(maximumDepth: maximumDepth)
+            metrics.discardRate = UInt8(clamping: Int((missingShare * 256).rounded(.up)))
+            details.append(.voipMetrics(metrics))
+        }
+        return details
+    }
+
+    private static let memoryOfDetails = Duration.seconds(15)
+}
+
+extension SourceDescription.Chunk {
+    /// A CNAME of the form `doe@host.example.com`. A random one (RFC 7022) means nothing to a person.
+    fileprivate var personalCanonicalName: String? {
+        self[.canonicalName].flatMap { $0.text.contains("@") ? $0.text : nil }
+    }
+}
+
+extension Source {
+    /// Describes how its stream arrives and is played, over the last seconds (RFC 3611 section 4.7).
+    fileprivate func metrics(maximumDepth: Duration) -> VoIPMetrics {
+        var metrics = VoIPMetrics(source: ssrc)
+        let loss = recentLoss
+        let bursts = trace.recentBursts
+        let gapPackets = bursts.packetCount - bursts.burstPacketCount
+        metrics.lossRate = share(loss.lossCount, of: loss.packetCount)
+        metrics.burstDensity = share(bursts.burstLossCount, of: bursts.burstPacketCount)
+        metrics.gapDensity = share(bursts.lossCount - bursts.burstLossCount, of: gapPackets)
+        metrics.burstDuration = trace.frame * bursts.burstPacketCount / max(bursts.burstCount, 1)
+        metrics.gapDuration = trace.frame * gapPackets / (bursts.burstCount + 1)
+        metrics.roundTrip = roundTrip ?? .zero
+        metrics.nominalDepth = trace.playoutDelay ?? .zero
+        metrics.endSystemDelay = trace.frame + metrics.nominalDepth
+        metrics.maximumDepth = max(maximumDepth, metrics.nominalDepth)
+        return metrics
+    }
+
+    /// A share in units of 1/256.
+    private func share(_ part: Int, of whole: Int) -> UInt8 { whole > 0 ? UInt8(clamping: part * 256 / whole) : 0 }
+}

@@ -1,0 +1,22 @@
+extension RTPSession {
+    /// The result of receiving a datagram.
+    public enum Reception: Equatable, Sendable {
+        case media(MediaPacket)
+        case control
+        case discarded(DiscardReason)
+
+        public var isDiscarded: Bool { if case .discarded = self { true } else { false } }
+    }
+
+    /// Where a datagram is to go.
+    public struct Destination: Hashable, Sendable {
+        public var endpoint: Endpoint
+        /// Whether it goes through the socket for RTCP, if there is a separate one.
+        public var isControl: Bool
+
+        public init(endpoint: Endpoint, isControl: Bool) {
+            self.endpoint = endpoint
+            self.isControl = isControl
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// Writes the payload of our packets: an Opus packet alone, or with copies of earlier ones (RFC 2198), as far as the bit rate
+/// allows.
+struct RedundancyEncoder: Sendable {
+    private var payloads = RecentPayloads()
+    /// Payload bytes of packets and copies.
+    private var bytes: TokenBucket
+
+    /// The longest payload with copies: what an Ethernet frame carries, less headers.
+    private static let maximumByteCount = 1_380
+    /// How many seconds of unused bit rate are saved up: an encoder spends more on one frame than on another.
+    private static let savedSeconds = 1.0
+    /// The share of the saved bits that is available at first, and that the encoder's share of the bit rate aims at.
+    static let targetLevel = 0.25
+
+    /// `bitRate` is that of all payload, in bit/s.
+    init(bitRate: Int) {
+        let perSecond = Double(bitRate) / 8
+        bytes = TokenBucket(perSecond: perSecond, most: perSecond * Self.savedSeconds, share: Self.targetLevel)
+    }
+
+    /// The saved bits as a share of the most that can be saved; negative while too many were spent.
+    var level: Double { bytes.left / bytes.most }
+
+    mutating func setBitRate(_ bitRate: Int) { bytes.perSecond = Double(bitRate) / 8 }
+
+    /// Chooses the copies that go out with the packet at `position`, oldest first: payloads of the same talkspurt that are
+    /// `distances` packets earlier, fit into the datagram, and keep the bit rate. Counts the packet and the copies.
+    mutating func copies(
+        at distances: [Int], frameCount: FrameCount, beside payloadByteCount: Int, at position: FrameCount,
+        startsTalkspurt: Bool, now: Instant
+    ) -> [RecentPayloads.Entry] {
+        bytes.charge(Double(payloadByteCount), at: now)
+        guard !startsTalkspurt, !distances.isEmpty else { return [] }
+        var chosen: [RecentPayloads.Entry] = []
+        var byteCount = payloadByteCount + RedundantPayload.headerByteCount(copies: 0)
+        for distance in distances {
+            let age = FrameCount(distance * frameCount.rawValue)
+            guard age <= RedundantPayload.maximumAge, let entry = payloads.entry(at: position - age) else { continue }
+            let extra = entry.byteCount + RedundantPayload.headerByteCount(copies: 1)
+            guard byteCount + extra <= Self.maximumByteCount, bytes.spend(Double(extra), at: now) else { continue }
+            byteCount += extra
+            chosen.insert(entry, at: 0)
+        }
+        return chosen
+    }
+
+    /// Keeps a payload for later copies.
+    mutating func keep(_ payload: Span<UInt8>, at position: FrameCount) { payloads.insert(payload, at: position) }
+
+    /// The length of a payload with its copies, in bytes.
+    static func byteCount(of payload: Span<UInt8>, with copies: [RecentPayloads.Entry]) -> Int {
+        copies.reduce(payload.count + RedundantPayload.headerByteCount(copies: copies.count)) { $0 + $1.byteCount }
+    }
+
+    /// Appends a payload with its copies. `payloadType` is that of Opus.
+    func write(
+        _ payload: Span<UInt8>, with copies: [RecentPayloads.Entry], payloadType: UInt8, at position: FrameCount,
+        into datagram: inout OutputSpan<UInt8>
+    ) {
+        for copy in copies {
+            RedundantPayload.writeHeader(
+                ofCopy: RedundantPayload.Block(
+                    payloadType: payloadType, age: position - copy.position, byteCount: copy.byteCount),
+                into: &datagram)
+        }
+        if !copies.isEmpty { RedundantPayload.writeHeader(ofPrimary: payloadType, into: &datagram) }
+        for copy in copies { payloads.append(copy, to: &datagram) }
+        for index in payload.indices { datagram.append(payload[index]) }
+    }
+}

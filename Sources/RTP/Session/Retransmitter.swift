@@ -1,0 +1,95 @@
+internal import TenfourAudioCore
+internal import TenfourPackets
+
+/// Answers NACKs (RFC 4585 section 6.2.1) with the original datagrams, within these limits:
+///
+/// | scope | limit |
+/// |---|---|
+/// | all receivers | 100 NACKs a second, 50 at once; 1000 packets a second, 500 at once |
+/// | each packet | 8 retransmissions; to the same remote at most once in 0.8 round trips and in 10 ms |
+/// | all bytes | 1.15 times the bit rate together with the media, two seconds of it at once |
+///
+/// Packets requested beyond a limit are counted as refused.
+struct Retransmitter: Sendable {
+    private var datagrams = SentDatagrams()
+    private var nacks = TokenBucket(perSecond: 100, most: 50)
+    private var numbers = TokenBucket(perSecond: 1_000, most: 500)
+    private var bytes: TokenBucket
+
+    /// Media and retransmissions together, as a factor of the bit rate.
+    private static let bitRateFactor = 1.15
+    /// How many seconds of unused bit rate are saved up: random loss comes in clusters of seconds.
+    private static let savedSeconds = 2.0
+    /// The share of that which is available at first. Loss may begin before a report has reduced the encoder's bit rate.
+    private static let initialShare = 0.75
+    private static let maximumRetransmissionCount = 8
+    private static let shortestInterval = Duration.milliseconds(10)
+
+    /// `bitRate` is that of the media, in bit/s.
+    init(bitRate: Int) {
+        let perSecond = Double(bitRate) / 8 * Self.bitRateFactor
+        bytes = TokenBucket(perSecond: perSecond, most: perSecond * Self.savedSeconds, share: Self.initialShare)
+    }
+
+    mutating func setBitRate(_ bitRate: Int) { bytes.perSecond = Double(bitRate) / 8 * Self.bitRateFactor }
+
+    /// Counts media against the limit of bytes.
+    mutating func mediaSent(payloadByteCount: Int, at now: Instant) { bytes.charge(Double(payloadByteCount), at: now) }
+
+    /// Keeps a datagram for retransmission.
+    mutating func keep(_ number: SequenceNumber, _ datagram: Span<UInt8>, at now: Instant) {
+        datagrams.keep(number, datagram, at: now)
+    }
+
+    /// Forgets all datagrams, as after a change of the SSRC.
+    mutating func removeAll() { datagrams.removeAll() }
+
+    /// Returns the requested datagrams that are to be sent. `remote` is the index of the remote that sent the NACK, and `roundTrip` the
+    /// time to it and back, nil if unknown.
+    mutating func retransmit(
+        _ nack: GenericNACK, to remote: Int, roundTrip: Duration?, counting counts: inout RetransmissionCounts,
+        at now: Instant
+    ) -> [[UInt8]] {
+        guard nacks.spend(1, at: now), numbers.spend(Double(nack.sequenceNumbers.count), at: now) else {
+            counts.refusedCount += nack.sequenceNumbers.count
+            return []
+        }
+        var due: [[UInt8]] = []
+        let interval = max((roundTrip ?? .zero) * 4 / 5, Self.shortestInterval)
+        for number in nack.sequenceNumbers {
+            guard let entry = datagrams.entry(number, at: now) else {
+                counts.unknownCount += 1
+                continue
+            }
+            let isTooSoon = entry.lastRemote == remote && entry.lastRetransmission.map { now - $0 < interval } ?? false
+            let payloadByteCount = entry.byteCount - RTPHeader.byteCount
+            guard !isTooSoon, entry.retransmittedCount < Self.maximumRetransmissionCount,
+                bytes.spend(Double(payloadByteCount), at: now)
+            else {
+                counts.refusedCount += 1
+                continue
+            }
+            datagrams.recordRetransmission(of: number, to: remote, at: now)
+            counts.retransmittedCount += 1
+            counts.byteCount += payloadByteCount
+            due.append(datagrams.datagram(entry))
+        }
+        return due
+    }
+}
+
+/// Counts of retransmissions of our stream since its beginning.
+public struct RetransmissionCounts: Hashable, Sendable {
+    /// Received NACKs for our stream.
+    public var nackCount = 0
+    /// Retransmitted packets.
+    public var retransmittedCount = 0
+    /// Payload bytes of the retransmitted packets.
+    public var byteCount = 0
+    /// Requested packets that were never sent or are no longer kept.
+    public var unknownCount = 0
+    /// Requested packets that were not retransmitted because a limit was reached or the request came from a stranger.
+    public var refusedCount = 0
+
+    public init() {}
+}
