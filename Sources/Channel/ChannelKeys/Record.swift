@@ -1,33 +1,38 @@
 public import TenfourPackets
 
-/// What a session's two sides say to each other once they have keys.
+/// The messages of a session between a member and the relay, once both have keys (Protocol/06-control.md).
+///
+/// Everything about a record stands here: its case, its code, its length, how it is read and how it is written. A new record
+/// is added at these four places; the compiler then names the switches of both sides that have to handle it.
 public enum Record: Hashable, Sendable {
-    /// The member stays; out of turn, it asks whether the relay is there. The token comes back. `receipt` is that of the last
-    /// renewed, zero before there was one: the member still receives where it is.
+    /// The member renews its lease, or asks whether the relay is there. The token comes back. `receipt` is that of the last
+    /// answer, or zero; it proves that the member still receives at its address.
     case renewal(token: UInt64, receipt: UInt64 = 0)
+    /// The relay's answer to a renewal.
     case renewed(token: UInt64, receipt: UInt64, Welcome.Terms)
+    /// The member leaves.
     case leave
-    /// To an address that the member seems to have moved to.
+    /// The relay asks for an answer from an address that the member seems to have moved to.
     case pathChallenge(UInt128)
     case pathAnswer(UInt128)
     /// The relay ends the session.
     case goodbye(Refusal.Reason)
     /// Another member has claimed this SSRC.
     case ssrcRefused(SSRC)
-    /// The member sends more than the relay takes of a talker in a second; what is beyond is lost.
+    /// The member sends more than the relay takes of a talker in a second; the excess is lost.
     case limited(packetsPerSecond: UInt32, bitsPerSecond: UInt32)
-    /// RTCP, in these bytes of the datagram.
+    /// RTCP, in this range of the datagram.
     case report(Range<Int>)
-    /// The member wants to be told who is there, and tells this about itself: nothing where it is nil.
+    /// The member asks to be told who is there, and describes itself; nil if it does not.
     case info(SealedMemberInfo?)
-    /// The relay tells who has joined, left or changed; without entries it tells the counts alone.
+    /// The relay tells who has joined, left or changed. Without entries it tells the counts alone.
     case roster(Roster.Head, [Roster.Entry])
-    /// The member asks for a part of who is there, from `position` on. `receipt` as in a renewal.
+    /// The member asks for the members of a part from `position` on. `receipt` is as in a renewal.
     case rosterRequest(Roster.Part, position: UInt32, receipt: UInt64)
-    /// A piece of the answer.
+    /// A piece of the answer to a roster request.
     case rosterPage(Roster.PageHead, [Roster.Entry])
 
-    enum What: UInt8 {
+    private enum Code: UInt8 {
         case renewal = 1
         case renewed = 2
         case leave = 3
@@ -43,117 +48,129 @@ public enum Record: Hashable, Sendable {
         case rosterPage = 13
     }
 
-    /// Inside, of a report.
-    static let maximumByteCount = 1 + maximumReportByteCount
+    /// The longest RTCP in a report, in bytes.
     public static let maximumReportByteCount = 1232
-    static let renewalByteCount = 17 + Welcome.Terms.byteCount
-    static let infoByteCount = 1 + SealedMemberInfo.byteCount
-    /// Without entries.
-    static let rosterByteCount = 1 + Roster.Head.byteCount
-    static let rosterPageByteCount = 1 + Roster.PageHead.byteCount
-    static let maximumEntriesByteCount = Roster.maximumEntryCount * Roster.Entry.maximumByteCount
+    /// The longest record, in bytes: a report behind its code.
+    static let maximumByteCount = 1 + maximumReportByteCount
+    private static let rosterByteCount = 1 + Roster.Head.byteCount
+    private static let rosterPageByteCount = 1 + Roster.PageHead.byteCount
+    private static let maximumEntriesByteCount = Roster.maximumEntryCount * Roster.Entry.maximumByteCount
 
-    /// Reads what was opened, from `start` on in its datagram.
+    /// Reads an opened record, which begins at `start` in its datagram.
     init(parsing body: Span<UInt8>, at start: Int) throws(ControlParseError) {
         guard body.count > 0 else { throw .length(0) }
-        guard let what = What(rawValue: body[0]) else { throw .kind(body[0]) }
-        let lengths: ClosedRange<Int> =
-            switch what {
-            case .renewal, .renewed: Self.renewalByteCount...Self.renewalByteCount
-            case .leave: 1...1
-            case .pathChallenge, .pathAnswer: 17...17
-            case .goodbye: 2...2
-            case .ssrcRefused: 5...5
-            case .report: 9...Self.maximumByteCount
-            case .limited: 9...9
-            case .info: Self.infoByteCount...Self.infoByteCount
-            case .roster: Self.rosterByteCount...Self.rosterByteCount + Self.maximumEntriesByteCount
-            case .rosterRequest: 14...14
-            case .rosterPage: Self.rosterPageByteCount...Self.rosterPageByteCount + Self.maximumEntriesByteCount
-            }
-        guard lengths.contains(body.count) else { throw .length(body.count) }
-        switch what {
+        guard let code = Code(rawValue: body[0]) else { throw .kind(body[0]) }
+        switch code {
         case .renewal:
-            guard body.isZero(in: 17..<Self.renewalByteCount) else { throw .value }
+            try body.require(17 + Welcome.Terms.byteCount)
+            guard body.isZero(in: 17..<body.count) else { throw .value }
             self = .renewal(token: body.number(at: 1), receipt: body.number(at: 9))
         case .renewed:
+            try body.require(17 + Welcome.Terms.byteCount)
             self = .renewed(
                 token: body.number(at: 1), receipt: body.number(at: 9), try Welcome.Terms(parsing: body, at: 17))
-        case .leave: self = .leave
-        case .pathChallenge: self = .pathChallenge(body.number(at: 1))
-        case .pathAnswer: self = .pathAnswer(body.number(at: 1))
+        case .leave:
+            try body.require(1)
+            self = .leave
+        case .pathChallenge:
+            try body.require(17)
+            self = .pathChallenge(body.number(at: 1))
+        case .pathAnswer:
+            try body.require(17)
+            self = .pathAnswer(body.number(at: 1))
         case .goodbye:
+            try body.require(2)
             guard let reason = Refusal.Reason(rawValue: body[1]) else { throw .value }
             self = .goodbye(reason)
-        case .ssrcRefused: self = .ssrcRefused(SSRC(body.number(at: 1)))
-        case .limited: self = .limited(packetsPerSecond: body.number(at: 1), bitsPerSecond: body.number(at: 5))
-        case .report: self = .report(start + 1..<start + body.count)
+        case .ssrcRefused:
+            try body.require(5)
+            self = .ssrcRefused(SSRC(body.number(at: 1)))
+        case .limited:
+            try body.require(9)
+            self = .limited(packetsPerSecond: body.number(at: 1), bitsPerSecond: body.number(at: 5))
+        case .report:
+            try body.require(9, to: Self.maximumByteCount)
+            self = .report(start + 1..<start + body.count)
         case .info:
-            let isEmpty = body.isZero(in: 1..<Self.infoByteCount)
-            self = .info(isEmpty ? nil : try SealedMemberInfo(parsing: body, at: 1))
+            try body.require(1 + SealedMemberInfo.byteCount)
+            self = .info(body.isZero(in: 1..<body.count) ? nil : try SealedMemberInfo(parsing: body, at: 1))
         case .roster:
-            self = .roster(
-                Roster.Head(parsing: body, at: 1), try Roster.Entry.all(parsing: body, from: Self.rosterByteCount))
+            let head = Self.rosterByteCount
+            try body.require(head, to: head + Self.maximumEntriesByteCount)
+            self = .roster(Roster.Head(parsing: body, at: 1), try Roster.Entry.all(parsing: body, from: head))
         case .rosterRequest:
+            try body.require(14)
             guard let part = Roster.Part(rawValue: body[1]) else { throw .value }
             self = .rosterRequest(part, position: body.number(at: 2), receipt: body.number(at: 6))
         case .rosterPage:
+            let head = Self.rosterPageByteCount
+            try body.require(head, to: head + Self.maximumEntriesByteCount)
             self = .rosterPage(
-                try Roster.PageHead(parsing: body, at: 1),
-                try Roster.Entry.all(parsing: body, from: Self.rosterPageByteCount))
+                try Roster.PageHead(parsing: body, at: 1), try Roster.Entry.all(parsing: body, from: head))
         }
     }
 
-    /// `report` is what a report holds.
+    /// Appends the record. `report` is the RTCP of a report, otherwise empty.
     func write(report: Span<UInt8>, into body: inout OutputSpan<UInt8>) {
+        body.append(code.rawValue)
         switch self {
         case .renewal(let token, let receipt):
-            body.append(What.renewal.rawValue)
             body.append(number: token)
             body.append(number: receipt)
             body.append(zeros: Welcome.Terms.byteCount)
         case .renewed(let token, let receipt, let terms):
-            body.append(What.renewed.rawValue)
             body.append(number: token)
             body.append(number: receipt)
             terms.write(into: &body)
-        case .leave: body.append(What.leave.rawValue)
-        case .pathChallenge(let number):
-            body.append(What.pathChallenge.rawValue)
-            body.append(number: number)
-        case .pathAnswer(let number):
-            body.append(What.pathAnswer.rawValue)
-            body.append(number: number)
-        case .goodbye(let reason):
-            body.append(What.goodbye.rawValue)
-            body.append(reason.rawValue)
-        case .ssrcRefused(let ssrc):
-            body.append(What.ssrcRefused.rawValue)
-            body.append(number: ssrc.rawValue)
+        case .leave: break
+        case .pathChallenge(let number), .pathAnswer(let number): body.append(number: number)
+        case .goodbye(let reason): body.append(reason.rawValue)
+        case .ssrcRefused(let ssrc): body.append(number: ssrc.rawValue)
         case .limited(let packets, let bits):
-            body.append(What.limited.rawValue)
             body.append(number: packets)
             body.append(number: bits)
-        case .report:
-            body.append(What.report.rawValue)
-            body.append(report)
+        case .report: body.append(report)
         case .info(let info):
-            body.append(What.info.rawValue)
             if let info { info.write(into: &body) } else { body.append(zeros: SealedMemberInfo.byteCount) }
         case .roster(let head, let entries):
-            body.append(What.roster.rawValue)
             head.write(into: &body)
             body.append(entries)
         case .rosterRequest(let part, let position, let receipt):
-            body.append(What.rosterRequest.rawValue)
             body.append(part.rawValue)
             body.append(number: position)
             body.append(number: receipt)
         case .rosterPage(let head, let entries):
-            body.append(What.rosterPage.rawValue)
             head.write(into: &body)
             body.append(entries)
         }
+    }
+
+    private var code: Code {
+        switch self {
+        case .renewal: .renewal
+        case .renewed: .renewed
+        case .leave: .leave
+        case .pathChallenge: .pathChallenge
+        case .pathAnswer: .pathAnswer
+        case .goodbye: .goodbye
+        case .ssrcRefused: .ssrcRefused
+        case .limited: .limited
+        case .report: .report
+        case .info: .info
+        case .roster: .roster
+        case .rosterRequest: .rosterRequest
+        case .rosterPage: .rosterPage
+        }
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func require(_ byteCount: Int) throws(ControlParseError) {
+        guard count == byteCount else { throw .length(count) }
+    }
+
+    fileprivate func require(_ least: Int, to most: Int) throws(ControlParseError) {
+        guard count >= least, count <= most else { throw .length(count) }
     }
 }
 
@@ -162,133 +179,5 @@ extension OutputSpan<UInt8> {
     fileprivate mutating func append(_ entries: [Roster.Entry]) {
         precondition(entries.count <= Roster.maximumEntryCount, "more than a record holds")
         for entry in entries { entry.write(into: &self) }
-    }
-}
-
-/// A record as it is sent: header, what is sealed, tag.
-enum RecordFrame {
-    static let openByteCount = 20
-    static let byteCount = openByteCount + AEAD.tagByteCount
-
-    /// Appends a record. `report` is what a report holds, otherwise empty.
-    static func seal(
-        _ record: Record, report: Span<UInt8>, session: UInt64, counter: UInt64, key: Span<UInt8>,
-        into datagram: inout OutputSpan<UInt8>
-    ) {
-        withTemporaryBytes(Record.maximumByteCount) { body in
-            record.write(report: report, into: &body)
-            seal(inside: body.span, session: session, counter: counter, key: key, into: &datagram)
-        }
-    }
-
-    static func seal(
-        inside body: Span<UInt8>, session: UInt64, counter: UInt64, key: Span<UInt8>,
-        into datagram: inout OutputSpan<UInt8>
-    ) {
-        var start = InlineArray<20, UInt8>(repeating: 0)
-        fill(&start) {
-            $0.append(header: .record)
-            $0.append(number: session)
-            $0.append(number: counter)
-        }
-        datagram.append(start.span)
-        AEAD.seal(body, counter: counter, data: start.span, key: key, into: &datagram)
-    }
-
-    /// Opens a record where it is.
-    static func open(
-        _ datagram: inout MutableSpan<UInt8>, window: inout ReplayWindow, key: Span<UInt8>
-    ) throws(RecordOpener.Failure) -> Record {
-        guard datagram.count > byteCount, datagram.count <= ControlPacket.maximumByteCount else {
-            throw .malformed(.length(datagram.count))
-        }
-        let counter: UInt64 = datagram.span.number(at: 12)
-        guard counter > 0, window.accepts(counter) else { throw .replayed }
-        var start = InlineArray<20, UInt8>(repeating: 0)
-        for index in 0..<20 { start[index] = datagram[index] }
-        var sealed = datagram._mutatingExtracting(openByteCount...)
-        guard AEAD.open(&sealed, counter: counter, data: start.span, key: key) else { throw .forged }
-        window.insert(counter)
-        let body = datagram.span.extracting(openByteCount..<datagram.count - AEAD.tagByteCount)
-        do {
-            return try Record(parsing: body, at: openByteCount)
-        } catch {
-            throw .malformed(error)
-        }
-    }
-}
-
-/// Seals one way of a session's records.
-public struct RecordSealer: Sendable {
-    public let session: UInt64
-    private let key: SecretBytes
-    private var counter: UInt64 = 0
-
-    init(session: UInt64, key: SecretBytes) {
-        self.session = session
-        self.key = key
-    }
-
-    /// Appends a record of anything but a report: 36 bytes and those inside.
-    public mutating func seal(_ record: Record, into datagram: inout OutputSpan<UInt8>) {
-        if case .report = record { preconditionFailure("a report is sealed with its bytes") }
-        seal(record, report: Span(), into: &datagram)
-    }
-
-    /// Appends a record of RTCP, of 8 to 1232 bytes.
-    public mutating func seal(report: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
-        precondition(
-            (8...Record.maximumReportByteCount).contains(report.count), "no RTCP, or more than a datagram holds")
-        seal(.report(0..<report.count), report: report, into: &datagram)
-    }
-
-    private mutating func seal(_ record: Record, report: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
-        counter += 1
-        key.withBytes {
-            RecordFrame.seal(
-                record, report: report, session: session, counter: counter, key: $0, into: &datagram)
-        }
-    }
-
-    /// What a rightful member that means ill may say: any bytes.
-    package mutating func seal(inside body: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
-        counter += 1
-        key.withBytes {
-            RecordFrame.seal(inside: body, session: session, counter: counter, key: $0, into: &datagram)
-        }
-    }
-}
-
-/// Opens the other way's, each once.
-public struct RecordOpener: Sendable {
-    private let key: SecretBytes
-    private var window = ReplayWindow()
-
-    /// Why nothing was opened.
-    public enum Failure: Error, Hashable, Sendable {
-        /// Came before, or is too old to tell.
-        case replayed
-        /// Not sealed by the other side of this session, or changed on its way.
-        case forged
-        /// Sealed by the other side, and yet no record: its counter is spent.
-        case malformed(ControlParseError)
-    }
-
-    init(key: SecretBytes) { self.key = key }
-
-    /// Opens a record where it is; a report is then in clear in the range that it names.
-    public mutating func open(_ datagram: inout MutableSpan<UInt8>) throws(Failure) -> Record {
-        try key.withBytes { (key) throws(Failure) in
-            try RecordFrame.open(&datagram, window: &window, key: key)
-        }
-    }
-}
-
-/// Room for bytes that are gone afterwards, without an allocation where the stack has it.
-func withTemporaryBytes(_ count: Int, _ body: (inout OutputSpan<UInt8>) -> Void) {
-    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { memory in
-        var output = unsafe OutputSpan(buffer: memory, initializedCount: 0)
-        body(&output)
-        _ = unsafe output.finalize(for: memory)
     }
 }
