@@ -3,81 +3,41 @@ public import TenfourChannelKeys
 public import TenfourPackets
 public import TenfourSession
 
-/// A member's place in a channel, between a station and the network (Protocol/05-channel-keys.md, 06-control.md): joins and
-/// stays, protects what the station sends, opens what comes for it. Opens no socket, reads no clock, starts no thread.
+/// A member of a channel, between an RTP session and the network (Protocol/05-keys.md, Protocol/06-control.md): joins, stays,
+/// protects what the session sends, and opens what comes for it. Opens no socket, reads no clock, starts no thread.
 ///
 /// After each input, take opened packets until nil, then datagrams until nil, then events until nil, then sleep until
-/// `nextDeadline`. The station has `sessionEndpoint` for its one remote, and knows nothing of keys.
+/// `nextDeadline`. The session has `sessionEndpoint` for its one remote, and knows nothing of keys.
 public struct Channel: ~Copyable, Sendable {
     public private(set) var configuration: ChannelConfiguration
-    public internal(set) var discards = ChannelDiscardCounts()
-    /// Our station's. Changes by itself with the sound that the station sends; one that only listens is to say so.
+    public private(set) var discards = ChannelDiscardCounts()
+    /// The SSRC of our RTP session. It follows the media that the session sends; a listener has to set it.
     public var ssrc: SSRC
-
-    var generator: CSPRNG
-    var joinHandshake = JoinHandshake()
-    var session: ChannelSession?
-    /// Nil where nobody has told us the time yet.
-    var wallClock: WallClockEstimate?
-    /// CLOCK_BOOTTIME less CLOCK_MONOTONIC: for how long the machine has slept since it was started. To be set before each input.
+    /// CLOCK_BOOTTIME less CLOCK_MONOTONIC: how long the machine has slept since it was started. To be set before each input.
     public var suspended = Duration.zero
-    var ownEpochs = OwnEpochs()
-    var talk = ProtectedSendStream()
-    var talkers = Talkers()
-    var held = HeldPackets()
-    /// A packet that was opened, or a report: so many bytes of `bytes`.
-    var opened: (kind: Opened, range: Range<Int>)?
-    var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
-    var lastInput: Instant
-    var microphone = MemberInfo.Microphone.none
-    var ownInfo: OwnMemberInfo
-    var roster = RosterView()
-    var listenerRequest: ListenerRequest?
-    var outbox = DatagramQueue(limit: Self.mostWaitingDatagrams)
-    var events = ChannelEvents()
-    /// When we last reported that another station talks under our SSRC.
-    var lastCollision: Instant?
-    /// What was told last of being in or out.
-    var standing: Standing = .nothing
-    /// When people are to be told that the relay refuses us without proof.
-    var unprovedDeadline: Instant?
-    var hasLeft = false
 
-    enum Standing: Equatable {
-        case nothing
-        case joined(PeerAddress)
-        case lost
-        case refused(Refusal.Reason)
-        case closed(Refusal.Reason)
-    }
+    private var generator: CSPRNG
+    private var joinHandshake = JoinHandshake()
+    private var standing = MembershipStanding()
+    /// Nil while we are not in.
+    private var session: ChannelSession?
+    private var wallClock = ChannelClock()
+    private var sendStream = ProtectedSendStream()
+    private var opener = MediaOpener()
+    private var roster: RosterExchange
+    /// A packet or report that was opened, in this range of `bytes`.
+    private var opened: (kind: Opened, range: Range<Int>)?
+    private var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
+    private var lastInput: Instant
+    private var outbox = DatagramQueue(limit: 64)
+    private var events = ChannelEvents()
+    private var hasLeft = false
 
-    /// What became of a datagram from the network.
-    public enum Reception: Hashable, Sendable {
-        /// `nextOpened` has something for the station.
-        case opened
-        case handled
-        /// Kept until it can be opened.
-        case held
-        case discarded(ChannelDiscard)
-    }
+    /// The members that a relay has lost at once come back within this time.
+    private static let rejoinSpread = Duration.milliseconds(250)
 
-    /// What `nextOpened` has written. `RTPSession.receive` tells them apart by themselves.
-    public enum Opened: Hashable, Sendable {
-        /// RTP of another member, with its padding.
-        case media
-        /// RTCP of the relay.
-        case control
-    }
-
-    /// What a station has for its one remote, and its sources for their address: no datagram ever goes there.
-    public static let sessionEndpoint = Endpoint(.anyV4, port: 5_004)
-    public var sessionEndpoint: Endpoint { Self.sessionEndpoint }
-    private static let mostWaitingDatagrams = 64
-    /// `nextDatagram` and `nextOpened` need room for so many bytes.
-    public static let maximumDatagramByteCount = 1_536
-
-    /// Wants to join from `now` on. `ssrc` is the station's, `clock` the time of day at `now`, `suspended` as the property;
-    /// `generator` must be one that nobody can foretell.
+    /// Joins from `now` on. `ssrc` is the session's, `clock` the time of day at `now`, `suspended` as the property. `generator`
+    /// must be unpredictable.
     public init(
         _ configuration: ChannelConfiguration, ssrc: SSRC, at now: Instant, clock: WallClock,
         suspended: Duration = .zero, using generator: inout some RandomNumberGenerator
@@ -86,10 +46,8 @@ public struct Channel: ~Copyable, Sendable {
         self.ssrc = ssrc
         self.generator = CSPRNG(using: &generator)
         self.suspended = suspended
-        ownInfo = OwnMemberInfo(id: self.generator.next(), name: configuration.name)
-        microphone = configuration.role == .talk ? .closed : .none
-        wallClock =
-            configuration.isSynchronised ? WallClockEstimate(clock, isSynchronised: true, at: now + suspended) : nil
+        roster = RosterExchange(id: self.generator.next(), configuration)
+        wallClock.set(clock, isSynchronised: configuration.isSynchronised, at: now + suspended)
         lastInput = now
         joinHandshake.begin(at: now)
         advance(at: now)
@@ -97,8 +55,8 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - In
 
-    /// Takes in a datagram that `sender` sent. Total: whatever its bytes, it is opened, understood, held, or counted
-    /// and forgotten. Only what a member or the relay made changes anything.
+    /// Takes a datagram that `sender` sent. Any bytes are opened, handled, held, or counted and discarded; only what a member
+    /// or the relay made changes anything.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         lastInput = now
         let reception = read(datagram, from: sender, at: now)
@@ -106,37 +64,27 @@ public struct Channel: ~Copyable, Sendable {
         return reception
     }
 
-    /// Takes in what the station sends: its sound, or its reports and good-byes.
+    /// Takes what the RTP session sends: its media, or its RTCP.
     public mutating func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
         lastInput = now
         if let reason = isControl ? sendReport(datagram) : sendMedia(datagram, at: now) { discards.count(reason) }
     }
 
-    /// `nextDeadline` has come. Earlier it does nothing.
+    /// Does what is due at `nextDeadline`. Earlier it does nothing.
     public mutating func timeElapsed(at now: Instant) {
         lastInput = now
         advance(at: now)
     }
 
-    /// Takes what the wall clock shows; to be called about once a second, as the clock may be set. Where the kernel
-    /// does not call it synchronised, the time known before goes on, or the relay's is taken.
+    /// Takes what the wall clock shows. Call it about once a second, because the clock may be set. If the kernel does not call
+    /// it synchronised, the time known before counts on, or the relay's is taken.
     public mutating func setClock(_ clock: WallClock, isSynchronised: Bool = true, at now: Instant) {
         configuration.isSynchronised = isSynchronised
-        let boot = now + suspended
-        if isSynchronised {
-            wallClock = WallClockEstimate(clock, isSynchronised: true, at: boot)
-        } else if let reading = reading(at: now), reading.isSynchronised {
-            wallClock = WallClockEstimate(reading.wall, isSynchronised: false, at: boot)
-        }
+        wallClock.set(clock, isSynchronised: isSynchronised, at: now + suspended)
     }
 
-    /// Nil where nobody has told us the time yet.
-    func reading(at now: Instant) -> ClockReading? {
-        wallClock?.reading(at: now + suspended, suspended: suspended)
-    }
-
-    /// The relay's name is known to stand for these now, one or more. Where they are others than before, and the relay is
-    /// not to be found, they are asked at once.
+    /// Takes the addresses of the relay's name, one or more. If they have changed and the relay does not answer, they are tried
+    /// at once.
     public mutating func setRelay(at endpoints: [Endpoint], _ now: Instant) {
         precondition(!endpoints.isEmpty, "a relay is somewhere")
         lastInput = now
@@ -146,19 +94,34 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Tells the relay that we go. Nothing should follow.
+    /// Takes whether our microphone is open. A listener has none.
+    public mutating func microphone(isOpen: Bool, at now: Instant) {
+        lastInput = now
+        guard configuration.role == .talk else { return }
+        roster.setMicrophone(isOpen: isOpen)
+        advance(at: now)
+    }
+
+    /// Requests fifty of the listeners that describe themselves, from `position` on. The event `listeners` brings them.
+    public mutating func requestListeners(from position: Int, at now: Instant) {
+        lastInput = now
+        roster.requestListeners(from: position, at: now)
+        advance(at: now)
+    }
+
+    /// Tells the relay that we leave. Nothing should follow.
     public mutating func leave(at now: Instant) {
-        say(.leave)
+        send(.leave)
         session = nil
-        roster = RosterView()
+        roster.leave()
         joinHandshake.end()
-        unprovedDeadline = nil
+        standing.refusalIsOver()
         hasLeft = true
     }
 
     // MARK: - Out
 
-    /// Appends the next packet for the station to `packet`, which has room for `maximumDatagramByteCount`; nil where
+    /// Appends the next packet for the RTP session to `packet`, which has room for `maximumDatagramByteCount`; returns nil when
     /// there is none. It comes from `sessionEndpoint`.
     public mutating func nextOpened(into packet: inout OutputSpan<UInt8>) -> Opened? {
         if opened == nil { openReleased() }
@@ -168,18 +131,18 @@ public struct Channel: ~Copyable, Sendable {
         return kind
     }
 
-    /// Appends the next datagram to go out to `datagram`, which has room for `maximumDatagramByteCount`; nil where
-    /// there is none.
+    /// Appends the next datagram to go out to `datagram`, which has room for `maximumDatagramByteCount`; returns nil when there
+    /// is none.
     public mutating func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> Endpoint? {
         outbox.next(into: &datagram)
     }
 
     public mutating func nextEvent() -> ChannelEvent? { events.next() }
 
-    /// When `timeElapsed` wants to be called at the latest.
+    /// When `timeElapsed` has to be called at the latest; nil while nothing is due.
     public var nextDeadline: Instant? {
         var next = session?.keepalive.deadline
-        for deadline in [joinHandshake.deadline, unprovedDeadline, rosterDeadline] {
+        for deadline in [joinHandshake.deadline, standing.deadline, roster.deadline(isIn: isAnswered)] {
             if let deadline { next = min(next ?? deadline, deadline) }
         }
         return next
@@ -188,8 +151,258 @@ public struct Channel: ~Copyable, Sendable {
     // MARK: - For people
 
     /// Whether a relay has let us in and answers.
-    public var isJoined: Bool { if case .joined = standing { true } else { false } }
+    public var isJoined: Bool { standing.isJoined }
+    /// How many packets wait for their announcement.
+    public var heldCount: Int { opener.heldCount }
+    /// The other members; nil if the relay does not tell, or has not yet.
+    public var members: ChannelMembers? { isJoined ? roster.members(as: configuration.role) : nil }
 
-    /// Packets that wait for their announcement.
-    public var heldCount: Int { held.count }
+    // MARK: - Time
+
+    /// Nil until a wall clock is known.
+    private func reading(at now: Instant) -> ClockReading? {
+        wallClock.reading(at: now + suspended, suspended: suspended)
+    }
+
+    /// Whether the relay has answered in this session and is not lost.
+    private var isAnswered: Bool { session.map { $0.keepalive.hasAnswered && !$0.keepalive.isLost } ?? false }
+
+    /// Does what is due.
+    private mutating func advance(at now: Instant) {
+        guard !hasLeft else { return }
+        if joinHandshake.isDue(configuration, at: now, using: &generator) { joinHandshake.write(to: &outbox) }
+        if standing.isUnknown, joinHandshake.hasFailed, standing.deadline == nil { report(.lost) }
+        standing.timeElapsed(as: configuration.role, &events, at: now)
+        advanceKeepalive(at: now)
+        sendRosterRecords(at: now)
+    }
+
+    private mutating func advanceKeepalive(at now: Instant) {
+        while let step = session?.keepalive.step(at: now, using: &generator) {
+            switch step {
+            case .nothing: return
+            case .renew(let token): send(.renewal(token: token, receipt: session?.receipt ?? 0))
+            case .lost:
+                report(.lost)
+                rejoin(at: now)
+            case .over:
+                session = nil
+                if !joinHandshake.isActive { joinHandshake.begin(at: now) }
+            }
+        }
+    }
+
+    private mutating func sendRosterRecords(at now: Instant) {
+        roster.expire(&events, at: now)
+        guard isAnswered, let receipt = session?.receipt else { return }
+        let clock = reading(at: now)?.wall
+        while let record = roster.nextRecord(ssrc, clock: clock, receipt: receipt, &events, at: now) { send(record) }
+    }
+
+    private mutating func rejoin(at now: Instant) {
+        guard !joinHandshake.isActive else { return }
+        if session?.keepalive.hasAnswered ?? false {
+            // The relay may have lost all of us at once.
+            let spread = Self.rejoinSpread * Double.random(in: 0...1, using: &generator)
+            joinHandshake.begin(at: now + spread)
+        } else {
+            joinHandshake.pause(at: now, using: &generator)
+        }
+    }
+
+    private mutating func report(_ standing: MembershipStanding.Standing) {
+        self.standing.report(standing, as: configuration.role, &events)
+    }
+
+    // MARK: - Sending
+
+    private mutating func send(_ record: Record) { session?.send(record, into: &outbox) }
+
+    private mutating func sendReport(_ datagram: Span<UInt8>) -> ChannelDiscard? {
+        guard session != nil else { return .beforeJoined }
+        return session?.send(report: datagram, into: &outbox)
+    }
+
+    /// Returns why nothing goes out.
+    private mutating func sendMedia(_ datagram: Span<UInt8>, at now: Instant) -> ChannelDiscard? {
+        guard configuration.role == .talk else { return .notTalking }
+        guard session != nil, let clocks = reading(at: now) else { return .beforeJoined }
+        guard datagram.count <= RTPSession.maximumDatagramByteCount, let header = try? RTPHeader(parsing: datagram),
+            header.payload.upperBound == datagram.count
+        else { return .unsendable }
+        if ssrc != header.ssrc { ssrc = header.ssrc }
+        let discard = session?.send(
+            header, datagram, of: &sendStream, configuration, at: clocks, now, using: &generator, into: &outbox)
+        // The session goes on until the new one is there.
+        if session?.isUsedUp(configuration) ?? false, !joinHandshake.isActive {
+            joinHandshake.begin(at: now)
+            advance(at: now)
+        }
+        return discard
+    }
+
+    // MARK: - Receiving
+
+    private mutating func read(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
+        let isRelay = session?.endpoint == sender || joinHandshake.isActive && joinHandshake.hasTried(sender)
+        guard !hasLeft, isRelay else { return .discarded(.stranger) }
+        guard datagram.count >= 2, datagram.count <= Self.maximumDatagramByteCount else {
+            return .discarded(.malformed)
+        }
+        if (128...191).contains(datagram[0]) { return readMedia(datagram, at: now) }
+        guard let packet = try? ControlPacket(parsing: datagram) else { return .discarded(.malformed) }
+        switch packet {
+        case .cookie, .welcome, .refusal: return readHandshake(datagram, from: sender, at: now)
+        case .record(let number): return readRecord(datagram, session: number, at: now)
+        case .announcement(let announcement): return readAnnouncement(announcement, at: now)
+        case .unknownSession(let number):
+            guard session?.number == number else { return .discarded(.unexpected) }
+            session?.keepalive.doubt(at: now, using: &generator)
+            advance(at: now)
+            return .handled
+        case .hello, .join, .taggedAnnouncement: return .discarded(.unexpected)
+        }
+    }
+
+    private mutating func readMedia(_ datagram: Span<UInt8>, at now: Instant) -> Reception {
+        opened = nil
+        switch opener.open(datagram, into: &bytes, suspended: suspended, at: now) {
+        case .opened(let byteCount):
+            opened = (.media, 0..<byteCount)
+            session?.keepalive.mediaReceived(at: now)
+            return .opened
+        case .held(let pushedOut):
+            if pushedOut { discards.count(.unopened) }
+            return .held
+        case .discarded(let reason): return .discarded(reason)
+        }
+    }
+
+    /// Opens the oldest of the packets whose announcement has come, if there is any.
+    private mutating func openReleased() {
+        let byteCount = opener.openReleased(
+            into: &bytes, suspended: suspended, counting: &discards, at: lastInput)
+        guard let byteCount else { return }
+        opened = (.media, 0..<byteCount)
+        session?.keepalive.mediaReceived(at: lastInput)
+    }
+
+    private mutating func readAnnouncement(_ announcement: Announcement, at now: Instant) -> Reception {
+        let root = configuration.keys.mediaRoot
+        guard announcement.isAuthentic(under: root) else { return .discarded(.forged) }
+        guard !sendStream.hasDrawn(announcement.epoch) else { return .handled }
+        guard let clocks = reading(at: now), announcement.isEpochOfItsTime else { return .discarded(.offTime) }
+        if announcement.ssrc == ssrc {
+            guard clocks.error(of: announcement) <= clocks.maximumError(of: announcement) else {
+                return .discarded(.offTime)
+            }
+            standing.reportCollision(&events, at: now)
+            return .handled
+        }
+        switch opener.announcementArrived(announcement, under: root, at: clocks) {
+        case .discarded(let reason): return .discarded(reason)
+        case .older: return .handled
+        case .accepted: break
+        }
+        session?.keepalive.talkContinues(at: now)
+        if opened == nil { openReleased() }
+        return opened == nil ? .handled : .opened
+    }
+
+    // MARK: - Joining
+
+    private mutating func readHandshake(
+        _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        switch joinHandshake.receive(datagram, from: sender, at: now) {
+        case .cookie: joinHandshake.writeJoin(to: &outbox)
+        case .welcome(let terms, let keys): sessionBegan(keys, terms, at: sender, now)
+        case .refusal(.unproved): standing.unprovedRefusalArrived(at: now)
+        case .refusal(let reason):
+            joinHandshake.pause(for: reason, at: now, using: &generator)
+            report(.refused(reason))
+        case .nothing: return .discarded(.unexpected)
+        }
+        return .handled
+    }
+
+    private mutating func sessionBegan(
+        _ keys: SessionKeys, _ terms: Welcome.Terms, at endpoint: Endpoint, _ now: Instant
+    ) {
+        // An earlier session holds our place and our SSRC: the relay hands them to the new one if it sees that both are ours.
+        if session?.endpoint != endpoint || session?.seen != terms.address { send(.leave) }
+        session = ChannelSession(
+            keys, terms, endpoint: endpoint, token: .random(in: 0 ... .max, using: &generator), at: now)
+        joinHandshake.end()
+        standing.refusalIsOver()
+        wallClock.setByRelay(terms.clock, at: now + suspended)
+        sendStream.announceAgain()
+        roster.sessionBegan(lease: .seconds(Int(terms.lease)), at: now)
+        // Others may take the last places first: only the answer to our first record says that we have one.
+        advanceKeepalive(at: now)
+    }
+
+    // MARK: - Records
+
+    private mutating func readRecord(_ datagram: Span<UInt8>, session number: UInt64, at now: Instant) -> Reception {
+        guard session?.number == number else { return .discarded(.unexpected) }
+        for index in datagram.indices { bytes[index] = datagram[index] }
+        opened = nil
+        switch session?.receive(&bytes, count: datagram.count, at: now) {
+        case .success(let record): return read(record, at: now)
+        case .failure(.replayed): return .discarded(.replayed)
+        case .failure(.forged): return .discarded(.forged)
+        case .failure(.malformed): return .discarded(.malformed)
+        case nil: return .discarded(.unexpected)
+        }
+    }
+
+    private mutating func read(_ record: Record, at now: Instant) -> Reception {
+        switch record {
+        case .renewed(let token, let receipt, let terms): leaseRenewed(token, receipt, terms, at: now)
+        case .pathChallenge(let number): send(.pathAnswer(number))
+        case .goodbye(let reason):
+            session = nil
+            report(isJoined ? .closed(reason) : .refused(reason))
+            joinHandshake.pause(for: reason, at: now, using: &generator)
+        case .ssrcRefused(let refused): if refused == ssrc { standing.reportCollision(&events, at: now) }
+        case .limited(let packets, let bits):
+            let limits = TalkerLimits(packetsPerSecond: Int(packets), bitsPerSecond: Int(bits))
+            guard session?.limits != limits else { return .handled }
+            session?.limits = limits
+            events.post(.limited(limits))
+        case .report(let range):
+            guard RTCPCompound.isRTCP(secondByte: bytes[range.lowerBound + 1]) else { return .discarded(.malformed) }
+            opened = (.control, range)
+            return .opened
+        case .roster(let head, let entries):
+            roster.changeArrived(head, entries, &events, at: now)
+            advance(at: now)
+        case .rosterPage(let head, let entries):
+            roster.pageArrived(head, entries, as: configuration.role, isJoined: isJoined, &events, at: now)
+        case .renewal, .leave, .pathAnswer, .info, .rosterRequest: return .discarded(.unexpected)
+        }
+        return .handled
+    }
+
+    private mutating func leaseRenewed(_ token: UInt64, _ receipt: UInt64, _ terms: Welcome.Terms, at now: Instant) {
+        session?.receipt = receipt
+        // Until its first record a relay forwards nothing: what was announced since WELCOME may have been lost on it.
+        if !(session?.keepalive.hasAnswered ?? true) {
+            sendStream.announceAgain()
+            roster.sessionAnswered(at: now)
+        }
+        let lease = Duration.seconds(Int(terms.lease))
+        let wasLost = session?.keepalive.renewed(token: token, lease: lease, at: now) ?? false
+        session?.seen = terms.address
+        wallClock.setByRelay(terms.clock, at: now + suspended)
+        // The relay was only slow.
+        if wasLost {
+            joinHandshake.end()
+            standing.refusalIsOver()
+        }
+        joinHandshake.hasSucceeded()
+        report(.joined(terms.address))
+        sendRosterRecords(at: now)
+    }
 }

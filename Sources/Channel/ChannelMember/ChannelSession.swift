@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourPackets
 internal import TenfourSession
 
 /// What a member has from being let in until it is not any more.
@@ -8,9 +9,9 @@ struct ChannelSession: Sendable {
     let endpoint: Endpoint
     /// Where the relay sees us.
     var seen: PeerAddress
-    var sealer: RecordSealer
-    var opener: RecordOpener
-    var tagger: HopTagger
+    private var sealer: RecordSealer
+    private var opener: RecordOpener
+    private var tagger: HopTagger
     var keepalive: LeaseKeepalive
     /// What the relay said last that only we have received.
     var receipt: UInt64 = 0
@@ -27,10 +28,74 @@ struct ChannelSession: Sendable {
         keepalive = LeaseKeepalive(lease: .seconds(Int(terms.lease)), token: token, at: now)
     }
 
-    /// Opens the record that the first `count` of `bytes` are.
-    mutating func open(_ bytes: inout [UInt8], count: Int) throws(RecordOpener.Failure) -> Record {
+    // MARK: - Receiving
+
+    /// Opens the record in the first `count` of `bytes`, in place.
+    mutating func receive(
+        _ bytes: inout [UInt8], count: Int, at now: Instant
+    ) -> Result<Record, RecordOpener.Failure> {
         var span = bytes.mutableSpan
-        var record = span._mutatingExtracting(..<count)
-        return try opener.open(&record)
+        var sealed = span._mutatingExtracting(..<count)
+        do throws(RecordOpener.Failure) {
+            let record = try opener.open(&sealed)
+            keepalive.recordReceived(at: now)
+            return .success(record)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: - Sending
+
+    /// Whether so many datagrams have gone out that a new session is needed.
+    func isUsedUp(_ configuration: ChannelConfiguration) -> Bool { tagger.counter >= configuration.lastHopCounter }
+
+    mutating func send(_ record: Record, into outbox: inout DatagramQueue) {
+        outbox.put(capacity: ControlPacket.maximumByteCount, to: endpoint) { sealer.seal(record, into: &$0) }
+    }
+
+    /// Sends RTCP. Returns why nothing goes out.
+    mutating func send(report: Span<UInt8>, into outbox: inout DatagramQueue) -> ChannelDiscard? {
+        guard report.count >= 8, report.count <= Record.maximumReportByteCount else { return .unsendable }
+        outbox.put(capacity: ControlPacket.maximumByteCount, to: endpoint) { sealer.seal(report: report, into: &$0) }
+        return nil
+    }
+
+    /// Sends a packet of our stream, behind the announcements that are due. Returns why nothing goes out.
+    mutating func send(
+        _ header: RTPHeader, _ packet: Span<UInt8>, of stream: inout ProtectedSendStream,
+        _ configuration: ChannelConfiguration, at clocks: ClockReading, _ now: Instant, using generator: inout CSPRNG,
+        into outbox: inout DatagramQueue
+    ) -> ChannelDiscard? {
+        if stream.isSentAgain(header) {
+            let isSent = put(into: &outbox) { stream.write(again: header.sequenceNumber, into: &$0, at: now) }
+            return isSent ? nil : .forgotten
+        }
+        stream.prepare(header, configuration, at: clocks, now, using: &generator)
+        let count = stream.announcementCount(at: now)
+        for index in 0..<count {
+            guard let announcement = stream.announcement(index, of: count, configuration, at: clocks.boot) else {
+                continue
+            }
+            _ = put(into: &outbox) {
+                ControlPacket.write(announcement, into: &$0)
+                return true
+            }
+        }
+        let isSent = put(into: &outbox) { stream.seal(header, packet, configuration, into: &$0, at: now) }
+        keepalive.talkContinues(at: now)
+        return isSent ? nil : .unsendable
+    }
+
+    /// Puts what `write` writes behind a hop tag; nothing if it returns false. Returns whether it did.
+    private mutating func put(
+        into outbox: inout DatagramQueue, _ write: (inout OutputSpan<UInt8>) -> Bool
+    ) -> Bool {
+        var isGood = false
+        outbox.put(capacity: Channel.maximumDatagramByteCount, to: endpoint) {
+            isGood = write(&$0) && tagger.tag(&$0)
+            if !isGood { $0.removeAll() }
+        }
+        return isGood
     }
 }

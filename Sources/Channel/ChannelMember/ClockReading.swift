@@ -29,6 +29,34 @@ struct ClockReading: Sendable {
     }
 }
 
+/// The time of day as a member knows it: its own clock if that is synchronised, otherwise the relay's.
+struct ChannelClock: Sendable {
+    private var isSynchronised = false
+    /// Nil until a clock is known.
+    private var estimate: WallClockEstimate?
+
+    /// Takes our own clock at `boot` (CLOCK_BOOTTIME). One that is not synchronised is not read: the time known before
+    /// counts on.
+    mutating func set(_ clock: WallClock, isSynchronised: Bool, at boot: Instant) {
+        self.isSynchronised = isSynchronised
+        if isSynchronised {
+            estimate = WallClockEstimate(clock, isSynchronised: true, at: boot)
+        } else if let reading = estimate?.reading(at: boot, suspended: .zero), reading.isSynchronised {
+            estimate = WallClockEstimate(reading.wall, isSynchronised: false, at: boot)
+        }
+    }
+
+    /// Takes the relay's clock at `boot`, unless our own is synchronised.
+    mutating func setByRelay(_ clock: WallClock, at boot: Instant) {
+        if !isSynchronised { estimate = WallClockEstimate(clock, isSynchronised: false, at: boot) }
+    }
+
+    /// Nil until a clock is known.
+    func reading(at boot: Instant, suspended: Duration) -> ClockReading? {
+        estimate?.reading(at: boot, suspended: suspended)
+    }
+}
+
 /// The time of day, counted on by CLOCK_BOOTTIME.
 struct WallClockEstimate: Sendable {
     private let clock: WallClock

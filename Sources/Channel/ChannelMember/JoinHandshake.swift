@@ -126,6 +126,28 @@ struct JoinHandshake: Sendable {
         said(at: now)
     }
 
+    /// Puts the HELLO or JOIN of the attempt into `outbox`.
+    func write(to outbox: inout DatagramQueue) {
+        guard let attempt else { return }
+        for number in 0..<attempt.joinAttempt.datagramCount {
+            outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joinAttempt.write(number, into: &$0) }
+        }
+    }
+
+    /// Puts one JOIN for the cookie that has come into `outbox`.
+    func writeJoin(to outbox: inout DatagramQueue) {
+        guard let attempt else { return }
+        outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joinAttempt.write(into: &$0) }
+    }
+
+    /// Waits after a refusal: shortly if it may pass, long if only a person can change something.
+    mutating func pause(for reason: Refusal.Reason, at now: Instant, using generator: inout CSPRNG) {
+        switch reason {
+        case .unproved, .full, .displaced, .limited, .stopping, .left: pause(at: now, using: &generator)
+        case .refused, .rekeyed: pauseLong(at: now, using: &generator)
+        }
+    }
+
     /// This attempt is over. Begins anew after 1, 2, 4, 4 … s, each ± half by chance.
     mutating func pause(at now: Instant, using generator: inout CSPRNG) {
         forgetAttempts()

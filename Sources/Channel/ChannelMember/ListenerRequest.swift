@@ -27,7 +27,7 @@ struct ListenerRequest: Sendable {
     }
 
     /// Returns whether all is there.
-    mutating func take(_ head: Roster.PageHead, _ entries: [Roster.Entry]) -> Bool {
+    mutating func insert(_ head: Roster.PageHead, _ entries: [Roster.Entry]) -> Bool {
         let range = UInt32(clamping: position)..<UInt32(clamping: position + Roster.pageLength)
         guard range.contains(head.position) || head.total <= head.position else { return false }
         total = Int(head.total)

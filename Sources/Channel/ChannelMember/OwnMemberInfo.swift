@@ -58,8 +58,8 @@ struct OwnMemberInfo: Sendable {
         due = lastSent.map { max(now, $0 + Self.interval) } ?? now
     }
 
-    /// It has been said.
-    mutating func said(at now: Instant) {
+    /// The info has been sent.
+    mutating func infoSent(at now: Instant) {
         sentCount += 1
         lastSent = now
         due = sentCount < Self.maximumSendCount ? now + .seconds(1 << (sentCount - 1)) : nil

@@ -16,6 +16,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     /// With so many packets more an announcement goes out.
     private var announcedPacketsLeft = 0
     private var sealed = SentDatagrams()
+    private var ownEpochs = OwnEpochs()
 
     /// A new epoch after so long without a packet, and in any case after so long.
     static let longestSilence = Duration.seconds(60)
@@ -43,16 +44,19 @@ struct ProtectedSendStream: ~Copyable, Sendable {
     /// With the next packets announcements go out: the relay does not know us, or not any more.
     mutating func announceAgain() { announcedPacketsLeft = Self.announcedPacketCount }
 
-    /// A packet is going to be sent: begins an epoch where that is due, and tells `own` of each that it draws.
+    /// Whether an epoch is one of ours.
+    func hasDrawn(_ epoch: Epoch) -> Bool { ownEpochs.contains(epoch) }
+
+    /// Prepares a packet: begins an epoch if one is due.
     mutating func prepare(
         _ header: RTPHeader, _ configuration: ChannelConfiguration, at clocks: ClockReading, _ now: Instant,
-        using generator: inout CSPRNG, _ own: inout OwnEpochs
+        using generator: inout CSPRNG
     ) {
         if isNewEpochDue(header, at: clocks, now) {
             if header.ssrc != current?.ssrc { sealed.removeAll() }
             coming = nil
             comingContext = nil
-            let epoch = draw(header, from: header.sequenceNumber, at: clocks, now, &generator, &own)
+            let epoch = draw(header, from: header.sequenceNumber, at: clocks, now, &generator)
             current = epoch
             context = epoch.context(configuration)
             announceAgain()
@@ -65,7 +69,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
             }
         } else if let current, now - current.began >= Self.epochLength - Self.notice {
             let first = header.sequenceNumber.advanced(by: Int(Self.notice / configuration.frameCount.duration()))
-            let epoch = draw(header, from: first, at: clocks, now + Self.notice, &generator, &own)
+            let epoch = draw(header, from: first, at: clocks, now + Self.notice, &generator)
             coming = epoch
             comingContext = epoch.context(configuration)
             lastAnnouncement = nil
@@ -84,13 +88,13 @@ struct ProtectedSendStream: ~Copyable, Sendable {
 
     private mutating func draw(
         _ header: RTPHeader, from first: SequenceNumber, at clocks: ClockReading, _ began: Instant,
-        _ generator: inout CSPRNG, _ own: inout OwnEpochs
+        _ generator: inout CSPRNG
     ) -> OwnEpoch {
         let epoch = Epoch(
             at: clocks.wall, timing: .init(timestamp: header.timestamp, isSynchronised: clocks.isSynchronised),
             random: .random(in: 0 ... .max, using: &generator), after: lastEpoch)
         lastEpoch = epoch
-        own.insert(epoch)
+        ownEpochs.insert(epoch)
         return OwnEpoch(header, epoch, first: first, began: began, at: clocks)
     }
 

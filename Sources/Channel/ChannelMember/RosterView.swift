@@ -51,7 +51,7 @@ struct RosterView: Sendable {
     // MARK: - What the relay tells
 
     /// Returns what there is to tell people.
-    mutating func take(
+    mutating func apply(
         _ head: Roster.Head, _ entries: [Roster.Entry], besides own: UInt64, under root: MediaRoot, at now: Instant
     ) -> [ChannelEvent] {
         isTold = true

@@ -65,7 +65,8 @@ struct Talkers: ~Copyable, Sendable {
 
     // MARK: - Announcements
 
-    mutating func take(_ announcement: Announcement, under root: MediaRoot, at now: ClockReading) -> AnnouncementResult
+    mutating func announcementArrived(_ announcement: Announcement, under root: MediaRoot, at now: ClockReading)
+        -> AnnouncementResult
     {
         announcementCount += 1
         guard let talker = index(of: announcement.ssrc) else {

@@ -47,7 +47,9 @@ final class RealRelay: RelayEnd {
 
     func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {
         if datagram.starts(with: [99, 1, 1]) { hellos.append(now) }
-        if case .forward(let byteCount, let channel, let talker) = relay.receive(datagram.span, from: sender, at: now) {
+        if case .forward(_, let byteCount, let channel, let talker) = relay.receive(
+            datagram.span, from: sender, at: now)
+        {
             let bytes = Array(datagram[..<byteCount])
             for endpoint in audience.endpoints(in: channel, but: talker) { output.append((bytes, endpoint)) }
         }
@@ -83,6 +85,6 @@ final class RealRelay: RelayEnd {
             guard let to else { break }
             output.append((datagram, to))
         }
-        while let event = relay.nextEvent() { audience.take(event) }
+        while let event = relay.nextEvent() { audience.apply(event) }
     }
 }
