@@ -7,7 +7,7 @@ internal import TenfourSession
 /// thread.
 final class OwnRelay {
     private var relay: Relay
-    private var audience = RelayMembers()
+    private var members = RelayMembers()
     private var bytes: [UInt8] = []
 
     /// Where the station itself seems to be. Nothing from the network comes from here.
@@ -36,9 +36,9 @@ final class OwnRelay {
         switch relay.receive(datagram, from: sender, at: now) {
         case .handled: return true
         case .discarded: return false
-        case .forward(let byteCount, let channel, let talker):
-            takeEvents()
-            for endpoint in audience.endpoints(in: channel, but: talker) {
+        case .forward(_, let byteCount, let channel, let talker):
+            applyEvents()
+            for endpoint in members.endpoints(in: channel, but: talker) {
                 deliver(datagram.extracting(first: byteCount), endpoint)
             }
             return true
@@ -47,7 +47,7 @@ final class OwnRelay {
 
     /// Delivers what the relay itself has to say.
     func drain(_ deliver: Deliver) {
-        takeEvents()
+        applyEvents()
         while true {
             bytes.removeAll(keepingCapacity: true)
             var destination: Endpoint?
@@ -69,7 +69,7 @@ final class OwnRelay {
 
     func stop(at now: Instant) { relay.stop(for: .left, at: now) }
 
-    private func takeEvents() {
-        while let event = relay.nextEvent() { audience.take(event) }
+    private func applyEvents() {
+        while let event = relay.nextEvent() { members.apply(event) }
     }
 }

@@ -7,44 +7,47 @@ extension Relay {
     /// An SSRC whose talker was silent for so long gives way to a new one, where a channel has no room for both.
     static let silenceBeforeDisplaced = Duration.seconds(5)
 
-    /// Why a packet of `place` is beyond its channel's bounds; nil where it is within them.
+    /// Why a packet of `index` is beyond its channel's bounds; nil where it is within them.
     mutating func boundStream(
-        _ place: Int, of member: Int, _ ssrc: SSRC, _ byteCount: Int, at now: Instant
+        _ index: TalkerIndex, of member: MemberID, _ ssrc: SSRC, _ byteCount: Int, at now: Instant
     ) -> RelayDiscard? {
-        let channel = Int(sessions[member].channel)
-        if !(channels[channel]?.voices.renew(place, ssrc, at: now) ?? true) {
-            guard talkers[place]?.claim == ssrc else { return .unannounced }
-            guard channels[channel]?.takeSlot(place, ssrc, at: now) ?? false else { return .tooManyVoices }
+        let channel = sessions[member].channel
+        if !(channels[channel]?.slots.renew(index, ssrc, at: now) ?? true) {
+            guard talkers[index]?.claim == ssrc else { return .unannounced }
+            guard channels[channel]?.takeSlot(index, ssrc, at: now) ?? false else { return .tooManyVoices }
         }
         return boundBits(byteCount, in: channel, at: now)
     }
 
     /// Counts bits that are to be forwarded in a channel. Returns the reason where they are too many.
-    mutating func boundBits(_ byteCount: Int, in channel: Int, at now: Instant) -> RelayDiscard? {
+    mutating func boundBits(_ byteCount: Int, in channel: ChannelIndex, at now: Instant) -> RelayDiscard? {
         channels[channel]?.spend(byteCount, at: now) ?? true ? nil : .tooManyChannelBits
     }
 
     /// Makes room for one more SSRC in a channel: that of the talker who was silent longest is free again, if that is long
     /// enough. False where there is no room.
-    mutating func makeRoomForSSRC(in channel: Int, of place: Int, at now: Instant) -> Bool {
+    mutating func makeRoomForSSRC(in channel: ChannelIndex, of index: TalkerIndex, at now: Instant) -> Bool {
         guard let most = channels[channel]?.limits.channelTalkers else { return true }
         // One that takes another SSRC gives its own up.
-        let ownCount = talkers[place]?.claim == nil ? 0 : 1
+        let ownCount = talkers[index]?.claim == nil ? 0 : 1
         // Where the limit was lowered there may be several too many.
         while let claimants = channels[channel]?.claimants, claimants.count - ownCount >= most {
-            guard let silent = silentLongest(of: claimants, but: place, at: now),
+            guard let silent = silentLongest(of: claimants, but: index, at: now),
                 now - silent.since >= Self.silenceBeforeDisplaced
             else { return false }
-            release(silent.place, at: now)
+            release(silent.index, at: now)
         }
         return true
     }
 
-    private func silentLongest(of claimants: [Int], but place: Int, at now: Instant) -> (place: Int, since: Instant)? {
-        var silent: (place: Int, since: Instant)?
+    private func silentLongest(of claimants: [MemberID], but index: TalkerIndex, at now: Instant) -> (
+        index: TalkerIndex, since: Instant
+    )? {
+        var silent: (index: TalkerIndex, since: Instant)?
         for member in claimants {
-            let other = Int(sessions[member].talker)
-            guard other != place, let since = talkers[other]?.silentSince, since < silent?.since ?? now else {
+            guard let other = sessions[member].talker, other != index, let since = talkers[other]?.silentSince,
+                since < silent?.since ?? now
+            else {
                 continue
             }
             silent = (other, since)
@@ -54,8 +57,8 @@ extension Relay {
 }
 
 extension RelayedChannel {
-    mutating func takeSlot(_ place: Int, _ ssrc: SSRC, at now: Instant) -> Bool {
-        voices.take(place, ssrc, of: limits.channelVoices, at: now)
+    mutating func takeSlot(_ index: TalkerIndex, _ ssrc: SSRC, at now: Instant) -> Bool {
+        slots.add(index, ssrc, of: limits.channelVoices, at: now)
     }
 
     /// Whether so many bytes more are within what is forwarded in a second, as much as two seconds at once.

@@ -10,7 +10,7 @@ struct ChannelDirectory: Sendable {
     struct Entry: Sendable {
         var key: JoinKey
         /// Nil where it leads nowhere any more.
-        var channel: Int?
+        var channel: ChannelIndex?
     }
 
     /// Who had an older one learns no more than a stranger.
@@ -21,10 +21,10 @@ struct ChannelDirectory: Sendable {
     }
 
     /// For all of `channels`, by their places. Of two with one key, the first has it.
-    mutating func open(_ channels: [RelayedChannel?]) {
+    mutating func open(_ channels: ChannelTable) {
         current.removeAll()
-        for (index, channel) in channels.enumerated() {
-            guard let channel else { continue }
+        for index in channels.indices {
+            guard let channel = channels[index] else { continue }
             for key in [channel.configuration.talkJoin, channel.configuration.listenJoin]
             where current[key.channelID] == nil {
                 current[key.channelID] = Entry(key: key, channel: index)

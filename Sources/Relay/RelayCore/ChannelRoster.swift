@@ -4,9 +4,9 @@ internal import TenfourChannelKeys
 /// Who is in one channel, as its members are told: which talkers are listed, and what has changed since the last telling.
 struct ChannelRoster: Sendable {
     /// Numbers of members, in the order in which they came.
-    private(set) var listed: [Int] = []
+    private(set) var listed: [MemberID] = []
     /// Those whose entries have changed or gone since they were told last, longest ago first.
-    private var changed: [Int] = []
+    private var changed: [MemberID] = []
     private(set) var revision: UInt32 = 0
     /// When members are to be told; nil while there is nothing new.
     private(set) var due: Instant?
@@ -22,17 +22,17 @@ struct ChannelRoster: Sendable {
 
     var hasRoom: Bool { listed.count < Roster.maximumListedCount }
 
-    mutating func list(_ member: Int, at now: Instant) {
+    mutating func list(_ member: MemberID, at now: Instant) {
         listed.append(member)
         entryChanged(of: member, at: now)
     }
 
-    mutating func remove(_ member: Int, at now: Instant) {
+    mutating func remove(_ member: MemberID, at now: Instant) {
         listed.removeAll { $0 == member }
         entryChanged(of: member, at: now)
     }
 
-    mutating func entryChanged(of member: Int, at now: Instant) {
+    mutating func entryChanged(of member: MemberID, at now: Instant) {
         changed.removeAll { $0 == member }
         changed.append(member)
         countChanged(at: now)
@@ -49,7 +49,7 @@ struct ChannelRoster: Sendable {
     }
 
     /// The members whose entries are to be told now to `count` members, as many as a record holds; the others are told later.
-    mutating func takeChanges(for count: Int, at now: Instant) -> [Int] {
+    mutating func removeChanges(for count: Int, at now: Instant) -> [MemberID] {
         let members = Array(changed.prefix(Roster.maximumEntryCount))
         changed.removeFirst(members.count)
         revision &+= 1
@@ -65,21 +65,21 @@ struct InfoTable: Sendable {
     private var infos: [SealedMemberInfo] = []
     private var free: [Int32] = []
 
-    subscript(_ place: Int32) -> SealedMemberInfo? { place >= 0 ? infos[Int(place)] : nil }
+    subscript(_ slot: Int32) -> SealedMemberInfo? { slot >= 0 ? infos[Int(slot)] : nil }
 
-    /// Keeps `info` in the place of what is at `place`, which may be none. Returns where it is now.
-    mutating func put(_ info: SealedMemberInfo, at place: Int32) -> Int32 {
-        if place >= 0 {
-            infos[Int(place)] = info
-            return place
+    /// Keeps `info` in the slot of an earlier info; a negative `slot` stands for none. Returns its slot.
+    mutating func put(_ info: SealedMemberInfo, at slot: Int32) -> Int32 {
+        if slot >= 0 {
+            infos[Int(slot)] = info
+            return slot
         }
-        if let place = free.popLast() {
-            infos[Int(place)] = info
-            return place
+        if let slot = free.popLast() {
+            infos[Int(slot)] = info
+            return slot
         }
         infos.append(info)
         return Int32(infos.count - 1)
     }
 
-    mutating func remove(_ place: Int32) { if place >= 0 { free.append(place) } }
+    mutating func remove(_ slot: Int32) { if slot >= 0 { free.append(slot) } }
 }

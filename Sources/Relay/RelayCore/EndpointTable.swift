@@ -1,16 +1,16 @@
 internal import TenfourSession
 
-/// Which members are at an address: open addressing, at most two thirds full, 8 bytes a place.
+/// Which members are at an address: open addressing, at most two thirds full, 8 bytes a slot.
 ///
-/// The hash is keyed by chance, so that nobody can choose addresses that all fall on one place.
+/// The hash is keyed by chance, so that nobody can choose addresses that all fall on one slot.
 struct EndpointTable: Sendable {
-    private var places = [Place](repeating: Place(), count: 64)
+    private var slots = [Slot](repeating: Slot(), count: 64)
     private var count = 0
     private let seeds: (UInt64, UInt64, UInt64)
 
-    private struct Place: Sendable {
+    private struct Slot: Sendable {
         var hash: UInt32 = 0
-        /// From one on; zero where the place is free.
+        /// From one on; zero where the slot is free.
         var member: UInt32 = 0
     }
 
@@ -20,62 +20,62 @@ struct EndpointTable: Sendable {
 
     /// Walks over those who may be at an address; some are elsewhere.
     struct Search {
-        fileprivate var place: Int
+        fileprivate var slot: Int
         fileprivate let hash: UInt32
     }
 
     func search(_ endpoint: Endpoint) -> Search {
         let hash = hash(endpoint)
-        return Search(place: Int(hash) & (places.count - 1), hash: hash)
+        return Search(slot: Int(hash) & (slots.count - 1), hash: hash)
     }
 
-    func next(_ search: inout Search) -> Int? {
+    func next(_ search: inout Search) -> MemberID? {
         while true {
-            let place = places[search.place]
-            guard place.member > 0 else { return nil }
-            search.place = (search.place + 1) & (places.count - 1)
-            if place.hash == search.hash { return Int(place.member) - 1 }
+            let slot = slots[search.slot]
+            guard slot.member > 0 else { return nil }
+            search.slot = (search.slot + 1) & (slots.count - 1)
+            if slot.hash == search.hash { return MemberID(Int(slot.member) - 1) }
         }
     }
 
-    mutating func insert(_ member: Int, at endpoint: Endpoint) {
-        if (count + 1) * 3 > places.count * 2 { grow() }
-        place(Place(hash: hash(endpoint), member: UInt32(member + 1)))
+    mutating func insert(_ member: MemberID, at endpoint: Endpoint) {
+        if (count + 1) * 3 > slots.count * 2 { grow() }
+        put(Slot(hash: hash(endpoint), member: UInt32(member.number + 1)))
         count += 1
     }
 
     /// `member` is at `endpoint`.
-    mutating func remove(_ member: Int, at endpoint: Endpoint) {
-        let mask = places.count - 1
+    mutating func remove(_ member: MemberID, at endpoint: Endpoint) {
+        let mask = slots.count - 1
         var hole = Int(hash(endpoint)) & mask
-        while places[hole].member != UInt32(member + 1) {
-            guard places[hole].member > 0 else { return }
+        while slots[hole].member != UInt32(member.number + 1) {
+            guard slots[hole].member > 0 else { return }
             hole = (hole + 1) & mask
         }
         count -= 1
         // Those behind move up, so that no search ends before them.
         var next = (hole + 1) & mask
-        while places[next].member > 0 {
-            let home = Int(places[next].hash) & mask
+        while slots[next].member > 0 {
+            let home = Int(slots[next].hash) & mask
             if (next - home) & mask >= (next - hole) & mask {
-                places[hole] = places[next]
+                slots[hole] = slots[next]
                 hole = next
             }
             next = (next + 1) & mask
         }
-        places[hole] = Place()
+        slots[hole] = Slot()
     }
 
-    private mutating func place(_ new: Place) {
-        var place = Int(new.hash) & (places.count - 1)
-        while places[place].member > 0 { place = (place + 1) & (places.count - 1) }
-        places[place] = new
+    private mutating func put(_ new: Slot) {
+        var slot = Int(new.hash) & (slots.count - 1)
+        while slots[slot].member > 0 { slot = (slot + 1) & (slots.count - 1) }
+        slots[slot] = new
     }
 
     private mutating func grow() {
-        let old = places
-        places = [Place](repeating: Place(), count: old.count * 2)
-        for entry in old where entry.member > 0 { place(entry) }
+        let old = slots
+        slots = [Slot](repeating: Slot(), count: old.count * 2)
+        for entry in old where entry.member > 0 { put(entry) }
     }
 
     private func hash(_ endpoint: Endpoint) -> UInt32 {

@@ -11,7 +11,7 @@ extension Relay {
     }
 
     mutating func hello(_ nonce: UInt128, from sender: Endpoint, at now: Instant) -> Reception {
-        guard hasRoomForStrangers, strangers.spend(sender.address, at: now) else {
+        guard hasRoomForStrangers, handshakes.allowsStranger(at: sender.address, now) else {
             return .discarded(.tooManyHandshakes)
         }
         let cookie = cookies.cookie(for: nonce, from: PeerAddress(sender), to: address, at: now)
@@ -23,15 +23,15 @@ extension Relay {
     mutating func join(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
         let source = PeerAddress(sender)
         guard cookies.accepts(join.cookie, for: join.nonce, from: source, to: address, at: now) else {
-            return .discarded(strangers.spend(sender.address, at: now) ? .cookie : .tooManyHandshakes)
+            return .discarded(handshakes.allowsStranger(at: sender.address, now) ? .cookie : .tooManyHandshakes)
         }
         guard hasRoomForStrangers else { return .discarded(.tooManyHandshakes) }
         spentCookies.turn(to: now)
         guard !spentCookies.contains(join.cookie) else { return welcomeAgain(join, sender) }
         if let refusal = refusals[join] { return refuseAgain(refusal, sender) }
-        guard failures.allows(sender.address, at: now) else { return .discarded(.tooManyFailures) }
-        if !waitingProofs.isEmpty || !failedProofs.allows(failedProofPrice, at: now) {
-            return waitingProofs.insert(join, from: sender, at: now) ? .handled : .discarded(.tooManyFailures)
+        guard handshakes.allowsProof(at: sender.address, now) else { return .discarded(.tooManyFailures) }
+        if proofs.mustWait(at: now) {
+            return proofs.insert(join, from: sender, at: now) ? .handled : .discarded(.tooManyFailures)
         }
         return prove(join, from: sender, at: now)
     }
@@ -42,11 +42,11 @@ extension Relay {
         let key = entry?.key ?? dummyKey
         let isProved = join.isProved(by: key)
         guard isProved, let entry else {
-            _ = failures.spend(sender.address, at: now)
-            _ = failedProofs.spend(failedProofPrice, at: now)
+            handshakes.proofFailed(at: sender.address, now)
+            proofs.proofFailed(at: now)
             return refuse(join, .unproved, .unproved, key, to: sender)
         }
-        guard hostJoins.spend(sender.address, at: now), joins.spend(Self.joinPrice, at: now) else {
+        guard handshakes.allowsJoin(at: sender.address, now) else {
             return refuse(join, .limited, .tooManyJoins, key, to: sender)
         }
         guard names.isEmpty || names.contains(join.relay), join.role == key.role else {
@@ -94,7 +94,7 @@ extension Relay {
     }
 
     private mutating func welcome(
-        _ join: Join, _ key: JoinKey, to channel: Int, from sender: Endpoint, at now: Instant
+        _ join: Join, _ key: JoinKey, to channel: ChannelIndex, from sender: Endpoint, at now: Instant
     ) -> Reception {
         endThose(at: sender, in: channel, .waiting, at: now)
         let session = sessions.draw(&generator)
@@ -114,11 +114,11 @@ extension Relay {
 
     /// Who has proved its key: from now on there is a session. Its id was the last to be drawn.
     package mutating func admit(
-        _ keys: SessionKeys, as role: Role, to channel: Int, at endpoint: Endpoint, _ now: Instant
-    ) -> Int {
+        _ keys: SessionKeys, as role: Role, to channel: ChannelIndex, at endpoint: Endpoint, _ now: Instant
+    ) -> MemberID {
         let member = sessions.insert(
             MemberSession(endpoint: endpoint, channel: channel, role: role, deadline: now + Self.patience), keys)
-        if role == .talk { sessions[member].talker = Int32(addTalker(member, keys.hopTagChecker(for: .relay))) }
+        if role == .talk { sessions[member].talker = addTalker(member, keys.hopTagChecker(for: .relay)) }
         return member
     }
 
@@ -127,7 +127,7 @@ extension Relay {
     }
 
     /// A member that joins anew from where it is goes on where it was.
-    mutating func takePlace(of endpoint: Endpoint, in channel: Int, by member: Int, at now: Instant) {
+    mutating func takePlace(of endpoint: Endpoint, in channel: ChannelIndex, by member: MemberID, at now: Instant) {
         var search = sessions.search(endpoint)
         while let old = sessions.next(&search, at: endpoint) {
             guard old != member, sessions[old].channel == channel, sessions[old].state == .joined else { continue }
@@ -139,7 +139,8 @@ extension Relay {
 
     /// A member that joins anew from where it is has forgotten what it had: it shall not hear everything twice.
     mutating func endThose(
-        at endpoint: Endpoint, in channel: Int, _ state: MemberSession.State, but kept: Int = -1, at now: Instant
+        at endpoint: Endpoint, in channel: ChannelIndex, _ state: MemberSession.State, but kept: MemberID? = nil,
+        at now: Instant
     ) {
         var search = sessions.search(endpoint)
         while let member = sessions.next(&search, at: endpoint) {

@@ -42,30 +42,30 @@ struct ListenersVerdict: Sendable {
     private static let memory: UInt32 = 15
 
     /// Nil where nobody has said anything. `line` is what its members have in common: their network.
-    init?(_ views: [Int32: ListenerView], at now: Instant, line: (Int) -> UInt64) {
+    init?(_ views: [MemberID: ListenerView], at now: Instant, line: (MemberID) -> UInt64) {
         let second = ListenerView.second(now)
         var all: [(line: UInt64, view: ListenerView)] = []
         all.reserveCapacity(views.count)
-        for (member, view) in views where second &- view.second <= Self.memory { all.append((line(Int(member)), view)) }
+        for (member, view) in views where second &- view.second <= Self.memory { all.append((line(member), view)) }
         guard !all.isEmpty else { return nil }
         concealment = all.lazy.map(\.view.concealment).min() ?? .plain
         all.sort { ($0.line, $0.view.fractionLost) < ($1.line, $1.view.fractionLost) }
 
-        var voices: [ListenerView] = []
+        var lines: [ListenerView] = []
         var start = 0
         for index in all.indices where index + 1 == all.count || all[index + 1].line != all[start].line {
-            voices.append(all[(start + index) / 2].view)
+            lines.append(all[(start + index) / 2].view)
             start = index + 1
         }
-        voices.sort { $0.fractionLost < $1.fractionLost }
-        fractionLost = voices[(voices.count * 9 + 9) / 10 - 1].fractionLost
+        lines.sort { $0.fractionLost < $1.fractionLost }
+        fractionLost = lines[(lines.count * 9 + 9) / 10 - 1].fractionLost
 
-        let redPayloadTypes = voices.map(\.redPayloadType).sorted()
+        let redPayloadTypes = lines.map(\.redPayloadType).sorted()
         let common = redPayloadTypes[redPayloadTypes.count / 2]
         let takers = redPayloadTypes.count { $0 == common }
-        redPayloadType = common < 128 && takers * 10 >= voices.count * 9 ? common : nil
+        redPayloadType = common < 128 && takers * 10 >= lines.count * 9 ? common : nil
 
-        let depths = voices.map(\.depth).filter { $0 > 0 }.sorted()
+        let depths = lines.map(\.depth).filter { $0 > 0 }.sorted()
         depth = depths.isEmpty ? nil : .milliseconds(Int(depths[(depths.count - 1) / 10]))
     }
 }

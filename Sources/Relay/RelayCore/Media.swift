@@ -15,51 +15,51 @@ extension Relay {
             !RTCPCompound.isRTCP(secondByte: datagram[1])
         else { return .discarded(.malformedMedia) }
         let ssrc = SSRC(datagram.uint32(at: 8))
-        let member: Int
+        let member: MemberID
         let byteCount: Int
         switch tagged(datagram, ssrc, from: sender) {
         case .right(let talker, let count): (member, byteCount) = (talker, count)
         case .wrong(let reason): return .discarded(reason)
         }
-        let place = Int(sessions[member].talker)
+        guard let index = sessions[member].talker else { return .discarded(.listenerMedia) }
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
-        if let reason = excess(place, of: member, datagram.count, at: now) { return .discarded(reason) }
-        if let reason = boundStream(place, of: member, ssrc, byteCount, at: now) { return .discarded(reason) }
-        guard let isNew = receiveMedia(place, member, ssrc, datagram.extracting(..<byteCount), at: now) else {
+        if let reason = excess(index, of: member, datagram.count, at: now) { return .discarded(reason) }
+        if let reason = boundStream(index, of: member, ssrc, byteCount, at: now) { return .discarded(reason) }
+        guard let isNew = receiveMedia(index, member, ssrc, datagram.extracting(..<byteCount), at: now) else {
             return .discarded(.unannounced)
         }
-        return isNew ? forward(byteCount, of: member) : .handled
+        return isNew ? forward(.media, byteCount, of: member) : .handled
     }
 
     mutating func announcement(
         _ announcement: Announcement, _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant
     ) -> Reception {
-        let member: Int
+        let member: MemberID
         let byteCount: Int
         switch tagged(datagram, announcement.ssrc, from: sender) {
         case .right(let talker, let count): (member, byteCount) = (talker, count)
         case .wrong(let reason): return .discarded(reason)
         }
-        let place = Int(sessions[member].talker)
+        guard let index = sessions[member].talker else { return .discarded(.listenerMedia) }
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
-        if let reason = excess(place, of: member, datagram.count, at: now) { return .discarded(reason) }
-        if talkers[place]?.claim != announcement.ssrc {
-            if let reason = claim(announcement.ssrc, place, member, at: now) { return .discarded(reason) }
+        if let reason = excess(index, of: member, datagram.count, at: now) { return .discarded(reason) }
+        if talkers[index]?.claim != announcement.ssrc {
+            if let reason = claim(announcement.ssrc, index, member, at: now) { return .discarded(reason) }
         }
-        let channel = Int(sessions[member].channel)
+        let channel = sessions[member].channel
         if let reason = boundBits(byteCount, in: channel, at: now) { return .discarded(reason) }
-        talkers[place]?.announced(datagram.extracting(..<byteCount), at: now)
-        return forward(byteCount, of: member)
+        talkers[index]?.announced(datagram.extracting(..<byteCount), at: now)
+        return forward(.announcement(announcement.epoch), byteCount, of: member)
     }
 
-    private mutating func forward(_ byteCount: Int, of member: Int) -> Reception {
-        let channel = Int(sessions[member].channel)
+    private mutating func forward(_ content: Forwarded, _ byteCount: Int, of member: MemberID) -> Reception {
+        let channel = sessions[member].channel
         channels[channel]?.status.forwardedCount += 1
-        return .forward(byteCount: byteCount, channel: channel, talker: member)
+        return .forward(content, byteCount: byteCount, channel: channel, talker: member)
     }
 
     private enum Tagged {
-        case right(member: Int, byteCount: Int)
+        case right(member: MemberID, byteCount: Int)
         case wrong(RelayDiscard)
     }
 
@@ -73,7 +73,7 @@ extension Relay {
             guard case .wrong(let reason) = result else { return result }
             failure = reason
         }
-        guard let claimants = claims[ssrc] else { return .wrong(failure) }
+        guard let claimants = ssrcs[ssrc] else { return .wrong(failure) }
         for member in claimants where sessions[member].endpoint != sender {
             let result = check(datagram, of: member)
             guard case .wrong(let reason) = result else { return result }
@@ -82,12 +82,11 @@ extension Relay {
         return .wrong(failure)
     }
 
-    private mutating func check(_ datagram: Span<UInt8>, of member: Int) -> Tagged {
-        guard sessions[member].talker >= 0 else { return .wrong(.listenerMedia) }
+    private mutating func check(_ datagram: Span<UInt8>, of member: MemberID) -> Tagged {
+        guard let index = sessions[member].talker else { return .wrong(.listenerMedia) }
         guard sessions[member].state == .joined else { return .wrong(.earlyMedia) }
-        let place = Int(sessions[member].talker)
         do {
-            guard let count = try talkers[place]?.checker.check(datagram) else { return .wrong(.strangerMedia) }
+            guard let count = try talkers[index]?.checker.check(datagram) else { return .wrong(.strangerMedia) }
             return .right(member: member, byteCount: count)
         } catch {
             switch error {
@@ -99,17 +98,19 @@ extension Relay {
     }
 
     /// Whether it is more than a talker may send. What is dropped for that counts as lost in what the talker is told.
-    private mutating func excess(_ place: Int, of member: Int, _ byteCount: Int, at now: Instant) -> RelayDiscard? {
-        guard let reason = talkers[place]?.spend(byteCount, at: now) else { return nil }
-        sendLimits(to: place, at: now)
+    private mutating func excess(_ index: TalkerIndex, of member: MemberID, _ byteCount: Int, at now: Instant)
+        -> RelayDiscard?
+    {
+        guard let reason = talkers[index]?.spend(byteCount, at: now) else { return nil }
+        sendLimits(to: index, at: now)
         return reason
     }
 
     private static let noticePrice = CellRateLimit.Price(perSecond: 0.1, most: 1)
 
-    private mutating func sendLimits(to place: Int, at now: Instant) {
-        guard let limits = talkers[place]?.limits, let member = talkers[place]?.member,
-            talkers[place]?.notices.spend(Self.noticePrice, at: now) ?? false
+    private mutating func sendLimits(to index: TalkerIndex, at now: Instant) {
+        guard let limits = talkers[index]?.limits, let member = talkers[index]?.member,
+            talkers[index]?.notices.spend(Self.noticePrice, at: now) ?? false
         else { return }
         let notice = Record.limited(
             packetsPerSecond: UInt32(clamping: limits.talkerPacketsPerSecond),
@@ -117,30 +118,32 @@ extension Relay {
         outbox.put(notice, for: member, of: &sessions)
     }
 
-    /// Takes an SSRC for a session, in the place of what it had; nil where nothing is against it.
-    private mutating func claim(_ ssrc: SSRC, _ place: Int, _ member: Int, at now: Instant) -> RelayDiscard? {
+    /// Takes an SSRC for a session, in the index of what it had; nil where nothing is against it.
+    private mutating func claim(_ ssrc: SSRC, _ index: TalkerIndex, _ member: MemberID, at now: Instant)
+        -> RelayDiscard?
+    {
         let channel = sessions[member].channel
-        let isTaken = claims[ssrc]?.contains { sessions[$0].channel == channel } ?? false
+        let isTaken = ssrcs[ssrc]?.contains { sessions[$0].channel == channel } ?? false
         guard !isTaken, ssrc != reporters.line, ssrc != reporters.listeners else {
             outbox.put(.ssrcRefused(ssrc), for: member, of: &sessions)
             return .takenSSRC
         }
-        guard talkers[place]?.announcements.spend(Self.announcementPrice, at: now) ?? false else {
+        guard talkers[index]?.announcements.spend(Self.announcementPrice, at: now) ?? false else {
             return .tooManyAnnouncements
         }
-        guard makeRoomForSSRC(in: Int(channel), of: place, at: now) else { return .tooManyTalkers }
-        release(place, at: now)
-        talkers[place]?.claim = ssrc
-        talkers[place]?.claimedAt = now
-        claims[ssrc, default: []].append(member)
-        channels[Int(channel)]?.claimants.append(member)
+        guard makeRoomForSSRC(in: channel, of: index, at: now) else { return .tooManyTalkers }
+        release(index, at: now)
+        talkers[index]?.claim = ssrc
+        talkers[index]?.claimedAt = now
+        ssrcs.insert(ssrc, of: member)
+        channels[channel]?.claimants.append(member)
         return nil
     }
 
     /// To one who joins: who is talking, where that is not too long ago to be believed.
-    mutating func sendAnnouncements(to member: Int, at now: Instant) {
-        for talker in channels[Int(sessions[member].channel)]?.claimants ?? [] where talker != member {
-            guard let said = talkers[Int(sessions[talker].talker)], !said.announcement.isEmpty,
+    mutating func sendAnnouncements(to member: MemberID, at now: Instant) {
+        for talker in channels[sessions[member].channel]?.claimants ?? [] where talker != member {
+            guard let said = sessions[talker].talker.flatMap({ talkers[$0] }), !said.announcement.isEmpty,
                 now - said.announcedAt < .milliseconds(Int(Announcement.maximumClockError))
             else { continue }
             if hasRoomForMembers { outbox.put(said.announcement.span, to: sessions[member].endpoint) }

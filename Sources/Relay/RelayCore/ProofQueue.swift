@@ -40,14 +40,14 @@ struct ProofQueue: Sendable {
     /// False where too many of its network wait, or too many networks. One that waits already waits once.
     mutating func insert(_ join: Join, from sender: Endpoint, at now: Instant) -> Bool {
         let waiting = Waiting(join: join, sender: sender, arrival: now)
-        guard let place = networks.firstIndex(where: { $0.prefix == sender.address.networkPrefix }) else {
+        guard let index = networks.firstIndex(where: { $0.prefix == sender.address.networkPrefix }) else {
             guard networks.count < Self.mostNetworks else { return false }
             networks.append(Network(prefix: sender.address.networkPrefix, waiting: [waiting]))
             return true
         }
-        if networks[place].waiting.contains(where: { $0.sender == sender && $0.join == join }) { return true }
-        guard networks[place].waiting.count < Self.mostOfNetwork else { return false }
-        networks[place].waiting.append(waiting)
+        if networks[index].waiting.contains(where: { $0.sender == sender && $0.join == join }) { return true }
+        guard networks[index].waiting.count < Self.mostOfNetwork else { return false }
+        networks[index].waiting.append(waiting)
         return true
     }
 
@@ -61,16 +61,37 @@ struct ProofQueue: Sendable {
     }
 }
 
-extension Relay {
-    /// When some of those that wait can be proved; nil where nobody waits.
-    var nextProof: Instant? {
-        waitingProofs.isEmpty ? nil : failedProofs.moment(for: ProofQueue.batch, of: failedProofPrice)
+/// Decides when JOINs are proved: at once, until failed proofs have taken their share of the time; then in turn.
+struct ProofScheduler: Sendable {
+    private var queue = ProofQueue()
+    private var failures = CellRateLimit()
+    private var price = ProofQueue.price(proofTime: ProofQueue.usualProofTime)
+
+    /// Takes how long a failed proof takes.
+    mutating func setProofTime(_ time: Duration) { price = ProofQueue.price(proofTime: time) }
+
+    /// Whether a JOIN that comes now has to wait.
+    func mustWait(at now: Instant) -> Bool { !queue.isEmpty || !failures.allows(price, at: now) }
+
+    /// Lets a JOIN wait. Returns false if there is no room for it.
+    mutating func insert(_ join: Join, from sender: Endpoint, at now: Instant) -> Bool {
+        queue.insert(join, from: sender, at: now)
     }
 
+    mutating func proofFailed(at now: Instant) { _ = failures.spend(price, at: now) }
+
+    /// When some of the waiting JOINs can be proved; nil while none waits.
+    var deadline: Instant? { queue.isEmpty ? nil : failures.moment(for: ProofQueue.batch, of: price) }
+
+    /// Removes the JOIN that is next, if it may be proved now.
+    mutating func next(at now: Instant) -> ProofQueue.Waiting? { failures.allows(price, at: now) ? queue.next() : nil }
+}
+
+extension Relay {
     /// Proves JOINs that wait, as far as failed proofs may take time.
     mutating func proveWaiting(at now: Instant) {
-        guard let due = nextProof, due <= now else { return }
-        while failedProofs.allows(failedProofPrice, at: now), let next = waitingProofs.next() {
+        guard let due = proofs.deadline, due <= now else { return }
+        while let next = proofs.next(at: now) {
             guard hasRoomForStrangers, now - next.arrival <= ProofQueue.memory else {
                 count(.discarded(.tooManyFailures))
                 continue

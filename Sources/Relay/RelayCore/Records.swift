@@ -23,7 +23,7 @@ extension Relay {
             end(member, at: now)
             return .handled
         case .pathAnswer(let answer):
-            return pathAnswer(answer, of: member, from: sender, at: now)
+            return pathAnswerArrived(answer, of: member, from: sender, at: now)
         case .renewal, .report, .info, .rosterRequest: break
         case .renewed, .pathChallenge, .goodbye, .ssrcRefused, .limited, .roster, .rosterPage:
             return .discarded(.malformedRecord)
@@ -33,18 +33,18 @@ extension Relay {
         if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
         switch record {
         case .renewal(let token, let receipt):
-            answerRenewal(token, receipt, of: session, member, from: sender, at: now)
+            renewalArrived(token, receipt, of: session, member, from: sender, at: now)
         case .report(let range): return report(range, from: member, at: now)
-        case .info(let info): take(info, from: member, at: now)
+        case .info(let info): infoArrived(info, from: member, at: now)
         case .rosterRequest(let part, let position, let receipt):
-            return answerRosterRequest(part, from: position, receipt, of: session, member, from: sender, at: now)
+            return rosterRequestArrived(part, from: position, receipt, of: session, member, from: sender, at: now)
         default: break
         }
         return .handled
     }
 
     private mutating func unknownSession(_ session: UInt64, from sender: Endpoint, at now: Instant) -> Reception {
-        if hasRoomForStrangers, unknownSessions.spend(sender.address, at: now) {
+        if hasRoomForStrangers, handshakes.allowsUnknownSession(at: sender.address, now) {
             outbox.put(capacity: 12, to: sender) { ControlPacket.writeUnknownSession(session, into: &$0) }
         }
         return .discarded(.unknownSession)
@@ -52,22 +52,23 @@ extension Relay {
 
     /// A datagram is lent, and cannot be opened where it is.
     private static func open(
-        _ datagram: Span<UInt8>, from member: Int, _ keys: inout SessionKeyTable, within room: inout [UInt8]
+        _ datagram: Span<UInt8>, from member: MemberID, _ keys: inout SessionKeyTable, within room: inout [UInt8]
     ) -> Result<Record, RecordOpener.Failure> {
         for index in datagram.indices { room[index] = datagram[index] }
         var bytes = room.mutableSpan
         var record = bytes._mutatingExtracting(first: datagram.count)
         do {
-            return .success(try keys.open(&record, from: member))
+            return .success(try keys.open(&record, from: member.number))
         } catch {
             return .failure(error)
         }
     }
 
-    /// Only who still receives where we send can say the receipt back: one who has gone, and goes on in the name of the
-    /// address where it was, keeps nothing flowing there.
-    private mutating func answerRenewal(
-        _ token: UInt64, _ receipt: UInt64, of session: UInt64, _ member: Int, from sender: Endpoint, at now: Instant
+    /// Renews the lease of a member that still receives where the relay sends, which its receipt proves. One that has gone must
+    /// not keep a stream flowing to its old address.
+    private mutating func renewalArrived(
+        _ token: UInt64, _ receipt: UInt64, of session: UInt64, _ member: MemberID, from sender: Endpoint,
+        at now: Instant
     ) {
         let endpoint = sessions[member].endpoint
         let address = PeerAddress(endpoint)
@@ -79,18 +80,18 @@ extension Relay {
     }
 
     /// The lease begins anew.
-    mutating func renew(_ member: Int, at now: Instant) {
+    mutating func renew(_ member: MemberID, at now: Instant) {
         sessions.renew(member, until: now + .seconds(Int(Self.lease)))
     }
 
     /// A record came: with the first the member is in, as it has received WELCOME. False where there is no room for it:
     /// others may have come meanwhile, or whose place it was let in for has moved away.
-    private mutating func begin(_ member: Int, at now: Instant) -> Bool {
+    private mutating func begin(_ member: MemberID, at now: Instant) -> Bool {
         guard sessions[member].state == .waiting else { return true }
         let endpoint = sessions[member].endpoint
-        let channel = Int(sessions[member].channel)
+        let channel = sessions[member].channel
         // Any number of listeners may live behind one address, and come back together.
-        strangers.giveBack(endpoint.address)
+        handshakes.strangerJoined(at: endpoint.address)
         takePlace(of: endpoint, in: channel, by: member, at: now)
         guard makeRoom(for: member, at: now) else {
             outbox.put(.goodbye(.full), for: member, of: &sessions)
@@ -108,13 +109,13 @@ extension Relay {
     }
 
     /// Forgets a session, and says so to those who hear it.
-    mutating func end(_ member: Int, at now: Instant) {
+    mutating func end(_ member: MemberID, at now: Instant) {
         let session = sessions[member]
-        let channel = Int(session.channel)
-        if session.talker >= 0 { removeTalker(Int(session.talker), at: now) }
+        let channel = session.channel
+        if let talker = session.talker { removeTalker(talker, at: now) }
         forgetViews(of: member, in: channel)
         pendingWelcomes[member] = nil
-        paths[member] = nil
+        paths.remove(member)
         forgetInfo(of: member)
         sessions.remove(member)
         guard session.state == .joined else { return }

@@ -12,9 +12,9 @@ struct MemberSession: Sendable {
     var retransmits = CellRateLimit()
     /// Clocks sent back.
     var echoes = CellRateLimit()
-    var channel: Int32
-    /// Its place among the talkers; negative for one who only listens.
-    var talker: Int32 = -1
+    var channel: ChannelIndex
+    /// Negative for a member that only listens.
+    private var talkerNumber: Int32 = -1
     /// Neighbours in the order of deadlines, or the next free place.
     fileprivate var earlier: Int32 = -1
     fileprivate var later: Int32 = -1
@@ -30,6 +30,12 @@ struct MemberSession: Sendable {
     /// Whether it is listed for those who are told.
     var isListed = false
 
+    /// Its place among those that may talk; nil for a member that only listens.
+    var talker: TalkerIndex? {
+        get { talkerNumber >= 0 ? TalkerIndex(Int(talkerNumber)) : nil }
+        set { talkerNumber = newValue?.rawValue ?? -1 }
+    }
+
     enum State: UInt8, Sendable {
         case free
         /// Welcomed, and its first record has not come.
@@ -37,9 +43,9 @@ struct MemberSession: Sendable {
         case joined
     }
 
-    init(endpoint: Endpoint, channel: Int, role: Role, deadline: Instant) {
+    init(endpoint: Endpoint, channel: ChannelIndex, role: Role, deadline: Instant) {
         self.endpoint = endpoint
-        self.channel = Int32(channel)
+        self.channel = channel
         self.role = role
         self.deadline = deadline
     }
@@ -79,45 +85,42 @@ struct SessionTable: ~Copyable, Sendable {
         mask = generator.next()
     }
 
-    /// All numbers there are; some may be free.
-    var indices: Range<Int> { sessions.indices }
-
-    subscript(_ member: Int) -> MemberSession {
-        _read { yield sessions[member] }
-        _modify { yield &sessions[member] }
+    subscript(_ member: MemberID) -> MemberSession {
+        _read { yield sessions[member.number] }
+        _modify { yield &sessions[member.number] }
     }
 
     /// Draws an id for the session that takes the number `next`: 40 bits of chance, which hide the 24 bits of the number.
     func draw(_ generator: inout some RandomNumberGenerator) -> UInt64 {
         let random = generator.next() >> Self.numberBitCount
-        return random << Self.numberBitCount | UInt64(next) ^ hiding(random)
+        return random << Self.numberBitCount | UInt64(next.number) ^ hiding(random)
     }
 
-    private var next: Int { firstFree >= 0 ? Int(firstFree) : sessions.count }
+    private var next: MemberID { MemberID(firstFree >= 0 ? Int(firstFree) : sessions.count) }
 
     private func hiding(_ random: UInt64) -> UInt64 { folded(random ^ mask, mask | 1) >> (64 - Self.numberBitCount) }
 
     /// Whose session it is.
-    func member(of session: UInt64) -> Int? {
+    func member(of session: UInt64) -> MemberID? {
         let number = (session ^ hiding(session >> Self.numberBitCount)) & (1 << Self.numberBitCount - 1)
         guard number < sessions.count, sessions[Int(number)].state != .free, keys.session(Int(number)) == session else {
             return nil
         }
-        return Int(number)
+        return MemberID(Int(number))
     }
 
     /// `keys` are of a session whose id was just drawn.
-    mutating func insert(_ session: MemberSession, _ keys: SessionKeys) -> Int {
+    mutating func insert(_ session: MemberSession, _ keys: SessionKeys) -> MemberID {
         let member = next
         var session = session
         session.state = .waiting
         if firstFree >= 0 {
-            firstFree = sessions[member].later
-            sessions[member] = session
+            firstFree = self[member].later
+            self[member] = session
         } else {
             sessions.append(session)
         }
-        self.keys.insert(keys, at: member)
+        self.keys.insert(keys, at: member.number)
         endpoints.insert(member, at: session.endpoint)
         waitingCounts[session.endpoint.address.hostPrefix, default: 0] += 1
         count += 1
@@ -126,109 +129,111 @@ struct SessionTable: ~Copyable, Sendable {
         return member
     }
 
-    mutating func remove(_ member: Int) {
+    mutating func remove(_ member: MemberID) {
         unlink(member)
         exit(member)
-        endpoints.remove(member, at: sessions[member].endpoint)
-        keys.remove(member)
-        if sessions[member].state == .joined { joinedCount -= 1 } else { waitsNoLonger(member) }
-        sessions[member].state = .free
-        sessions[member].later = firstFree
-        firstFree = Int32(member)
+        endpoints.remove(member, at: self[member].endpoint)
+        keys.remove(member.number)
+        if self[member].state == .joined { joinedCount -= 1 } else { waitsNoLonger(member) }
+        self[member].state = .free
+        self[member].later = firstFree
+        firstFree = member.rawValue
         count -= 1
     }
 
     /// The first record came, or a renewal.
-    mutating func renew(_ member: Int, until deadline: Instant) {
+    mutating func renew(_ member: MemberID, until deadline: Instant) {
         unlink(member)
-        if sessions[member].state == .waiting {
+        if self[member].state == .waiting {
             joinedCount += 1
             waitsNoLonger(member)
         }
-        sessions[member].state = .joined
-        sessions[member].deadline = deadline
+        self[member].state = .joined
+        self[member].deadline = deadline
         append(member)
     }
 
     /// How many are welcomed at a host, and their first record has not come.
     func waitingCount(at address: IPAddress) -> Int { waitingCounts[address.hostPrefix] ?? 0 }
 
-    private mutating func waitsNoLonger(_ member: Int) {
-        let host = sessions[member].endpoint.address.hostPrefix
-        let count = waitingCount(at: sessions[member].endpoint.address) - 1
+    private mutating func waitsNoLonger(_ member: MemberID) {
+        let host = self[member].endpoint.address.hostPrefix
+        let count = waitingCount(at: self[member].endpoint.address) - 1
         waitingCounts[host] = count > 0 ? count : nil
     }
 
-    mutating func move(_ member: Int, to endpoint: Endpoint) {
-        endpoints.remove(member, at: sessions[member].endpoint)
-        sessions[member].endpoint = endpoint
+    mutating func move(_ member: MemberID, to endpoint: Endpoint) {
+        endpoints.remove(member, at: self[member].endpoint)
+        self[member].endpoint = endpoint
         endpoints.insert(member, at: endpoint)
     }
 
     /// Who is forgotten first.
-    var nextToExpire: Int? {
+    var nextToExpire: MemberID? {
         let candidates = (waiting.first, joined.first)
-        if candidates.0 < 0 { return candidates.1 < 0 ? nil : Int(candidates.1) }
-        guard candidates.1 >= 0 else { return Int(candidates.0) }
+        if candidates.0 < 0 { return candidates.1 < 0 ? nil : MemberID(Int(candidates.1)) }
+        guard candidates.1 >= 0 else { return MemberID(Int(candidates.0)) }
         let isWaitingFirst = sessions[Int(candidates.0)].deadline < sessions[Int(candidates.1)].deadline
-        return Int(isWaitingFirst ? candidates.0 : candidates.1)
+        return MemberID(Int(isWaitingFirst ? candidates.0 : candidates.1))
     }
 
     /// Walks over those at an address.
     func search(_ endpoint: Endpoint) -> EndpointTable.Search { endpoints.search(endpoint) }
 
-    func next(_ search: inout EndpointTable.Search, at endpoint: Endpoint) -> Int? {
+    func next(_ search: inout EndpointTable.Search, at endpoint: Endpoint) -> MemberID? {
         while let member = endpoints.next(&search) {
-            if sessions[member].endpoint == endpoint { return member }
+            if self[member].endpoint == endpoint { return member }
         }
         return nil
     }
 
     /// With `next`, walks over those in a channel, and comes to no other.
-    func first(in channel: Int) -> Int? {
-        channel < firsts.count && firsts[channel] >= 0 ? Int(firsts[channel]) : nil
+    func first(in channel: ChannelIndex) -> MemberID? {
+        channel.number < firsts.count && firsts[channel.number] >= 0 ? MemberID(Int(firsts[channel.number])) : nil
     }
 
-    func next(behind member: Int) -> Int? { sessions[member].behind >= 0 ? Int(sessions[member].behind) : nil }
+    func next(behind member: MemberID) -> MemberID? {
+        self[member].behind >= 0 ? MemberID(Int(self[member].behind)) : nil
+    }
 
-    private mutating func enter(_ member: Int) {
-        let channel = Int(sessions[member].channel)
+    private mutating func enter(_ member: MemberID) {
+        let channel = self[member].channel.number
         while firsts.count <= channel { firsts.append(-1) }
         let first = firsts[channel]
-        sessions[member].ahead = -1
-        sessions[member].behind = first
-        if first >= 0 { sessions[Int(first)].ahead = Int32(member) }
-        firsts[channel] = Int32(member)
+        self[member].ahead = -1
+        self[member].behind = first
+        if first >= 0 { sessions[Int(first)].ahead = member.rawValue }
+        firsts[channel] = member.rawValue
     }
 
-    private mutating func exit(_ member: Int) {
-        let (ahead, behind) = (sessions[member].ahead, sessions[member].behind)
+    private mutating func exit(_ member: MemberID) {
+        let (ahead, behind) = (self[member].ahead, self[member].behind)
         if behind >= 0 { sessions[Int(behind)].ahead = ahead }
-        if ahead >= 0 { sessions[Int(ahead)].behind = behind } else { firsts[Int(sessions[member].channel)] = behind }
+        if ahead >= 0 { sessions[Int(ahead)].behind = behind } else { firsts[self[member].channel.number] = behind }
     }
 
-    private mutating func append(_ member: Int) {
-        let isWaiting = sessions[member].state == .waiting
+    private mutating func append(_ member: MemberID) {
+        let isWaiting = self[member].state == .waiting
         let last = isWaiting ? waiting.last : joined.last
-        sessions[member].earlier = last
-        sessions[member].later = -1
-        if last >= 0 { sessions[Int(last)].later = Int32(member) }
+        self[member].earlier = last
+        self[member].later = -1
+        if last >= 0 { sessions[Int(last)].later = member.rawValue }
         if isWaiting {
-            waiting.last = Int32(member)
-            if last < 0 { waiting.first = Int32(member) }
+            waiting.last = member.rawValue
+            if last < 0 { waiting.first = member.rawValue }
         } else {
-            joined.last = Int32(member)
-            if last < 0 { joined.first = Int32(member) }
+            joined.last = member.rawValue
+            if last < 0 { joined.first = member.rawValue }
         }
     }
 
-    private mutating func unlink(_ member: Int) {
-        let (earlier, later) = (sessions[member].earlier, sessions[member].later)
+    private mutating func unlink(_ member: MemberID) {
+        let (earlier, later) = (self[member].earlier, self[member].later)
         if earlier >= 0 { sessions[Int(earlier)].later = later }
         if later >= 0 { sessions[Int(later)].earlier = earlier }
-        if waiting.first == Int32(member) { waiting.first = later }
-        if waiting.last == Int32(member) { waiting.last = earlier }
-        if joined.first == Int32(member) { joined.first = later }
-        if joined.last == Int32(member) { joined.last = earlier }
+        if waiting.first == member.rawValue { waiting.first = later }
+        if waiting.last == member.rawValue { waiting.last = earlier }
+        if joined.first == member.rawValue { joined.first = later }
+        if joined.last == member.rawValue { joined.last = earlier }
     }
 }

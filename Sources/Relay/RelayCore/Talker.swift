@@ -5,7 +5,7 @@ internal import TenfourSession
 
 /// One who has proved the talk key: what is needed to know its packets, and to hear them.
 struct Talker: Sendable {
-    var member: Int
+    var member: MemberID
     var checker: HopTagChecker
     /// Those of its channel.
     var limits: RelayLimits
@@ -30,7 +30,7 @@ struct Talker: Sendable {
     /// Of what it said under its SSRC before it fell silent.
     var counts: TalkerCounts?
 
-    init(_ member: Int, _ checker: HopTagChecker, _ limits: RelayLimits) {
+    init(_ member: MemberID, _ checker: HopTagChecker, _ limits: RelayLimits) {
         self.member = member
         self.checker = checker
         self.limits = limits
@@ -71,52 +71,43 @@ extension Relay {
     /// To each listener of a channel, so many a second.
     private static let goodbyePrice = CellRateLimit.Price(perSecond: 10, most: 20)
 
-    mutating func addTalker(_ member: Int, _ checker: HopTagChecker) -> Int {
-        let talker = Talker(member, checker, channels[Int(sessions[member].channel)]?.limits ?? limits)
-        if let free = freeTalkers.popLast() {
-            talkers[free] = talker
-            return free
-        }
-        talkers.append(talker)
-        return talkers.count - 1
+    mutating func addTalker(_ member: MemberID, _ checker: HopTagChecker) -> TalkerIndex {
+        talkers.insert(Talker(member, checker, channels[sessions[member].channel]?.limits ?? limits))
     }
 
-    mutating func removeTalker(_ place: Int, at now: Instant) {
-        release(place, at: now)
-        talkers[place] = nil
-        freeTalkers.append(place)
+    mutating func removeTalker(_ index: TalkerIndex, at now: Instant) {
+        release(index, at: now)
+        talkers.remove(index)
     }
 
     /// A member that joins anew from where it was goes on talking: what it has claimed and said becomes that of its new session,
     /// and those who hear it notice nothing.
-    mutating func handOver(from old: Int, to member: Int) {
-        let (place, own) = (Int(sessions[old].talker), Int(sessions[member].talker))
-        guard place >= 0, own >= 0, let ssrc = talkers[place]?.claim, let checker = talkers[own]?.checker else {
-            return
-        }
-        talkers[place]?.member = member
-        talkers[place]?.checker = checker
+    mutating func handOver(from old: MemberID, to member: MemberID) {
+        guard let index = sessions[old].talker, let own = sessions[member].talker, let ssrc = talkers[index]?.claim,
+            let checker = talkers[own]?.checker
+        else { return }
+        talkers[index]?.member = member
+        talkers[index]?.checker = checker
         talkers[own]?.member = old
-        sessions[member].talker = Int32(place)
-        sessions[old].talker = Int32(own)
-        replace(old, by: member, in: &claims[ssrc, default: []])
-        if var claimants = channels[Int(sessions[member].channel)]?.claimants {
+        sessions[member].talker = index
+        sessions[old].talker = own
+        ssrcs.replace(old, by: member, of: ssrc)
+        if var claimants = channels[sessions[member].channel]?.claimants {
             replace(old, by: member, in: &claimants)
-            channels[Int(sessions[member].channel)]?.claimants = claimants
+            channels[sessions[member].channel]?.claimants = claimants
         }
-        if talkers[place]?.stream != nil { post(.quiet(member: old)) }
+        if talkers[index]?.stream != nil { post(.quiet(member: old)) }
     }
 
-    func isTalking(_ member: Int) -> Bool {
-        let place = Int(sessions[member].talker)
-        return place >= 0 && talkers[place]?.stream != nil
+    func isTalking(_ member: MemberID) -> Bool {
+        sessions[member].talker.flatMap { talkers[$0]?.stream } != nil
     }
 
     /// Its SSRC is free again, and those who heard it are told.
-    mutating func release(_ place: Int, at now: Instant) {
-        guard let talker = talkers[place], let ssrc = talker.claim else { return }
-        let channel = Int(sessions[talker.member].channel)
-        silenceTalker(place)
+    mutating func release(_ index: TalkerIndex, at now: Instant) {
+        guard let talker = talkers[index], let ssrc = talker.claim else { return }
+        let channel = sessions[talker.member].channel
+        silenceTalker(index)
         if channels[channel]?.goodbyes.spend(Self.goodbyePrice, at: now) ?? false {
             let goodbye = Goodbye(sources: [ssrc])
             let report = [UInt8](capacity: goodbye.byteCount) { goodbye.write(into: &$0) }
@@ -130,54 +121,45 @@ extension Relay {
     }
 
     /// Ends it without a word to those who hear it.
-    mutating func silenceTalker(_ place: Int) {
-        guard let talker = talkers[place], let ssrc = talker.claim else { return }
-        endTalkspurt(place)
-        channels[Int(sessions[talker.member].channel)]?.voices.remove(place)
-        claims[ssrc]?.removeAll { $0 == talker.member }
-        channels[Int(sessions[talker.member].channel)]?.claimants.removeAll { $0 == talker.member }
-        if claims[ssrc]?.isEmpty ?? false { claims[ssrc] = nil }
-        talkers[place]?.forgetClaim()
+    mutating func silenceTalker(_ index: TalkerIndex) {
+        guard let talker = talkers[index], let ssrc = talker.claim else { return }
+        endTalkspurt(index)
+        channels[sessions[talker.member].channel]?.slots.remove(index)
+        ssrcs.remove(ssrc, of: talker.member)
+        channels[sessions[talker.member].channel]?.claimants.removeAll { $0 == talker.member }
+        talkers[index]?.forgetClaim()
     }
 
     /// A packet of its voice. Whether it goes to all: not when it has come before, as when it was only late and is sent again;
     /// nil where its SSRC was not announced.
     mutating func receiveMedia(
-        _ place: Int, _ member: Int, _ ssrc: SSRC, _ datagram: Span<UInt8>, at now: Instant
+        _ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, _ datagram: Span<UInt8>, at now: Instant
     ) -> Bool? {
         // To read of a talker is to copy it whole, so that the most of all packets only change it.
-        if let arrival = talkers[place]?.stream?.packetArrived(datagram, of: ssrc, at: now) {
+        if let arrival = talkers[index]?.stream?.packetArrived(datagram, of: ssrc, at: now) {
             return heard(arrival, at: now)
         }
-        guard let talker = talkers[place], talker.claim == ssrc else { return nil }
-        talkers[place]?.stream = TalkerStream(ssrc, talker.limits, talker.counts, at: now)
-        talking.append(place)
-        attend(by: now + TalkerStream.firstReport)
-        channels[Int(sessions[member].channel)]?.status.talkerCount += 1
+        guard let talker = talkers[index], talker.claim == ssrc else { return nil }
+        talkers.begin(TalkerStream(ssrc, talker.limits, talker.counts, at: now), of: index, at: now)
+        channels[sessions[member].channel]?.status.talkerCount += 1
         post(.talking(member: member, sessions[member].endpoint))
-        return talkers[place]?.stream?.packetArrived(datagram, of: ssrc, at: now).map { heard($0, at: now) }
+        return talkers[index]?.stream?.packetArrived(datagram, of: ssrc, at: now).map { heard($0, at: now) }
     }
 
     private mutating func heard(_ arrival: TalkerStream.Arrival, at now: Instant) -> Bool {
         // All else that is due moves away as packets come.
-        if let due = arrival.missesDue { attend(by: due) }
+        if let due = arrival.missesDue { talkers.expect(due) }
         return arrival.reception != .duplicate
     }
 
-    private mutating func attend(by moment: Instant) { attention = attention.map { min($0, moment) } ?? moment }
-
     /// It does not talk any more.
-    mutating func endTalkspurt(_ place: Int) {
-        guard let talker = talkers[place], talker.stream != nil else { return }
-        talkers[place]?.counts = talker.stream?.counts
-        talkers[place]?.talkspurtEndedAt = talker.stream?.lastPacket
-        talkers[place]?.stream = nil
-        talking.removeAll { $0 == place }
-        channels[Int(sessions[talker.member].channel)]?.status.talkerCount -= 1
-        post(.quiet(member: talker.member))
+    mutating func endTalkspurt(_ index: TalkerIndex) {
+        guard let member = talkers[index]?.member, talkers.endStream(of: index) else { return }
+        channels[sessions[member].channel]?.status.talkerCount -= 1
+        post(.quiet(member: member))
     }
 }
 
-private func replace(_ old: Int, by new: Int, in members: inout [Int]) {
+private func replace(_ old: MemberID, by new: MemberID, in members: inout [MemberID]) {
     for index in members.indices where members[index] == old { members[index] = new }
 }

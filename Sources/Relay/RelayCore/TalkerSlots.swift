@@ -1,17 +1,17 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The talkers of one channel that are heard at the same time. Each holds a place from its first packet until another needs
+/// The talkers of one channel that are heard at the same time. Each holds a talker from its first packet until another needs
 /// it and no packet has come for a second.
 ///
-/// A packet of one that has a place costs a search among a few; nothing here allocates but a place that was never needed
+/// A packet of one that has a talker costs a search among a few; nothing here allocates but a talker that was never needed
 /// before.
 struct TalkerSlots: Sendable {
     private var holders: [Holder] = []
 
     private struct Holder: Sendable {
         /// Among the relay's talkers.
-        var place: Int
+        var talker: TalkerIndex
         var ssrc: SSRC
         var lastPacket: Instant
     }
@@ -19,23 +19,23 @@ struct TalkerSlots: Sendable {
     /// After a pause of this length another may take the place.
     static let pause = Duration.seconds(1)
 
-    /// A packet came. False where its talker has no place under that SSRC.
-    mutating func renew(_ place: Int, _ ssrc: SSRC, at now: Instant) -> Bool {
-        for index in holders.indices where holders[index].place == place && holders[index].ssrc == ssrc {
+    /// A packet came. False where its talker has no talker under that SSRC.
+    mutating func renew(_ talker: TalkerIndex, _ ssrc: SSRC, at now: Instant) -> Bool {
+        for index in holders.indices where holders[index].talker == talker && holders[index].ssrc == ssrc {
             holders[index].lastPacket = now
             return true
         }
         return false
     }
 
-    /// Takes a place for one that has none, of `most` that there are. False where all of them are in use.
-    mutating func take(_ place: Int, _ ssrc: SSRC, of most: Int, at now: Instant) -> Bool {
-        let holder = Holder(place: place, ssrc: ssrc, lastPacket: now)
+    /// Takes a talker for one that has none, of `most` that there are. False where all of them are in use.
+    mutating func add(_ talker: TalkerIndex, _ ssrc: SSRC, of most: Int, at now: Instant) -> Bool {
+        let holder = Holder(talker: talker, ssrc: ssrc, lastPacket: now)
         if holders.count >= most { holders.removeAll { now - $0.lastPacket >= Self.pause } }
         guard holders.count < most else { return false }
         holders.append(holder)
         return true
     }
 
-    mutating func remove(_ place: Int) { holders.removeAll { $0.place == place } }
+    mutating func remove(_ talker: TalkerIndex) { holders.removeAll { $0.talker == talker } }
 }

@@ -30,7 +30,7 @@ struct TalkerStream: Sendable {
     private(set) var lastPacket: Instant
     var nextReport: Instant
     /// What its listeners say of it.
-    var views: [Int32: ListenerView] = [:]
+    var views: [MemberID: ListenerView] = [:]
 
     /// Time for the talker's own first report, which this one answers.
     static let firstReport = Duration.milliseconds(200)

@@ -186,31 +186,39 @@ public import TenfourUV
 
 extension RelayServer {
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
-        if case .forward(let byteCount, let channel, let talker) = relay.receive(datagram, from: sender, at: now) {
-            forward(datagram.extracting(..<byteCount), channel: channel, talker: talker, at: now)
+        if case .forward(let content, let byteCount, let channel, let talker) = relay.receive(
+            datagram, from: sender, at: now)
+        {
+            forward(content, datagram.extracting(..<byteCount), channel: channel, talker: talker, at: now)
         }
         flush(at: now)
     }
 
-    private func forward(_ datagram: Span<UInt8>, channel: Int, talker: Int, at now: Instant) {
-        guard datagram[0] == ControlPacket.firstByte else {
-            return shardedFanOut.send(datagram, channel: channel, stream: talker * 2, except: talker)
-        }
-        let isFirst = announcements.isEmpty
-        if !announcements.take(datagram, channel: channel, talker: talker) {
-            announce(datagram, channel: channel, talker: talker)
-        } else if isFirst {
-            announcementTimer?.arm(at: now + WaitingAnnouncements.wait)
+    private func forward(
+        _ content: Relay.Forwarded, _ datagram: Span<UInt8>, channel: ChannelIndex, talker: MemberID, at now: Instant
+    ) {
+        switch content {
+        case .media:
+            shardedFanOut.send(
+                datagram, channel: channel.number, stream: talker.number * 2, except: talker.number)
+        case .announcement(let epoch):
+            let isFirst = announcements.isEmpty
+            if !announcements.insert(datagram, of: epoch, channel: channel, talker: talker) {
+                announce(datagram, channel: channel, talker: talker)
+            } else if isFirst {
+                announcementTimer?.arm(at: now + WaitingAnnouncements.wait)
+            }
         }
     }
 
     /// An announcement must not be pushed aside by the packet that it announces.
-    private func announce(_ announcement: Span<UInt8>, channel: Int, talker: Int) {
-        shardedFanOut.send(announcement, channel: channel, stream: talker * 2 + 1, except: talker)
+    private func announce(_ announcement: Span<UInt8>, channel: ChannelIndex, talker: MemberID) {
+        shardedFanOut.send(
+            announcement, channel: channel.number, stream: talker.number * 2 + 1, except: talker.number)
     }
 
     private func sendAnnouncements() {
-        announcements.takeAll { announce($0, channel: $1, talker: $2) }
+        announcements.removeAll { announce($0, channel: $1, talker: $2) }
     }
 
     private func timeElapsed() {
@@ -230,11 +238,13 @@ extension RelayServer {
         while sendNext() {}
         while let event = relay.nextEvent() {
             switch event {
-            case .joined(let member, let channel, let endpoint): shardedFanOut.add(member, to: channel, at: endpoint)
+            case .joined(let member, let channel, let endpoint):
+                shardedFanOut.add(member.number, to: channel.number, at: endpoint)
             case .left(let member, let channel):
                 announcements.forget(member)
-                shardedFanOut.remove(member, from: channel)
-            case .moved(let member, let channel, let endpoint): shardedFanOut.move(member, in: channel, to: endpoint)
+                shardedFanOut.remove(member.number, from: channel.number)
+            case .moved(let member, let channel, let endpoint):
+                shardedFanOut.move(member.number, in: channel.number, to: endpoint)
             case .talking(let member, let endpoint): talkerSockets.open(for: member, at: endpoint)
             case .quiet(let member): talkerSockets.close(for: member)
             }

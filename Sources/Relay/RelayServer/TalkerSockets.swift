@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourRelayCore
 internal import TenfourSession
 internal import TenfourUV
 
@@ -10,7 +11,7 @@ final class TalkerSockets {
     private let loop: EventLoop
     private let port: Endpoint
     private let receive: (Span<UInt8>, Endpoint, Instant) -> Void
-    private var sockets: [Int: TalkerSocket] = [:]
+    private var sockets: [MemberID: TalkerSocket] = [:]
     /// Of those who talk no more, until what they said last has come: the first first.
     private var leaving: [(socket: TalkerSocket, until: Instant)] = []
     private var leavingTimer: LoopTimer?
@@ -39,7 +40,7 @@ final class TalkerSockets {
     }
 
     /// Does nothing when there are too many, or when the system has no more to give.
-    func open(for member: Int, at endpoint: Endpoint) {
+    func open(for member: MemberID, at endpoint: Endpoint) {
         if sockets[member]?.peer == endpoint { return }
         close(for: member)
         if let index = leaving.firstIndex(where: { $0.socket.peer == endpoint }) {
@@ -68,7 +69,7 @@ final class TalkerSockets {
         }
     }
 
-    func close(for member: Int) {
+    func close(for member: MemberID) {
         guard let socket = sockets.removeValue(forKey: member) else { return }
         let until = loop.now + Self.grace
         if leaving.isEmpty { leavingTimer?.arm(at: until) }

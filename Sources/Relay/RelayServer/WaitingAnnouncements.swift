@@ -1,4 +1,5 @@
 internal import TenfourChannelKeys
+internal import TenfourRelayCore
 
 /// Announcements that tell listeners nothing new: they wait until the packet that they came with is out, which would be late
 /// behind them. Epochs that were not announced before do not wait.
@@ -7,13 +8,13 @@ struct WaitingAnnouncements {
     /// Theirs, one behind the other. Both keep their memory.
     private var bytes: [UInt8] = []
     /// The last two of each talker: while one comes to its end, the next is announced beside it.
-    private var known: [Int: (Epoch, Epoch?)] = [:]
+    private var known: [MemberID: (Epoch, Epoch?)] = [:]
 
     private struct Waiting {
         var start: Int
         var end: Int
-        var channel: Int
-        var talker: Int
+        var channel: ChannelIndex
+        var talker: MemberID
     }
 
     /// How long they wait: for the packet behind them to come, and go out to many.
@@ -21,10 +22,10 @@ struct WaitingAnnouncements {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Whether `datagram` is an announcement that can wait; then it does.
-    mutating func take(_ datagram: Span<UInt8>, channel: Int, talker: Int) -> Bool {
-        guard case .announcement(let announcement)? = try? ControlPacket(parsing: datagram) else { return false }
-        let epoch = announcement.epoch
+    /// Keeps an announcement that can wait. Returns false for the first one of an epoch.
+    mutating func insert(
+        _ datagram: Span<UInt8>, of epoch: Epoch, channel: ChannelIndex, talker: MemberID
+    ) -> Bool {
         guard let (last, before) = known[talker], epoch == last || epoch == before else {
             known[talker] = (epoch, known[talker]?.0)
             return false
@@ -35,7 +36,8 @@ struct WaitingAnnouncements {
         return true
     }
 
-    mutating func takeAll(_ send: (Span<UInt8>, _ channel: Int, _ talker: Int) -> Void) {
+    /// Removes all announcements and passes them to `send`, first in, first out.
+    mutating func removeAll(_ send: (Span<UInt8>, _ channel: ChannelIndex, _ talker: MemberID) -> Void) {
         // One that is walked over is held, and could not be emptied in its place.
         for index in waiting.indices {
             let entry = waiting[index]
@@ -46,7 +48,7 @@ struct WaitingAnnouncements {
     }
 
     /// The talker's number may be another's from now on.
-    mutating func forget(_ talker: Int) {
+    mutating func forget(_ talker: MemberID) {
         known[talker] = nil
         waiting.removeAll { $0.talker == talker }
     }

@@ -93,7 +93,7 @@ struct HostileTests {
         #expect(room.relay.status.channels[0].memberCount == 3)
         // Nobody has been moved, or thrown out.
         #expect(!room.events.contains { if case .moved = $0 { true } else if case .left = $0 { true } else { false } })
-        #expect(talker.announce(room) == .forward(byteCount: 56, channel: 0, talker: 0))
+        #expect(talker.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
     }
 
     /// What a relay is about when strangers come.
@@ -233,7 +233,7 @@ struct HostileTests {
                 room.receive(talker.tagged([0x80] + inside), from: .host(1))
             }
         }
-        #expect(talker.announce(room) == .forward(byteCount: 56, channel: 0, talker: 0))
+        #expect(talker.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
     }
 }
 

@@ -20,8 +20,8 @@ struct JoiningTests {
             room.takeEvents() == [
                 .joined(member: 0, channel: 0, .host(1)), .joined(member: 1, channel: 0, .host(2)),
             ])
-        #expect(talker.announce(room) == .forward(byteCount: 56, channel: 0, talker: 0))
-        #expect(talker.talk(room) == .forward(byteCount: 100, channel: 0, talker: 0))
+        #expect(talker.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
+        #expect(talker.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 0))
         #expect(room.takeEvents() == [.talking(member: 0, .host(1))])
         let status = room.relay.status
         #expect(status.channels.map(\.name) == ["family", "other"])
@@ -303,12 +303,12 @@ struct JoiningTests {
     @Test func whoJoinsAnewFromItsAddressHearsNothingTwice() {
         let member = SimulatedMember(family, .talk, at: .host(1))
         #expect(member.join(room))
-        #expect(member.announce(room) == .forward(byteCount: 56, channel: 0, talker: 0))
+        #expect(member.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
         _ = room.takeEvents()
         let again = SimulatedMember(family, .talk, at: .host(1), seed: 5)
         again.ssrc = member.ssrc
         again.knock(room)
-        #expect(member.talk(room) == .forward(byteCount: 100, channel: 0, talker: 0))
+        #expect(member.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 0))
         _ = room.takeEvents()
         again.renew(room)
         #expect(
@@ -317,7 +317,7 @@ struct JoiningTests {
                 .talking(member: 1, .host(1)),
             ])
         #expect(member.talk(room) == .discarded(.forgedMedia))
-        #expect(again.announce(room) == .forward(byteCount: 56, channel: 0, talker: 1))
+        #expect(again.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 1))
     }
 
     @Test func aTalkerThatJoinsAnewWhileItTalksGoesOn() {
@@ -332,7 +332,7 @@ struct JoiningTests {
         room.inbox = [:]
         talker.join(room)
         // Who it is was announced, and goes on; and so does what it said.
-        #expect(talker.talk(room) == .forward(byteCount: 100, channel: 0, talker: 3))
+        #expect(talker.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 3))
         #expect(listener.goodbyes(room).isEmpty)
         #expect(rival.announce(room, talker.ssrc) == .discarded(.takenSSRC))
         listener.report(room) {
@@ -347,7 +347,7 @@ struct JoiningTests {
         // Until it goes for good.
         talker.say(.leave, room)
         #expect(listener.goodbyes(room) == [talker.ssrc])
-        #expect(rival.announce(room, talker.ssrc) == .forward(byteCount: 56, channel: 0, talker: 1))
+        #expect(rival.announce(room, talker.ssrc) == .forward(.announced, byteCount: 56, channel: 0, talker: 1))
     }
 
     @Test func whoJoinsAnewOnlyToListenTalksNoMore() {

@@ -86,7 +86,7 @@ final class RTPSessionRelay {
     private func arrive(_ flight: Flight) {
         let line = lines[flight.line]
         guard flight.isUp else { return line.receive(flight.bytes, at: room.now) }
-        guard case .forward(let byteCount, _, let talker) = room.receive(flight.bytes, from: line.member.endpoint)
+        guard case .forward(_, let byteCount, _, let talker) = room.receive(flight.bytes, from: line.member.endpoint)
         else { return }
         if RelayHarness.isMedia(flight.bytes) { forwardedCount += 1 }
         for (index, line) in lines.enumerated() where line.member.number != talker {

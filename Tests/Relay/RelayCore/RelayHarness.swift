@@ -116,7 +116,7 @@ final class SimulatedMember {
     var tagger: HopTagger?
     var terms: Welcome.Terms?
     /// As the relay knows it.
-    var number: Int?
+    var number: MemberID?
     /// Of the next packet.
     var sequenceNumber = SequenceNumber(rawValue: 65_530)
     /// Of the last renewed.
@@ -217,7 +217,7 @@ final class SimulatedMember {
 
     func announcement(_ ssrc: SSRC? = nil) -> [UInt8] {
         let announcement = Announcement(
-            suite: SRTPSuite.allCases.first!, ssrc: ssrc ?? self.ssrc, epoch: Epoch(rawValue: 1 << 80),
+            suite: SRTPSuite.allCases.first!, ssrc: ssrc ?? self.ssrc, epoch: Self.epoch,
             index: PacketIndex(rolloverCounter: 0, sequenceNumber), at: RelayHarness.clock, under: keys.mediaRoot)
         return [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
     }
@@ -251,7 +251,14 @@ final class SimulatedMember {
     func talk(_ room: RelayHarness) -> Relay.Reception { room.receive(tagged(packet()), from: endpoint) }
 }
 
+extension Relay.Forwarded {
+    /// The announcement that `SimulatedMember.announce` makes.
+    static let announced = Self.announcement(SimulatedMember.epoch)
+}
+
 extension SimulatedMember {
+    static let epoch = Epoch(rawValue: 1 << 80)
+
     /// As far as a JOIN that is ready to be said.
     func helloAndCookie(_ room: RelayHarness) {
         var joining = JoinAttempt(keys.joinKey(for: role)!, relay: RelayHarness.name, using: &dice)

@@ -91,7 +91,7 @@ struct ReportTests {
         // It comes late, and goes to all.
         #expect(
             room.receive(talker.tagged(sent[41]), from: talker.endpoint)
-                == .forward(byteCount: 100, channel: 0, talker: 0))
+                == .forward(.media, byteCount: 100, channel: 0, talker: 0))
         listener.ask(room, for: [sent[41]], of: talker)
         #expect(room.take(listener.endpoint).contains(sent[41]))
         #expect(room.relay.status.channels[0].requestedCount == 3)

@@ -41,7 +41,7 @@ struct StayingTests {
     @Test func whoIsWelcomedAndSaysNothingIsForgottenAfterThreeSeconds() {
         let ghost = SimulatedMember(family, .talk, at: .host(3))
         ghost.knock(room)
-        #expect(talker.announce(room) == .forward(byteCount: 56, channel: 0, talker: 0))
+        #expect(talker.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
         #expect(ghost.announce(room) == .discarded(.earlyMedia))
         #expect(room.take(ghost.endpoint).isEmpty)
         room.run(.seconds(3))
@@ -125,7 +125,7 @@ struct StayingTests {
         talker.announce(room)
         talker.talk(room)
         let sent = talker.tagged(talker.packet())
-        #expect(room.receive(sent, from: .host(9)) == .forward(byteCount: 100, channel: 0, talker: 0))
+        #expect(room.receive(sent, from: .host(9)) == .forward(.media, byteCount: 100, channel: 0, talker: 0))
         #expect(room.receive(sent, from: .host(9)) == .discarded(.replayedMedia))
         let challenge = try #require(room.take(.host(9)).first)
         guard case .pathChallenge(let number) = try talker.opened(challenge) else {
@@ -139,7 +139,7 @@ struct StayingTests {
                 .quiet(member: 0), .moved(member: 0, channel: 0, .host(9)), .talking(member: 0, .host(9)),
             ])
         talker.endpoint = .host(9)
-        #expect(talker.talk(room) == .forward(byteCount: 100, channel: 0, talker: 0))
+        #expect(talker.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 0))
     }
 
     @Test func unknownSessionsAreToldTwentyTimesASecond() {
@@ -173,7 +173,7 @@ struct StayingTests {
         room.reload(RelayConfiguration([third, family]))
         #expect(room.takeEvents() == [.left(member: 2, channel: 1)])
         #expect(elsewhere.records(room).records == [.goodbye(.refused)])
-        #expect(talker.announce(room) == .forward(byteCount: 56, channel: 0, talker: 0))
+        #expect(talker.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
         #expect(room.relay.status.channels.map(\.name) == ["family", "third"])
 
         let rekeyed = ChannelKeys.drawn("family", seed: 11)

@@ -26,7 +26,7 @@ struct TalkingTests {
     @Test func onlyWhatWasAnnouncedIsForwarded() {
         #expect(talker.talk(room) == .discarded(.unannounced))
         talker.announce(room)
-        #expect(talker.talk(room) == .forward(byteCount: 100, channel: 0, talker: 0))
+        #expect(talker.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 0))
         #expect(room.receive(talker.tagged(talker.packet(SSRC(77))), from: talker.endpoint) == .discarded(.unannounced))
     }
 
@@ -34,10 +34,10 @@ struct TalkingTests {
         talker.announce(room)
         #expect(second.announce(room, talker.ssrc) == .discarded(.takenSSRC))
         #expect(second.records(room).records == [.ssrcRefused(talker.ssrc)])
-        #expect(talker.talk(room) == .forward(byteCount: 100, channel: 0, talker: 0))
-        #expect(second.announce(room) == .forward(byteCount: 56, channel: 0, talker: 1))
+        #expect(talker.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 0))
+        #expect(second.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 1))
         talker.say(.leave, room)
-        #expect(second.announce(room, talker.ssrc) == .forward(byteCount: 56, channel: 0, talker: 1))
+        #expect(second.announce(room, talker.ssrc) == .forward(.announced, byteCount: 56, channel: 0, talker: 1))
     }
 
     @Test func inAnotherChannelItIsAnother() {
@@ -45,13 +45,13 @@ struct TalkingTests {
         elsewhere.join(room)
         talker.announce(room)
         elsewhere.ssrc = talker.ssrc
-        #expect(elsewhere.announce(room) == .forward(byteCount: 56, channel: 1, talker: 3))
-        #expect(elsewhere.talk(room) == .forward(byteCount: 100, channel: 1, talker: 3))
-        #expect(talker.talk(room) == .forward(byteCount: 100, channel: 0, talker: 0))
+        #expect(elsewhere.announce(room) == .forward(.announced, byteCount: 56, channel: 1, talker: 3))
+        #expect(elsewhere.talk(room) == .forward(.media, byteCount: 100, channel: 1, talker: 3))
+        #expect(talker.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 0))
         // From a new address the hop tag tells them apart.
         #expect(
             room.receive(elsewhere.tagged(elsewhere.packet()), from: .host(9))
-                == .forward(byteCount: 100, channel: 1, talker: 3))
+                == .forward(.media, byteCount: 100, channel: 1, talker: 3))
     }
 
     @Test func oneAtATime() {
@@ -59,9 +59,9 @@ struct TalkingTests {
         let old = talker.ssrc
         talker.talk(room)
         talker.ssrc = SSRC(old.rawValue ^ 1)
-        #expect(talker.announce(room) == .forward(byteCount: 56, channel: 0, talker: 0))
+        #expect(talker.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
         #expect(room.receive(talker.tagged(talker.packet(old)), from: talker.endpoint) == .discarded(.unannounced))
-        #expect(second.announce(room, old) == .forward(byteCount: 56, channel: 0, talker: 1))
+        #expect(second.announce(room, old) == .forward(.announced, byteCount: 56, channel: 0, talker: 1))
         // Those who heard the old one are told that it is gone.
         #expect(listener.goodbyes(room) == [old])
         var refusedCount = 0
@@ -113,7 +113,7 @@ struct TalkingTests {
         #expect(room.relay.status.discards[.tooManyPackets] == 5_000 - forwardedCount)
         let notice = Record.limited(packetsPerSecond: 100, bitsPerSecond: 128_000)
         #expect(talker.records(room).records == [notice])
-        #expect(second.announce(room) == .forward(byteCount: 56, channel: 0, talker: 1))
+        #expect(second.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 1))
         room.run(.seconds(1))
         let lost = talker.reports(room).flatMap { $0.blocks(about: talker.ssrc) }.map(\.fractionLost).max() ?? 0
         #expect(lost > 128)
@@ -161,7 +161,7 @@ struct TalkingTests {
         room.run(.milliseconds(1))
         #expect(room.takeEvents() == [.quiet(member: 0)])
         #expect(room.relay.status.channels[0].talkerCount == 0)
-        #expect(talker.talk(room) == .forward(byteCount: 100, channel: 0, talker: 0))
+        #expect(talker.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 0))
         #expect(room.takeEvents() == [.talking(member: 0, .host(1))])
     }
 }

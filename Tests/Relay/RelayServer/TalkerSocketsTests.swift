@@ -1,4 +1,5 @@
 import TenfourAudioCore
+import TenfourRelayCore
 import TenfourSession
 import TenfourUV
 import Testing

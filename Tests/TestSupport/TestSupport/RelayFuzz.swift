@@ -41,7 +41,7 @@ private struct RelayTrial: ~Copyable {
             let endpoint = DatagramScript.endpoint(index)
             proved.insert(endpoint)
             let member = relay.admit(RelayPlay.shared.members[index], as: role, to: 0, at: endpoint, now)
-            precondition(member == index)
+            precondition(member.number == index)
             let renewal = [UInt8](capacity: 82) { sealers[index].seal(.renewal(token: 1), into: &$0) }
             receive(renewal.span, from: endpoint, isTagged: false)
         }
@@ -63,7 +63,7 @@ private struct RelayTrial: ~Copyable {
     mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, isTagged: Bool) {
         credit[sender, default: 0] += datagram.count
         switch relay.receive(datagram, from: sender, at: now) {
-        case .forward(let byteCount, let channel, let talker):
+        case .forward(_, let byteCount, let channel, let talker):
             precondition(isTagged, "a stranger was believed")
             precondition(byteCount == datagram.count - HopTag.byteCount && channel == 0 && talker == 0)
         case .handled, .discarded: break

@@ -12,27 +12,27 @@ extension Relay {
     // MARK: - Changes
 
     /// A member's first record has come, and it is counted.
-    mutating func rosterJoined(_ member: Int, at now: Instant) {
-        let channel = Int(sessions[member].channel)
+    mutating func rosterJoined(_ member: MemberID, at now: Instant) {
+        let channel = sessions[member].channel
         if !list(member, at: now) { channels[channel]?.roster.countChanged(at: now) }
-        attendRoster(of: channel)
+        expectRoster(of: channel)
     }
 
     /// A member is counted no longer. `session` is what it was.
-    mutating func rosterLeft(_ member: Int, _ session: MemberSession, at now: Instant) {
-        let channel = Int(session.channel)
+    mutating func rosterLeft(_ member: MemberID, _ session: MemberSession, at now: Instant) {
+        let channel = session.channel
         if session.isListed {
             channels[channel]?.roster.remove(member, at: now)
         } else {
             channels[channel]?.roster.countChanged(at: now)
         }
         if channels[channel]?.status.memberCount == 0 { channels[channel]?.roster.forgetChanges() }
-        rosterAttention = channels.compactMap { $0?.roster.due }.min()
+        rosterDeadline = channels.rosterDeadline
     }
 
     /// Lists a member that may talk, where there is room. False where it is counted instead.
-    private mutating func list(_ member: Int, at now: Instant) -> Bool {
-        let channel = Int(sessions[member].channel)
+    private mutating func list(_ member: MemberID, at now: Instant) -> Bool {
+        let channel = sessions[member].channel
         guard sessions[member].role == .talk, channels[channel]?.roster.hasRoom ?? false else { return false }
         sessions[member].isListed = true
         channels[channel]?.roster.list(member, at: now)
@@ -40,8 +40,8 @@ extension Relay {
     }
 
     /// A member wants to be told who is there, and tells `info` about itself.
-    mutating func take(_ info: SealedMemberInfo?, from member: Int, at now: Instant) {
-        let channel = Int(sessions[member].channel)
+    mutating func infoArrived(_ info: SealedMemberInfo?, from member: MemberID, at now: Instant) {
+        let channel = sessions[member].channel
         sessions[member].wantsRoster = true
         if infos[sessions[member].info] != info {
             if let info {
@@ -53,21 +53,21 @@ extension Relay {
         }
         relist(member, at: now)
         sendRosterHead(to: member)
-        attendRoster(of: channel)
+        expectRoster(of: channel)
     }
 
     /// One for whom there was no room before may be listed now.
-    private mutating func relist(_ member: Int, at now: Instant) {
+    private mutating func relist(_ member: MemberID, at now: Instant) {
         if !sessions[member].isListed { _ = list(member, at: now) }
     }
 
-    mutating func forgetInfo(of member: Int) {
+    mutating func forgetInfo(of member: MemberID) {
         infos.remove(sessions[member].info)
         sessions[member].info = -1
     }
 
     /// A member that joins anew from where it was is who it was.
-    mutating func handInfoOver(from old: Int, to member: Int) {
+    mutating func handInfoOver(from old: MemberID, to member: MemberID) {
         guard sessions[member].info < 0 else { return }
         sessions[member].info = sessions[old].info
         sessions[old].info = -1
@@ -76,20 +76,20 @@ extension Relay {
     // MARK: - Telling
 
     /// A member stays: it learns whether it has missed something.
-    mutating func rosterRenewed(_ member: Int, at now: Instant) {
+    mutating func rosterRenewed(_ member: MemberID, at now: Instant) {
         guard sessions[member].wantsRoster else { return }
         relist(member, at: now)
         sendRosterHead(to: member)
-        attendRoster(of: Int(sessions[member].channel))
+        expectRoster(of: sessions[member].channel)
     }
 
-    private mutating func sendRosterHead(to member: Int) {
-        let revision = channels[Int(sessions[member].channel)]?.roster.revision ?? 0
+    private mutating func sendRosterHead(to member: MemberID) {
+        let revision = channels[sessions[member].channel]?.roster.revision ?? 0
         outbox.put(.roster(rosterHead(for: member, since: revision), []), for: member, of: &sessions)
     }
 
-    private func rosterHead(for member: Int, since previous: UInt32) -> Roster.Head {
-        let channel = channels[Int(sessions[member].channel)]
+    private func rosterHead(for member: MemberID, since previous: UInt32) -> Roster.Head {
+        let channel = channels[sessions[member].channel]
         let others = (channel?.status.memberCount ?? 0) - (channel?.roster.listed.count ?? 0)
         return Roster.Head(
             revision: channel?.roster.revision ?? 0, previous: previous, otherCount: UInt32(clamping: others),
@@ -97,27 +97,29 @@ extension Relay {
     }
 
     /// When members of some channel are to be told what has changed.
-    private mutating func attendRoster(of channel: Int) {
+    private mutating func expectRoster(of channel: ChannelIndex) {
         guard let due = channels[channel]?.roster.due else { return }
-        rosterAttention = rosterAttention.map { min($0, due) } ?? due
+        rosterDeadline = rosterDeadline.map { min($0, due) } ?? due
     }
 
     mutating func sendRosters(at now: Instant) {
-        guard let attention = rosterAttention, attention <= now else { return }
+        guard let deadline = rosterDeadline, deadline <= now else { return }
         for channel in channels.indices {
             if let due = channels[channel]?.roster.due, due <= now { sendRoster(of: channel, at: now) }
         }
-        rosterAttention = channels.compactMap { $0?.roster.due }.min()
+        rosterDeadline = channels.rosterDeadline
     }
 
     /// To those who want to know: one record each.
-    private mutating func sendRoster(of channel: Int, at now: Instant) {
+    private mutating func sendRoster(of channel: ChannelIndex, at now: Instant) {
         guard let previous = channels[channel]?.roster.revision,
             let memberCount = channels[channel]?.status.memberCount,
-            let changed = channels[channel]?.roster.takeChanges(for: memberCount, at: now)
+            let changed = channels[channel]?.roster.removeChanges(for: memberCount, at: now)
         else { return }
         let listed = channels[channel]?.roster.listed ?? []
-        let entries = changed.map { listed.contains($0) ? entry(of: $0) : Roster.Entry(number: UInt32($0), .gone) }
+        let entries = changed.map {
+            listed.contains($0) ? entry(of: $0) : Roster.Entry(number: UInt32($0.rawValue), .gone)
+        }
         var next = sessions.first(in: channel)
         while let member = next {
             next = sessions.next(behind: member)
@@ -126,15 +128,15 @@ extension Relay {
         }
     }
 
-    private func entry(of member: Int) -> Roster.Entry {
-        Roster.Entry(number: UInt32(member), .here(infos[sessions[member].info]))
+    private func entry(of member: MemberID) -> Roster.Entry {
+        Roster.Entry(number: UInt32(member.rawValue), .here(infos[sessions[member].info]))
     }
 
     // MARK: - Pages
 
     /// Only who still receives where we send can say the receipt: an answer is many times as long as the request.
-    mutating func answerRosterRequest(
-        _ part: Roster.Part, from position: UInt32, _ receipt: UInt64, of session: UInt64, _ member: Int,
+    mutating func rosterRequestArrived(
+        _ part: Roster.Part, from position: UInt32, _ receipt: UInt64, of session: UInt64, _ member: MemberID,
         from sender: Endpoint, at now: Instant
     ) -> Reception {
         let endpoint = sessions[member].endpoint
@@ -143,8 +145,8 @@ extension Relay {
         guard sessions[member].records.spend(Self.recordPrice, count: Self.requestCost, at: now),
             rosterPages.spend(Self.pagePrice, at: now)
         else { return .discarded(.tooManyRecords) }
-        let channel = Int(sessions[member].channel)
-        let members = part == .listed ? channels[channel]?.roster.listed ?? [] : othersWhoTell(in: channel)
+        let channel = sessions[member].channel
+        let members = part == .listed ? channels[channel]?.roster.listed ?? [] : unlistedMembersWithInfo(in: channel)
         let start = min(Int(position), members.count)
         let page = members[start...].prefix(Roster.pageLength)
         var head = Roster.PageHead(
@@ -161,8 +163,8 @@ extension Relay {
     }
 
     /// Members that are counted, and tell something about themselves.
-    private func othersWhoTell(in channel: Int) -> [Int] {
-        var members: [Int] = []
+    private func unlistedMembersWithInfo(in channel: ChannelIndex) -> [MemberID] {
+        var members: [MemberID] = []
         var next = sessions.first(in: channel)
         while let member = next {
             next = sessions.next(behind: member)

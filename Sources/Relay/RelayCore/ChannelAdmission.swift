@@ -6,13 +6,13 @@ internal import TenfourSession
 /// more than twice what a newcomer's holds.
 extension Relay {
     /// Whether a JOIN from there may succeed: there is room, its own place is there, or another's can be had.
-    func mayEnter(_ channel: Int, as role: Role, from sender: Endpoint) -> Bool {
+    func mayEnter(_ channel: ChannelIndex, as role: Role, from sender: Endpoint) -> Bool {
         hasRoom(in: channel, as: role) || isHere(sender, in: channel, as: role)
             || mayDisplace(in: channel, from: sender.address)
     }
 
     /// Whether a place is free for one more of that role.
-    func hasRoom(in channel: Int, as role: Role) -> Bool {
+    func hasRoom(in channel: ChannelIndex, as role: Role) -> Bool {
         guard let channel = channels[channel] else { return false }
         let places = channel.limits.channelMembers
         guard channel.status.memberCount < places, sessions.joinedCount < limits.members else { return false }
@@ -22,7 +22,7 @@ extension Relay {
     }
 
     /// A member that joins anew from where it was takes its own place. One whose first record has not come has none.
-    private func isHere(_ sender: Endpoint, in channel: Int, as role: Role) -> Bool {
+    private func isHere(_ sender: Endpoint, in channel: ChannelIndex, as role: Role) -> Bool {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
             let session = sessions[member]
@@ -35,14 +35,14 @@ extension Relay {
     }
 
     /// Whether the network of a newcomer holds less than half of what the listeners of another hold.
-    private func mayDisplace(in channel: Int, from address: IPAddress) -> Bool {
+    private func mayDisplace(in channel: ChannelIndex, from address: IPAddress) -> Bool {
         guard let networks = channels[channel]?.networks, networks.mostListeners >= 2 else { return false }
         return networks.memberCount(near: address) * 2 < networks.mostListeners
     }
 
     /// Frees a place for a member whose first record has come. False where there is none to be had.
-    mutating func makeRoom(for member: Int, at now: Instant) -> Bool {
-        let channel = Int(sessions[member].channel)
+    mutating func makeRoom(for member: MemberID, at now: Instant) -> Bool {
+        let channel = sessions[member].channel
         if hasRoom(in: channel, as: sessions[member].role) { return true }
         guard mayDisplace(in: channel, from: sessions[member].endpoint.address),
             let newest = newestListenerOfLargestNetwork(in: channel)
@@ -51,7 +51,7 @@ extension Relay {
         return hasRoom(in: channel, as: sessions[member].role)
     }
 
-    private mutating func displace(_ member: Int, at now: Instant) {
+    private mutating func displace(_ member: MemberID, at now: Instant) {
         outbox.put(.goodbye(.displaced), for: member, of: &sessions)
         // A station that does not know that reason takes this one; any other has gone by then.
         outbox.put(.goodbye(.full), for: member, of: &sessions)
@@ -70,18 +70,13 @@ extension Relay {
             }
         }
         while sessions.joinedCount > limits.members || listenerCount > RelayLimits.listenerPlaces(of: limits.members),
-            let channel = fullestChannel, let listener = newestListener(in: channel)
+            let channel = channels.fullest, let listener = newestListener(in: channel)
         {
             displace(listener, at: now)
         }
     }
 
-    /// The channel with the most listeners.
-    private var fullestChannel: Int? {
-        channels.indices.max { channels[$0]?.status.listenerCount ?? 0 < channels[$1]?.status.listenerCount ?? 0 }
-    }
-
-    private func newestListener(in channel: Int) -> Int? {
+    private func newestListener(in channel: ChannelIndex) -> MemberID? {
         var next = sessions.first(in: channel)
         while let member = next {
             if sessions[member].state == .joined, sessions[member].role == .listen { return member }
@@ -91,7 +86,7 @@ extension Relay {
     }
 
     /// The members of a channel lie newest first.
-    private func newestListenerOfLargestNetwork(in channel: Int) -> Int? {
+    private func newestListenerOfLargestNetwork(in channel: ChannelIndex) -> MemberID? {
         guard let networks = channels[channel]?.networks else { return nil }
         var next = sessions.first(in: channel)
         while let member = next {
@@ -107,21 +102,21 @@ extension Relay {
     }
 
     /// Counts a member whose first record has come.
-    mutating func countPlace(_ member: Int) { count(sessions[member], step: 1) }
+    mutating func countPlace(_ member: MemberID) { count(sessions[member], step: 1) }
 
     /// Counts a member no longer.
     mutating func uncountPlace(_ session: MemberSession) { count(session, step: -1) }
 
     /// Counts a member in its new network. To be called before it moves.
-    mutating func movePlace(_ member: Int, to address: IPAddress) {
+    mutating func movePlace(_ member: MemberID, to address: IPAddress) {
         let session = sessions[member]
         let isListener = session.role == .listen
-        channels[Int(session.channel)]?.networks.remove(session.endpoint.address, isListener: isListener)
-        channels[Int(session.channel)]?.networks.add(address, isListener: isListener)
+        channels[session.channel]?.networks.remove(session.endpoint.address, isListener: isListener)
+        channels[session.channel]?.networks.add(address, isListener: isListener)
     }
 
     private mutating func count(_ session: MemberSession, step: Int) {
-        let channel = Int(session.channel)
+        let channel = session.channel
         let isListener = session.role == .listen
         channels[channel]?.status.memberCount += step
         if isListener {

@@ -7,46 +7,46 @@ internal import TenfourSession
 extension Relay {
     private static let interval = Duration.seconds(1)
     private static let lossyInterval = Duration.milliseconds(500)
-    private static let mostVoices = 3
+    private static let maximumOtherCount = 3
 
     /// A member is gone, and so is what it said.
-    mutating func forgetViews(of member: Int, in channel: Int) {
-        for place in talking where talkers[place].map({ Int(sessions[$0.member].channel) }) == channel {
-            talkers[place]?.stream?.views[Int32(member)] = nil
+    mutating func forgetViews(of member: MemberID, in channel: ChannelIndex) {
+        for index in talkers.talking where talkers[index].map({ sessions[$0.member].channel }) == channel {
+            talkers[index]?.stream?.views[member] = nil
         }
     }
 
     /// Looks at what talkers have sent, and have not, where that is due.
-    mutating func attendTalkers(at now: Instant) {
-        if let attention, attention > now { return }
-        for place in talking {
-            guard let due = talkers[place]?.stream?.nextDeadline, due <= now else { continue }
-            ask(place, at: now)
-            if let report = talkers[place]?.stream?.nextReport, report <= now { reportToTalker(place, at: now) }
-            if talkers[place]?.stream?.isOver(at: now) ?? false { endTalkspurt(place) }
+    mutating func pollTalkers(at now: Instant) {
+        if let deadline = talkers.deadline, deadline > now { return }
+        for index in talkers.talking {
+            guard let due = talkers[index]?.stream?.nextDeadline, due <= now else { continue }
+            ask(index, at: now)
+            if let report = talkers[index]?.stream?.nextReport, report <= now { reportToTalker(index, at: now) }
+            if talkers[index]?.stream?.isOver(at: now) ?? false { endTalkspurt(index) }
         }
-        attention = talking.compactMap { talkers[$0]?.stream?.nextDeadline }.min()
+        talkers.updateDeadline()
     }
 
     /// Asks a talker for what has not come, once.
-    private mutating func ask(_ place: Int, at now: Instant) {
-        guard let numbers = talkers[place]?.stream?.missing.nextRequests(at: now), !numbers.isEmpty,
-            let ssrc = talkers[place]?.stream?.ssrc, let member = talkers[place]?.member
+    private mutating func ask(_ index: TalkerIndex, at now: Instant) {
+        guard let numbers = talkers[index]?.stream?.missing.nextRequests(at: now), !numbers.isEmpty,
+            let ssrc = talkers[index]?.stream?.ssrc, let member = talkers[index]?.member
         else { return }
         let nack = GenericNACK(sender: reporters.line, media: ssrc, sequenceNumbers: numbers)
         let report = [UInt8](capacity: nack.byteCount) { nack.write(into: &$0) }
         outbox.put(report: report.span, for: member, of: &sessions)
-        channels[Int(sessions[member].channel)]?.status.requestedCount += numbers.count
+        channels[sessions[member].channel]?.status.requestedCount += numbers.count
     }
 
-    private mutating func reportToTalker(_ place: Int, at now: Instant) {
-        guard let member = talkers[place]?.member, let ssrc = talkers[place]?.stream?.ssrc,
-            let line = talkers[place]?.stream?.counts.reception.reportBlock(at: now)
+    private mutating func reportToTalker(_ index: TalkerIndex, at now: Instant) {
+        guard let member = talkers[index]?.member, let ssrc = talkers[index]?.stream?.ssrc,
+            let line = talkers[index]?.stream?.counts.reception.reportBlock(at: now)
         else {
-            talkers[place]?.stream?.nextReport = now + Self.interval
+            talkers[index]?.stream?.nextReport = now + Self.interval
             return
         }
-        let verdict = ListenersVerdict(talkers[place]?.stream?.views ?? [:], at: now) {
+        let verdict = ListenersVerdict(talkers[index]?.stream?.views ?? [:], at: now) {
             sessions[$0].endpoint.address.linePrefix
         }
         var reports = [ReceiverReport(ssrc: reporters.line, blocks: [line])]
@@ -54,7 +54,7 @@ extension Relay {
         let others = heard(by: member)
         for other in others { reports.append(ReceiverReport(ssrc: other.ssrc, blocks: [line])) }
         if let verdict {
-            let missed = talkers[place]?.stream?.counts.listenersMiss(
+            let missed = talkers[index]?.stream?.counts.listenersMiss(
                 verdict.fractionLost, upTo: line.extendedHighestSequenceNumber)
             let block = ReportBlock(
                 ssrc: ssrc, fractionLost: verdict.fractionLost, cumulativeLost: missed ?? 0,
@@ -64,17 +64,17 @@ extension Relay {
         }
         send(reports, verdict, naming: others, to: member)
         let isLossy = line.fractionLost > 0 || verdict.map { $0.fractionLost > 0 } ?? false
-        talkers[place]?.stream?.nextReport = now + (isLossy ? Self.lossyInterval : Self.interval)
+        talkers[index]?.stream?.nextReport = now + (isLossy ? Self.lossyInterval : Self.interval)
     }
 
     /// The other talkers of its channel, a few of them, and what they are called.
-    private func heard(by member: Int) -> [(ssrc: SSRC, name: String?)] {
+    private func heard(by member: MemberID) -> [(ssrc: SSRC, name: String?)] {
         var heard: [(ssrc: SSRC, name: String?)] = []
-        for place in talking where heard.count < Self.mostVoices {
-            guard let other = talkers[place]?.member, let ssrc = talkers[place]?.stream?.ssrc, other != member,
+        for index in talkers.talking where heard.count < Self.maximumOtherCount {
+            guard let other = talkers[index]?.member, let ssrc = talkers[index]?.stream?.ssrc, other != member,
                 sessions[other].channel == sessions[member].channel
             else { continue }
-            heard.append((ssrc, talkers[place]?.name))
+            heard.append((ssrc, talkers[index]?.name))
         }
         return heard
     }
@@ -82,7 +82,7 @@ extension Relay {
     /// With what the relay and the listeners together can do against loss.
     private mutating func send(
         _ reports: [ReceiverReport], _ verdict: ListenersVerdict?, naming others: [(ssrc: SSRC, name: String?)],
-        to member: Int
+        to member: MemberID
     ) {
         let capabilities = Capabilities(
             supportsNACK: true, redPayloadType: verdict?.redPayloadType, depth: verdict?.depth,

@@ -11,12 +11,10 @@ extension Relay {
         names = configuration.names
         let wanted = Dictionary(grouping: configuration.channels.indices) { configuration.channels[$0].name }
         var isKept = [Bool](repeating: false, count: configuration.channels.count)
-        var free: [Int] = []
+        // The index of a channel that ends now is used again by the next reconfiguration, when all have noticed.
+        let free = channels.free
         for index in channels.indices {
-            guard let channel = channels[index]?.configuration else {
-                free.append(index)
-                continue
-            }
+            guard let channel = channels[index]?.configuration else { continue }
             let named = wanted[channel.name]?.filter { !isKept[$0] } ?? []
             if let same = named.first(where: { configuration.channels[$0].hasKeys(of: channel) }) {
                 channels[index]?.change(to: configuration.channels[same], within: limits)
@@ -29,22 +27,16 @@ extension Relay {
             sendGoodbye(isRekeyed ? .rekeyed : .refused, to: index, at: now)
             channels[index] = nil
         }
-        free.reverse()
-        for (index, channel) in configuration.channels.enumerated() where !isKept[index] {
-            if let place = free.popLast() {
-                channels[place] = RelayedChannel(channel, within: limits)
-            } else {
-                channels.append(RelayedChannel(channel, within: limits))
-            }
-        }
+        let added = configuration.channels.indices.filter { !isKept[$0] }
+        channels.add(added.map { RelayedChannel(configuration.channels[$0], within: limits) }, at: free)
         directory.open(channels)
         shrink(at: now)
     }
 
-    private mutating func limitTalkers(of channel: Int) {
+    private mutating func limitTalkers(of channel: ChannelIndex) {
         guard let limits = channels[channel]?.limits else { return }
-        for place in talkers.indices where talkers[place].map({ Int(sessions[$0.member].channel) }) == channel {
-            talkers[place]?.limits = limits
+        for index in talkers.indices where talkers[index].map({ sessions[$0.member].channel }) == channel {
+            talkers[index]?.limits = limits
         }
     }
 
@@ -55,10 +47,10 @@ extension Relay {
         for channel in channels.indices { sendGoodbye(reason, to: channel, at: now) }
     }
 
-    private mutating func sendGoodbye(_ reason: Refusal.Reason, to channel: Int, at now: Instant) {
+    private mutating func sendGoodbye(_ reason: Refusal.Reason, to channel: ChannelIndex, at now: Instant) {
         while let member = sessions.first(in: channel) {
             // A talker's end is no news to those who are told that all ends.
-            if sessions[member].talker >= 0 { silenceTalker(Int(sessions[member].talker)) }
+            if let talker = sessions[member].talker { silenceTalker(talker) }
             outbox.put(.goodbye(reason), for: member, of: &sessions)
             end(member, at: now)
         }

@@ -7,8 +7,11 @@ internal import TenfourSession
 /// are answered.
 extension Relay {
     /// In bytes of the record that was opened.
-    mutating func report(_ range: Range<Int>, from member: Int, at now: Instant) -> Reception {
-        guard allowsNACKs(in: range, from: member, at: now) else { return .discarded(.tooManyNACKs) }
+    mutating func report(_ range: Range<Int>, from member: MemberID, at now: Instant) -> Reception {
+        let wordCount = GenericNACK.wordCount(in: opened.span.extracting(range))
+        guard nacks.spend(sessions[member].endpoint.address, wordCount: wordCount, at: now) else {
+            return .discarded(.tooManyNACKs)
+        }
         var packets: [RTCPPacket] = []
         var isWhole = true
         guard var compound = try? RTCPCompound(parsing: opened.span.extracting(range), allowsReducedSize: true) else {
@@ -23,86 +26,71 @@ extension Relay {
             }
         }
         let capabilities = packets.lazy.compactMap(\.capabilities).first
-        for packet in packets { take(packet, capabilities, from: member, at: now) }
-        answerClock(packets, of: member, at: now)
+        for packet in packets { read(packet, capabilities, from: member, at: now) }
+        echoClock(packets, of: member, at: now)
         return isWhole ? .handled : .discarded(.malformedRecord)
     }
 
-    /// The price of a NACK word, which names up to 17 missing packets, for one host.
-    static let hostNACKPrice = CellRateLimit.Price(perSecond: 5_000, most: 10_000)
-    /// The same for one network, whatever all others ask for.
-    static let networkNACKPrice = CellRateLimit.Price(perSecond: 200, most: 400)
-    /// The same for all together: about a tenth of the time.
-    private static let allNACKPrice = CellRateLimit.Price(perSecond: 200_000, most: 20_000)
-
-    /// Whether the packets that a report asks for are within what its host, its network and all may ask for.
-    private mutating func allowsNACKs(in range: Range<Int>, from member: Int, at now: Instant) -> Bool {
-        let count = GenericNACK.wordCount(in: opened.span.extracting(range))
-        if count == 0 { return true }
-        let address = sessions[member].endpoint.address
-        guard hostNACKs.spend(address, count: count, at: now) else { return false }
-        return networkNACKs.spend(address, count: count, at: now)
-            || allNACKs.spend(Self.allNACKPrice, count: count, at: now)
-    }
-
-    private mutating func take(_ packet: RTCPPacket, _ capabilities: Capabilities?, from member: Int, at now: Instant) {
+    private mutating func read(
+        _ packet: RTCPPacket, _ capabilities: Capabilities?, from member: MemberID, at now: Instant
+    ) {
         switch packet {
         case .senderReport(let report):
-            if let place = ownStream(of: member, report.ssrc) {
-                talkers[place]?.stream?.counts.reception.senderReportArrived(report, at: now)
+            if let index = ownStream(of: member, report.ssrc) {
+                talkers[index]?.stream?.counts.reception.senderReportArrived(report, at: now)
             }
-            view(report.blocks, capabilities, from: member, at: now)
-        case .receiverReport(let report): view(report.blocks, capabilities, from: member, at: now)
+            record(report.blocks, capabilities, from: member, at: now)
+        case .receiverReport(let report): record(report.blocks, capabilities, from: member, at: now)
         case .sourceDescription(let description):
             for chunk in description.chunks {
-                guard let place = ownStream(of: member, chunk.ssrc), let name = chunk[.name]?.text else { continue }
-                talkers[place]?.name = name
+                guard let index = ownStream(of: member, chunk.ssrc), let name = chunk[.name]?.text else { continue }
+                talkers[index]?.name = name
             }
         case .goodbye(let goodbye):
-            let place = Int(sessions[member].talker)
-            guard place >= 0, let claim = talkers[place]?.claim, goodbye.sources.contains(claim) else { return }
-            release(place, at: now)
-        case .genericNACK(let nack): answer(nack, of: member, at: now)
+            guard let index = sessions[member].talker, let claim = talkers[index]?.claim,
+                goodbye.sources.contains(claim)
+            else { return }
+            release(index, at: now)
+        case .genericNACK(let nack): retransmit(nack, of: member, at: now)
         case .extendedReport, .unknown: break
         }
     }
 
-    private func ownStream(of member: Int, _ ssrc: SSRC) -> Int? {
-        let place = Int(sessions[member].talker)
-        return place >= 0 && talkers[place]?.stream?.ssrc == ssrc ? place : nil
+    private func ownStream(of member: MemberID, _ ssrc: SSRC) -> TalkerIndex? {
+        guard let index = sessions[member].talker, talkers[index]?.stream?.ssrc == ssrc else { return nil }
+        return index
     }
 
-    /// The place of who talks under that SSRC in the channel of a member, and is another.
-    private func stream(of ssrc: SSRC, heardBy member: Int) -> Int? {
+    /// The index of who talks under that SSRC in the channel of a member, and is another.
+    private func stream(of ssrc: SSRC, heardBy member: MemberID) -> TalkerIndex? {
         let channel = sessions[member].channel
-        guard let talker = claims[ssrc]?.first(where: { sessions[$0].channel == channel }), talker != member else {
-            return nil
-        }
-        let place = Int(sessions[talker].talker)
-        return talkers[place]?.stream == nil ? nil : place
+        guard let talker = ssrcs[ssrc]?.first(where: { sessions[$0].channel == channel }), talker != member,
+            let index = sessions[talker].talker, talkers[index]?.stream != nil
+        else { return nil }
+        return index
     }
 
-    private mutating func view(
-        _ blocks: [ReportBlock], _ capabilities: Capabilities?, from member: Int, at now: Instant
+    private mutating func record(
+        _ blocks: [ReportBlock], _ capabilities: Capabilities?, from member: MemberID, at now: Instant
     ) {
         for block in blocks {
-            guard let place = stream(of: block.ssrc, heardBy: member) else { continue }
-            talkers[place]?.stream?.views[Int32(member)] = ListenerView(block.fractionLost, capabilities, at: now)
+            guard let index = stream(of: block.ssrc, heardBy: member) else { continue }
+            talkers[index]?.stream?.views[member] = ListenerView(block.fractionLost, capabilities, at: now)
         }
     }
 
     /// Sends again what a member has missed, to that member and to no other: at most half as many packets as its channel
     /// forwards, and not more at once than anybody can have missed who is still there.
-    private mutating func answer(_ nack: GenericNACK, of member: Int, at now: Instant) {
-        guard let place = stream(of: nack.media, heardBy: member), let ring = talkers[place]?.stream?.ring else {
+    private mutating func retransmit(_ nack: GenericNACK, of member: MemberID, at now: Instant) {
+        guard let index = stream(of: nack.media, heardBy: member), let ring = talkers[index]?.stream?.ring else {
             return
         }
-        let channel = Int(sessions[member].channel)
+        let channel = sessions[member].channel
         let forwarded = Int64(channels[channel]?.status.forwardedCount ?? 0)
-        repairs.forget(before: now - PacketRing.memory)
+        retransmissions.forget(before: now - PacketRing.memory)
         for number in nack.sequenceNumbers {
             guard let packet = ring.packet(number, at: now) else { continue }
-            guard repairs.hasRoom else { return }
+            guard retransmissions.hasRoom else { return }
             guard
                 sessions[member].retransmits.spend(
                     Self.retransmissionCost, most: Self.maximumRetransmissionCost, at: forwarded)
@@ -110,7 +98,7 @@ extension Relay {
                 return
             }
             let endpoint = sessions[member].endpoint
-            ring.withBytes(packet) { repairs.put($0, to: endpoint, at: packet.arrival) }
+            ring.withBytes(packet) { retransmissions.put($0, to: endpoint, at: packet.arrival) }
             channels[channel]?.status.retransmittedCount += 1
         }
     }
@@ -122,7 +110,7 @@ extension Relay {
     private static let echoPrice = CellRateLimit.Price(perSecond: 4, most: 8)
 
     /// One clock a report, and a few a second: an answer is many times as long as the question.
-    private mutating func answerClock(_ packets: [RTCPPacket], of member: Int, at now: Instant) {
+    private mutating func echoClock(_ packets: [RTCPPacket], of member: MemberID, at now: Instant) {
         for case .extendedReport(let report) in packets {
             for case .referenceTime(let time) in report.blocks {
                 guard sessions[member].echoes.spend(Self.echoPrice, at: now) else { return }
@@ -133,11 +121,11 @@ extension Relay {
 
     /// Sends a member's clock back, as if from those whom it hears: so it knows how long what it asks for will take. With it
     /// goes what they are called, and that what is lost of them can be asked for.
-    private mutating func echo(_ time: NTPTime, of teller: SSRC, to member: Int) {
+    private mutating func echo(_ time: NTPTime, of teller: SSRC, to member: MemberID) {
         var report: [UInt8] = []
         var count = 0
-        for place in talking where count < Self.mostEchoes {
-            guard let talker = talkers[place], let ssrc = talker.stream?.ssrc, talker.member != member,
+        for index in talkers.talking where count < Self.maximumEchoCount {
+            guard let talker = talkers[index], let ssrc = talker.stream?.ssrc, talker.member != member,
                 sessions[talker.member].channel == sessions[member].channel
             else { continue }
             var items = [Capabilities(supportsNACK: true).item].compactMap { $0 }
@@ -158,7 +146,7 @@ extension Relay {
         if !report.isEmpty { outbox.put(report: report.span, for: member, of: &sessions) }
     }
 
-    private static let mostEchoes = 4
+    private static let maximumEchoCount = 4
 }
 
 extension RTCPPacket {

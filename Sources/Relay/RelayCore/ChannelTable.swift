@@ -1,0 +1,46 @@
+internal import TenfourAudioCore
+
+/// The channels of a relay, by index.
+struct ChannelTable: Sendable {
+    private var channels: [RelayedChannel?]
+
+    init(_ configuration: RelayConfiguration) {
+        channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits) }
+    }
+
+    /// All indices; some channels may be gone.
+    var indices: some Sequence<ChannelIndex> { channels.indices.lazy.map { ChannelIndex($0) } }
+
+    /// Nil if the channel is gone.
+    subscript(channel: ChannelIndex) -> RelayedChannel? {
+        _read { yield channels[channel.number] }
+        _modify { yield &channels[channel.number] }
+    }
+
+    /// The indices without a channel, lowest first.
+    var free: [ChannelIndex] { indices.filter { self[$0] == nil } }
+
+    /// Adds channels at the indices of `free`, and then at new ones.
+    mutating func add(_ added: [RelayedChannel], at free: [ChannelIndex]) {
+        var free = free[...]
+        for channel in added {
+            if let index = free.popFirst() { self[index] = channel } else { channels.append(channel) }
+        }
+    }
+
+    /// When the members of some channel are to be told of changes in its roster; nil while there are none.
+    var rosterDeadline: Instant? { channels.lazy.compactMap { $0?.roster.due }.min() }
+
+    /// The channel with the most listeners.
+    var fullest: ChannelIndex? {
+        indices.max { self[$0]?.status.listenerCount ?? 0 < self[$1]?.status.listenerCount ?? 0 }
+    }
+
+    var status: [RelayStatus.Channel] {
+        indices.compactMap { index in
+            var status = self[index]?.status
+            status?.number = index.number
+            return status
+        }
+    }
+}

@@ -1,0 +1,29 @@
+internal import TenfourAudioCore
+internal import TenfourChannelKeys
+internal import TenfourSession
+
+/// Members that move to another address.
+extension Relay {
+    /// An authentic datagram of `byteCount` bytes has come from an address where the member is not known to be.
+    mutating func suspectMove(of member: MemberID, to endpoint: Endpoint, _ byteCount: Int, at now: Instant) {
+        let challenge = paths.datagramArrived(
+            of: member, from: endpoint, byteCount: byteCount, using: &generator, at: now)
+        if let challenge { outbox.put(.pathChallenge(challenge), for: member, of: &sessions, to: endpoint) }
+    }
+
+    mutating func pathAnswerArrived(
+        _ answer: UInt128, of member: MemberID, from sender: Endpoint, at now: Instant
+    ) -> Reception {
+        guard paths.validate(answer, of: member, from: sender) else { return .discarded(.strayPathAnswer) }
+        let channel = sessions[member].channel
+        endThose(at: sender, in: channel, .joined, but: member, at: now)
+        movePlace(member, to: sender.address)
+        sessions.move(member, to: sender)
+        renew(member, at: now)
+        let isTalking = isTalking(member)
+        if isTalking { post(.quiet(member: member)) }
+        post(.moved(member: member, channel: channel, sender))
+        if isTalking { post(.talking(member: member, sender)) }
+        return .handled
+    }
+}

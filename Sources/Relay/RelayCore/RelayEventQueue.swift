@@ -1,0 +1,22 @@
+/// Events that wait to be taken, first in, first out.
+struct RelayEventQueue: Sendable {
+    private var events: [RelayEvent] = []
+    private var takenCount = 0
+
+    /// The queue keeps its memory when it becomes empty, unless it had more events than this.
+    private static let keptCount = 256
+
+    mutating func post(_ event: RelayEvent) { events.append(event) }
+
+    mutating func next() -> RelayEvent? {
+        guard takenCount < events.count else { return nil }
+        defer {
+            takenCount += 1
+            if takenCount == events.count {
+                events.removeAll(keepingCapacity: events.count <= Self.keptCount)
+                takenCount = 0
+            }
+        }
+        return events[takenCount]
+    }
+}

@@ -1,0 +1,22 @@
+internal import TenfourPackets
+
+/// The members that have announced an SSRC. Two may have the same one, in different channels.
+struct SSRCRegistry: Sendable {
+    private var members: [SSRC: [MemberID]] = [:]
+
+    /// The members with this SSRC; nil if there is none.
+    subscript(ssrc: SSRC) -> [MemberID]? { members[ssrc] }
+
+    mutating func insert(_ ssrc: SSRC, of member: MemberID) { members[ssrc, default: []].append(member) }
+
+    mutating func remove(_ ssrc: SSRC, of member: MemberID) {
+        members[ssrc]?.removeAll { $0 == member }
+        if members[ssrc]?.isEmpty ?? false { members[ssrc] = nil }
+    }
+
+    /// Hands the SSRC of `old` over to `new`.
+    mutating func replace(_ old: MemberID, by new: MemberID, of ssrc: SSRC) {
+        guard let index = members[ssrc]?.firstIndex(of: old) else { return }
+        members[ssrc]?[index] = new
+    }
+}
