@@ -101,6 +101,7 @@ let package = Package(
 
         module("Support/Rings"),
         module("Support/DBus", others: ["CSDBus"]),
+        module("Support/Pacing", uses: ["AudioCore"]),
 
         module("Audio/AudioCore"),
         module("Audio/AudioCodec", uses: ["AudioCore"]),
@@ -113,16 +114,16 @@ let package = Package(
         module("Audio/Waveform", uses: ["AudioCore"], others: ["CCairo"]),
 
         module("RTP/Packets", uses: ["AudioCore"]),
-        module("RTP/Session", uses: ["AudioCore", "Packets"]),
+        module("RTP/Session", uses: ["Pacing", "AudioCore", "Packets"]),
         module("RTP/JitterBuffer", uses: ["AudioCodec", "AudioCore", "Resampling", "Packets"]),
         module("RTP/CallQuality", uses: ["AudioCore", "Packets", "JitterBuffer"]),
 
         module("Channel/ChannelKeys", uses: ["AudioCore", "Packets", "Session"], others: ["CSodium", "CSRTP"]),
-        module("Channel/ChannelMember", uses: ["AudioCore", "Packets", "Session", "ChannelKeys"]),
+        module("Channel/ChannelMember", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
 
-        module("Relay/RelayCore", uses: ["AudioCore", "Packets", "Session", "ChannelKeys"]),
+        module("Relay/RelayCore", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
         module(
-            "Relay/RelayServer", uses: ["Rings", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"]),
+            "Relay/RelayServer", uses: ["Rings", "Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"]),
 
         module("Network/UV", uses: ["AudioCore", "Session"], others: ["CUV", "CTimex"]),
         module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
@@ -219,6 +220,7 @@ let package = Package(
                 ], others: [ffmpegSource]), path: "Tests/TestSupport/TestSupport", swiftSettings: settings),
         tests("Support/Rings", uses: ["Rings"]),
         tests("Support/DBus", uses: ["DBus"]),
+        tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
         tests("Audio/AudioCore", uses: ["AudioCore"]),
         tests("Audio/OpusCodec", uses: ["AudioCore", "OpusCodec", "NetworkEmulator"]),
         tests("Audio/Resampling", uses: ["AudioCore", "Resampling"]),

@@ -33,9 +33,6 @@ public struct Channel: ~Copyable, Sendable {
     private var events = ChannelEvents()
     private var hasLeft = false
 
-    /// The members that a relay has lost at once come back within this time.
-    private static let rejoinSpread = Duration.milliseconds(250)
-
     /// Joins from `now` on. `ssrc` is the session's, `clock` the time of day at `now`, `suspended` as the property. `generator`
     /// must be unpredictable.
     public init(
@@ -184,7 +181,8 @@ public struct Channel: ~Copyable, Sendable {
             case .renew(let token): send(.renewal(token: token, receipt: session?.receipt ?? 0))
             case .lost:
                 report(.lost)
-                rejoin(at: now)
+                let hadAnswer = session?.keepalive.hasAnswered ?? false
+                joinHandshake.rejoin(hadAnswer: hadAnswer, at: now, using: &generator)
             case .over:
                 session = nil
                 if !joinHandshake.isActive { joinHandshake.begin(at: now) }
@@ -197,17 +195,6 @@ public struct Channel: ~Copyable, Sendable {
         guard isAnswered, let receipt = session?.receipt else { return }
         let clock = reading(at: now)?.wall
         while let record = roster.nextRecord(ssrc, clock: clock, receipt: receipt, &events, at: now) { send(record) }
-    }
-
-    private mutating func rejoin(at now: Instant) {
-        guard !joinHandshake.isActive else { return }
-        if session?.keepalive.hasAnswered ?? false {
-            // The relay may have lost all of us at once.
-            let spread = Self.rejoinSpread * Double.random(in: 0...1, using: &generator)
-            joinHandshake.begin(at: now + spread)
-        } else {
-            joinHandshake.pause(at: now, using: &generator)
-        }
     }
 
     private mutating func report(_ standing: MembershipStanding.Standing) {

@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourPacing
 internal import TenfourSession
 
 /// Getting in: HELLO and JOIN, again while nobody answers, to one endpoint after another, with ever longer pauses.
@@ -16,7 +17,7 @@ struct JoinHandshake: Sendable {
     private var sentCount = 0
     /// Which endpoint's turn it is.
     private var turn = 0
-    private var pauseCount = 0
+    private var backoff = Backoff(first: .seconds(1), longest: Self.longestPause, spread: 0.5...1.5)
 
     /// To get in at one endpoint.
     struct Attempt: Sendable {
@@ -32,7 +33,7 @@ struct JoinHandshake: Sendable {
 
     var isActive: Bool { deadline != nil }
     /// Whether all endpoints were asked in vain, or the relay said no.
-    var hasFailed: Bool { pauseCount > 0 }
+    var hasFailed: Bool { backoff.count > 0 }
 
     /// Wants to get in from `moment` on.
     mutating func begin(at moment: Instant) {
@@ -64,7 +65,7 @@ struct JoinHandshake: Sendable {
     }
 
     /// What was gained has proved good: the next pause is a short one again.
-    mutating func hasSucceeded() { pauseCount = 0 }
+    mutating func hasSucceeded() { backoff.succeeded() }
 
     /// Whether something is to be said now.
     mutating func isDue(
@@ -148,6 +149,19 @@ struct JoinHandshake: Sendable {
         }
     }
 
+    /// Begins anew after the relay was lost: with others at the same time, if it had answered.
+    mutating func rejoin(hadAnswer: Bool, at now: Instant, using generator: inout CSPRNG) {
+        guard !isActive else { return }
+        if hadAnswer {
+            begin(at: now + Self.rejoinSpread * Double.random(in: 0...1, using: &generator))
+        } else {
+            pause(at: now, using: &generator)
+        }
+    }
+
+    /// The members that a relay has lost at once come back within this time.
+    private static let rejoinSpread = Duration.milliseconds(250)
+
     /// This attempt is over. Begins anew after 1, 2, 4, 4 … s, each ± half by chance.
     mutating func pause(at now: Instant, using generator: inout CSPRNG) {
         forgetAttempts()
@@ -155,10 +169,8 @@ struct JoinHandshake: Sendable {
     }
 
     private mutating func rest(at now: Instant, using generator: inout CSPRNG) {
-        let pause = min(Duration.seconds(1 << min(pauseCount, 2)), Self.longestPause)
-        pauseCount += 1
         isPausing = true
-        deadline = now + pause * Double.random(in: 0.5...1.5, using: &generator)
+        deadline = now + backoff.next(using: &generator)
     }
 
     /// Begins anew after a long pause: only a person could change anything.

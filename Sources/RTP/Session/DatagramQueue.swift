@@ -10,6 +10,7 @@ package struct DatagramQueue: Sendable {
     private struct Datagram: Sendable {
         var start: Int
         var endpoint: Endpoint
+        var isControl = false
         /// When it came, where that counts.
         var moment: Instant
     }
@@ -30,11 +31,35 @@ package struct DatagramQueue: Sendable {
     package mutating func put(
         capacity: Int, to endpoint: Endpoint, at moment: Instant = .start, _ write: (inout OutputSpan<UInt8>) -> Void
     ) {
+        put(capacity: capacity, Datagram(start: 0, endpoint: endpoint, moment: moment), write)
+    }
+
+    /// The same for a destination of an RTP session; `nextDestination` returns it.
+    package mutating func put(
+        capacity: Int, to destination: RTPSession.Destination, _ write: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        let datagram = Datagram(
+            start: 0, endpoint: destination.endpoint, isControl: destination.isControl, moment: .start)
+        put(capacity: capacity, datagram, write)
+    }
+
+    package mutating func put(_ datagram: Span<UInt8>, to destination: RTPSession.Destination) {
+        put(capacity: datagram.count, to: destination) {
+            for index in datagram.indices { $0.append(datagram[index]) }
+        }
+    }
+
+    private mutating func put(
+        capacity: Int, _ entry: Datagram, _ write: (inout OutputSpan<UInt8>) -> Void
+    ) {
         guard hasRoom else { return }
         compact()
         let start = bytes.count
         bytes.append(addingCapacity: capacity) { write(&$0) }
-        if bytes.count > start { datagrams.append(Datagram(start: start, endpoint: endpoint, moment: moment)) }
+        guard bytes.count > start else { return }
+        var entry = entry
+        entry.start = start
+        datagrams.append(entry)
     }
 
     package mutating func put(_ datagram: Span<UInt8>, to endpoint: Endpoint, at moment: Instant = .start) {
@@ -45,13 +70,18 @@ package struct DatagramQueue: Sendable {
 
     /// Appends the next to `buffer`, which has room for it; nil when there is none.
     package mutating func next(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
+        nextDestination(into: &buffer)?.endpoint
+    }
+
+    /// The same with the destination that was put in.
+    package mutating func nextDestination(into buffer: inout OutputSpan<UInt8>) -> RTPSession.Destination? {
         guard takenCount < datagrams.count else { return nil }
         let datagram = datagrams[takenCount]
         takenCount += 1
         let end = takenCount < datagrams.count ? datagrams[takenCount].start : bytes.count
         for index in datagram.start..<end { buffer.append(bytes[index]) }
         if takenCount == datagrams.count { empty() }
-        return datagram.endpoint
+        return RTPSession.Destination(endpoint: datagram.endpoint, isControl: datagram.isControl)
     }
 
     /// Drops those at the front that came before `moment`.

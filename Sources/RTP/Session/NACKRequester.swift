@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourPacing
 internal import TenfourPackets
 
 /// Decides which lost packets to request from their senders (generic NACK, RFC 4585 section 6.2.1), and when.

@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourPacing
 internal import TenfourPackets
 
 /// Keeps the participants of a session: sources of media, reporters without media, and a count of listeners.

@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourPacing
 internal import TenfourPackets
 
 /// Writes the payload of our packets: an Opus packet alone, or with copies of earlier ones (RFC 2198), as far as the bit rate

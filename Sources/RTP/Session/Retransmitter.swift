@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourPacing
 internal import TenfourPackets
 
 /// Answers NACKs (RFC 4585 section 6.2.1) with the original datagrams, within these limits:

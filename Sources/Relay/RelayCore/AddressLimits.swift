@@ -1,4 +1,5 @@
 internal import TenfourAudioCore
+internal import TenfourPacing
 internal import TenfourSession
 
 /// How often something may come from each host, in a table whose size does not depend on who comes: IPv4 addresses, and

@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourPacing
 internal import TenfourPackets
 
 /// What the talkers of one channel may do together: register SSRCs, be heard at the same time, and send bits.

@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourPacing
 internal import TenfourSession
 
 /// Limits on what the relay answers to those that have not proved a key, and on how many join.

@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourPacing
 internal import TenfourSession
 
 /// JOINs that wait to be proved, because proofs that failed have taken their share of the time. Networks take turns, an IPv4

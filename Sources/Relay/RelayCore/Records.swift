@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourPacing
 internal import TenfourPackets
 internal import TenfourSession
 

@@ -1,5 +1,6 @@
 public import TenfourAudioCore
 public import TenfourChannelKeys
+internal import TenfourPacing
 internal import TenfourPackets
 public import TenfourSession
 
@@ -151,9 +152,10 @@ public struct Relay: ~Copyable, Sendable {
     /// When time has to be told of, if no datagram comes before.
     public var nextDeadline: Instant? {
         var next = sessions.nextToExpire.map { sessions[$0].deadline }
-        for deadline in [talkers.deadline, rosterDeadline, proofs.deadline] {
-            if let deadline { next = next.map { min($0, deadline) } ?? deadline }
-        }
+        // An array of them would be allocated for each datagram.
+        next = earlier(next, talkers.deadline)
+        next = earlier(next, rosterDeadline)
+        next = earlier(next, proofs.deadline)
         return next
     }
 
@@ -218,4 +220,9 @@ struct RelayedChannel: Sendable {
         self.configuration = configuration
         self.limits = limits.limited(by: configuration.limits)
     }
+}
+
+private func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
 }

@@ -1,5 +1,6 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
+internal import TenfourPacing
 internal import TenfourSession
 
 /// Who is there: talkers are listed, the others counted, and what they tell about themselves is passed on unread.

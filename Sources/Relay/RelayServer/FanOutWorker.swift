@@ -105,11 +105,11 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
         self.loop = loop
         socket = try UDPSocket(on: loop, bindingTo: endpoint, options: options)
         shard = try FanOutShard(sending: socket, on: loop)
-        let woken = Woken()
-        wakeup = try loop.makeWakeup { woken.body?.woken() }
+        let target = CallbackTarget<FanOutThreadBody>()
+        wakeup = try loop.makeWakeup { target.target?.wake() }
         self.packets = packets
-        timer = try loop.makeTimer { woken.body?.publish() }
-        woken.body = self
+        timer = try loop.makeTimer { target.target?.publish() }
+        target.target = self
     }
 
     func run() {
@@ -122,7 +122,7 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
         loop.closeAll()
     }
 
-    fileprivate func woken() {
+    fileprivate func wake() {
         let due = changes.withLock { changes in
             let due = changes
             changes.removeAll(keepingCapacity: due.count < 64)
@@ -140,11 +140,6 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
         failures.withLock { $0 = refused }
         timer?.arm(at: loop.now + .seconds(1))
     }
-}
-
-/// Callbacks are made before the one they call.
-private final class Woken {
-    weak var body: FanOutThreadBody?
 }
 
 @c private func runFanOutThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

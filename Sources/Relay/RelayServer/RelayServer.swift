@@ -55,7 +55,7 @@ public import TenfourUV
     ) throws(NetworkError) {
         precondition(1...64 ~= configuration.workers, "a relay sends from 1 to 64 threads")
         let loop = try EventLoop()
-        let woken = Woken()
+        let target = CallbackTarget<RelayServer>()
         self.loop = loop
         fixed = (configuration.bind, configuration.workers)
         self.notices = notices
@@ -72,11 +72,11 @@ public import TenfourUV
         }
         var shardedFanOut = ShardedFanOut(try FanOutShard(sending: socket, on: loop), workers)
         talkerSockets = try TalkerSockets(joining: localEndpoint, on: loop) {
-            woken.server?.receive($0, from: $1, at: $2)
+            target.target?.receive($0, from: $1, at: $2)
         }
         plain = PlainChannels(on: loop)
         openings = plain.set(configuration.plain, shardedFanOut: &shardedFanOut) { packet, stream, channel in
-            woken.server?.shardedFanOut.send(packet, channel: channel, stream: stream, except: nil)
+            target.target?.shardedFanOut.send(packet, channel: channel, stream: stream, except: nil)
         }
         for case .inputRefused(_, _, let error) in openings { throw error }
         self.shardedFanOut = shardedFanOut
@@ -85,15 +85,15 @@ public import TenfourUV
             configuration.relay, address: PeerAddress(localEndpoint), at: start, clock: Self.clock,
             using: &generator)
         relay.failedProofs(take: JoinProofCost.measured(by: relay))
-        wakeup = try loop.makeWakeup { woken.server?.woken() }
-        relayTimer = try loop.makeTimer { woken.server?.timeElapsed() }
-        announcementTimer = try loop.makeTimer { woken.server?.sendAnnouncements() }
-        pollTimer = try loop.makeTimer { woken.server?.poll() }
-        endTimer = try loop.makeTimer { woken.server?.loop.stop() }
+        wakeup = try loop.makeWakeup { target.target?.wake() }
+        relayTimer = try loop.makeTimer { target.target?.timeElapsed() }
+        announcementTimer = try loop.makeTimer { target.target?.sendAnnouncements() }
+        pollTimer = try loop.makeTimer { target.target?.poll() }
+        endTimer = try loop.makeTimer { target.target?.loop.stop() }
         shared = Locked(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
         // Behind all that throws: `deinit` is not called for half a relay.
         unsafe datagram = .allocate(capacity: longestDatagram)
-        woken.server = self
+        target.target = self
     }
 
     deinit { unsafe datagram.deallocate() }
@@ -262,7 +262,7 @@ extension RelayServer {
         return destination != nil
     }
 
-    private func woken() {
+    private func wake() {
         let (stops, reload) = shared.withLock { shared in
             defer { shared.reload = nil }
             return (shared.stops, shared.reload)
@@ -335,9 +335,4 @@ extension RelayServer {
         plain.close()
         loop.closeAll()
     }
-}
-
-/// Callbacks are made before the one they call.
-private final class Woken {
-    weak var server: RelayServer?
 }

@@ -1,20 +1,21 @@
 package import TenfourAudioCore
 
-/// So much a second, saved up to a limit: what is spent beyond it is refused.
+/// A rate limit that can run into debt and change its rate: tokens come at `perSecond` and are saved up to a maximum.
 package struct TokenBucket: Hashable, Sendable {
+    /// The tokens that are there; negative while in debt.
     package private(set) var left: Double
     package var perSecond: Double
-    let most: Double
+    package let most: Double
     private var last: Instant?
 
-    /// `share` of the most is there at first.
+    /// `share` of the maximum is there at first.
     package init(perSecond: Double, most: Double, share: Double = 1) {
         self.perSecond = perSecond
         self.most = most
         left = most * share
     }
 
-    /// Whether so much is left; then it is spent.
+    /// Spends `amount` and returns true, or returns false if less is there.
     package mutating func spend(_ amount: Double, at now: Instant) -> Bool {
         earn(at: now)
         guard amount <= left else { return false }
@@ -22,8 +23,8 @@ package struct TokenBucket: Hashable, Sendable {
         return true
     }
 
-    /// Spends what cannot be refused, into debt if need be.
-    mutating func charge(_ amount: Double, at now: Instant) {
+    /// Spends what cannot be refused, into a debt of at most the maximum.
+    package mutating func charge(_ amount: Double, at now: Instant) {
         earn(at: now)
         left = max(left - amount, -most)
     }

@@ -1,0 +1,1 @@
+// Limits of rates, and pauses between attempts. Nothing here reads a clock.
