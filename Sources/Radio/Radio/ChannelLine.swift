@@ -5,18 +5,21 @@ internal import TenfourPackets
 internal import TenfourSession
 internal import TenfourUV
 
-/// A session's way into its channel: through a relay elsewhere, or through one of its own, which answers the channel's members.
+/// Protection by a channel's keys: through a relay elsewhere, or through a relay of our own, which answers the channel's members.
 /// Network thread.
-final class ChannelLine {
+final class ChannelLine: Protection {
     private var channel: Channel
     private let relay: OwnRelay?
     private let tracker: HostTracker?
     private let clockTrust: ClockTrust
     private var lastClockReading: Instant
+    /// Packets for the RTP session.
+    private var opened = DatagramQueue()
+    /// Datagrams of our own relay for other members.
+    private var outbox = DatagramQueue()
     private var bytes: [UInt8] = []
-    private var opened: [UInt8] = []
 
-    /// `ssrc` is the station's. `local` is where members reach us, where we answer them.
+    /// `ssrc` is that of the RTP session. `local` is where members reach our own relay.
     init(
         _ settings: ChannelSettings, _ coding: CodingSettings, ssrc: SSRC, local: Endpoint, at now: Instant
     ) {
@@ -41,57 +44,35 @@ final class ChannelLine {
             configuration, ssrc: ssrc, at: now, clock: Self.clock, suspended: RealTimeClock.suspended, using: &generator
         )
         bytes.reserveCapacity(Channel.maximumDatagramByteCount)
-        opened.reserveCapacity(Channel.maximumDatagramByteCount)
     }
 
-    /// Takes in a datagram from the network. False where nobody who has the channel's keys, or the session's, sent it.
-    func receive(
-        _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, hand: Protection.Hand, send: Protection.Send
-    ) -> Bool {
-        guard let relay else { return take(datagram, from: sender, at: now, hand) }
+    // MARK: - In
+
+    /// Takes a datagram from the network. Returns false if nobody sent it who has the channel's keys, or the session's.
+    func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
+        guard let relay else { return open(datagram, from: sender, at: now) }
         guard sender != OwnRelay.endpoint else { return false }
-        return relay.receive(datagram, from: sender, at: now) { datagram, member in
-            deliver(datagram, to: member, at: now, hand, send)
-        }
+        let isHandled = relay.receive(datagram, from: sender, at: now)
+        route(at: now)
+        return isHandled
     }
 
-    /// Takes in what the station sends.
-    func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
+    func send(_ datagram: Span<UInt8>, to destination: RTPSession.Destination, at now: Instant) {
         channel.suspended = RealTimeClock.suspended
-        channel.send(datagram, isControl: isControl, at: now)
-    }
-
-    /// Sends what is to go out until there is no more.
-    func flush(at now: Instant, hand: Protection.Hand, send: Protection.Send) {
-        var isQuiet = false
-        while !isQuiet {
-            isQuiet = true
-            while let (datagram, destination) = next({ channel.nextDatagram(into: &$0) }) {
-                isQuiet = false
-                guard let relay else {
-                    send(datagram.span, RTPSession.Destination(endpoint: destination, isControl: false))
-                    continue
-                }
-                _ = relay.receive(datagram.span, from: OwnRelay.endpoint, at: now) { datagram, member in
-                    deliver(datagram, to: member, at: now, hand, send)
-                }
-            }
-            relay?.drain { datagram, member in
-                isQuiet = false
-                deliver(datagram, to: member, at: now, hand, send)
-            }
-        }
+        channel.send(datagram, isControl: destination.isControl, at: now)
+        route(at: now)
     }
 
     func timeElapsed(at now: Instant) {
         channel.suspended = RealTimeClock.suspended
         if let deadline = channel.nextDeadline, deadline <= now { channel.timeElapsed(at: now) }
         relay?.timeElapsed(at: now)
+        route(at: now)
     }
 
-    /// To be called several times a second: sees what time it is, and where the relay is. `flush` is to follow.
+    /// Reads the wall clock, and looks up the relay's name. To be called several times a second.
     func poll(at now: Instant) {
-        // The wall clock may be set, or be called synchronised.
+        // The wall clock may be set, or become synchronised.
         if now - lastClockReading >= Self.clockInterval {
             lastClockReading = now
             channel.suspended = RealTimeClock.suspended
@@ -101,63 +82,83 @@ final class ChannelLine {
         if let endpoints = tracker?.look(isReached: channel.isJoined, at: now) {
             channel.setRelay(at: endpoints, now)
         }
+        route(at: now)
     }
 
-    private static var clock: WallClock { WallClock(milliseconds: RealTimeClock.milliseconds) }
-    /// The least time between two questions to a name server where the relay is.
-    static let findInterval = Duration.seconds(30)
-    private static let clockInterval = Duration.seconds(1)
-
-    var nextDeadline: Instant? {
-        [channel.nextDeadline, relay?.nextDeadline].compactMap { $0 }.min()
+    /// Takes whether our microphone is open.
+    func microphone(isOpen: Bool, at now: Instant) {
+        channel.microphone(isOpen: isOpen, at: now)
+        route(at: now)
     }
 
-    /// Our microphone is open or closed now.
-    func microphone(isOpen: Bool, at now: Instant) { channel.microphone(isOpen: isOpen, at: now) }
+    /// Requests a page of listeners from the relay. An event brings it.
+    func requestListeners(from position: Int, at now: Instant) {
+        channel.requestListeners(from: position, at: now)
+        route(at: now)
+    }
 
-    /// Asks the relay for a page of listeners; an event brings it.
-    func requestListeners(from position: Int, at now: Instant) { channel.requestListeners(from: position, at: now) }
-
-    /// Who else is there; nil where that is not told.
-    var members: ChannelMembers? { channel.members }
-
-    func nextEvent() -> ChannelEvent? { channel.nextEvent() }
-
-    /// The station's SSRC is another one from now on.
+    /// Takes the new SSRC of the RTP session.
     func setSSRC(_ ssrc: SSRC) { channel.ssrc = ssrc }
 
-    /// Tells the relay, or the members, that we go. `flush` is to follow, and nothing else.
+    /// Tells the relay, or the members, that we leave. Nothing else should follow.
     func leave(at now: Instant) {
         channel.leave(at: now)
         relay?.stop(at: now)
+        route(at: now)
     }
 
-    /// To one of us, or to another member.
-    private func deliver(
-        _ datagram: Span<UInt8>, to member: Endpoint, at now: Instant, _ hand: Protection.Hand, _ send: Protection.Send
-    ) {
-        if member == OwnRelay.endpoint {
-            _ = take(datagram, from: member, at: now, hand)
-        } else {
-            send(datagram, RTPSession.Destination(endpoint: member, isControl: false))
-        }
+    // MARK: - Out
+
+    func nextOpened(into packet: inout OutputSpan<UInt8>) -> Endpoint? { opened.next(into: &packet) }
+
+    func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> RTPSession.Destination? {
+        let endpoint = relay == nil ? channel.nextDatagram(into: &datagram) : outbox.next(into: &datagram)
+        return endpoint.map { RTPSession.Destination(endpoint: $0, isControl: false) }
     }
 
-    /// What the relay says, and what others do through it.
-    private func take(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, _ hand: Protection.Hand) -> Bool
-    {
+    func nextEvent() -> ChannelEvent? { channel.nextEvent() }
+
+    var nextDeadline: Instant? { [channel.nextDeadline, relay?.nextDeadline].compactMap { $0 }.min() }
+
+    /// The other members; nil if the relay does not tell.
+    var members: ChannelMembers? { channel.members }
+
+    // MARK: - Between the channel and our own relay
+
+    /// Takes what the relay sends, its own or forwarded.
+    private func open(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         channel.suspended = RealTimeClock.suspended
         let reception = channel.receive(datagram, from: sender, at: now)
-        while true {
-            opened.removeAll(keepingCapacity: true)
-            var kind: Channel.Opened?
-            opened.append(addingCapacity: Channel.maximumDatagramByteCount) { kind = channel.nextOpened(into: &$0) }
-            if kind == nil { break }
-            hand(opened.span, Channel.sessionEndpoint)
+        var isOpened = true
+        while isOpened {
+            opened.put(capacity: Channel.maximumDatagramByteCount, to: Channel.sessionEndpoint) {
+                isOpened = channel.nextOpened(into: &$0) != nil
+            }
         }
         return switch reception {
         case .discarded(.stranger), .discarded(.malformed), .discarded(.forged), .discarded(.unopened): false
         case .opened, .handled, .held, .discarded: true
+        }
+    }
+
+    /// Passes datagrams between the channel, our own relay and the outbox until there are no more.
+    private func route(at now: Instant) {
+        guard let relay else { return }
+        var isQuiet = false
+        while !isQuiet {
+            isQuiet = true
+            while let (datagram, _) = next({ channel.nextDatagram(into: &$0) }) {
+                isQuiet = false
+                _ = relay.receive(datagram.span, from: OwnRelay.endpoint, at: now)
+            }
+            while let (datagram, member) = next({ relay.nextDatagram(into: &$0) }) {
+                isQuiet = false
+                if member == OwnRelay.endpoint {
+                    _ = open(datagram.span, from: member, at: now)
+                } else {
+                    outbox.put(datagram.span, to: member)
+                }
+            }
         }
     }
 
@@ -167,4 +168,9 @@ final class ChannelLine {
         bytes.append(addingCapacity: Channel.maximumDatagramByteCount) { destination = take(&$0) }
         return destination.map { (bytes, $0) }
     }
+
+    private static var clock: WallClock { WallClock(milliseconds: RealTimeClock.milliseconds) }
+    /// The shortest time between two look-ups of the relay's name.
+    static let findInterval = Duration.seconds(30)
+    private static let clockInterval = Duration.seconds(1)
 }

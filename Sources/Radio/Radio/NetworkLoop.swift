@@ -8,8 +8,7 @@ internal import TenfourRings
 internal import TenfourSession
 internal import TenfourUV
 
-/// The network thread: drives the station with what the socket, the clock and the capture thread bring, and carries out
-/// what it says.
+/// The network thread: passes datagrams, media and time to the RTP session and its protection, and carries out what they say.
 ///
 /// Made on one thread and run on another; never on two at once.
 @safe final class NetworkLoop: @unchecked Sendable {
@@ -20,7 +19,9 @@ internal import TenfourUV
     private let media: UDPSocket
     private let control: UDPSocket?
     private var rtpSession: RTPSession
-    private let protection: Protection
+    private let protection: any Protection
+    /// The protection where that is a channel; nil elsewhere.
+    private let channel: ChannelLine?
     private let coding: CodingSettings
     /// What shares the media's port comes from there, too: who stands between us knows of no other.
     private let sendsControlApart: Bool
@@ -78,11 +79,11 @@ internal import TenfourUV
         incoming: consuming RingBufferProducer<IncomingPacket>?, outgoing: consuming RingBufferConsumer<OutgoingPacket>,
         captured: consuming LatestReader<CaptureReport>?, played: consuming LatestReader<PlaybackReport>?
     ) throws(RadioError) {
-        let woken = Woken()
+        let target = CallbackTarget<NetworkLoop>()
         do throws(NetworkError) {
             loop = try EventLoop()
             (media, control) = try Self.open(configuration, on: loop)
-            wakeup = try loop.makeWakeup { woken.loop?.woken() }
+            wakeup = try loop.makeWakeup { target.target?.wake() }
         } catch {
             throw RadioError(error)
         }
@@ -93,7 +94,8 @@ internal import TenfourUV
         let identity = Identity.random(wallClock: wallClock, using: &generator)
         let configured = configuration.rtpSessionAsCoded
         rtpSession = RTPSession(identity: identity, configuration: configured, at: loop.now)
-        protection = try Self.protection(configuration, ssrc: identity.ssrc, local: localEndpoint, at: loop.now)
+        (protection, channel) = try Self.protection(
+            configuration, ssrc: identity.ssrc, local: localEndpoint, at: loop.now)
         if case .channel = configuration.protection { absence = .nobodyAnswers }
         coding = configuration.coding
         let now = loop.now
@@ -117,7 +119,7 @@ internal import TenfourUV
         self.played = played
         // Behind all that throws: `deinit` is not called for half a loop.
         unsafe datagram = .allocate(capacity: Self.room)
-        woken.loop = self
+        target.target = self
     }
 
     deinit { unsafe datagram.deallocate() }
@@ -131,15 +133,15 @@ internal import TenfourUV
             sessionTimer = try loop.makeTimer { [unowned self] in
                 let now = loop.now
                 rtpSession.timeElapsed(at: now)
-                protection.channel?.timeElapsed(at: now)
-                flush()
+                protection.timeElapsed(at: now)
+                flush(at: now)
             }
             pollTimer = try loop.makeTimer { [unowned self] in poll(at: loop.now) }
         } catch {
             return state.fail(RadioError(error))
         }
         poll(at: start)
-        flush()
+        flush(at: start)
         loop.run()
         publish()
         sessionTimer?.close()
@@ -151,10 +153,8 @@ internal import TenfourUV
 
     /// A datagram has come.
     private func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
-        let isForUs = protection.receive(
-            datagram, from: sender, at: now, hand: { take($0, from: $1, at: now) }, send: { send($0, to: $1) })
-        if !isForUs { unopenedCount += 1 }
-        flush()
+        if !protection.receive(datagram, from: sender, at: now) { unopenedCount += 1 }
+        flush(at: now)
         if now - lastPoll >= Self.pollInterval { poll(at: now) }
     }
 
@@ -164,7 +164,7 @@ internal import TenfourUV
         if isControl || sendsControlApart { receive(datagram, from: sender, at: now) } else { checkPortAbove(at: now) }
     }
 
-    /// What is no report has come to the port above: gives the port up where another station of this machine has taken it for its
+    /// What is no report has come to the port above: gives the port up where another program of this machine has taken it for its
     /// media. The kernel prefers the socket whose address is the more exact, and ours may be. A stray datagram changes nothing.
     private func checkPortAbove(at now: Instant) {
         guard let control, lastPortCheck.map({ now - $0 >= Self.aboveInterval }) ?? true else { return }
@@ -172,8 +172,8 @@ internal import TenfourUV
         if control.isPortShared { control.close() }
     }
 
-    /// A datagram of the plain kind.
-    private func take(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
+    /// Takes an opened packet.
+    private func receiveOpened(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) {
         let reception = rtpSession.receive(datagram, from: sender, at: now)
         if let partner, !reception.isDiscarded { partner.heard(at: now) }
         if case .media(let packet) = reception {
@@ -184,7 +184,7 @@ internal import TenfourUV
     }
 
     /// The capture thread has something, or somebody wants an end.
-    private func woken() {
+    private func wake() {
         let now = loop.now
         drain(at: now)
         if controls.stops || now - lastPoll >= Self.pollInterval { poll(at: now) }
@@ -194,39 +194,56 @@ internal import TenfourUV
         while outgoing.pop({ packet in
             rtpSession.send(
                 packet.packet.payload, at: packet.position, startsTalkspurt: packet.startsTalkspurt, now: now)
-        }) { flush() }
+        }) { flush(at: now) }
     }
 
     private func pass(_ fill: (inout IncomingPacket) -> Void) {
         if let isTaken = incoming?.push(fill), !isTaken { droppedCount += 1 }
     }
 
-    /// After each input: send what the station and the channel have to say, pass their events on, arm the timer.
-    private func flush() {
-        let now = loop.now
-        sendDatagrams(at: now)
-        if let channel = protection.channel { flush(channel, at: now) }
+    /// After each input: passes packets and datagrams on until there are no more, handles events, arms the timer.
+    private func flush(at now: Instant) {
+        while exchange(at: now) {}
         while let event = rtpSession.nextEvent() {
             if case .sourceLeft(let ssrc, let reason) = event {
                 wasLeftInSilence = reason == nil
                 pass { $0.set(.goodbye, of: ssrc) }
             }
-            if case .identityChanged(let ssrc) = event { protection.channel?.setSSRC(ssrc) }
+            if case .identityChanged(let ssrc) = event { channel?.setSSRC(ssrc) }
             state.post(event)
         }
         if rtpSession.lossProtection != demanded { applyLossProtection(rtpSession.lossProtection) }
-        let deadline = [rtpSession.nextDeadline, protection.channel?.nextDeadline].compactMap { $0 }.min()
+        let deadline = [rtpSession.nextDeadline, protection.nextDeadline].compactMap { $0 }.min()
         if let deadline { sessionTimer?.arm(at: deadline) }
     }
 
-    private func sendDatagrams(at now: Instant) {
-        while true {
-            var output = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
-            let destination = rtpSession.nextDatagram(into: &output)
-            if let destination { protection.send(&output, to: destination, at: now) { send($0, to: $1) } }
-            _ = unsafe output.finalize(for: datagram)
-            if destination == nil { return }
+    /// Passes on what is there: opened packets to the session, its datagrams to the protection, and protected datagrams to the
+    /// network. Each may make more of the others. Returns whether there was anything.
+    private func exchange(at now: Instant) -> Bool {
+        var hasPassed = false
+        while passOn({ protection.nextOpened(into: &$0) }, { receiveOpened($0, from: $1, at: now) }) {
+            hasPassed = true
         }
+        while passOn({ rtpSession.nextDatagram(into: &$0) }, { protection.send($0, to: $1, at: now) }) {
+            hasPassed = true
+        }
+        while passOn({ protection.nextDatagram(into: &$0) }, { send($0, to: $1) }) { hasPassed = true }
+        while let event = channel?.nextEvent() {
+            hasPassed = true
+            handle(event, at: now)
+        }
+        return hasPassed
+    }
+
+    /// Takes one datagram and passes it on. Returns false when there is none.
+    private func passOn<Peer>(
+        _ take: (inout OutputSpan<UInt8>) -> Peer?, _ use: (Span<UInt8>, Peer) -> Void
+    ) -> Bool {
+        var output = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
+        let peer = take(&output)
+        if let peer { use(output.span, peer) }
+        _ = unsafe output.finalize(for: datagram)
+        return peer != nil
     }
 
     private func send(_ datagram: Span<UInt8>, to destination: RTPSession.Destination) {
@@ -234,25 +251,9 @@ internal import TenfourUV
         socket.send(datagram, to: destination.endpoint)
     }
 
-    /// What the channel brings may make the station say something, and the other way round.
-    private func flush(_ channel: ChannelLine, at now: Instant) {
-        var hasOpened = true
-        while hasOpened {
-            hasOpened = false
-            channel.flush(
-                at: now,
-                hand: {
-                    hasOpened = true
-                    take($0, from: $1, at: now)
-                }, send: { send($0, to: $1) })
-            while let event = channel.nextEvent() { tell(event, at: now) }
-            sendDatagrams(at: now)
-        }
-    }
-
     /// A relay that does not let us in from the start will not: later it may have been restarted, and is asked again. One that
     /// has taken our channel away, or its keys, does not bring them back.
-    private func tell(_ event: ChannelEvent, at now: Instant) {
+    private func handle(_ event: ChannelEvent, at now: Instant) {
         switch event {
         case .joined:
             hasJoined = true
@@ -280,18 +281,18 @@ internal import TenfourUV
     private func poll(at now: Instant) {
         lastPoll = now
         pollTimer?.arm(at: now + Self.longestInterval)
-        if let channel = protection.channel {
+        if let channel = channel {
             channel.microphone(isOpen: sends && controls.isMicrophoneOpen.load(ordering: .relaxed), at: now)
             let page = controls.listenerPage.exchange(-1, ordering: .relaxed)
             if page >= 0 { channel.requestListeners(from: page, at: now) }
             channel.poll(at: now)
-            flush()
+            flush(at: now)
         }
         if let found = partner?.look(at: now) { partnerResolved(at: found, now) }
         publish()
         refusals?.look(media.statistics, at: now)
         let sources = rtpSession.sources
-        for index in sources.indices { tell(sources[index].repair, of: sources[index].ssrc) }
+        for index in sources.indices { setRecoveryDelay(of: sources[index]) }
         let isLeft = limits.endsWithLastSource && heardAnyone && rtpSession.sources.isEmpty && state.isSilent
         let isDone =
             limits.duration.map { now - start >= $0 } ?? false
@@ -302,9 +303,9 @@ internal import TenfourUV
         if let failure = refusals?.failure(media.statistics) { state.fail(failure) }
         drain(at: now)
         rtpSession.leave(at: now)
-        sendDatagrams(at: now)
-        protection.channel?.leave(at: now)
-        flush()
+        while exchange(at: now) {}
+        channel?.leave(at: now)
+        flush(at: now)
         loop.stop()
     }
 
@@ -316,12 +317,12 @@ internal import TenfourUV
         let isKept = remote.map { addresses.contains($0.address) } ?? false
         rtpSession.partnerMoved(to: isKept ? remote ?? first : first, accepting: addresses, at: now)
         if !isKept { state.post(.partnerMoved(to: first)) }
-        flush()
+        flush(at: now)
     }
 
-    /// Said again and again, as the playback thread may give the talker another voice.
-    private func tell(_ repair: RecoveryDelay, of ssrc: SSRC) {
-        pass { $0.set(.repair(RecoveryDemand(repair)), of: ssrc) }
+    /// Passes the delay that recovery needs to the playback thread; repeatedly, because the talker may get another voice there.
+    private func setRecoveryDelay(of source: Source) {
+        pass { $0.set(.repair(RecoveryDemand(source.repair)), of: source.ssrc) }
     }
 
     private func publish() {
@@ -339,7 +340,7 @@ internal import TenfourUV
             snapshot.add(report, present: rtpSession.sources, before: voices)
             voices = snapshot.voices
         }
-        snapshot.addPeople(rtpSession.participants(at: loop.now), protection.channel?.members, at: loop.now)
+        snapshot.addPeople(rtpSession.participants(at: loop.now), channel?.members, at: loop.now)
         snapshot.network = media.statistics
         snapshot.unopenedCount = unopenedCount
         snapshot.handoffDropCount = droppedCount
@@ -348,22 +349,16 @@ internal import TenfourUV
 
     private static func protection(
         _ configuration: RadioConfiguration, ssrc: SSRC, local: Endpoint, at now: Instant
-    ) throws(RadioError) -> Protection {
+    ) throws(RadioError) -> (any Protection, ChannelLine?) {
         switch configuration.protection {
-        case .none: return .plain
+        case .none: return (PlainLine(), nil)
         case .srtp(let key):
-            do throws(SRTPError) { return .srtp(try SRTPLine(key)) } catch {
+            do throws(SRTPError) { return (try SRTPLine(key), nil) } catch {
                 throw RadioError(.failure, error.description)
             }
         case .channel(let settings):
-            return .channel(
-                ChannelLine(
-                    settings, configuration.coding, ssrc: ssrc, local: local, at: now))
+            let line = ChannelLine(settings, configuration.coding, ssrc: ssrc, local: local, at: now)
+            return (line, line)
         }
     }
-}
-
-/// Lets the wakeup's closure find the loop that owns the wakeup.
-private final class Woken {
-    weak var loop: NetworkLoop?
 }

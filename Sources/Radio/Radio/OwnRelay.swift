@@ -3,19 +3,16 @@ internal import TenfourChannelKeys
 internal import TenfourRelayCore
 internal import TenfourSession
 
-/// A station that answers its channel's members itself: a relay of one channel, whose first member is the station. Network
-/// thread.
+/// A relay of one channel whose first member is our own RTP session. Network thread.
 final class OwnRelay {
     private var relay: Relay
     private var members = RelayMembers()
-    private var bytes: [UInt8] = []
+    private var forwarded = DatagramQueue()
 
     /// Where the station itself seems to be. Nothing from the network comes from here.
     static let endpoint = Endpoint(.anyV4, port: 0)
     /// Beyond these a relay of its own is the better place.
     private static let memberCount = 32
-
-    typealias Deliver = (Span<UInt8>, Endpoint) -> Void
 
     /// `clock` is the time of day at `now`.
     init(
@@ -28,35 +25,26 @@ final class OwnRelay {
         configuration.limits.channelMembers = Self.memberCount
         relay = Relay(
             configuration, address: PeerAddress(v4: 0, port: local.port), at: now, clock: clock, using: &generator)
-        bytes.reserveCapacity(RTPSession.maximumDatagramByteCount)
     }
 
-    /// False where it is discarded.
-    func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, _ deliver: Deliver) -> Bool {
+    /// Takes a datagram of a member. Returns false if it is discarded.
+    func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
         switch relay.receive(datagram, from: sender, at: now) {
         case .handled: return true
         case .discarded: return false
         case .forward(_, let byteCount, let channel, let talker):
             applyEvents()
             for endpoint in members.endpoints(in: channel, but: talker) {
-                deliver(datagram.extracting(first: byteCount), endpoint)
+                forwarded.put(datagram.extracting(first: byteCount), to: endpoint)
             }
             return true
         }
     }
 
-    /// Delivers what the relay itself has to say.
-    func drain(_ deliver: Deliver) {
+    /// Appends the next datagram for a member: what was forwarded, then the relay's own.
+    func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> Endpoint? {
         applyEvents()
-        while true {
-            bytes.removeAll(keepingCapacity: true)
-            var destination: Endpoint?
-            bytes.append(addingCapacity: RTPSession.maximumDatagramByteCount) {
-                destination = relay.nextDatagram(into: &$0)
-            }
-            guard let destination else { return }
-            deliver(bytes.span, destination)
-        }
+        return forwarded.next(into: &datagram) ?? relay.nextDatagram(into: &datagram)
     }
 
     func timeElapsed(at now: Instant) {

@@ -1,79 +1,99 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
-internal import TenfourPackets
 internal import TenfourSession
 
-/// What stands between the station, which knows of no keys, and the network: nothing, or what makes datagrams unreadable on
-/// their way. Network thread.
-enum Protection {
-    /// Standard RTP as it is.
-    case plain
-    /// SRTP under a key that the other end was given, too.
-    case srtp(SRTPLine)
-    /// A channel, by a relay or by answering its members ourselves.
-    case channel(ChannelLine)
+/// A stage between the RTP session, which knows of no keys, and the network. It is driven like the session: datagrams and time
+/// go in; datagrams, opened packets and a deadline come out.
+///
+/// After each input, take opened packets until nil, then datagrams until nil, then sleep until `nextDeadline`. Network thread.
+protocol Protection: AnyObject {
+    /// Takes a datagram from the network. Returns false if nobody who has the keys sent it.
+    func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool
 
-    typealias Hand = (Span<UInt8>, Endpoint) -> Void
-    typealias Send = (Span<UInt8>, RTPSession.Destination) -> Void
+    /// Takes a datagram of the RTP session.
+    func send(_ datagram: Span<UInt8>, to destination: RTPSession.Destination, at now: Instant)
 
-    /// Hands the station what a datagram has become. False for what is not from who has the key.
-    func receive(
-        _ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant, hand: Hand, send: Send
-    ) -> Bool {
-        switch self {
-        case .plain:
-            hand(datagram, sender)
-            return true
-        case .srtp(let line): return line.open(datagram) { hand($0, sender) }
-        case .channel(let line): return line.receive(datagram, from: sender, at: now, hand: hand, send: send)
-        }
-    }
+    /// Does what is due at `nextDeadline`. Earlier it does nothing.
+    func timeElapsed(at now: Instant)
 
-    /// Sends what the station wants to send, made what may go out. `datagram` has room for what protects it.
-    func send(
-        _ datagram: inout OutputSpan<UInt8>, to destination: RTPSession.Destination, at now: Instant, _ send: Send
-    ) {
-        switch self {
-        case .plain: send(datagram.span, destination)
-        case .srtp(let line): if line.protect(&datagram) { send(datagram.span, destination) }
-        case .channel(let line): line.send(datagram.span, isControl: destination.isControl, at: now)
-        }
-    }
+    /// Appends the next packet for the RTP session to `packet`; returns its sender, or nil when there is none.
+    func nextOpened(into packet: inout OutputSpan<UInt8>) -> Endpoint?
 
-    var channel: ChannelLine? {
-        if case .channel(let line) = self { line } else { nil }
-    }
+    /// Appends the next datagram for the network to `datagram`; returns where it goes, or nil when there is none.
+    func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> RTPSession.Destination?
+
+    /// When `timeElapsed` has to be called at the latest; nil while nothing is due.
+    var nextDeadline: Instant? { get }
 }
 
-/// SRTP under one key, both ways.
-final class SRTPLine {
-    private var srtp: StaticSRTP
-    private var bytes: [UInt8] = []
+/// Standard RTP without protection.
+final class PlainLine: Protection {
+    private var opened = DatagramQueue()
+    private var outbox = DatagramQueue()
 
-    /// In bytes: no datagram of ours or another's is longer.
-    private static let room = 2_048
-
-    init(_ key: SRTPMasterKey) throws(SRTPError) {
-        srtp = try StaticSRTP(key)
-        bytes.reserveCapacity(Self.room)
-    }
-
-    func protect(_ datagram: inout OutputSpan<UInt8>) -> Bool {
-        do throws(SRTPError) { try srtp.protect(&datagram) } catch { return false }
+    func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
+        opened.put(datagram, to: sender)
         return true
     }
 
-    func open(_ datagram: Span<UInt8>, _ hand: (Span<UInt8>) -> Void) -> Bool {
-        guard datagram.count <= Self.room else { return false }
+    func send(_ datagram: Span<UInt8>, to destination: RTPSession.Destination, at now: Instant) {
+        outbox.put(datagram, to: destination)
+    }
+
+    func timeElapsed(at now: Instant) {}
+
+    func nextOpened(into packet: inout OutputSpan<UInt8>) -> Endpoint? { opened.next(into: &packet) }
+
+    func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> RTPSession.Destination? {
+        outbox.nextDestination(into: &datagram)
+    }
+
+    var nextDeadline: Instant? { nil }
+}
+
+/// SRTP under one key that both ends have, in both directions.
+final class SRTPLine: Protection {
+    private var srtp: StaticSRTP
+    private var opened = DatagramQueue()
+    private var outbox = DatagramQueue()
+    private var bytes: [UInt8] = []
+
+    /// The longest datagram, sent or received, in bytes.
+    private static let maximumByteCount = 2_048
+
+    init(_ key: SRTPMasterKey) throws(SRTPError) {
+        srtp = try StaticSRTP(key)
+        bytes.reserveCapacity(Self.maximumByteCount)
+    }
+
+    func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Bool {
+        guard datagram.count <= Self.maximumByteCount else { return false }
         bytes.removeAll(keepingCapacity: true)
         bytes.append(addingCapacity: datagram.count) { bytes in
             for index in datagram.indices { bytes.append(datagram[index]) }
         }
         guard let byteCount = unprotect() else { return false }
-        let opened = bytes
-        hand(opened.span.extracting(first: byteCount))
+        let unprotected = bytes
+        opened.put(unprotected.span.extracting(first: byteCount), to: sender)
         return true
     }
+
+    func send(_ datagram: Span<UInt8>, to destination: RTPSession.Destination, at now: Instant) {
+        outbox.put(capacity: Self.maximumByteCount, to: destination) { output in
+            for index in datagram.indices { output.append(datagram[index]) }
+            do throws(SRTPError) { try srtp.protect(&output) } catch { output.removeAll() }
+        }
+    }
+
+    func timeElapsed(at now: Instant) {}
+
+    func nextOpened(into packet: inout OutputSpan<UInt8>) -> Endpoint? { opened.next(into: &packet) }
+
+    func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> RTPSession.Destination? {
+        outbox.nextDestination(into: &datagram)
+    }
+
+    var nextDeadline: Instant? { nil }
 
     private func unprotect() -> Int? {
         var span = bytes.mutableSpan
