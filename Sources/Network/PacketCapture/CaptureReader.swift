@@ -1,12 +1,16 @@
+// libpcap would replace 310 lines of this module, and does not read all that they read: its API has one link type for a whole
+// file, so it refuses a pcapng file whose interfaces differ in link type or snapshot length ("an interface has a type 1 different
+// from the type of the first interface"), as captures of several interfaces and merged ones do. It is not installed by default.
+
 public import TenfourAudioCore
 
-/// Reads a capture packet by packet, in the order in which they lie in the file: pcap in both byte orders, with micro- and
-/// nanoseconds, and pcapng with any number of sections and interfaces.
+/// Reads a capture packet by packet, in the order of the file: pcap in both byte orders, with micro- and nanoseconds, and
+/// pcapng with any number of sections and interfaces.
 ///
-/// Total: what is cut off or broken ends the reading there, and `damage` says so. Nothing is read outside the bytes, and a
-/// length is believed only as far as they reach.
+/// Reading ends where the file is cut off or damaged, and `damage` says so. Nothing is read outside the bytes, and a length is
+/// believed only as far as they reach.
 public struct CaptureReader {
-    /// Why reading ended before the end of the file; nil where it did not.
+    /// The reason why reading ended before the end of the file; nil if it did not.
     public private(set) var damage: String?
 
     private var format: Format
@@ -17,7 +21,7 @@ public struct CaptureReader {
         case pcapng(PCAPNG)
     }
 
-    /// Reads the header of a file that is there whole. Throws for what is no capture.
+    /// Reads the header of a whole file. Throws if it is not a capture.
     public init(_ bytes: Span<UInt8>) throws(CaptureError) {
         guard bytes.count >= 4 else { throw bytes.isEmpty ? .empty : .unknownFormat }
         if ByteOrder.bigEndian.uint32(bytes, at: 0) == PCAPNG.sectionHeader {
@@ -28,7 +32,7 @@ public struct CaptureReader {
         }
     }
 
-    /// The next packet, nil at the end. `bytes` are those that were given to `init`.
+    /// Returns the next packet, or nil at the end. `bytes` are those that were given to `init`.
     public mutating func next(in bytes: Span<UInt8>) -> CapturedPacket? {
         guard damage == nil, position < bytes.count else { return nil }
         let step: CaptureStep

@@ -1,24 +1,24 @@
 internal import TenfourAudioCore
 
-/// The newer format, of Wireshark and dumpcap: blocks, some of which hold packets (draft-ietf-opsawg-pcapng).
+/// The pcapng format of Wireshark and dumpcap: a sequence of blocks, some of which hold packets (draft-ietf-opsawg-pcapng).
 struct PCAPNG {
-    /// Of the section that is being read.
+    /// The byte order of the section that is being read.
     private var order = ByteOrder.bigEndian
     private var interfaces: [Interface] = []
 
-    /// The same in both byte orders.
+    /// The type of a section header block, the same in both byte orders.
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
     private static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
     private static let longestBlock = 16 << 20
-    /// More are not numbered by anybody who captures.
+    /// The most interfaces of a section.
     private static let maximumInterfaceCount = 65_536
 
     fileprivate struct Interface {
         var linkType: LinkType
         var longestPacket: Int
-        /// Of a second: a power of ten, or of two.
+        /// The units of time in a second: a power of ten, or of two.
         var unitsInSecond: UInt64 = 1_000_000
-        /// Seconds to be added.
+        /// Seconds to add to each time.
         var offset: Int64 = 0
     }
 
@@ -81,7 +81,7 @@ struct PCAPNG {
         return true
     }
 
-    /// Of an enhanced (6), a simple (3) or an obsolete packet block (2). Nil where it contradicts itself.
+    /// Reads an enhanced (6), a simple (3) or an obsolete packet block (2); nil if it contradicts itself.
     private func packet(_ type: UInt32, _ bytes: Span<UInt8>, _ body: Range<Int>) -> CapturedPacket? {
         let headerByteCount = type == 3 ? 4 : 20
         guard body.count >= headerByteCount else { return nil }
@@ -109,7 +109,7 @@ struct PCAPNG {
 }
 
 extension PCAPNG.Interface {
-    /// The option `if_tsresol`: the highest bit says whether the others are an exponent of two or of ten.
+    /// Takes the option `if_tsresol`. Its highest bit says whether the others are an exponent of two or of ten.
     fileprivate mutating func setResolution(_ octet: UInt8) {
         let exponent = Int(octet & 0x7F)
         let base: UInt64 = octet & 0x80 == 0 ? 10 : 2
@@ -118,7 +118,7 @@ extension PCAPNG.Interface {
         unitsInSecond = (0..<exponent).reduce(1) { units, _ in units * base }
     }
 
-    /// Kept within ± 146 years, so that differences of two of them do not overflow.
+    /// Returns the time of a packet, within ± 146 years so that the difference of two times does not overflow.
     fileprivate func time(_ units: UInt64) -> Instant {
         let nanoseconds = Int128(units) * 1_000_000_000 / Int128(unitsInSecond) + Int128(offset) * 1_000_000_000
         let limit = Int128(Int64.max / 2)

@@ -9,7 +9,7 @@ final class OwnRelay {
     private var members = RelayMembers()
     private var forwarded = DatagramQueue()
 
-    /// Where the station itself seems to be. Nothing from the network comes from here.
+    /// The address of our own RTP session in the relay. Nothing from the network comes from here.
     static let endpoint = Endpoint(.anyV4, port: 0)
     /// Beyond these a relay of its own is the better place.
     private static let memberCount = 32
