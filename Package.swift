@@ -123,7 +123,8 @@ let package = Package(
 
         module("Relay/RelayCore", uses: ["Pacing", "AudioCore", "Packets", "Session", "ChannelKeys"]),
         module(
-            "Relay/RelayServer", uses: ["Rings", "Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"]),
+            "Relay/RelayServer",
+            uses: ["Rings", "Pacing", "AudioCore", "Packets", "Session", "ChannelKeys", "RelayCore", "UV"]),
 
         module("Network/UV", uses: ["AudioCore", "Session"], others: ["CUV", "CTimex"]),
         module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
