@@ -81,6 +81,7 @@ let package = Package(
     ],
     targets: [
         clib("COpus", pkgConfig: "opus", debian: "libopus-dev"),
+        clib("COgg", pkgConfig: "ogg", debian: "libogg-dev"),
         clib("CALSA", pkgConfig: "alsa", debian: "libasound2-dev"),
         clib("CUV", pkgConfig: "libuv", debian: "libuv1-dev"),
         clib("CSpeexDSP", pkgConfig: "speexdsp", debian: "libspeexdsp-dev"),
@@ -130,7 +131,7 @@ let package = Package(
         module("Network/PacketCapture", uses: ["AudioCore", "Session"]),
         module("Network/NetworkEmulator", uses: ["AudioCore"]),
 
-        module("Player/MediaSource", uses: ["AudioCore", "OpusCodec", "Resampling"]),
+        module("Player/MediaSource", uses: ["AudioCore", "AudioFile", "OpusCodec", "Resampling"], others: ["COgg"]),
         module("Player/HTTPSource", uses: ["Rings", "AudioCore", "UV", "MediaSource"], others: ["CCurl"]),
         module("Player/FFmpegSource", uses: ["AudioCore", "MediaSource"], others: ["CAV"]),
         module(

@@ -45,6 +45,14 @@ public struct ByteWindow: ~Copyable {
         loaded = (offset - start)..<(offset - start + held)
     }
 
+    /// Loads the bytes from `offset` on that have arrived, at most `limit`, into `bytes`, and keeps those from `first` on.
+    /// Blocks until one has arrived; loads none at the end of the source.
+    mutating func loadAvailable(at offset: Int, limit: Int, keepingFrom first: Int) throws(ByteSourceError) {
+        loaded = 0..<0
+        guard try hold(at: first, count: offset - first + 1) > offset - first else { return }
+        loaded = (offset - start)..<min(offset - start + limit, count)
+    }
+
     /// Returns how many of `wanted` bytes exist from `offset` on; 0 at the end.
     private mutating func hold(at offset: Int, count wanted: Int) throws(ByteSourceError) -> Int {
         precondition(offset >= 0 && wanted >= 0 && wanted <= memory.count, "more than the window holds")

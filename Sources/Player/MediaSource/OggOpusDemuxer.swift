@@ -18,7 +18,7 @@ public final class OggOpusDemuxer: PacketDecoding {
     private var decoder: OpusDecoder
     private var head: OpusHead
     private var serial: UInt32
-    private var packets = OggPackets()
+    private var packets: OggPackets
     /// The offset of the first page with audio.
     private let firstPage: Int
     /// Frames of all earlier streams in the chain.
@@ -53,6 +53,7 @@ public final class OggOpusDemuxer: PacketDecoding {
             linkStart = end
             last = try Self.lastPage(&pages, of: serial)
             isChain = last == nil && pages.byteSource.state.isSeekable
+            packets = OggPackets(serial: serial)
             self.pages = pages
             track = Track(
                 codec: "opus", format: LPCMFormat(channelCount: head.channelCount), title: tags.title,
@@ -125,7 +126,7 @@ public final class OggOpusDemuxer: PacketDecoding {
             }
             nextPage = page.end
             guard page.serial == serial else { continue }
-            packets.append(page, pages.window.copiedBytes)
+            unsafe packets.append(page, pages.raw)
             return true
         }
         hasEnded = true
@@ -140,7 +141,7 @@ public final class OggOpusDemuxer: PacketDecoding {
         isChain = true
         (head, serial, nextPage) = (next.head, next.serial, next.end)
         linkStart = next.end
-        packets = OggPackets()
+        packets = OggPackets(serial: next.serial)
         track.title = next.tags.title
         track.artist = next.tags.artist
         decoder.reset()
@@ -151,21 +152,21 @@ public final class OggOpusDemuxer: PacketDecoding {
 
     public func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
         let state = pages.byteSource.state
-        let wanted = FrameCount(max(position, .zero)).rawValue
+        let requested = FrameCount(max(position, .zero)).rawValue
         reach = nil
         do {
             if !state.isSeekable {
-                if try !seekInBuffer(to: wanted) {
+                if try !seekInBuffer(to: requested) {
                     guard state.isRepeatable else { throw DemuxerError.notSeekable }
                     isContiguous = false
-                    try scanFromStart(to: wanted)
+                    try scanFromStart(to: requested)
                 }
             } else if packets.origin == nil || isChain {
                 isContiguous = false
-                try scanFromStart(to: wanted)
+                try scanFromStart(to: requested)
             } else {
                 isContiguous = false
-                try bisect(to: wanted + (packets.origin ?? 0) + head.preSkip)
+                try bisect(to: requested + (packets.origin ?? 0) + head.preSkip)
             }
         } catch let error as ByteSourceError { throw .byteSource(error) } catch let error as DemuxerError {
             throw error
@@ -173,7 +174,7 @@ public final class OggOpusDemuxer: PacketDecoding {
             // Nothing else is thrown here, but the compiler cannot see that with two error types.
         }
         decoder.reset()
-        let begin = packets.pending.first.map { frame(at: $0.start) } ?? wanted
+        let begin = packets.pending.first.map { frame(at: $0.start) } ?? requested
         return Estimate(max(FrameCount(begin).duration(), .zero), isExact: true)
     }
 
@@ -183,38 +184,39 @@ public final class OggOpusDemuxer: PacketDecoding {
     }
 
     /// Reads from the start up to `wanted`. Right for a chain too, but slow.
-    private func scanFromStart(to wanted: Int) throws {
+    private func scanFromStart(to requested: Int) throws {
         let (head, tags, serial, end) = try Self.readHeaders(&pages, from: 0)
-        (self.head, self.serial, chained, packets) = (head, serial, 0, OggPackets())
+        (self.head, self.serial, chained) = (head, serial, 0)
+        packets = OggPackets(serial: serial)
         track.title = tags.title
         track.artist = tags.artist
         linkStart = end
         restart(at: end, granule: nil)
         while try readNextPage() {
             guard let last = packets.pending.last else { continue }
-            if frame(at: last.start + last.frameCount) > wanted { break }
+            if frame(at: last.start + last.frameCount) > requested { break }
             packets.pending = []
         }
     }
 
     /// Seeks within the bytes that have arrived: forward, or back within the buffer. Returns false if `wanted` lies
     /// before it.
-    private func seekInBuffer(to wanted: Int) throws -> Bool {
+    private func seekInBuffer(to requested: Int) throws -> Bool {
         if packets.pending.isEmpty, try !readNextPage() { return true }
         guard let next = packets.pending.first else { return false }
-        if wanted < frame(at: next.start) {
+        if requested < frame(at: next.start) {
             let begin = max(pages.byteSource.state.held.lowerBound, linkStart)
             // The granule at which the first buffered page begins is known only from the page before it.
             let before = begin > linkStart ? try audioPage(from: begin, before: nextPage) : nil
             guard begin == linkStart || before != nil else { return false }
-            if let granule = before?.granule, frame(at: granule) > wanted { return false }
+            if let granule = before?.granule, frame(at: granule) > requested { return false }
             isContiguous = false
             restart(at: before?.end ?? linkStart, granule: before?.granule)
             decoder.reset()
             guard try readNextPage() else { return true }
         }
         while true {
-            if let last = packets.pending.last, frame(at: last.start + last.frameCount) > wanted { return true }
+            if let last = packets.pending.last, frame(at: last.start + last.frameCount) > requested { return true }
             let state = pages.byteSource.state
             let isHere = state.phase == .ended || state.held.upperBound >= nextPage + Self.usualPage
             guard isHere || state.isRepeatable else {
@@ -227,14 +229,14 @@ public final class OggOpusDemuxer: PacketDecoding {
     }
 
     /// Finds the last page that ends at or before `wanted`, in granules.
-    private func bisect(to wanted: Int) throws {
+    private func bisect(to requested: Int) throws {
         var low = (offset: firstPage, granule: packets.origin ?? 0)
-        var high = (offset: pages.byteSource.state.byteCount ?? firstPage, granule: last?.granule ?? wanted + 1)
+        var high = (offset: pages.byteSource.state.byteCount ?? firstPage, granule: last?.granule ?? requested + 1)
         var tries = 0
         while high.offset - low.offset > 2 * OggPage.longest, tries < 64 {
             // Two guesses by the mean bit rate, slightly early, then one in the middle, which bounds the number of
             // steps.
-            let share = Double(max(wanted - low.granule, 0)) / Double(max(high.granule - low.granule, 1))
+            let share = Double(max(requested - low.granule, 0)) / Double(max(high.granule - low.granule, 1))
             let distance = high.offset - low.offset
             let guess =
                 tries % 3 < 2
@@ -242,14 +244,15 @@ public final class OggOpusDemuxer: PacketDecoding {
             tries += 1
             let middle = low.offset + guess
             if let page = try audioPage(from: middle, before: high.offset), let granule = page.granule {
-                if granule <= wanted { low = (page.end, granule) } else { high = (middle, granule) }
+                if granule <= requested { low = (page.end, granule) } else { high = (middle, granule) }
             } else {
                 high.offset = middle
             }
             if guess == 0, high.offset == middle { break }
         }
         var place = low
-        while let page = try audioPage(from: place.offset, before: .max), let granule = page.granule, granule <= wanted
+        while let page = try audioPage(from: place.offset, before: .max), let granule = page.granule,
+            granule <= requested
         {
             place = (page.end, granule)
             if page.isLast { break }
@@ -281,10 +284,9 @@ extension OggOpusDemuxer {
         while true {
             let page: OggPage?
             do { page = try pages.page(from: place, before: place + gapLimit) } catch { throw .byteSource(error) }
-            guard let page else { throw .malformed("it ends or is damaged before its first sound") }
+            guard let page else { throw .malformed("it ends or is damaged before its first audio") }
             place = page.end
-            let header = page.headerByteCount
-            let body = pages.window.bytes.extracting(header...)
+            let body = pages.body
             if page.isFirst {
                 if head == nil, body.holds("OpusHead", at: 0) { head = (try OpusHead(body), page.serial) }
                 continue

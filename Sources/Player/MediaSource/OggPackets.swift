@@ -1,5 +1,9 @@
-/// Reassembles the Opus packets of one Ogg stream from its pages and computes their timestamps (RFC 7845 section 4).
-struct OggPackets {
+internal import COgg
+
+/// Reassembles the Opus packets of one Ogg stream from its pages and computes their timestamps (RFC 7845 section 4). The
+/// C functions are `ogg_stream_pagein` and `ogg_stream_packetout`.
+@safe
+struct OggPackets: ~Copyable {
     struct Packet {
         var offset = 0
         var bytes: [UInt8] = []
@@ -7,8 +11,6 @@ struct OggPackets {
         /// In granules: frames at 48 kHz.
         var start = 0
         var length = 0
-        /// Whether its beginning is missing.
-        fileprivate var isIncomplete = false
     }
 
     /// Packets of the last page that have not been returned yet.
@@ -18,28 +20,72 @@ struct OggPackets {
     /// The granule at which the audio begins. It is above zero in a recording cut out of a longer stream.
     private(set) var origin: Int?
 
+    private let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
     private var sequence: UInt32?
-    private var partial = Packet()
+    /// The offset of a packet that the next page continues; nil without one.
+    private var partialOffset: Int?
 
     /// The longest possible Opus packet, of 120 ms, in bytes.
     private static let packetLimit = 61_440
 
-    /// Continues at another page. `granule` is that of the end of the page before it.
-    mutating func restart(granule: Int?) {
-        (self.granule, sequence, partial, pending) = (granule, nil, Packet(), [])
+    init(serial: UInt32) {
+        unsafe ogg_stream_init(stream, Int32(bitPattern: serial))
+        // Otherwise libogg expects page 0 and reports a gap before any other.
+        unsafe ogg_stream_reset(stream)
     }
 
-    /// Appends a page and its bytes.
-    mutating func append(_ page: OggPage, _ bytes: [UInt8]) {
+    deinit {
+        unsafe ogg_stream_clear(stream)
+        unsafe stream.deallocate()
+    }
+
+    /// Continues at another page. `granule` is that of the end of the page before it.
+    mutating func restart(granule: Int?) {
+        (self.granule, sequence, pending) = (granule, nil, [])
+        dropPartial()
+    }
+
+    /// Appends a page of this stream. `raw` is libogg's page.
+    mutating func append(_ page: OggPage, _ raw: ogg_page) {
         if let sequence, page.sequence != sequence &+ 1 {
-            partial = Packet()
+            dropPartial()
             granule = nil
+        } else if !page.isContinuing, partialOffset != nil {
+            dropPartial()
         }
         sequence = page.sequence
         pending = []
-        split(page, bytes)
+        var offsets = packetOffsets(in: page)[...]
+        var (raw, packet) = unsafe (raw, ogg_packet())
+        unsafe ogg_stream_pagein(stream, &raw)
+        while unsafe ogg_stream_packetout(stream, &packet) == 1 {
+            let offset = offsets.popFirst() ?? page.offset
+            guard let start = unsafe packet.packet, unsafe packet.bytes <= Self.packetLimit else { continue }
+            let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: packet.bytes))
+            guard let frameCount = opusFrameCount(bytes.span) else { continue }
+            pending.append(Packet(offset: offset, bytes: bytes, frameCount: frameCount))
+        }
         // A packet that never ends is dropped.
-        if partial.bytes.count > Self.packetLimit { partial = Packet(isIncomplete: true) }
+        if unsafe stream.pointee.body_fill - stream.pointee.body_returned > Self.packetLimit { dropPartial() }
+        setTimes(page)
+    }
+
+    /// Returns the offsets of the packets that end in `page`, without one whose beginning is missing.
+    private mutating func packetOffsets(in page: OggPage) -> [Int] {
+        var offsets: [Int] = []
+        var place = page.offset + page.headerByteCount
+        var start = page.isContinuing ? partialOffset : place
+        for segment in page.segments {
+            place += Int(segment)
+            guard segment < 255 else { continue }
+            if let start { offsets.append(start) }
+            start = place
+        }
+        partialOffset = page.segments.last == 255 ? start : nil
+        return offsets
+    }
+
+    private mutating func setTimes(_ page: OggPage) {
         guard let end = page.granule else {
             pending = []
             return
@@ -57,22 +103,8 @@ struct OggPackets {
         granule = end
     }
 
-    /// Joins segments to packets.
-    private mutating func split(_ page: OggPage, _ bytes: [UInt8]) {
-        var place = page.headerByteCount
-        if !page.isContinuing { partial = Packet() } else if partial.bytes.isEmpty { partial.isIncomplete = true }
-        for segment in page.segments {
-            if partial.bytes.isEmpty, !partial.isIncomplete { partial.offset = page.offset + place }
-            if !partial.isIncomplete, partial.bytes.count <= Self.packetLimit {
-                partial.bytes.append(contentsOf: bytes[place..<place + Int(segment)])
-            }
-            place += Int(segment)
-            guard segment < 255 else { continue }
-            if !partial.isIncomplete, let count = opusFrameCount(partial.bytes.span) {
-                partial.frameCount = count
-                pending.append(partial)
-            }
-            partial = Packet()
-        }
+    private mutating func dropPartial() {
+        unsafe ogg_stream_reset(stream)
+        partialOffset = nil
     }
 }

@@ -1,98 +1,118 @@
-/// One page of an Ogg stream (RFC 3533 section 6): pieces of packets, and where in the sound the last packet that ends in it ends.
+internal import COgg
+
+/// The header of a page of an Ogg stream (RFC 3533 section 6). The C functions are `ogg_page_…`.
 struct OggPage: Equatable {
-    /// Where it lies in the resource.
+    /// The offset of the page in the resource.
     var offset: Int
+    /// Header and body.
+    var byteCount: Int
+    var headerByteCount: Int
+    /// Whether its first segment continues a packet.
     var isContinuing: Bool
     var isFirst: Bool
     var isLast: Bool
-    /// nil where no packet ends in the page.
+    /// The granule position; nil if no packet ends in the page or the value is implausible.
     var granule: Int?
     var serial: UInt32
     var sequence: UInt32
-    /// How long each piece is; one of 255 bytes goes on in the next.
+    /// The lengths of the segments. A packet continues after a segment of 255 bytes.
     var segments: [UInt8]
 
-    var headerByteCount: Int { Self.fixedByteCount + segments.count }
-    var bodyByteCount: Int { segments.reduce(0) { $0 + Int($1) } }
-    var end: Int { offset + headerByteCount + bodyByteCount }
+    var end: Int { offset + byteCount }
 
     static let fixedByteCount = 27
-    /// Six thousand years: what tells of more is damaged.
+    /// The largest plausible granule: 6000 years.
     static let lastGranule = 1 << 53
+    /// The longest page, in bytes.
     static let longest = 27 + 255 + 255 * 255
+
+    /// Reads the header of a page that libogg has found at `offset`.
+    init(_ page: ogg_page, at offset: Int) {
+        self.offset = offset
+        let (header, headerByteCount) = unsafe (page.header!, Int(page.header_len))
+        byteCount = unsafe headerByteCount + Int(page.body_len)
+        self.headerByteCount = headerByteCount
+        var page = unsafe page
+        isContinuing = unsafe ogg_page_continued(&page) != 0
+        isFirst = unsafe ogg_page_bos(&page) != 0
+        isLast = unsafe ogg_page_eos(&page) != 0
+        let granule = unsafe ogg_page_granulepos(&page)
+        self.granule = 0...Int64(Self.lastGranule) ~= granule ? Int(granule) : nil
+        serial = unsafe UInt32(bitPattern: ogg_page_serialno(&page))
+        sequence = unsafe UInt32(truncatingIfNeeded: ogg_page_pageno(&page))
+        segments = (Self.fixedByteCount..<headerByteCount).map { unsafe header[$0] }
+    }
 }
 
-/// Finds pages in a download, and believes only those whose checksum is right.
+/// Finds pages in a byte source and skips bytes between them. libogg checks each page's checksum. The C functions are
+/// `ogg_sync_pageseek` and `ogg_sync_buffer`.
+@safe
 struct OggPages: ~Copyable {
-    var window: ByteWindow
+    /// The last page, whose memory is libogg's and valid until the next call of `page(from:before:)`.
+    private(set) var raw = ogg_page()
 
-    init(_ window: consuming ByteWindow) { self.window = window }
+    private let sync = UnsafeMutablePointer<ogg_sync_state>.allocate(capacity: 1)
+    private var window: ByteWindow
+    /// The offset of the next byte that libogg examines.
+    private var position = 0
+    /// The offset of the next byte that libogg is given.
+    private var end = 0
+
+    /// Bytes per call of `ogg_sync_buffer`.
+    private static let stepByteCount = 4_096
+
+    init(_ window: consuming ByteWindow) {
+        self.window = window
+        unsafe ogg_sync_init(sync)
+    }
+
+    deinit {
+        unsafe ogg_sync_clear(sync)
+        unsafe sync.deallocate()
+    }
 
     var byteSource: any ByteSource { window.byteSource }
 
-    /// The page at `offset`, nil where there is none. Its bytes are then what the window has loaded.
-    mutating func page(at offset: Int) throws(ByteSourceError) -> OggPage? {
-        try window.load(at: offset, count: OggPage.fixedByteCount)
-        guard window.bytes.count == OggPage.fixedByteCount, window.bytes.holds("OggS\0", at: 0) else { return nil }
-        let count = Int(window.bytes[26])
-        try window.load(at: offset, count: OggPage.fixedByteCount + count)
-        guard window.bytes.count == OggPage.fixedByteCount + count else { return nil }
-        var body = 0
-        for index in 0..<count { body += Int(window.bytes[27 + index]) }
-        try window.load(at: offset, count: OggPage.fixedByteCount + count + body)
-        guard window.bytes.count == OggPage.fixedByteCount + count + body else { return nil }
-        guard Self.checksum(of: window.bytes) == window.bytes.littleEndian32(at: 22) else { return nil }
-        return Self.read(window.bytes, at: offset)
+    /// The body of the last page.
+    var body: Span<UInt8> {
+        @_lifetime(borrow self)
+        get {
+            guard let start = unsafe raw.body else { return Span() }
+            return unsafe _overrideLifetime(Span(_unsafeStart: start, count: Int(raw.body_len)), borrowing: self)
+        }
     }
 
-    /// The first page that begins at `offset` or behind it, before `limit`.
+    /// Returns the first page that begins at `offset` or later, before `limit`; nil if there is none. Blocks until its
+    /// bytes have arrived.
     mutating func page(from offset: Int, before limit: Int) throws(ByteSourceError) -> OggPage? {
-        var place = offset
-        while place < limit {
-            try window.load(at: place, count: 4_096)
-            guard window.bytes.count >= OggPage.fixedByteCount else { return nil }
-            guard let found = Self.mark(in: window.bytes) else {
-                place += window.bytes.count - 3
-                continue
+        if offset != position {
+            unsafe ogg_sync_reset(sync)
+            (position, end) = (offset, offset)
+        }
+        while position < limit {
+            let count = unsafe Int(ogg_sync_pageseek(sync, &raw))
+            if count > 0 {
+                defer { position += count }
+                return unsafe OggPage(raw, at: position)
             }
-            place += found
-            guard place < limit else { return nil }
-            if let page = try self.page(at: place) { return page }
-            place += 1
+            position -= count
+            if count == 0, try !feed() { return nil }
         }
         return nil
     }
 
-    private static func mark(in bytes: Span<UInt8>) -> Int? {
-        var index = 0
-        while index + 4 <= bytes.count {
-            if bytes[index] == 0x4F, bytes.holds("OggS", at: index) { return index }
-            index += 1
-        }
-        return nil
+    /// Gives libogg the next bytes that have arrived. Returns false at the end.
+    private mutating func feed() throws(ByteSourceError) -> Bool {
+        try window.loadAvailable(at: end, limit: Self.stepByteCount, keepingFrom: position)
+        let count = window.bytes.count
+        guard count > 0, let target = unsafe ogg_sync_buffer(sync, count) else { return false }
+        unsafe Self.copy(window.bytes, to: target)
+        unsafe ogg_sync_wrote(sync, count)
+        end += count
+        return true
     }
 
-    private static func read(_ bytes: Span<UInt8>, at offset: Int) -> OggPage {
-        let flags = bytes[5]
-        let granule = Int64(bitPattern: bytes.littleEndian64(at: 6))
-        return OggPage(
-            offset: offset, isContinuing: flags & 1 != 0, isFirst: flags & 2 != 0, isLast: flags & 4 != 0,
-            granule: 0...Int64(OggPage.lastGranule) ~= granule ? Int(granule) : nil,
-            serial: bytes.littleEndian32(at: 14),
-            sequence: bytes.littleEndian32(at: 18), segments: (0..<Int(bytes[26])).map { bytes[27 + $0] })
-    }
-
-    /// CRC-32 with the generator 04C11DB7, the highest bit first, over the page with zeros in the checksum's place.
-    static func checksum(of page: Span<UInt8>) -> UInt32 {
-        var sum: UInt32 = 0
-        for index in page.indices {
-            let byte = 22..<26 ~= index ? 0 : page[index]
-            sum = sum << 8 ^ table[Int(UInt8(truncatingIfNeeded: sum >> 24) ^ byte)]
-        }
-        return sum
-    }
-
-    private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index) << 24) { sum, _ in sum & 1 << 31 != 0 ? sum << 1 ^ 0x04C1_1DB7 : sum << 1 }
+    private static func copy(_ bytes: Span<UInt8>, to target: UnsafeMutablePointer<CChar>) {
+        for index in bytes.indices { unsafe target[index] = CChar(bitPattern: bytes[index]) }
     }
 }
