@@ -10,69 +10,59 @@ internal struct WAVHeader {
 
     // MARK: Reading
 
-    /// Reads a pipe from behind the twelve bytes that `AudioFileFormat` was told from up to the first sample.
+    /// Reads a pipe up to the first sample. The file header was read before.
     init(reading descriptor: Descriptor) throws(AudioFileError) {
-        var longByteCount: Int?
-        var format: RawFormat?
-        var skipped = 0
-        while true {
-            let head = try Self.read(8, from: descriptor)
-            let size = Self.number(head, at: 4, byteCount: 4)
-            switch String(decoding: head[..<4], as: UTF8.self) {
-            case "fmt ":
-                guard (16...256).contains(size) else { throw Self.malformed("A strange fmt chunk.", descriptor) }
-                format = try Self.format(try Self.read(size + size % 2, from: descriptor), descriptor)
-            case "ds64":
-                guard (16...1_024).contains(size) else { throw Self.malformed("A strange ds64 chunk.", descriptor) }
-                longByteCount = Self.number(try Self.read(size, from: descriptor), at: 8, byteCount: 8)
-            case "data":
-                guard let format else { throw Self.malformed("Samples before their format.", descriptor) }
-                self.format = format
-                // arecord, sox and ffmpeg say almost 2 GiB, almost 4 GiB or nothing when they do not know.
-                byteCount = size == 0 || size >= 0x7FFF_0000 ? nil : size
-                if size == 0xFFFF_FFFF, let longByteCount, longByteCount > 0 { byteCount = longByteCount }
-                return
-            default:
-                skipped += 1
-                guard size <= 1 << 20, skipped <= 64 else {
-                    throw Self.malformed("No samples to be found.", descriptor)
+        var parser = WAVHeaderParser()
+        for _ in 0..<WAVHeaderParser.chunkLimit {
+            let header = try Self.read(WAVHeaderParser.chunkHeaderByteCount, from: descriptor)
+            let (kind, size) = WAVHeaderParser.chunk(header.span)
+            if kind == .samples {
+                guard let format = parser.format else {
+                    throw Self.malformed("Samples before their format.", descriptor)
                 }
-                _ = try Self.read(size + size % 2, from: descriptor)
+                self.format = try Self.rawFormat(format, descriptor)
+                byteCount = parser.sampleByteCount(stated: size)
+                return
+            }
+            guard size <= Self.maximumChunkByteCount else { break }
+            let body = try Self.read(size + size % 2, from: descriptor)
+            switch kind {
+            case .format where WAVHeaderParser.formatByteCounts.contains(size): _ = parser.parseFormat(body.span)
+            case .sizes where WAVHeaderParser.sizesByteCounts.contains(size): parser.parseSizes(body.span)
+            case .format, .sizes: throw Self.malformed("A chunk of \(size) bytes.", descriptor)
+            case .list, .samples, .other: break
             }
         }
+        throw Self.malformed("No samples found.", descriptor)
     }
 
-    private static func format(_ fmt: [UInt8], _ descriptor: Descriptor) throws(AudioFileError) -> RawFormat {
-        var tag = number(fmt, at: 0, byteCount: 2)
-        let channelCount = number(fmt, at: 2, byteCount: 2)
-        let hertz = number(fmt, at: 4, byteCount: 4)
-        let bits = number(fmt, at: 14, byteCount: 2)
-        try LPCMFormat.check(channelCount: channelCount, hertz: hertz, for: descriptor.name)
-        let isExtensible = tag == 0xFFFE && fmt.count >= 26
-        if isExtensible { tag = number(fmt, at: 24, byteCount: 2) }
+    /// The longest chunk before the samples.
+    private static let maximumChunkByteCount = 1 << 20
+
+    private static func rawFormat(
+        _ format: WAVHeaderParser.Format, _ descriptor: Descriptor
+    ) throws(AudioFileError) -> RawFormat {
+        let (channelCount, bits) = (format.channelCount, format.bitsPerSample)
+        try LPCMFormat.check(channelCount: channelCount, hertz: format.hertz, for: descriptor.name)
         let coding: SampleCoding
-        switch (tag, number(fmt, at: 12, byteCount: 2), bits) {
+        switch (format.tag, format.frameByteCount, bits) {
         case (1, channelCount, _): coding = .unsigned8
         case (1, 2 * channelCount, _): coding = .signed16
         case (1, 3 * channelCount, _): coding = .packedSigned24
-        // arecord's way to say S24_LE; others align such samples to the top of 32 bits and call them extensible.
-        case (1, 4 * channelCount, 24) where !isExtensible: coding = .signed24
+        // arecord writes S24_LE like this; others align 24 bits to the top of 32 and use WAVE_FORMAT_EXTENSIBLE.
+        case (1, 4 * channelCount, 24) where !format.isExtensible: coding = .signed24
         case (1, 4 * channelCount, _): coding = .signed32
         case (3, 4 * channelCount, 32): coding = .float32
-        default: throw malformed("Its samples are of coding \(tag) with \(bits) bits.", descriptor)
+        default: throw malformed("The sample format is \(format.tag) with \(bits) bits.", descriptor)
         }
         return RawFormat(
-            coding: coding, format: LPCMFormat(rate: SampleRate(hertz: hertz), channelCount: channelCount))
+            coding: coding, format: LPCMFormat(rate: SampleRate(hertz: format.hertz), channelCount: channelCount))
     }
 
     private static func read(_ count: Int, from descriptor: Descriptor) throws(AudioFileError) -> [UInt8] {
         let bytes = try descriptor.read(count)
         guard bytes.count == count else { throw malformed("It ends in its header.", descriptor) }
         return bytes
-    }
-
-    private static func number(_ bytes: [UInt8], at offset: Int, byteCount: Int) -> Int {
-        (0..<byteCount).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) }
     }
 
     private static func malformed(_ words: String, _ descriptor: Descriptor) -> AudioFileError {

@@ -127,9 +127,9 @@ public struct WAVMarks: Equatable, Sendable {
 
     /// Reads up to `count` bytes, at most those of the largest list of marks.
     private static func read(_ count: Int, at offset: Int, of file: Int32) -> [UInt8] {
-        let wanted = min(count, maximumCount * 64)
-        return unsafe [UInt8](unsafeUninitializedCapacity: wanted) { room, count in
-            count = max(unsafe pread(file, room.baseAddress, wanted, off_t(offset)), 0)
+        let requested = min(count, maximumCount * 64)
+        return unsafe [UInt8](unsafeUninitializedCapacity: requested) { room, count in
+            count = max(unsafe pread(file, room.baseAddress, requested, off_t(offset)), 0)
         }
     }
 }

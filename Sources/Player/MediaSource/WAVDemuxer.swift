@@ -1,6 +1,6 @@
 public import TenfourAudioCore
 
-/// Packets of WAV, which are as many frames as are handy: each place is known.
+/// Demuxes WAV into packets of 256 frames. Every position is exact.
 public final class WAVDemuxer: PacketDecoding {
     public let track: Track
 
@@ -15,7 +15,7 @@ public final class WAVDemuxer: PacketDecoding {
     private var nextFrame = 0
     private var measured: Int?
 
-    /// Of a packet.
+    /// Frames per packet.
     private static let frameCount = 256
 
     init(_ given: consuming ByteWindow) throws(ReaderError) {
@@ -23,7 +23,7 @@ public final class WAVDemuxer: PacketDecoding {
         do { header = try WAVHeader(&window) } catch { throw .demuxer(error) }
         self.window = window
         guard let coding = header.coding else {
-            throw .undecodable("this WAV file is coded in a way that is not played here: convert it to 16-bit PCM")
+            throw .undecodable("the codec of this WAV file is not supported: convert it to 16-bit PCM")
         }
         self.coding = coding
         decodedFormat = LPCMFormat(rate: SampleRate(hertz: header.rate), channelCount: header.channelCount)
@@ -39,13 +39,13 @@ public final class WAVDemuxer: PacketDecoding {
 
     private var byteCount: Int? { header.byteCount(in: window.byteSource) }
 
-    /// In frames.
+    /// Frames left.
     private var left: Int { byteCount.map { $0 / header.frameByteCount - nextFrame } ?? .max }
 
     public func nextPacket() throws(DemuxerError) -> PacketDescription? {
         let size = header.frameByteCount
         var left = left
-        if left <= 0, header.readLengthAgain(in: window.byteSource) { left = self.left }
+        if left <= 0, header.rereadSize(in: window.byteSource) { left = self.left }
         guard left > 0 else { return nil }
         let offset = header.begin + nextFrame * size
         do { try window.load(at: offset, count: min(Self.frameCount, left) * size) } catch { throw .byteSource(error) }
@@ -101,6 +101,6 @@ public final class WAVDemuxer: PacketDecoding {
         }
     }
 
-    /// What is no number would stay in every filter behind this.
+    /// NaN or infinity would stay in every filter after this.
     private static func finite(_ sample: Float) -> Float { sample.isFinite ? sample : 0 }
 }

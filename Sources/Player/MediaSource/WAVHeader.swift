@@ -1,108 +1,100 @@
 internal import TenfourAudioCore
+internal import TenfourAudioFile
 
-/// What a WAV file says of its sound (RIFF, and RF64 of EBU Tech 3306 for more than 4 GB).
+/// The header of a WAV file in a byte source: format, size and tags (RIFF, and RF64 of EBU Tech 3306 beyond 4 GiB).
 struct WAVHeader {
     enum Coding: Equatable { case unsigned8, signed16, signed24, signed32, float32, float64 }
 
-    /// nil for what this module does not decode.
+    /// nil if this module does not decode it.
     var coding: Coding?
     var rate = 0
     var channelCount = 0
-    /// Of a frame.
+    /// The size of a frame.
     var frameByteCount = 0
-    /// Where the samples begin.
+    /// The offset of the samples.
     var begin = 0
-    /// The length that the header gives, whatever the file's is; nil where it gives none, as in what a pipe wrote.
-    private var toldByteCount: Int?
+    /// The size that the header states, whatever that of the file is; nil if the writer did not know it.
+    private var statedByteCount: Int?
     var title: String?
     var artist: String?
 
-    private static let chunkLimit = 256
+    /// The most bytes of a tag list that are read.
     private static let listLimit = 4_096
 
     init(_ window: inout ByteWindow) throws(DemuxerError) {
-        do {
-            var isFormatKnown = false
-            var longByteCount: Int?
-            var offset = 12
-            for _ in 0..<Self.chunkLimit {
-                try window.load(at: offset, count: 8)
-                guard window.bytes.count == 8 else { break }
-                let size = Int(window.bytes.littleEndian32(at: 4))
-                let (isFormat, isData) = (window.bytes.holds("fmt ", at: 0), window.bytes.holds("data", at: 0))
-                let (isLong, isList) = (window.bytes.holds("ds64", at: 0), window.bytes.holds("LIST", at: 0))
-                offset += 8
-                if isData {
-                    guard isFormatKnown else { break }
-                    begin = offset
-                    toldByteCount = Self.told(size, longByteCount, of: window.byteSource, from: offset)
-                    // Zero means no samples, or a length that is not written yet: the bytes that follow decide.
-                    try window.load(at: offset, count: 4)
-                    if size == 0, ["LIST", "cue ", "id3 ", "fact"].contains(where: { window.bytes.holds($0, at: 0) }) {
-                        toldByteCount = 0
-                    }
-                    return
-                }
-                try window.load(at: offset, count: min(size, Self.listLimit))
-                if isLong, window.bytes.count >= 16 {
-                    longByteCount = Int(clamping: window.bytes.littleEndian64(at: 8))
-                } else if isFormat {
-                    try readFormat(window.bytes)
-                    isFormatKnown = true
-                } else if isList {
-                    readList(window.bytes)
-                }
-                offset += size + size % 2
+        var parser = WAVHeaderParser()
+        var offset = WAVHeaderParser.fileHeaderByteCount
+        for _ in 0..<WAVHeaderParser.chunkLimit {
+            try Self.load(&window, at: offset, count: WAVHeaderParser.chunkHeaderByteCount)
+            guard window.bytes.count == WAVHeaderParser.chunkHeaderByteCount else { break }
+            let (kind, size) = WAVHeaderParser.chunk(window.bytes)
+            offset += WAVHeaderParser.chunkHeaderByteCount
+            if kind == .samples {
+                guard parser.format != nil else { break }
+                begin = offset
+                try readSize(stated: size, parser, &window)
+                return
             }
-        } catch let error as ByteSourceError { throw .byteSource(error) } catch let error as DemuxerError {
-            throw error
-        } catch {
-            // Nothing else is thrown there, which the compiler does not see where two kinds are.
+            try Self.load(&window, at: offset, count: min(size, Self.listLimit))
+            switch kind {
+            case .sizes: parser.parseSizes(window.bytes)
+            case .format:
+                guard parser.parseFormat(window.bytes), let format = parser.format else { throw Self.badFormat }
+                try adopt(format)
+            case .list: readList(window.bytes)
+            case .samples, .other: break
+            }
+            offset += size + size % 2
         }
-        throw .malformed("this looks like WAV and is damaged or not all here")
+        throw .malformed("this looks like WAV but is damaged or incomplete")
     }
 
-    /// Programs that write to a pipe put zero, the greatest length or nearly that. Programs that are still writing
-    /// often put zero.
-    private static func told(_ size: Int, _ long: Int?, of byteSource: any ByteSource, from begin: Int) -> Int? {
-        let rest = byteSource.state.byteCount.map { max($0 - begin, 0) }
-        if size == 0xFFFF_FFFF, let long, long > 0 { return long }
-        return size == 0 || size >= 0x7FFF_F000 && rest.map({ $0 < size }) ?? true ? nil : size
+    private static var badFormat: DemuxerError { .malformed("this looks like WAV, but its format is damaged") }
+
+    private static func load(_ window: inout ByteWindow, at offset: Int, count: Int) throws(DemuxerError) {
+        do { try window.load(at: offset, count: count) } catch { throw .byteSource(error) }
     }
 
-    /// How many bytes of samples there are now; nil where the end is not known.
+    /// A stated size of 0 means no samples, or a size that is not written yet: the bytes after it decide.
+    private mutating func readSize(
+        stated size: Int, _ parser: WAVHeaderParser, _ window: inout ByteWindow
+    ) throws(DemuxerError) {
+        statedByteCount = parser.sampleByteCount(
+            stated: size, available: Self.available(in: window.byteSource, from: begin))
+        guard size == 0 else { return }
+        try Self.load(&window, at: begin, count: 4)
+        if ["LIST", "cue ", "id3 ", "fact"].contains(where: { window.bytes.holds($0, at: 0) }) { statedByteCount = 0 }
+    }
+
+    private static func available(in byteSource: any ByteSource, from begin: Int) -> Int? {
+        byteSource.state.byteCount.map { max($0 - begin, 0) }
+    }
+
+    /// Returns the present size of the samples; nil if the end is unknown.
     func byteCount(in byteSource: any ByteSource) -> Int? {
-        let rest = byteSource.state.byteCount.map { max($0 - begin, 0) }
-        guard let toldByteCount else { return rest }
-        return rest.map { min($0, toldByteCount) } ?? toldByteCount
+        let available = Self.available(in: byteSource, from: begin)
+        guard let statedByteCount else { return available }
+        return available.map { min($0, statedByteCount) } ?? statedByteCount
     }
 
-    /// Reads the length again, as a program may still be writing the file. True where there are more samples.
-    mutating func readLengthAgain(in byteSource: any ByteSource) -> Bool {
-        guard let toldByteCount, byteSource.state.isSeekable else { return false }
+    /// Reads the size again, since a program may still be writing the file. Returns true if there are more samples.
+    mutating func rereadSize(in byteSource: any ByteSource) -> Bool {
+        guard let statedByteCount, byteSource.state.isSeekable else { return false }
         var size: UInt32 = 0
         let offset = begin - 4
         let count = unsafe withUnsafeMutableBytes(of: &size) { try? unsafe byteSource.read(at: offset, into: $0) }
-        let again = Self.told(Int(UInt32(littleEndian: size)), nil, of: byteSource, from: begin)
-        guard count == 4, again.map({ $0 > toldByteCount }) ?? true else { return false }
-        self.toldByteCount = again
+        let new = WAVHeaderParser().sampleByteCount(
+            stated: Int(UInt32(littleEndian: size)), available: Self.available(in: byteSource, from: begin))
+        guard count == 4, new.map({ $0 > statedByteCount }) ?? true else { return false }
+        self.statedByteCount = new
         return true
     }
 
-    private mutating func readFormat(_ bytes: Span<UInt8>) throws(DemuxerError) {
-        guard bytes.count >= 16 else { throw .malformed("this looks like WAV and its format is damaged") }
-        var tag = bytes.littleEndian16(at: 0)
-        channelCount = Int(bytes.littleEndian16(at: 2))
-        rate = Int(bytes.littleEndian32(at: 4))
-        frameByteCount = Int(bytes.littleEndian16(at: 12))
-        let bits = Int(bytes.littleEndian16(at: 14))
-        // WAVEFORMATEXTENSIBLE: the first two bytes of a long name are the old tag.
-        if tag == 0xFFFE, bytes.count >= 26 { tag = bytes.littleEndian16(at: 24) }
-        guard channelCount > 0, SampleRate.recorded.contains(rate) else {
-            throw .malformed("this looks like WAV and its format is damaged")
-        }
+    private mutating func adopt(_ format: WAVHeaderParser.Format) throws(DemuxerError) {
+        (channelCount, rate, frameByteCount) = (format.channelCount, format.hertz, format.frameByteCount)
+        guard channelCount > 0, SampleRate.recorded.contains(rate) else { throw Self.badFormat }
         coding =
-            switch (tag, bits) {
+            switch (format.tag, format.bitsPerSample) {
             case (1, 8): .unsigned8
             case (1, 16): .signed16
             case (1, 24): .signed24
@@ -111,10 +103,10 @@ struct WAVHeader {
             case (3, 64): .float64
             default: nil
             }
-        if channelCount > 64 || frameByteCount != channelCount * bits / 8 { coding = nil }
+        if channelCount > 64 || frameByteCount != channelCount * format.bitsPerSample / 8 { coding = nil }
     }
 
-    /// `INFO` with `INAM` and `IART`.
+    /// Reads title and artist of an `INFO` list (`INAM`, `IART`).
     private mutating func readList(_ bytes: Span<UInt8>) {
         guard bytes.holds("INFO", at: 0) else { return }
         var offset = 4

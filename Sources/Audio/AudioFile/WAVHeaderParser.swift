@@ -1,0 +1,94 @@
+/// Parses the header of a WAV file chunk by chunk (Microsoft's Multimedia Programming Interface 1.0, RF64 by EBU Tech
+/// 3306). The caller reads the bytes, from a pipe or a byte source.
+///
+/// It is our own code because libsndfile 1.2.0 reads none of the 48 000 frames after a header that states size 0, as
+/// GStreamer's wavenc writes to a pipe; and because the player reads over HTTP, without a file descriptor.
+package struct WAVHeaderParser {
+    package enum Chunk: Equatable {
+        /// The format: pass its body to `parseFormat`.
+        case format
+        /// The sizes of an RF64 file: pass its body to `parseSizes`.
+        case sizes
+        /// Tags: `INFO` and others.
+        case list
+        /// The samples begin after this chunk's header.
+        case samples
+        case other
+    }
+
+    /// The sample format that a `fmt ` chunk states.
+    package struct Format: Equatable {
+        /// 1 for integers, 3 for floats; of WAVE_FORMAT_EXTENSIBLE, the start of its subformat.
+        package var tag: Int
+        package var isExtensible: Bool
+        package var channelCount: Int
+        package var hertz: Int
+        package var frameByteCount: Int
+        package var bitsPerSample: Int
+    }
+
+    package private(set) var format: Format?
+    private var longByteCount: Int?
+
+    /// Bytes of the file before its first chunk: `RIFF`, a size, `WAVE`.
+    package static let fileHeaderByteCount = 12
+    /// Bytes of a chunk's name and size.
+    package static let chunkHeaderByteCount = 8
+    /// The most chunks before the samples.
+    package static let chunkLimit = 256
+    /// The permitted sizes of a `fmt ` chunk.
+    package static let formatByteCounts = 16...256
+    /// The permitted sizes of a `ds64` chunk.
+    package static let sizesByteCounts = 16...1_024
+
+    package init() {}
+
+    /// Parses the eight bytes of a chunk's header. A chunk of odd size is followed by a padding byte.
+    package static func chunk(_ header: Span<UInt8>) -> (kind: Chunk, byteCount: Int) {
+        let name = String(decoding: (0..<4).map { header[$0] }, as: UTF8.self)
+        let kind: Chunk =
+            switch name {
+            case "fmt ": .format
+            case "ds64": .sizes
+            case "LIST": .list
+            case "data": .samples
+            default: .other
+            }
+        return (kind, number(header, at: 4, byteCount: 4))
+    }
+
+    /// Parses the body of a `fmt ` chunk. Returns false if it is too short.
+    package mutating func parseFormat(_ body: Span<UInt8>) -> Bool {
+        guard body.count >= Self.formatByteCounts.lowerBound else { return false }
+        let tag = Self.number(body, at: 0, byteCount: 2)
+        let isExtensible = tag == 0xFFFE && body.count >= 26
+        format = Format(
+            tag: isExtensible ? Self.number(body, at: 24, byteCount: 2) : tag, isExtensible: isExtensible,
+            channelCount: Self.number(body, at: 2, byteCount: 2), hertz: Self.number(body, at: 4, byteCount: 4),
+            frameByteCount: Self.number(body, at: 12, byteCount: 2),
+            bitsPerSample: Self.number(body, at: 14, byteCount: 2))
+        return true
+    }
+
+    /// Parses the body of a `ds64` chunk.
+    package mutating func parseSizes(_ body: Span<UInt8>) {
+        guard body.count >= Self.sizesByteCounts.lowerBound else { return }
+        let byteCount = Self.number(body, at: 8, byteCount: 8)
+        longByteCount = byteCount > 0 ? byteCount : nil
+    }
+
+    /// Returns the size of the samples, given that of the chunk; nil if the writer did not know it. GStreamer,
+    /// arecord, sox and ffmpeg state 0, almost 2 GiB or almost 4 GiB to a pipe, and often while they are still writing
+    /// a file. `available` is the number of bytes that follow in the file, if known.
+    package func sampleByteCount(stated: Int, available: Int? = nil) -> Int? {
+        if stated == 0xFFFF_FFFF, let longByteCount { return longByteCount }
+        let isPlaceholder = stated == 0 || stated >= 0x7FFF_0000 && available.map { $0 < stated } ?? true
+        return isPlaceholder ? nil : stated
+    }
+
+    /// A little-endian number, limited to `Int.max`.
+    private static func number(_ bytes: Span<UInt8>, at offset: Int, byteCount: Int) -> Int {
+        let bits = (0..<byteCount).reduce(UInt64(0)) { $0 | UInt64(bytes[offset + $1]) << (8 * UInt64($1)) }
+        return Int(exactly: bits) ?? .max
+    }
+}
