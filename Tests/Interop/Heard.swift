@@ -1,14 +1,14 @@
 import TestSupport
 import Testing
 
-/// What a program is to have heard of a tone.
+/// The tone that a program must have received.
 struct Heard {
-    /// In hertz: one channel of the recording has it.
+    /// In hertz; in one channel of the recording.
     var frequency = Tone.telling
     var channel = 0
-    /// In dBFS, as RMS.
+    /// RMS level in dBFS.
     var level = -9.03
-    /// At least so many seconds.
+    /// The minimum duration in seconds.
     var duration = 3.9
 }
 
@@ -24,7 +24,7 @@ func expect(_ heard: Heard = Heard(), inFile path: String, _ location: SourceLoc
     #expect(tone.holes == [] && tone.seams == [], "\(tone)", sourceLocation: location)
 }
 
-/// A program and what it is told.
+/// A program and its arguments.
 struct Command {
     var name: String
     var arguments: [String]
@@ -34,7 +34,7 @@ struct Command {
         self.arguments = arguments
     }
 
-    /// As a pipeline of GStreamer is written: no word of it holds a space.
+    /// Splits a GStreamer pipeline at spaces.
     init(_ name: String, words: String) {
         self.init(name, words.split(separator: " ").map(String.init))
     }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What we send is heard by players that know nothing of us, from the SDP that we write.
+/// Tests our streams with other players, by the SDP that we write.
 @Suite(.onItsOwnThread, .inRealTime) struct OursInOthersTests {
     private let folder = Folder()
     private let port = UDPPort.free()

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Ours with ours, over roads that are not a plain IPv4 address.
+/// Tests our own ends over paths other than plain IPv4.
 @Suite(.onItsOwnThread, .inRealTime) struct OursInOursTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -41,7 +41,7 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// One who listens on any address hears IPv4 and IPv6.
+    /// A receiver on any address accepts IPv4 and IPv6.
     @Test func oneSocketHearsBothFamilies() throws {
         for host in ["127.0.0.1", "[::1]"] {
             let receiver = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav"] + Self.once, in: folder)

@@ -15,7 +15,7 @@ import Testing
         "application/x-rtp,media=(string)audio,clock-rate=(int)48000,encoding-name=(string)OPUS,payload=(int)111"
     }
 
-    /// Of a file in the framing of RFC 4571: each packet behind its length, a big-endian number of 16 bits.
+    /// Parses RFC 4571 framing: each packet follows its length as a big-endian number of 16 bits.
     private func packetCount(of file: String) -> Int {
         let bytes = Folder.bytes(of: folder(file))
         var (count, index) = (0, 0)

@@ -38,7 +38,7 @@ import Testing
         return receiver.errors
     }
 
-    /// Not with `-re`, by which FFmpeg 7 sends the first half of a second at once.
+    /// Without `-re`, since FFmpeg 7 sends the first half second at once with it.
     private var ffmpeg: Command {
         let tone = "sine=\(Int(Tone.telling)):r=48000:d=4,volume=12dB,asetnsamples=960,arealtime"
         return Command(
@@ -75,7 +75,7 @@ import Testing
     private static let mpv = Command(
         "mpv", words: "--no-config --no-video --no-terminal --ao=pcm --ao-pcm-file=heard.wav live.sdp")
 
-    /// From the SDP that we write, which nobody else may read.
+    /// From our SDP, which only its owner may read.
     @Test(arguments: [ffmpegPlaying, mpv]) func playersHearUsFromOurSDP(player: Command) throws {
         try describe("srtp://127.0.0.1:\(port)", ours, in: folder)
         let player = try player.start(in: folder)
@@ -89,7 +89,7 @@ import Testing
         cipher == Self.cipher ? Self.digits : String(Self.digits.prefix(56))
     }
 
-    /// That of AEAD is in the cipher.
+    /// AEAD includes the authentication tag in the cipher.
     private func authentication(for cipher: String) -> String { cipher == Self.cipher ? "hmac-sha1-80" : "null" }
 
     private func gstreamer(cipher: String) -> Command {
@@ -117,7 +117,7 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// srtpdec has to be told whose packets it will get: they wait here until it has been.
+    /// srtpdec needs the SSRC first: packets wait here until it has it.
     @Test(arguments: [cipher, gcm]) func gstreamerHearsUs(cipher: String) throws {
         let way = PlainSocket()
         let isGCM = cipher == Self.gcm
@@ -164,10 +164,10 @@ import Testing
         #expect(Folder.bytes(of: folder("heard.wav")).isEmpty)
     }
 
-    /// Who listens for plain RTP is told at once, and not made to hear noise.
+    /// A receiver of plain RTP is told at once, and plays no noise.
     @Test func whatIsEncryptedIsNotPlayedAsNoise() throws {
         let said = try receive(["rtp://:\(port)", "-v"], from: ffmpeg)
-        #expect(said.contains("sends looks encrypted, and is not played"), "\(said)")
+        #expect(said.contains("looks encrypted and is not played"), "\(said)")
         #expect(said.contains("look encrypted") && !said.contains("% lost"), "\(said)")
         let heard = try Recording(wav: folder("heard.wav"))
         let loud = heard.channels[0].count { abs($0) > 0.01 }

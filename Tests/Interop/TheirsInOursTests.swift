@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What others send is heard by us.
+/// Tests other senders with our receiver.
 @Suite(.onItsOwnThread, .inRealTime) struct TheirsInOursTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -23,8 +23,8 @@ import Testing
         #expect(receiver.wait() == .code(0), "\(receiver.errors)")
     }
 
-    /// A tone for four seconds, in real time, made in pieces of so many frames: the tone of its own would have an eighth of
-    /// full scale. With `-re` FFmpeg 7 would send the first half of a second at once.
+    /// A tone of four seconds in real time, in blocks of a given size. ffmpeg's own tone would have an eighth of full
+    /// scale, and with `-re` FFmpeg 7 would send the first half second at once.
     private func ffmpeg(_ options: [String] = [], pieces: Int = 960) -> Command {
         let tone = "sine=\(Int(Tone.telling)):r=48000:d=4,volume=12dB,asetnsamples=\(pieces),arealtime"
         let input = ["-hide_banner", "-loglevel", "warning", "-f", "lavfi", "-i", tone]
@@ -86,7 +86,7 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// Those go to the port above ours, and we answer.
+    /// Reports go to the port above ours, and we answer them.
     @Test func weHearGStreamerWithItsReports() throws {
         let sender = """
             rtpbin name=bin \(gstreamerTone) ! rtpopuspay pt=96 ! bin.send_rtp_sink_0 \

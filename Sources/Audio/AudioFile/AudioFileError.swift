@@ -61,15 +61,16 @@ extension AudioFileError: CustomStringConvertible {
     public var description: String {
         switch reason {
         case .notFound: "\(name) does not exist; check the spelling, or give - for standard input."
-        case .noSuchDirectory: "\(name) cannot be made because its folder does not exist; make the folder first."
-        case .notPermitted: "\(name) may not be opened by you; change its permissions or choose another file."
-        case .isDirectory: "\(name) is a folder; name a file in it."
-        case .isEmpty: "\(name) is empty; it was perhaps never written, or the program before the pipe failed."
+        case .noSuchDirectory:
+            "\(name) cannot be created because its directory does not exist; create the directory first."
+        case .notPermitted: "\(name) cannot be opened by this user; change its permissions or choose another file."
+        case .isDirectory: "\(name) is a directory; name a file in it."
+        case .isEmpty: "\(name) is empty; perhaps it was never written, or the program that writes the pipe failed."
         case .isNotSound(let words):
             "\(name) is not a sound file that can be read (WAV, AIFF, FLAC, Ogg, MP3 …), for raw samples say their format: "
                 + words
         case .libraryIsMissing(let words):
-            "\(name) is read by libsndfile, which cannot be opened; apt-get install libsndfile1 (\(words))"
+            "\(name) needs libsndfile, which cannot be loaded; apt-get install libsndfile1 (\(words))"
         case .unsupportedChannelCount(let count):
             "\(name) has \(count) channels; convert it to 1…\(AudioFileReader.channelCounts.upperBound) first."
         case .unsupportedRate(let hertz):
@@ -80,11 +81,12 @@ extension AudioFileError: CustomStringConvertible {
         case .namedAsAnother(let ending):
             "\(name) would be a WAV file, as no other is written; let its name end in .wav, "
                 + "and make \(ending.uppercased()) of it with ffmpeg or sox."
-        case .diskIsFull: "\(name) has no room left to grow; make room on the disk. What was written so far plays."
-        case .isTooLong: "\(name) can grow no longer (a WAV file ends at 4 GiB); begin another file."
+        case .diskIsFull:
+            "\(name) cannot grow because the disk is full; free disk space. What was written so far plays."
+        case .isTooLong: "\(name) has reached the 4 GiB limit of WAV files; begin another file."
         case .readerIsGone: "\(name) leads to a program that has ended; nothing more can be written."
         case .readerIsStuck:
-            "\(name) leads to a program that does not read; what it had not taken is lost: end that program, too."
+            "\(name) leads to a program that does not read; what it had not read is lost: end that program, too."
         case .failed(let call, let code):
             unsafe "\(name): \(call) failed: \(String(cString: strerror(code)))."
         }

@@ -56,13 +56,13 @@ public struct AudioFileReader: ~Copyable, AudioSource, @unchecked Sendable {
 
     public mutating func read(into samples: inout MutableSpan<Float>) throws(AudioFileError) -> FrameCount {
         guard let file = unsafe file else { return FrameCount(try stream?.read(into: &samples) ?? 0) }
-        let wanted = samples.count / format.channelCount
+        let requested = samples.count / format.channelCount
         let result = unsafe samples.withUnsafeMutableBufferPointer {
-            unsafe sndfile.sf_readf_float(file, $0.baseAddress, sf_count_t(wanted))
+            unsafe sndfile.sf_readf_float(file, $0.baseAddress, sf_count_t(requested))
         }
-        let frames = min(max(Int(result), 0), wanted)
+        let frames = min(max(Int(result), 0), requested)
         // Any other error ends the audio: a truncated file plays as far as it goes.
-        if frames == 0, wanted > 0, unsafe sndfile.sf_error(file) == Int32(SF_ERR_SYSTEM) {
+        if frames == 0, requested > 0, unsafe sndfile.sf_error(file) == Int32(SF_ERR_SYSTEM) {
             throw AudioFileError(errno: errno, in: "sf_readf_float", name: name)
         }
         for index in 0..<frames * format.channelCount where !samples[index].isFinite { samples[index] = 0 }

@@ -20,10 +20,10 @@ internal struct LPCMInput {
     mutating func read(into samples: inout MutableSpan<Float>) throws(AudioFileError) -> Int {
         var chunk = InlineArray<4_096, UInt8>(repeating: 0)
         let frameByteCount = format.frameByteCount
-        let wanted = samples.count / format.format.channelCount
+        let requested = samples.count / format.format.channelCount
         var frames = 0
-        while frames < wanted {
-            let asked = min(wanted - frames, 4_096 / frameByteCount) * frameByteCount
+        while frames < requested {
+            let asked = min(requested - frames, 4_096 / frameByteCount) * frameByteCount
             var bytes = chunk.mutableSpan
             let got = try read(asked, into: &bytes)
             let whole = got / frameByteCount

@@ -62,8 +62,8 @@ public struct EffectChain<First: AudioEffect & ~Copyable, Second: AudioEffect & 
         while produced * channelCount < output.count {
             if pending.isEmpty {
                 // No more than requested: buffered frames would delay a new setting.
-                let wanted = min(Self.block * channelCount, output.count - produced * channelCount)
-                pending = 0..<Self.fill(&between, upTo: wanted, from: &first, more).rawValue
+                let requested = min(Self.block * channelCount, output.count - produced * channelCount)
+                pending = 0..<Self.fill(&between, upTo: requested, from: &first, more).rawValue
                 if pending.isEmpty { break }
             }
             let samples = pending.lowerBound * channelCount..<pending.upperBound * channelCount

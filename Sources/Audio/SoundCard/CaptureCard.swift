@@ -26,10 +26,10 @@ public import TenfourAudioCore
     private let period: Int
     private let rate: Int
     /// Frames captured so far.
-    private var taken = 0
+    private var capturedCount = 0
     /// When the card was started (nanoseconds), and the frames captured before that.
     private var startedAt: Int64 = 0
-    private var takenBefore = 0
+    private var countAtStart = 0
     /// When the next frame was or will be at the microphone; nil if unknown.
     private var expected: Int64?
     private var quantum: QuantumEstimator
@@ -94,7 +94,7 @@ public import TenfourAudioCore
             case .resume: return recover(from: .suspended)
             case .giveUp(let loss): return reportLoss(loss)
             case .waitBriefly, .proceed:
-                quantum.record(position: taken + seen.available, at: seen.at)
+                quantum.record(position: capturedCount + seen.available, at: seen.at)
                 if done == 0 {
                     if !hasTrimmed, let event = trim(seen, wanted: wanted) { return event }
                     hasTrimmed = true
@@ -103,7 +103,7 @@ public import TenfourAudioCore
                 }
                 let missing = wanted - done < frame.rawValue ? wanted - done : frame.rawValue
                 if seen.available < missing {
-                    if stall.isStalled(at: taken + seen.available, now: seen.at) { return reportLoss(.stalled) }
+                    if stall.isStalled(at: capturedCount + seen.available, now: seen.at) { return reportLoss(.stalled) }
                     if let event = sleep(for: missing - seen.available, since: seen, isEarly: hasSlept) { return event }
                     hasSlept = true
                     continue
@@ -111,7 +111,7 @@ public import TenfourAudioCore
                 let count = read(into: &samples, from: done, frameCount: missing)
                 if count == -EAGAIN {
                     // The card announced frames and gave none. Sleeps before the next try.
-                    if stall.isStalled(at: taken, now: seen.at) { return reportLoss(.stalled) }
+                    if stall.isStalled(at: capturedCount, now: seen.at) { return reportLoss(.stalled) }
                     PCMCalls.sleep(until: seen.at + nanoseconds(missing, at: rate))
                     continue
                 }
@@ -141,13 +141,13 @@ extension CaptureCard {
     @_noAllocation @_noLocks
     private mutating func read(into samples: inout MutableSpan<Float>, from first: Int, frameCount: Int) -> Int {
         let count = device.read(into: &samples, channelCount: channelCount, from: first, frameCount: frameCount)
-        if count > 0 { taken += count }
+        if count > 0 { capturedCount += count }
         return count == 0 ? Int(-EAGAIN) : count
     }
 
     @_noAllocation @_noLocks
     private mutating func captured(_ count: Int, at capturedAt: Int64, now: Int64) -> CaptureEvent {
-        if freeRun.isFreeRunning(at: taken, now: now) { clock = FreeRunningClock(rate: rate, now: now) }
+        if freeRun.isFreeRunning(at: capturedCount, now: now) { clock = FreeRunningClock(rate: rate, now: now) }
         stall.reset()
         recoveries = 0
         expected = capturedAt + nanoseconds(count, at: rate)
@@ -163,7 +163,7 @@ extension CaptureCard {
         let worth = wanted + 2 * burst > rate * 60 / 1_000 ? wanted + 2 * burst : rate * 60 / 1_000
         // A PCM without a clock always has more than the time since its start.
         let passed = frames(in: seen.at - startedAt, at: rate)
-        guard waiting > worth, taken - takenBefore + seen.available <= passed + 2 * burst else { return nil }
+        guard waiting > worth, capturedCount - countAtStart + seen.available <= passed + 2 * burst else { return nil }
         var dropped = 0
         while dropped < waiting - wanted {
             let count = device.discard(frameCount: waiting - wanted - dropped)
@@ -171,7 +171,7 @@ extension CaptureCard {
             dropped += count
         }
         guard dropped > 0 else { return nil }
-        taken += dropped
+        capturedCount += dropped
         expected = nil
         freeRun.reset()
         return .interrupted(counts.record(Interruption(.backlog, missed: dropped)))
@@ -191,7 +191,7 @@ extension CaptureCard {
         let code = device.start()
         stall.reset()
         quantum.reset()
-        (startedAt, takenBefore) = (PCMCalls.now(), taken)
+        (startedAt, countAtStart) = (PCMCalls.now(), capturedCount)
         return code < 0 ? reportLoss(CardLoss(code: code)) : nil
     }
 

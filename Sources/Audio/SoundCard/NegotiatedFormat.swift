@@ -20,3 +20,14 @@ public struct NegotiatedFormat: Hashable, Sendable {
     /// Periods in the buffer, including an incomplete one.
     public var periodCount: Int { (buffer.rawValue + period.rawValue - 1) / period.rawValue }
 }
+
+extension NegotiatedFormat {
+    init(of device: borrowing PCMDevice, channelCount: Int) {
+        let negotiated = device.negotiated
+        self.init(
+            device: device.name, cardName: device.cardName,
+            format: LPCMFormat(rate: SampleRate(hertz: negotiated.rate), channelCount: channelCount),
+            sampleFormat: negotiated.sampleFormat.name, cardChannelCount: negotiated.channelCount,
+            period: FrameCount(negotiated.period), buffer: FrameCount(negotiated.buffer))
+    }
+}

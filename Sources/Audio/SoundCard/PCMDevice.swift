@@ -315,4 +315,15 @@ extension PCMDevice {
         let code = prepare()
         return code < 0 ? CardLoss(code: code) : nil
     }
+
+    /// Sleeps until the queue is empty, at most for the buffer's length and half a second.
+    func drain() {
+        let rate = negotiated.rate
+        let deadline = PCMCalls.now() + nanoseconds(negotiated.buffer, at: rate) + nanosecondsPerSecond / 2
+        while PCMCalls.now() < deadline {
+            let seen = observe()
+            guard seen.code == 0, seen.state == .running, seen.delay > 0 else { return }
+            PCMCalls.sleep(until: seen.at + nanoseconds(min(seen.delay, negotiated.period), at: rate))
+        }
+    }
 }

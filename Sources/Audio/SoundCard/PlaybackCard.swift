@@ -154,15 +154,7 @@ public import TenfourAudioCore
     }
 
     /// Blocks until the card has played what was written, at most for the buffer's length and half a second.
-    public mutating func drain() {
-        guard clock == nil else { return }
-        let deadline = PCMCalls.now() + nanoseconds(device.negotiated.buffer, at: rate) + nanosecondsPerSecond / 2
-        while PCMCalls.now() < deadline {
-            let seen = device.observe()
-            guard seen.code == 0, seen.state == .running, seen.delay > 0 else { return }
-            PCMCalls.sleep(until: seen.at + nanoseconds(min(seen.delay, period), at: rate))
-        }
-    }
+    public mutating func drain() { if clock == nil { device.drain() } }
 }
 
 // Sendable, since a noncopyable value is on one thread at a time.
@@ -404,16 +396,5 @@ extension PlaybackCard {
         counts.missed.rawValue += missed
         schedule.pace(written - silence, at: due)
         return demand(dueAt: due, playedAt: due + nanoseconds(queue.target, at: rate))
-    }
-}
-
-extension NegotiatedFormat {
-    init(of device: borrowing PCMDevice, channelCount: Int) {
-        let negotiated = device.negotiated
-        self.init(
-            device: device.name, cardName: device.cardName,
-            format: LPCMFormat(rate: SampleRate(hertz: negotiated.rate), channelCount: channelCount),
-            sampleFormat: negotiated.sampleFormat.name, cardChannelCount: negotiated.channelCount,
-            period: FrameCount(negotiated.period), buffer: FrameCount(negotiated.buffer))
     }
 }

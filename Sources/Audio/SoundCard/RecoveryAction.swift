@@ -15,7 +15,7 @@ extension CardLoss: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unplugged: "the sound card is gone"
-        case .stalled: "the sound card stands still"
+        case .stalled: "the sound card stopped responding"
         case .failed(let code): "the sound card failed: \(ALSAMessages.text(code))"
         }
     }

@@ -51,10 +51,10 @@ public struct TimePitch: ~Copyable, AudioEffect, Sendable {
             if fill(atMost: room - produced, isLast: false) { continue }
             guard consumed < frames else { break }
             // At tempo 1 it needs one frame at a time; this appends what will be needed.
-            let wanted =
+            let requested =
                 stretcher.tempo == 1
                 ? max(stretcher.framesNeeded, min(room - produced, PitchShifterInput.block)) : stretcher.framesNeeded
-            consumed += stretcher.append(input, from: consumed, atMost: max(wanted, 1))
+            consumed += stretcher.append(input, from: consumed, atMost: max(requested, 1))
         }
         return EffectProgress(consumed: FrameCount(consumed), produced: FrameCount(produced))
     }

@@ -160,7 +160,7 @@ public enum PictureError: Error, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .noCairo(let reason):
-            "pictures are drawn by cairo, which cannot be opened; apt-get install libcairo2 (\(reason))"
+            "pictures need cairo, which cannot be loaded; apt-get install libcairo2 (\(reason))"
         case .undrawable(_, let reason): "the picture cannot be drawn: \(reason)"
         }
     }

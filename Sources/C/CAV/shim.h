@@ -8,7 +8,7 @@
 
 #include "../COnDemand/on-demand.h"
 
-// Of libavformat, and of libavcodec, libswresample and libavutil, which it depends on.
+// Functions of libavformat, and of libavcodec, libswresample and libavutil, on which it depends.
 #define TENFOUR_AV(F) \
     F(av_channel_layout_copy) \
     F(av_channel_layout_default) \
@@ -63,7 +63,7 @@
 
 TENFOUR_ON_DEMAND(tenfour_av, TENFOUR_AV)
 
-// Swift cannot see macros that call macros or cast: the values of those that are needed.
+// The values of macros that Swift cannot import because they call macros or cast.
 static inline int tenfour_av_eof(void) { return AVERROR_EOF; }
 static inline int tenfour_av_exit(void) { return AVERROR_EXIT; }
 static inline int tenfour_av_again(void) { return AVERROR(EAGAIN); }
@@ -72,9 +72,9 @@ static inline int tenfour_av_not_supported(void) { return AVERROR(ENOSYS); }
 static inline int tenfour_av_no_memory(void) { return AVERROR(ENOMEM); }
 static inline int64_t tenfour_av_no_timestamp(void) { return AV_NOPTS_VALUE; }
 
-// Sets up a converter of what `frame` holds to interleaved floats. swr_alloc_set_opts2 takes layouts with a union in them.
-// What names no order of channels gets the default one; one channel goes to each of many as it is, and many are mixed to fewer
-// without passing full scale, both of which swresample does otherwise for floats.
+// Creates a converter from the format of `frame` to interleaved floats. swr_alloc_set_opts2 takes layouts that contain a
+// union. An unspecified channel order becomes the default one. Mono is copied to all channels unchanged, and a downmix
+// never exceeds full scale; swresample's defaults for floats do neither.
 static inline int tenfour_swr_open(
     struct tenfour_av av, SwrContext **converter, const AVFrame *frame, int rate, int channel_count) {
     AVChannelLayout input = {0}, output = {0};
@@ -100,7 +100,7 @@ static inline int tenfour_swr_open(
     return result;
 }
 
-// Converts frames from the `skipped`th of `frame` on: the planes begin so much further. Returns how many frames came out.
+// Converts `frame` from frame `skipped` on, by offsetting its planes. Returns the number of output frames.
 static inline int tenfour_swr_convert(
     struct tenfour_av av, SwrContext *converter, const AVFrame *frame, int skipped, int count, float *output, int room) {
     const uint8_t *planes[64] = {0};
@@ -113,7 +113,7 @@ static inline int tenfour_swr_convert(
     return av.swr_convert(converter, &out, room, planes, count);
 }
 
-// What the converter still holds at the end.
+// Returns the frames that the converter still holds at the end.
 static inline int tenfour_swr_drain(struct tenfour_av av, SwrContext *converter, float *output, int room) {
     uint8_t *out = (uint8_t *)output;
     return av.swr_convert(converter, &out, room, NULL, 0);

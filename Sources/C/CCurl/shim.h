@@ -1,7 +1,7 @@
 #ifndef CCURL_SHIM_H
 #define CCURL_SHIM_H
 
-/* Its macros look at the types of what follows an option, and would hide that it is asked through a structure. */
+/* Disables curl's type-checking macros, which would hide that functions are called through a structure. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
@@ -29,18 +29,18 @@
 
 TENFOUR_ON_DEMAND(tenfour_curl, TENFOUR_CURL)
 
-/* Swift cannot call variadic functions: one typed function for each kind of value that an option has. */
+/* Swift cannot call variadic functions, so there is one typed function per kind of option value. */
 
 static inline CURLcode tenfour_curl_set_number(struct tenfour_curl curl, CURL *easy, CURLoption option, long value) {
     return curl.curl_easy_setopt(easy, option, value);
 }
 
-/* libcurl copies the text; NULL takes the option back. */
+/* libcurl copies the text; NULL resets the option. */
 static inline CURLcode tenfour_curl_set_text(struct tenfour_curl curl, CURL *easy, CURLoption option, const char *value) {
     return curl.curl_easy_setopt(easy, option, value);
 }
 
-/* libcurl keeps the pointer: a list, or what a callback is given. */
+/* libcurl keeps the pointer: a list, or a callback's argument. */
 static inline CURLcode tenfour_curl_set_pointer(struct tenfour_curl curl, CURL *easy, CURLoption option, void *value) {
     return curl.curl_easy_setopt(easy, option, value);
 }
@@ -58,7 +58,7 @@ static inline long tenfour_curl_number(struct tenfour_curl curl, CURL *easy, CUR
     return curl.curl_easy_getinfo(easy, what, &value) == CURLE_OK ? value : 0;
 }
 
-/* Of libcurl's own, as long as the handle does nothing else; NULL where there is none. */
+/* Returns text owned by libcurl, valid until the handle's next operation; NULL if there is none. */
 static inline const char *tenfour_curl_text(struct tenfour_curl curl, CURL *easy, CURLINFO what) {
     char *value = NULL;
     return curl.curl_easy_getinfo(easy, what, &value) == CURLE_OK ? value : NULL;
@@ -76,7 +76,7 @@ static inline CURLMcode tenfour_curl_on_timer(
     return code != CURLM_OK ? code : curl.curl_multi_setopt(multi, CURLMOPT_TIMERDATA, owner);
 }
 
-/* The message holds a union, which would have to be read unsafely. Returns NULL when no more transfer has ended. */
+/* Reads the union in libcurl's message. Returns NULL if no further transfer has ended. */
 static inline CURL *tenfour_curl_next_ended(struct tenfour_curl curl, CURLM *multi, CURLcode *result) {
     int left;
     CURLMsg *message;

@@ -3,17 +3,17 @@
 
 #include <dlfcn.h>
 
-// A library that few commands need is opened by the first call that needs it, and never linked: linked, it would cost every
-// command its time and memory at the start, and lie in the process that reads strangers' packets.
+// Loads a library that few commands need on its first use instead of linking it. Linking would cost every command start-up
+// time and memory, and add the library to the process that parses packets of strangers.
 //
-// TENFOUR_ON_DEMAND(tenfour_x, TENFOUR_X), where TENFOUR_X(F) is F(one_function) F(another_function) …, makes of them
-// `struct tenfour_x`, which has each function under its own name and with the type that the library's header gives it, and
+// TENFOUR_ON_DEMAND(tenfour_x, TENFOUR_X), where TENFOUR_X(F) is F(one_function) F(another_function) …, defines
+// `struct tenfour_x` with a member for each function, of the type in the library's header, and
 //
 //     struct tenfour_x tenfour_x_open(const char *file, const char **failure)
 //
-// which opens `file` (`dlopen`) and looks the functions up in it and in what it depends on (`dlsym`). Where one is missing,
-// `*failure` is why, until the thread's next `dlopen`, and no function may be called; else it is NULL. A library that is open
-// stays open: others than us may have been given its functions.
+// which loads `file` (`dlopen`) and looks the functions up in it and its dependencies (`dlsym`). If one is missing,
+// `*failure` is the reason, valid until the thread's next `dlopen`, and no function may be called; otherwise it is NULL. The
+// library is never unloaded, since other code may hold its functions.
 
 #define TENFOUR_FUNCTION(name) __typeof__(name) *_Nonnull name;
 

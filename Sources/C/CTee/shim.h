@@ -1,4 +1,4 @@
-/* tee of the C library, which Swift's Glibc module leaves out as an extension of Linux: it looks into a pipe and takes nothing. */
+/* tee(2), which Swift's Glibc module lacks as a Linux extension: copies from a pipe without consuming. */
 #include <sys/types.h>
 
 ssize_t tee(int from, int to, size_t count, unsigned int flags);

@@ -20,7 +20,7 @@ public final class OutputFile {
         if file < 0, errno == EEXIST { file = unsafe open(path, O_WRONLY | O_CLOEXEC) }
         guard file >= 0 else {
             throw RadioError(
-                .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another place")
+                .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another path")
         }
         self.file = file
     }

@@ -106,8 +106,8 @@ struct Usage {
 extension Console {
     /// The exit codes, for every command's help.
     public static let exitCodes = """
-        Exit codes: 0 done, also by Ctrl-C; 1 it failed while it ran; 2 wrong use; 69 a device, file, port, host or channel is \
-        unavailable; 78 a configuration has an error.
+        Exit codes: 0 success, also after Ctrl-C; 1 failure while running; 2 usage error; 69 a device, file, port, host or channel is \
+        unavailable; 78 configuration error.
         """
 
     /// Throws `.usage` if more than one of these options writes to standard output by a `-`.

@@ -10,7 +10,7 @@ struct ChannelCommand: ParsableCommand {
         commandName: "channel", abstract: "Make a channel, or print a relay's keys from its link.",
         discussion: """
             A channel has a name and a secret. Its talk link lets people talk and listen; its listen link lets them listen. A \
-            relay has two join keys, by which it recognises members; it cannot decrypt the sound.
+            relay has two join keys, by which it recognises members; it cannot decrypt the audio.
             """,
         subcommands: [NewChannel.self, ChannelKeysCommand.self])
 }
@@ -45,7 +45,7 @@ struct ChannelPrint {
         if let talk { write(talk, drawsCodes, "this link lets people talk and listen:") }
         write(listen, drawsCodes, "this link lets people listen:")
         if let relayLine {
-            Terminal.log("\nfor the relay's configuration; it admits members, and decrypts nothing:")
+            Terminal.log("\nfor the relay's configuration, which lets it admit members, but not decrypt:")
             Terminal.write(relayLine + "\n")
         }
     }

@@ -84,7 +84,8 @@ struct ChannelStatus {
     func notice(for event: ChannelEvent, verbose: Bool) -> String? {
         switch event {
         case .joined(let role, let endpoint):
-            (role == .talk ? "in the channel" : "in the channel, to listen") + (verbose ? ", seen at \(endpoint)" : "")
+            (role == .talk ? "in the channel" : "in the channel, listening only")
+                + (verbose ? ", seen at \(endpoint)" : "")
         case .lost:
             "nobody answers at \(place ?? "the link's address")\(wasInside ? " any more" : ""); "
                 + "trying again until somebody does"
@@ -94,8 +95,8 @@ struct ChannelStatus {
         case .ssrcIsTaken, .membersKnown, .memberJoined, .memberChanged, .memberLeft, .listeners: nil
         case .limited(let limits):
             """
-            the relay takes \(limits.packetsPerSecond) packets and \(limits.bitsPerSecond / 1_000) kbit a second of a talker, and \
-            what is more is lost: take a longer --frame or a lower --bitrate, or ask its operator for more
+            the relay accepts \(limits.packetsPerSecond) packets and \(limits.bitsPerSecond / 1_000) kbit per second from a talker and drops \
+            the rest: use a longer --frame or a lower --bitrate, or ask its operator for a higher limit
             """
         }
     }

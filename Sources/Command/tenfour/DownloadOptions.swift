@@ -67,7 +67,7 @@ struct FetchOptions: ParsableArguments {
 struct DownloadOptions: ParsableArguments {
     @OptionGroup var fetch: FetchOptions
 
-    @Option(help: ArgumentHelp("How much sound to read ahead; a bare number is in seconds.", valueName: "time"))
+    @Option(help: ArgumentHelp("How much audio to read ahead; a bare number is in seconds.", valueName: "time"))
     var buffer = Time<BareSeconds>(.seconds(30))
 
     @Option(help: ArgumentHelp("How many bytes to read ahead instead: 2M, 500k.", valueName: "size"))
@@ -77,7 +77,7 @@ struct DownloadOptions: ParsableArguments {
     var bufferAll = false
 
     @Option(
-        help: ArgumentHelp("Begin when this much sound is buffered; a bare number is in seconds.", valueName: "time"))
+        help: ArgumentHelp("Begin when this much audio is buffered; a bare number is in seconds.", valueName: "time"))
     var startAfter = Time<BareSeconds>(.zero)
 
     func validate() throws {

@@ -18,7 +18,7 @@ struct CommonOptions: ParsableArguments {
     @Option(help: "The name that others see. Default: your login name.")
     var name: String?
 
-    @Flag(help: "Hide your name: others see that somebody is there, but not who.")
+    @Flag(help: "Hide your name: others see that somebody is present, but not who.")
     var anonymous = false
 
     @Option(
@@ -49,7 +49,7 @@ struct CommonOptions: ParsableArguments {
     var report: String?
 
     @Flag(
-        name: [.customShort("V"), .long], help: "Show the level of the last seconds live; lost sound is red."
+        name: [.customShort("V"), .long], help: "Show a live level meter of the last seconds; lost audio is red."
     )
     var levels = false
 

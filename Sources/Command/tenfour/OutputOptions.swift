@@ -11,7 +11,7 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write the sound to a WAV file, or raw to standard output (-); with -D, also play it. alsa:NAME is a card.",
+            "Write a WAV file, or raw samples to standard output (-); with -D, also play the audio. alsa:NAME is a card.",
             valueName: "place"))
     var output: String?
 

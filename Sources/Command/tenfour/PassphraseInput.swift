@@ -13,7 +13,7 @@ enum PassphraseInput {
         Terminal.log(rules)
         let first = try ask("passphrase: ")
         let passphrase = try passphrase(first, tag)
-        guard try ask("again: ") == first else { throw RadioError(.usage, "the two differ: begin anew") }
+        guard try ask("again: ") == first else { throw RadioError(.usage, "the two passphrases differ: try again") }
         return passphrase
     }
 
@@ -27,15 +27,15 @@ enum PassphraseInput {
     static var isAsked: Bool { isatty(STDIN_FILENO) == 1 }
 
     private static let rules = """
-        Five different words or more, each of three letters at least; or what comes to \(Int(Passphrase.minimumBitCount)) bits \
+        Use at least five different words of three letters or more, or a passphrase of \(Int(Passphrase.minimumBitCount)) bits \
         by our estimate.
         \(warning)
         """
 
     /// The security of a passphrase.
     static let warning = """
-        Whoever keeps a recording of the channel, and any relay, can try passphrases offline,
-        at leisure and unseen: a weak one will be found. A secret that is drawn cannot be guessed.
+        Anybody with a recording of the channel, and any relay, can try passphrases offline
+        and unnoticed: a weak one will be found. A random secret cannot be guessed.
         """
 
     private static func ask(_ prompt: String) throws(RadioError) -> String {

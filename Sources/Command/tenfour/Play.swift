@@ -32,7 +32,7 @@ struct Play: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write the sound to a WAV file, or raw to standard output (-), as fast as possible; alsa:NAME is a card.",
+            "Write a WAV file as fast as possible, or raw samples to standard output (-); alsa:NAME is a card.",
             valueName: "place"))
     var output: String?
 
@@ -47,18 +47,18 @@ struct Play: ParsableCommand {
             "The sample rate of the output file, in hertz. Default: that of the first item.", valueName: "hertz"))
     var sampleRate: Int?
 
-    @OptionGroup(title: "Sound") var playback: PlaybackOptions
+    @OptionGroup(title: "Playback") var playback: PlaybackOptions
     @OptionGroup(title: "Downloading") var download: DownloadOptions
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("End after this much sound; a bare number is in seconds.", valueName: "time"))
+        help: ArgumentHelp("End after this much audio; a bare number is in seconds.", valueName: "time"))
     var duration: Time<BareSeconds>?
 
     @Flag(help: "Repeat the queue without end.")
     var loop = false
 
-    @Flag(name: [.customShort("V"), .long], help: "Show the level of the last seconds live.")
+    @Flag(name: [.customShort("V"), .long], help: "Show a live level meter of the last seconds.")
     var levels = false
 
     @Flag(name: .shortAndLong, help: "Print only errors.")

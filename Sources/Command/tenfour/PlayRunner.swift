@@ -26,7 +26,7 @@ struct PlayRunner {
         streamer.open(addresses, at: start)
         streamer.play()
         let keyboard = rendersTo == nil ? Keyboard() : nil
-        if verbose, let output = streamer.openedOutput { log("plays on \(output)") }
+        if verbose, let output = streamer.openedOutput { log("playing on \(output)") }
         if keyboard != nil { log("q quits, ? helps") }
         var line = PlayStatusLine(levels: levels)
         var (hasPlayed, isCardLost) = (false, false)
@@ -46,7 +46,7 @@ struct PlayRunner {
             if (streamer.progress.reconnections != nil) != isStalled {
                 isStalled.toggle()
                 line.clear()
-                if isStalled { log("no data arrives: asking for it again") }
+                if isStalled { log("no data arrives: requesting it again") }
             }
             if !quiet, Terminal.showsStatus { line.draw(streamer) }
         }
@@ -80,9 +80,9 @@ struct PlayRunner {
 
     /// The reason why a playable item gave no audio.
     private func silence(from start: Duration?, _ length: Estimate<Duration>?) -> String {
-        guard let start, let length, start >= length.value else { return "there is no sound in it" }
+        guard let start, let length, start >= length.value else { return "it contains no audio" }
         let (begin, end) = (PlayStatusLine.clock(start), PlayStatusLine.clock(length))
-        return "there is no sound after \(begin), because it lasts \(end); start earlier"
+        return "it contains no audio after \(begin), since it ends at \(end); start earlier"
     }
 
     /// Fades out before the end, if it is playing.

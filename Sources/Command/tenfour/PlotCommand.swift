@@ -10,23 +10,24 @@ import TenfourWaveform
 struct PlotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plot",
-        abstract: "Draw the level of a sound over time, in decibels.",
+        abstract: "Draw the level of a recording over time, in decibels.",
         discussion: """
             tenfour plot song.flac                             # in the terminal
             tenfour plot song.flac -o song.svg                 # or song.png
-            tenfour plot heard.wav                             # a recording of recv -o: lost sound is red
+            tenfour plot heard.wav                             # a recording of recv -o: lost audio is red
             tenfour plot song.flac --json --bars 100
 
             Each bar is the mean level of the same number of frames; the paler bar around it is their peak. Ctrl-C stops reading \
             early and draws what was read.
             """)
 
-    @Argument(help: ArgumentHelp("What to show: a sound file, a URL, or - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The audio file or URL to draw; - is standard input.", valueName: "file"))
     var file: String
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Where to draw it: FILE.svg, FILE.png, or - for SVG on standard output.", valueName: "file"))
+        help: ArgumentHelp(
+            "Write a picture to FILE.svg or FILE.png; - writes SVG to standard output.", valueName: "file"))
     var output: String?
 
     @Flag(help: "Write the bars as JSON to standard output.")

@@ -12,7 +12,7 @@ struct RelayLog: Sendable {
         case .receiving(let channel, let endpoint): write("receiving for \(channel) on \(endpoint), not encrypted")
         case .inputRefused(let channel, let endpoint, let error):
             Terminal.write("tenfour: nothing is received for \(channel) on \(endpoint): \(error)")
-        case .waitsForRestart: write("another bind or another number of workers waits until the relay is started anew")
+        case .waitsForRestart: write("a new bind address or number of workers takes effect after a restart")
         case .dropped(let drops): write("dropped \(drops.map(\.description).joined(separator: "; "))")
         }
     }

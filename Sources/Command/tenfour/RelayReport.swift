@@ -71,7 +71,7 @@ struct RelayReport {
             "",
         ]
         let heads = [
-            "channel", "members", "listeners", "talkers", "packets in", "sent", "dropped", "mended", "asked for",
+            "channel", "members", "listeners", "talkers", "packets in", "sent", "dropped", "retransmitted", "requested",
         ]
         let cells = rows.map { row in
             [row.isEncrypted ? row.name : "\(row.name) (plain)"]

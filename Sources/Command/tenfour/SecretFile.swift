@@ -97,7 +97,7 @@ enum SecretFile {
 
     private static func unwritable(_ path: String, _ code: Int32) -> RadioError {
         RadioError(
-            .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(code))); choose another place")
+            .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(code))); choose another path")
     }
 
     /// Returns the path of a file with a channel's link that was typed in place of an address, with or without a

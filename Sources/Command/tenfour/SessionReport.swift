@@ -57,7 +57,7 @@ struct SessionReport {
         }
         if stopped > .zero {
             lines.append(
-                "stopped     \(ProcessStopMonitor.text(stopped)) by Ctrl-Z or a signal: nothing was sent or heard")
+                "stopped     \(ProcessStopMonitor.text(stopped)) by Ctrl-Z or a signal: nothing was sent or played")
         }
         lines += leftOut
         if snapshot.discards.total > 0 { lines.append("passed over \(discards)") }
@@ -84,11 +84,11 @@ struct SessionReport {
 
     /// The other end's reports in words.
     private var reported: String {
-        guard let lostCount else { return "no reports came, so it is not known whether anybody heard it" }
+        guard let lostCount else { return "no reports arrived, so it is unknown whether anybody received it" }
         let lost = "by the other end's reports, \(lostCount) were lost in the end"
         guard let lastReport, snapshot.elapsed - lastReport > Self.longestSilence else { return lost }
         let silence = decimal((snapshot.elapsed - lastReport) / .seconds(1), places: 0)
-        return lost + ", and has not reported in the last \(silence) s"
+        return lost + ", but it has not reported in the last \(silence) s"
     }
 
     /// Reports come about every five seconds.
@@ -102,13 +102,14 @@ struct SessionReport {
         return [
             snapshot.unopenedCount > 0
                 ? "not opened  \(count(snapshot.unopenedCount, "datagram")) with another key, or none" : nil,
-            misplaced > 0 ? "misplaced   \(count(misplaced, "packet")) of another time, or too many at once" : nil,
+            misplaced > 0
+                ? "discarded   \(count(misplaced, "packet")) with implausible timestamps, or too many at once" : nil,
             crowdedOut > 0
                 ? "crowded out \(count(crowdedOut, "packet")) from more talkers than can be played at once" : nil,
             snapshot.handoffDropCount > 0
                 ? "not taken   \(count(snapshot.handoffDropCount, "packet")): the machine was too slow" : nil,
             unrecorded > 0
-                ? "not kept    \(count(unrecorded, "sample")): the disk, the pipe or the machine was too slow"
+                ? "not written \(count(unrecorded, "sample")): the disk, the pipe or the machine was too slow"
                 : nil,
         ].compactMap { $0 }
     }

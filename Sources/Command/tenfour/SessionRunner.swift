@@ -103,7 +103,7 @@ struct SessionRunner {
             if !hasReportedOtherKeys, snapshot.voices.isEmpty, snapshot.unopenedCount > Self.toleratedCount {
                 hasReportedOtherKeys = true
                 line.clear()
-                log("what arrives cannot be decrypted: the sender has another key, or none")
+                log("received packets cannot be decrypted: the sender has another key, or none")
             }
             if !quiet, Terminal.showsStatus {
                 line.draw(snapshot, session, names, monitor, channelStatus, stops, playing: streamer)
@@ -235,7 +235,7 @@ struct SessionRunner {
             endpoint.address.isUnspecified
                 ? "hearing station \(ssrc.digits)"
                 : "hearing \(names.name(of: ssrc) ?? "\(endpoint)")" + (verbose ? " (SSRC \(ssrc.digits))" : "")
-        case .reporterAppeared(_, let name, let endpoint): "\(endpoint) is \(name ?? "here") and sends no sound yet"
+        case .reporterAppeared(_, let name, let endpoint): "\(endpoint) is \(name ?? "here") and sends no audio yet"
         case .reporterLeft(let ssrc, .some(let reason)):
             "\(names[ssrc]) has left" + (reason.isEmpty ? "" : ": \(reason)")
         case .reporterLeft(let ssrc, .none): "\(names[ssrc]) no longer answers"
@@ -244,7 +244,7 @@ struct SessionRunner {
         case .sourceLeft(let ssrc, .none): "\(names[ssrc]) is no longer heard"
         case .sourceLooksEncrypted(let ssrc):
             """
-            what \(names[ssrc]) sends looks encrypted, and is not played: if it is SRTP, write srtp:// and give the key with \
+            the stream of \(names[ssrc]) looks encrypted and is not played: if it is SRTP, write srtp:// and give the key with \
             --srtp-key-file
             """
         case .identityChanged(let ssrc):

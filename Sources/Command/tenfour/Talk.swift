@@ -43,7 +43,7 @@ struct Talk: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Where to put what you hear, instead of the card: alsa:NAME, a WAV file, or - for standard output.",
+            "Where to write what you hear, instead of playing it: alsa:NAME, a WAV file, or - for standard output.",
             valueName: "place"))
     var output: String?
 

@@ -13,8 +13,8 @@ struct Tenfour: ParsableCommand {
             tenfour talk --link-file family.link
             tenfour relay --config relay.conf
 
-            Sound is sent as Opus in RTP. Plain streams can be played by ffmpeg, mpv and GStreamer, too; in a channel, sound is \
-            encrypted from member to member. Messages go to standard error; standard output carries only sound and lists. \
+            Audio is sent as Opus in RTP. ffmpeg, mpv and GStreamer can play plain streams; in a channel, audio is \
+            encrypted from member to member. Messages go to standard error; standard output carries only audio and data. \
             Options can also be set in the environment: TENFOUR_BITRATE=24k means --bitrate 24k.
 
             \(Console.exitCodes)

@@ -10,7 +10,7 @@ enum TextFile {
         if isSecret { return try SecretFile.write(text, to: path) }
         guard let file = unsafe fopen(path, "we") else {
             throw RadioError(
-                .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another place")
+                .unavailable, "cannot write \(path): \(unsafe String(cString: strerror(errno))); choose another path")
         }
         let written = unsafe fputs(text, file)
         guard unsafe fclose(file) == 0, written >= 0 else {

@@ -45,7 +45,7 @@
             guard let opened = unsafe handle, result >= 0 else {
                 if let failure = stream.consumeFailure() { throw .demuxer(.byteSource(failure)) }
                 throw .demuxer(
-                    .malformed("this looks like \(name) and is damaged or not all here (\(ffmpegErrorText(result)))"))
+                    .malformed("this looks like \(name) but is damaged or incomplete (\(ffmpegErrorText(result)))"))
             }
             return unsafe opened
         }

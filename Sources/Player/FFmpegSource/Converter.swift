@@ -44,7 +44,7 @@
             unsafe av.swr_free(&handle)
         }
 
-        func takes(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool { unsafe Shape(frame) == input }
+        func accepts(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool { unsafe Shape(frame) == input }
 
         /// The most output frames of the next call for `count` input frames.
         func room(for count: Int) -> Int { Int(unsafe av.swr_get_out_samples(handle, Int32(clamping: count))) }

@@ -16,7 +16,7 @@
             let name = parameters.name
             guard Self.isPlayed(unsafe parameters.handle.pointee.codec_id) else {
                 throw .undecodable(
-                    "the sound is coded as \(name), which is not played here: convert it with ffmpeg first")
+                    "the codec \(name) is not supported: convert the file with ffmpeg first")
             }
             guard let codec = unsafe av.avcodec_find_decoder(parameters.handle.pointee.codec_id) else {
                 throw .undecodable("this FFmpeg was built without a decoder of \(name)")
@@ -35,7 +35,7 @@
             guard let opened = unsafe handle, let made = unsafe frame, result >= 0 else {
                 unsafe av.avcodec_free_context(&handle)
                 unsafe av.av_frame_free(&frame)
-                throw .undecodable("the decoder of \(name) does not take this file (\(ffmpegErrorText(result)))")
+                throw .undecodable("the \(name) decoder rejects this file (\(ffmpegErrorText(result)))")
             }
             unsafe self.handle = opened
             unsafe self.frame = made

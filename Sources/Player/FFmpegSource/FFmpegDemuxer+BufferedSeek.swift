@@ -13,11 +13,11 @@
         private static let arrivalPatience = Duration.milliseconds(50)
 
         func seekInBuffer(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
-            let wanted = ticks(of: max(position, .zero))
-            if wanted >= nextTicks { return try readOn(to: wanted) }
+            let requested = ticks(of: max(position, .zero))
+            if requested >= nextTicks { return try readOn(to: requested) }
             let held = stream.byteSource.state.held
             // This throws before anything has moved.
-            guard let place = seekPoints.first(where: { $0.offset >= held.lowerBound }), place.ticks <= wanted
+            guard let place = seekPoints.first(where: { $0.offset >= held.lowerBound }), place.ticks <= requested
             else { throw .notSeekable }
             stream.forgetEnd()
             let limits = stream.byteSource.limits
@@ -38,13 +38,13 @@
         }
 
         /// Skips packets up to the one that contains `wanted`, as far as they have arrived.
-        private func readOn(to wanted: Int64) throws(DemuxerError) -> Estimate<Duration> {
+        private func readOn(to requested: Int64) throws(DemuxerError) -> Estimate<Duration> {
             while true {
                 if !isPacketRead { isPacketRead = try readPacket() }
                 guard isPacketRead else { return Estimate(duration(of: lastEnd), isExact: true) }
                 let begin = nextTicks
                 let length = unsafe max(packet.handle.pointee.duration, 1)
-                if begin.addingReportingOverflow(length).partialValue > wanted {
+                if begin.addingReportingOverflow(length).partialValue > requested {
                     return Estimate(duration(of: begin), isExact: true)
                 }
                 guard arrivesPromptly() else {

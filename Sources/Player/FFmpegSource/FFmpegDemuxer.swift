@@ -75,14 +75,14 @@
             unsafe handle = file.handle
             stream.allowance = .max
             guard let index = file.firstAudioStream, let chosen = unsafe handle.pointee.streams[Int(index)] else {
-                throw .demuxer(.malformed("there is no sound in this file"))
+                throw .demuxer(.malformed("this file contains no audio"))
             }
             guard unsafe av.avcodec_parameters_copy(codec.handle, chosen.pointee.codecpar) >= 0 else {
                 throw .undecodable(ffmpegErrorText(tenfour_av_no_memory()))
             }
             streamIndex = index
             timeBase = unsafe chosen.pointee.time_base
-            guard timeBase.num > 0, timeBase.den > 0 else { throw .demuxer(.malformed("its clock does not run")) }
+            guard timeBase.num > 0, timeBase.den > 0 else { throw .demuxer(.malformed("its time base is invalid")) }
             firstByte = unsafe Int(clamping: av.avio_seek(handle.pointee.pb, 0, 1))
             startsAtFirstPacket = [.ogg, .mpegTS, .matroska].contains(container)
             // After a seek, the first Ogg page has no exact timestamp, and a page may last over a second.
@@ -183,9 +183,9 @@
             if let measured { return Estimate(measured, isExact: true) }
             let none = tenfour_av_no_timestamp()
             if let stream = unsafe handle.pointee.streams[Int(streamIndex)] {
-                let told = unsafe stream.pointee.duration
-                if told != none, told > 0 {
-                    return Estimate(duration(of: told), isExact: true)
+                let stated = unsafe stream.pointee.duration
+                if stated != none, stated > 0 {
+                    return Estimate(duration(of: stated), isExact: true)
                 }
             }
             let whole = unsafe handle.pointee.duration
@@ -204,10 +204,10 @@
         /// to the sample and used instead.
         private func measure() {
             let parsed = duration(of: parsed.end)
-            if let told = duration, told.isExact, told.value - parsed < .milliseconds(200),
-                parsed - told.value < .milliseconds(200)
+            if let stated = duration, stated.isExact, stated.value - parsed < .milliseconds(200),
+                parsed - stated.value < .milliseconds(200)
             {
-                measured = told.value
+                measured = stated.value
             } else {
                 measured = parsed
             }
@@ -230,15 +230,15 @@
 
         /// Seeks so that the next packet contains `wanted` or precedes it. Returns where that begins, or `position` if
         /// FFmpeg does not tell.
-        func jump(to wanted: Int64, orTo position: Duration) throws(DemuxerError) -> Estimate<Duration> {
-            let result = unsafe av.av_seek_frame(handle, streamIndex, wanted, AVSEEK_FLAG_BACKWARD)
+        func jump(to requested: Int64, orTo position: Duration) throws(DemuxerError) -> Estimate<Duration> {
+            let result = unsafe av.av_seek_frame(handle, streamIndex, requested, AVSEEK_FLAG_BACKWARD)
             if result < 0 {
                 if let failure = stream.consumeFailure() { throw .byteSource(failure) }
                 // A position before the first index entry means the start.
-                let other = unsafe av.av_seek_frame(handle, streamIndex, wanted, 0)
+                let other = unsafe av.av_seek_frame(handle, streamIndex, requested, 0)
                 if let failure = stream.consumeFailure() { throw .byteSource(failure) }
                 guard other >= 0 else {
-                    throw .malformed("one cannot go to another place in this file (\(ffmpegErrorText(result)))")
+                    throw .malformed("this file does not support seeking (\(ffmpegErrorText(result)))")
                 }
             }
             isContiguous = false

@@ -42,7 +42,7 @@
             self.format = format ?? (hasFrame ? unsafe Self.format(of: decoder.frame) : nil) ?? source.track.format
             converted = ConvertedAudio(self.format)
             if hasFrame { try locateFrame() }
-            guard try refill() else { throw .demuxer(.malformed("there is no sound in it")) }
+            guard try refill() else { throw .demuxer(.malformed("it contains no audio")) }
         }
 
         public var position: Estimate<Duration> {
@@ -139,14 +139,14 @@
             guard count > 0, 1...64 ~= channels, SampleRate.recorded.contains(hertz) else { return try countDamage() }
             damagedInARow = 0
             guard !decoder.isFrameSkipped else { return }
-            if !hasDecoded || rate.hertz != hertz { take(rate: SampleRate(hertz: hertz), channels) }
+            if !hasDecoded || rate.hertz != hertz { adopt(rate: SampleRate(hertz: hertz), channels) }
             let second = AVRational(num: 1, den: Int32(clamping: hertz))
             var begin = converted.nextFrame ?? converted.firstRequested
             let stamp = unsafe frame.pointee.pts
             if stamp != tenfour_av_no_timestamp(), stamp.magnitude < 1 << 52 {
-                let told = clampedFrame(Int(clamping: av.av_rescale_q(stamp, source.timeBase, second)))
+                let stated = clampedFrame(Int(clamping: av.av_rescale_q(stamp, source.timeBase, second)))
                 // Container timestamps are coarser than samples: only a difference above 5 ms is a gap.
-                if converted.nextFrame == nil || abs(told - begin) > hertz / 200 { begin = told }
+                if converted.nextFrame == nil || abs(stated - begin) > hertz / 200 { begin = stated }
             }
             let end = min(max(source.audibleFrameCount(of: count, at: second.den), 0), count)
             rest = min(converted.place(begin, count, at: rate), end)..<end
@@ -154,7 +154,7 @@
 
         private func clampedFrame(_ frame: Int) -> Int { min(max(frame, -1 << 50), 1 << 50) }
 
-        private func take(rate newRate: SampleRate, _ channels: Int) {
+        private func adopt(rate newRate: SampleRate, _ channels: Int) {
             if hasDecoded {
                 // The rate changed: positions now count in frames of the new rate.
                 converted.firstRequested = Int(
@@ -172,7 +172,7 @@
 
         private func convertRest() -> Bool {
             let frame = unsafe decoder.frame
-            if !(unsafe converter?.takes(frame) ?? false) {
+            if !(unsafe converter?.accepts(frame) ?? false) {
                 unsafe converter = Converter(from: frame, to: format)
             }
             let count = min(rest.count, Converter.inputLimit)

@@ -120,8 +120,9 @@
         }
 
         func audibleFrameCount(of decoded: Int, at hertz: Int32) -> Int {
-            let told = unsafe av.av_rescale_q(packet.handle.pointee.duration, timeBase, AVRational(num: 1, den: hertz))
-            return min(decoded, Int(clamping: told))
+            let stated = unsafe av.av_rescale_q(
+                packet.handle.pointee.duration, timeBase, AVRational(num: 1, den: hertz))
+            return min(decoded, Int(clamping: stated))
         }
 
         func updateFormat(_ format: LPCMFormat) { track.format = format }
@@ -155,9 +156,9 @@
         /// joined.
         private var headerPacketCount: Int? {
             guard let packets = vbr?.packetCount else { return nil }
-            guard let told = vbr?.byteCount, let byteCount = stream.byteSource.state.byteCount else { return packets }
+            guard let stated = vbr?.byteCount, let byteCount = stream.byteSource.state.byteCount else { return packets }
             let real = byteCount - stream.begin
-            return abs(real - told) <= min(real, told) / 16 ? packets : nil
+            return abs(real - stated) <= min(real, stated) / 16 ? packets : nil
         }
 
         /// nil if the end is unknown.
@@ -184,8 +185,8 @@
 
         public func seek(to position: Duration) throws(DemuxerError) -> Estimate<Duration> {
             let rate = SampleRate(hertz: stream.first.rate)
-            let wanted = max(FrameCount(position, at: rate).rawValue, -lead) + lead
-            let limit = try liveLimit(for: wanted)
+            let requested = max(FrameCount(position, at: rate).rawValue, -lead) + lead
+            let limit = try liveLimit(for: requested)
             (hasEnded, estimate, shift) = (false, nil, 0)
             // As in every seek, the decoder needs the preroll, but only the part that has arrived.
             reach = limit.map {
@@ -193,37 +194,41 @@
                     $0 + FrameCount(preroll, at: rate).rawValue, stream.index.end.frame - stream.first.rate / 2)
                 return time(of: max(heard, $0))
             }
-            next = try place(of: limit ?? wanted)
+            next = try place(of: limit ?? requested)
             return Estimate(max(FrameCount(next.frame - lead).duration(at: rate), .zero), isExact: estimate == nil)
         }
 
         /// The last frame that a seek in a live stream can reach: one second before the newest, so that audio follows
         /// at once. nil if `wanted` lies before it.
-        private func liveLimit(for wanted: Int) throws(DemuxerError) -> Int? {
-            guard stream.byteSource.state.isLive, wanted >= stream.index.end.frame else { return nil }
-            try stream.scanArrived(to: wanted)
+        private func liveLimit(for requested: Int) throws(DemuxerError) -> Int? {
+            guard stream.byteSource.state.isLive, requested >= stream.index.end.frame else { return nil }
+            try stream.scanArrived(to: requested)
             let limit = max(stream.index.end.frame - stream.first.rate, next.frame)
-            return wanted > limit && !stream.index.isComplete ? limit : nil
+            return requested > limit && !stream.index.isComplete ? limit : nil
         }
 
-        private func place(of wanted: Int) throws(DemuxerError) -> FrameIndex.Entry {
-            if wanted < stream.index.end.frame || stream.index.isComplete { return try stream.indexedPlace(of: wanted) }
+        private func place(of requested: Int) throws(DemuxerError) -> FrameIndex.Entry {
+            if requested < stream.index.end.frame || stream.index.isComplete {
+                return try stream.indexedPlace(of: requested)
+            }
             guard stream.byteSource.state.isSeekable, stream.byteSource.state.byteCount != nil else {
                 // Such a stream can only be parsed up to the position.
-                _ = try stream.scan(to: wanted)
-                return try stream.indexedPlace(of: wanted)
+                _ = try stream.scan(to: requested)
+                return try stream.indexedPlace(of: requested)
             }
-            _ = try stream.scan(to: min(wanted, FrameStream.trustedPacketCount * packetFrames))
-            if let found = try stream.constantPlace(of: wanted) { return found }
-            if let byteFrameMap, stream.isBuffered(upTo: Int(byteFrameMap.offset(of: Double(wanted)))) {
-                _ = try stream.scan(to: wanted, before: stream.index.end.offset + FrameStream.scannedByteCount)
+            _ = try stream.scan(to: min(requested, FrameStream.trustedPacketCount * packetFrames))
+            if let found = try stream.constantPlace(of: requested) { return found }
+            if let byteFrameMap, stream.isBuffered(upTo: Int(byteFrameMap.offset(of: Double(requested)))) {
+                _ = try stream.scan(to: requested, before: stream.index.end.offset + FrameStream.scannedByteCount)
             }
-            if wanted < stream.index.end.frame || stream.index.isComplete { return try stream.indexedPlace(of: wanted) }
+            if requested < stream.index.end.frame || stream.index.isComplete {
+                return try stream.indexedPlace(of: requested)
+            }
             if headerPacketCount == nil || vbr?.contents.isEmpty != false {
                 try stream.sample(for: .milliseconds(100))
             }
             guard let byteFrameMap else { return stream.index.end }
-            let offset = max(Int(byteFrameMap.offset(of: Double(wanted))), stream.index.end.offset)
+            let offset = max(Int(byteFrameMap.offset(of: Double(requested))), stream.index.end.offset)
             guard let found = try stream.synchronize(from: offset, followers: 2) else {
                 return FrameIndex.Entry(
                     offset: stream.byteSource.state.byteCount ?? offset, frame: Self.frame(byteFrameMap.end.frame))

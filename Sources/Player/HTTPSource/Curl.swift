@@ -17,16 +17,16 @@ func openCurl(_ file: String) throws(ByteSourceError) -> tenfour_curl {
     let curl = unsafe tenfour_curl_open(file, &failure)
     if let failure = unsafe failure {
         throw .failed(
-            "what lies in the network is fetched by libcurl, which cannot be opened; apt-get install \(curlPackage()) (\(unsafe String(cString: failure)))"
+            "playing from the network needs libcurl, which cannot be loaded; apt-get install \(curlPackage()) (\(unsafe String(cString: failure)))"
         )
     }
     // 7.85 was the first version that takes the permitted protocols as text. The file name is older.
     guard let info = unsafe curl.curl_version_info(CURLVERSION_FIRST), unsafe info.pointee.version_num >= 0x07_55_00
     else {
-        throw .failed("what lies in the network is fetched by libcurl, which is older than 7.85 here; install a newer")
+        throw .failed("playing from the network needs libcurl 7.85 or later; install a newer version")
     }
     guard curl.curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK else {
-        throw .failed("libcurl does not start; end other programs, as there is no memory left")
+        throw .failed("libcurl cannot start; close other programs to free memory")
     }
     return curl
 }

@@ -78,10 +78,10 @@ internal import CCurl
     func finish(_ code: CURLcode) {
         guard isRunning else { return }
         isRunning = false
-        let said = unsafe message.pointee == 0 ? text(curl.curl_easy_strerror(code)) : text(message)
+        let errorText = unsafe message.pointee == 0 ? text(curl.curl_easy_strerror(code)) : text(message)
         receiver?.transferEnded(
             End(
-                code: code, text: said, status: status,
+                code: code, text: errorText, status: status,
                 proxyStatus: unsafe tenfour_curl_number(curl, easy, CURLINFO_HTTP_CONNECTCODE),
                 systemCode: Int32(truncatingIfNeeded: unsafe tenfour_curl_number(curl, easy, CURLINFO_OS_ERRNO))))
     }

@@ -193,7 +193,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
             request.byteCount += bytes.count
             return request.byteCount <= Self.pageLimit ? .accepted : .aborted
         }
-        guard case .take = action else { return .aborted }
+        guard case .useBody = action else { return .aborted }
         lastProgress = loop.now
         // Paused before any byte is consumed, since libcurl delivers them again.
         if request.skipLeft < bytes.count, window.isFull {
@@ -236,7 +236,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         let action = ResponseAction.on(
             status: status, request.head, from: request.offset, hasRange: request.hasRange, known: known)
         request.action = action
-        if case .take(let skipping) = action {
+        if case .useBody(let skipping) = action {
             request.skipLeft = skipping
             adopt(isPart: status == 206)
         }
@@ -279,7 +279,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
         if let failure = request.failure { return fail(failure) }
         let action = end.code == CURLE_OK ? responseAction(status: end.status) : request.action
         switch action {
-        case .take: if end.code == CURLE_OK { bodyEnded() } else { connectionBroke(end) }
+        case .useBody: if end.code == CURLE_OK { bodyEnded() } else { connectionBroke(end) }
         case .ended: finish()
         case .retryWithoutRange:
             avoidsRanges = true
@@ -307,7 +307,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
 
     private func connectionBroke(_ end: CurlTransfer.End) {
         guard hasWorked else { return fail(.failed(refusal.sentence(end))) }
-        if case .take = request.action, end.code == CURLE_PARTIAL_FILE { serverHungUp() } else { retry() }
+        if case .useBody = request.action, end.code == CURLE_PARTIAL_FILE { serverHungUp() } else { retry() }
     }
 
     private func serverHungUp() {

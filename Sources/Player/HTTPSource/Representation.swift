@@ -45,7 +45,7 @@ package struct Representation: Equatable {
 /// How to handle the response to a request for the bytes from an offset on.
 package enum ResponseAction: Equatable {
     /// Use the body after skipping its first bytes.
-    case take(skipping: Int)
+    case useBody(skipping: Int)
     /// No bytes exist at or after that offset.
     case ended
     /// Repeat the request without a range.
@@ -67,16 +67,16 @@ package enum ResponseAction: Equatable {
         switch status {
         case 301, 302, 303, 307, 308: return head.location.map { .moved(to: $0) } ?? .refused(isLasting: true)
         case 200, 203:
-            if let known, known.isLive { return .take(skipping: 0) }
+            if let known, known.isLive { return .useBody(skipping: 0) }
             guard known.map({ $0.isSame(as: Representation(head, isPart: false)) }) ?? true else { return .changed }
-            return .take(skipping: offset)
+            return .useBody(skipping: offset)
         case 206:
             // Some servers omit Content-Range if the range is the whole.
             guard let first = head.contentRange?.first ?? (offset == 0 ? 0 : nil), first <= offset, hasRange else {
                 return .refused(isLasting: true)
             }
             guard known.map({ $0.isSame(as: Representation(head, isPart: true)) }) ?? true else { return .changed }
-            return .take(skipping: offset - first)
+            return .useBody(skipping: offset - first)
         case 416:
             if offset == 0 { return hasRange ? .retryWithoutRange : .refused(isLasting: true) }
             // If the stated length is the known one, or ends at the offset, the resource is just shorter than stated.

@@ -92,12 +92,12 @@ extension ContainerFormat {
     /// The reason why this format cannot be played, as a sentence with its remedy; nil if it may be playable.
     public var refusal: String? {
         switch self {
-        case .empty: "there is not one byte in it"
+        case .empty: "it is empty"
         case .html:
-            "this is a page of the web and no sound: open it in a browser, where it may ask for a log-in or link to the sound"
+            "this is a web page, not audio: open it in a browser, which may ask for a log-in or link to the audio"
         case .gzip: "this is compressed with gzip: decompress it first with `gunzip` or `curl --compressed`"
         case .playlist: "this is a playlist within a playlist: give the address of what it lists"
-        case .unknown: "this is no sound that is known here"
+        case .unknown: "this is not a known audio format"
         default: nil
         }
     }
@@ -108,12 +108,12 @@ extension Span<UInt8> {
     package func holds(_ magic: StaticString, at offset: Int, ignoringCase: Bool = false) -> Bool {
         let length = magic.utf8CodeUnitCount
         guard offset >= 0, count - offset >= length else { return false }
-        return magic.withUTF8Buffer { wanted in
+        return magic.withUTF8Buffer { requested in
             for index in 0..<length {
                 let given = self[offset + index]
                 let isUpper = ignoringCase && 0x41...0x5A ~= given
                 let lower = isUpper ? given | 0x20 : given
-                guard unsafe wanted[index] == lower else { return false }
+                guard unsafe requested[index] == lower else { return false }
             }
             return true
         }

@@ -25,15 +25,15 @@ package final class ConvertedAudio {
     package func read(
         into room: inout MutableSpan<Float>, refill: () throws(ReaderError) -> Bool
     ) throws(ReaderError) -> FrameCount {
-        let wanted = room.count - room.count % format.channelCount
+        let requested = room.count - room.count % format.channelCount
         var filled = 0
-        while filled < wanted {
+        while filled < requested {
             if readSamples == samples.count {
                 samples.removeAll(keepingCapacity: true)
                 readSamples = 0
                 guard try refill() else { break }
             }
-            let count = min(wanted - filled, samples.count - readSamples)
+            let count = min(requested - filled, samples.count - readSamples)
             for index in 0..<count { room[filled + index] = samples[readSamples + index] }
             readSamples += count
             filled += count
@@ -71,12 +71,12 @@ package final class ConvertedAudio {
     /// Seeks to `wanted`, and `demuxer` to the preroll before it. `rate` counts decoded frames. If the demuxer throws,
     /// nothing changes.
     package func seek(
-        to wanted: Duration, in demuxer: any Demuxer, preroll: Duration, at rate: SampleRate
+        to requested: Duration, in demuxer: any Demuxer, preroll: Duration, at rate: SampleRate
     ) throws(ReaderError) {
-        let wanted = max(wanted, .zero)
+        let requested = max(requested, .zero)
         let begin: Estimate<Duration>
-        do { begin = try demuxer.seek(to: max(wanted - preroll, .zero)) } catch { throw .demuxer(error) }
-        let reached = min(wanted, demuxer.reach ?? wanted)
+        do { begin = try demuxer.seek(to: max(requested - preroll, .zero)) } catch { throw .demuxer(error) }
+        let reached = min(requested, demuxer.reach ?? requested)
         samples.removeAll(keepingCapacity: true)
         readSamples = 0
         position = max(reached, begin.value)

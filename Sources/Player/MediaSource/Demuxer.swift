@@ -64,6 +64,6 @@ public enum DemuxerError: Error, Equatable, Sendable {
     case malformed(String)
 
     package static var notSeekable: Self {
-        .malformed("this side cannot go to another place in what it sends: wait for it, or keep it in a file first")
+        .malformed("this stream does not support seeking: wait for the position, or save the stream to a file first")
     }
 }

@@ -73,7 +73,7 @@ public final class FileByteSource: ByteSource {
     public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int {
         // A damaged file may lead to offsets beyond what the kernel can count.
         if offset < 0 {
-            throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew")
+            throw .failed("the file refers to bytes before its start; it is damaged, so download it again")
         }
         if offset > Int.max - buffer.count { return 0 }
         while true {
@@ -82,7 +82,8 @@ public final class FileByteSource: ByteSource {
             if count < 0 && errno == EINTR { continue }
             if count < 0 {
                 throw .failed(
-                    "the file could not be read on (\(text(of: errno))); check the disk or the network it lies on")
+                    "the file cannot be read any further (\(text(of: errno))); check the disk or the network it lies on"
+                )
             }
             place.store(offset + count, ordering: .relaxed)
             return count
@@ -98,8 +99,8 @@ public final class FileByteSource: ByteSource {
         let name = path == "-" ? "the standard input" : String(fromPeer: path)
         return switch code {
         case ENOENT: "there is no file \(name); check the spelling, or write an address as https://…"
-        case EACCES: "\(name) may not be read by you; ask its owner, or `chmod` it"
-        case EISDIR: "\(name) is a folder; name a file in it"
+        case EACCES: "you may not read \(name); ask its owner, or `chmod` it"
+        case EISDIR: "\(name) is a directory; name a file in it"
         case EBADF: "the standard input is closed; connect a file or a pipe to it"
         default: "\(name) cannot be read (\(text(of: code))); name another file"
         }

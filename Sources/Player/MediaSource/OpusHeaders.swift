@@ -7,13 +7,16 @@ struct OpusHead: Equatable {
     var gain: Float
 
     init(_ packet: Span<UInt8>) throws(DemuxerError) {
-        guard packet.count >= 19, packet.holds("OpusHead", at: 0) else { throw .malformed("its head is damaged") }
+        guard packet.count >= 19, packet.holds("OpusHead", at: 0) else {
+            throw .malformed("its Opus header is damaged")
+        }
         guard packet[8] & 0xF0 == 0 else { throw .malformed("it is made for a later version of Opus in Ogg") }
         channelCount = Int(packet[9])
         preSkip = Int(packet.littleEndian16(at: 10))
         gain = Self.factor(decibels: Double(Int16(bitPattern: packet.littleEndian16(at: 16))) / 256)
         guard 1...2 ~= channelCount, packet[18] <= 1 else {
-            throw .malformed("it has \(channelCount) channels, and Opus of one or two is played: mix it down first")
+            throw .malformed(
+                "it has \(channelCount) channels, but Opus is supported with one or two: mix it down first")
         }
     }
 

@@ -67,12 +67,12 @@ public final class PacketReader: MediaReader {
             return
         }
         hasDecoded = true
-        let sound = source.audibleFrames.clamped(to: 0..<count)
+        let audible = source.audibleFrames.clamped(to: 0..<count)
         let skipped = converted.place(
-            source.packetStart + sound.lowerBound, sound.count, at: source.decodedFormat.rate)
-        let wanted = min(sound.lowerBound + skipped, sound.upperBound)..<sound.upperBound
+            source.packetStart + audible.lowerBound, audible.count, at: source.decodedFormat.rate)
+        let requested = min(audible.lowerBound + skipped, audible.upperBound)..<audible.upperBound
         let channels = source.decodedFormat.channelCount
         converter.convert(
-            decoded, wanted.lowerBound * channels..<wanted.upperBound * channels, into: &converted.samples)
+            decoded, requested.lowerBound * channels..<requested.upperBound * channels, into: &converted.samples)
     }
 }

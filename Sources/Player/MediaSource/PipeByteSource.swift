@@ -132,6 +132,6 @@ internal import TenfourAudioCore
     }
 
     private func failure(_ code: Int32) -> ByteSourceError {
-        .failed("the input broke off (\(text(of: code))); start whatever writes it again")
+        .failed("the input failed (\(text(of: code))); restart the program that writes it")
     }
 }

@@ -145,7 +145,7 @@ public enum PlaylistError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A sentence for people that includes the remedy.
     public var description: String {
         switch self {
-        case .empty: "the playlist names nothing to play; look into it with an editor"
+        case .empty: "the playlist has no entries; open it in an editor"
         case .tooLong:
             "the playlist is longer than \(Playlist.maximumByteCount >> 20) MiB; play its entries by themselves"
         case .unplayable(let error): error.description
@@ -182,12 +182,13 @@ extension Playlist {
     ) throws(ByteSourceError) {
         var room = [UInt8](repeating: 0, count: 16_384)
         while bytes.count < limit {
-            let wanted = min(room.count, limit - bytes.count)
+            let requested = min(room.count, limit - bytes.count)
             let offset = bytes.count
             var count = 0
             do {
                 count = try unsafe room.withUnsafeMutableBytes {
-                    try unsafe byteSource.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]))
+                    try unsafe byteSource.read(
+                        at: offset, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<requested]))
                 }
             } catch let error as ByteSourceError {
                 throw error

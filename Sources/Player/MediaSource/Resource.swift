@@ -28,7 +28,7 @@ public enum Resource: Hashable, Sendable {
             if scheme == nil { return .http(address: try Self.joined(base, Self.cleaned(reference))) }
             let resource = try Resource(reference: reference, scheme: scheme)
             guard case .http = resource else {
-                throw ResourceError("a playlist from the network names a file of this machine, which is not opened")
+                throw ResourceError("a playlist from the network names a local file, which is not opened")
             }
             return resource
         case .file, .standardInput:

@@ -94,7 +94,7 @@ internal import Glibc
     ) throws(ByteSourceError) -> Int {
         // A damaged file may lead to any offset.
         if offset < 0 {
-            throw .failed("what lies before the first byte was asked for; the sound is damaged, get it anew")
+            throw .failed("the file refers to bytes before its start; it is damaged, so download it again")
         }
         if unsafe buffer.isEmpty { return 0 }
         var isDemanding = false
@@ -104,7 +104,7 @@ internal import Glibc
             while true {
                 if isInterrupted || isStopped { throw .interrupted }
                 move(to: offset)
-                if let count = try unsafe take(into: buffer) {
+                if let count = try unsafe copyBuffered(into: buffer) {
                     isDemanding = current.phase == .full && hasSpaceAgain
                     return count
                 }
@@ -125,7 +125,7 @@ internal import Glibc
         return try withLock { () throws(ByteSourceError) in
             if isInterrupted || isStopped { throw .interrupted }
             move(to: offset)
-            return try unsafe take(into: buffer)
+            return try unsafe copyBuffered(into: buffer)
         }
     }
 
@@ -140,7 +140,7 @@ internal import Glibc
     }
 
     /// Copies buffered bytes from the reader's position on. Returns 0 at the end, nil if it would have to wait.
-    private func take(into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int? {
+    private func copyBuffered(into buffer: UnsafeMutableRawBufferPointer) throws(ByteSourceError) -> Int? {
         let count = try unsafe bytes.copy(from: reader, into: buffer)
         if count > 0 {
             move(to: reader + count)
@@ -150,7 +150,7 @@ internal import Glibc
         if reader >= bytes.held.upperBound {
             if current.phase == .ended { return 0 }
         } else if !current.isRepeatable, current.phase != .connecting {
-            throw .failed("what is gone by cannot be heard again, as this comes but once; save it to a file first")
+            throw .failed("this stream cannot be rewound beyond its buffer; save it to a file first")
         }
         if case .failed(let error) = current.phase { throw error }
         return nil

@@ -19,7 +19,7 @@ struct UnnamedFile: ~Copyable {
         }
         if descriptor < 0 {
             throw .failed(
-                "no file could be made in \(place) to keep everything in (\(text(of: errno))); name another folder in TMPDIR, or keep less"
+                "no temporary file can be created in \(place) (\(text(of: errno))); set TMPDIR to another directory, or buffer less"
             )
         }
     }
@@ -33,7 +33,7 @@ struct UnnamedFile: ~Copyable {
             if count < 0 && errno == EINTR { continue }
             if count <= 0 {
                 throw .failed(
-                    "everything is to be kept, but the disk does not take it (\(text(of: errno))); make room, or keep less"
+                    "the buffer cannot be written to disk (\(text(of: errno))); free disk space, or buffer less"
                 )
             }
             done += count
@@ -45,7 +45,7 @@ struct UnnamedFile: ~Copyable {
             let count = unsafe pread(descriptor, buffer.baseAddress, buffer.count, offset)
             if count < 0 && errno == EINTR { continue }
             if count <= 0 {
-                throw .failed("what was kept could not be read again (\(text(of: errno))); check the disk")
+                throw .failed("the buffer cannot be read from disk (\(text(of: errno))); check the disk")
             }
             return count
         }

@@ -59,13 +59,13 @@ struct BufferFiller: ~Copyable {
         from reader: any MediaReader, item: Int, _ mailbox: WorkerMailbox
     ) throws(ReaderError) -> (FrameCount, isAtEnd: Bool) {
         apply(mailbox.parameters)
-        let wanted = AudioBlock.capacity / format.channelCount
+        let requested = AudioBlock.capacity / format.channelCount
         if unprocessed.isEmpty, effects.latency <= 0 { position = reader.position }
         block.position = position(of: effects.latency)
         var frames = 0
         var isAtEnd = false
         var failure: ReaderError?
-        while frames < wanted, !isAtEnd {
+        while frames < requested, !isAtEnd {
             if unprocessed.isEmpty {
                 do throws(ReaderError) {
                     isAtEnd = try !read(from: reader)
@@ -74,10 +74,10 @@ struct BufferFiller: ~Copyable {
                     break
                 }
             }
-            frames += isAtEnd ? finish(from: frames, to: wanted) : process(from: frames, to: wanted)
+            frames += isAtEnd ? finish(from: frames, to: requested) : process(from: frames, to: requested)
         }
         // Frames left at the end of an item begin the next block or make a short one.
-        isAtEnd = isAtEnd && frames < wanted
+        isAtEnd = isAtEnd && frames < requested
         block.generation = generation
         block.item = item
         block.rate = rate(from: block.position, over: frames)

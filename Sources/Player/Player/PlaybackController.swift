@@ -144,8 +144,8 @@ extension PlaybackController {
             guard generation == contents.machine.generation else { return }
             let (isFilling, isRefill) = contents.machine.isFilling
             guard isFilling, duration >= Self.minimumAhead else { return }
-            let wanted = isRefill ? max(settings.startAfter, settings.resumeAfter) : settings.startAfter
-            if !settings.hasClock || isAllHere || duration + (undecoded(contents) ?? .zero) >= wanted {
+            let requested = isRefill ? max(settings.startAfter, settings.resumeAfter) : settings.startAfter
+            if !settings.hasClock || isAllHere || duration + (undecoded(contents) ?? .zero) >= requested {
                 apply(.buffered, to: &contents)
             }
         }

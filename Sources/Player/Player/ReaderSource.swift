@@ -30,7 +30,7 @@ public struct ReaderSource: ~Copyable, AudioSource {
             switch try opener.open(download, of: item, as: format) {
             case .media(let reader): return (reader, download, nil)
             case .playlist(let items):
-                guard let first = items.first else { throw .unusable("the playlist names nothing to play") }
+                guard let first = items.first else { throw .unusable("the playlist has no entries") }
                 download.stop()
                 let (reader, source, inner) = try open(first, format, opener)
                 return (reader, source, (inner?.name ?? first.name, items.count))

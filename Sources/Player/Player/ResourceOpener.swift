@@ -43,7 +43,7 @@ struct ResourceOpener: MediaOpener {
     {
         if let playlist = try playlist(in: byteSource) {
             guard item.depth < Playlist.maximumDepth else {
-                throw .unusable("playlists that name playlists are followed only so far; open the innermost")
+                throw .unusable("playlists are nested too deeply; open the innermost")
             }
             return .playlist(playlist.entries.map { QueueItem($0, in: item) })
         }

@@ -35,10 +35,10 @@ public final class StreamedSource: AudioSource, @unchecked Sendable {
 
     public func read(into samples: inout MutableSpan<Float>) -> FrameCount {
         guard !isOver(), !controls.isOver.load(ordering: .relaxed) else { return .zero }
-        let wanted = samples.count / format.channelCount
+        let requested = samples.count / format.channelCount
         var given = 0
-        while given < wanted {
-            let count = min(wanted - given, Self.frameCount)
+        while given < requested {
+            let count = min(requested - given, Self.frameCount)
             renderer.pull(count, into: &block, at: monotonicNow(), controls.requested)
             for index in 0..<count * format.channelCount { samples[given * format.channelCount + index] = block[index] }
             report.record(block, count, channelCount: format.channelCount)

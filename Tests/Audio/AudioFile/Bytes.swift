@@ -23,7 +23,7 @@ func wav(
     return text("RIFF") + little(size.map { min($0 + 36, 0xFFFF_FFFF) } ?? rest.count, 4) + rest
 }
 
-/// One channel of 16 bits at 8 kHz.
+/// A mono WAV of 16 bits at 8 kHz.
 func aiff(_ samples: [UInt8]) -> [UInt8] {
     // 8 000 as an extended float of 80 bits.
     let common = big(1, 2) + big(samples.count / 2, 4) + big(16, 2) + [0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]

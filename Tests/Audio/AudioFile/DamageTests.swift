@@ -16,7 +16,7 @@ private let originals: [[UInt8]] = {
     return [wav(samples), appended, float, aiff(samples), au, flac]
 }()
 
-/// How many samples there were, up to a second or so; none where it was refused, with a word about it.
+/// Returns the number of samples, up to about a second; none if the file was refused with a message.
 private func listen(to descriptor: Int32) -> Int {
     var count = 0
     do throws(AudioFileError) {

@@ -43,8 +43,8 @@ private func refusal(
     }
 }
 
-/// libsndfile 1.2.0 closes a descriptor that it cannot read, even when told to leave it open. By the time it is closed again
-/// the number may be another's.
+/// Despite SF_FALSE, libsndfile 1.2.0 closes a descriptor that it cannot read. When it is closed again, its number may
+/// belong to another file.
 @Test func aDescriptorThatIsNotSoundStaysItsOwners() throws {
     let file = wav(channelCount: 0, little(0, 2))
     let descriptor = namelessFile(file)

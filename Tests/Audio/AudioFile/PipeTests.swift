@@ -56,7 +56,7 @@ func aLiveWAVIsHeardAsItComes(size: Int) throws {
         wav(tag: 0xFFFE, bits: 16, extra: extensible(1, 16), little(0x4000, 2)),
         wav(tag: 0xFFFE, bits: 32, extra: extensible(1, 24), little(0x4000_0000, 4)),
         wav(tag: 0xFFFE, bits: 32, extra: extensible(3, 32), little(0x3F00_0000, 4)),
-        // What `arecord -f S24_LE` writes: 24 bits in the lower part of four bytes.
+        // The output of `arecord -f S24_LE`: 24 bits in the low part of four bytes.
         wav(bits: 24, containerByteCount: 4, little(0x40_0000, 4)),
     ]
     for file in cases {
@@ -92,7 +92,7 @@ func aLiveWAVIsHeardAsItComes(size: Int) throws {
     let folder = TemporaryFolder()
     let path = folder.file("fifo")
     #expect(unsafe mkfifo(path, 0o600) == 0)
-    // For both directions, so that opening it waits for nobody.
+    // Opened for both directions, so that opening does not block.
     let sender = unsafe open(path, O_RDWR)
     writeAll(wav(little(0x4000, 2)), to: sender)
     var reader = try AudioFileReader(path: path)

@@ -83,7 +83,7 @@ func recordedSpeechIsRead() throws {
             fileDescriptor: pipe.output, name: "pipe", rawFormat: RawFormat(coding: coding, format: .stereo))
         #expect(try reader.all() == [0.5, -0.5], "\(coding.rawValue)")
     }
-    // In a file too, but there only when it is said.
+    // The same in a file, but only with a raw format.
     let folder = TemporaryFolder()
     let path = folder.file("a.raw", of: little(0x4000, 2) + little(-0x4000, 2))
     #expect(throws: AudioFileError.self) { _ = try AudioFileReader(path: path) }

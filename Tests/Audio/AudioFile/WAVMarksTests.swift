@@ -13,7 +13,7 @@ private func marks(_ ranges: Range<FrameCount>...) -> WAVMarks {
     return marks
 }
 
-/// What is marked in a recording as lost.
+/// Tests the ranges marked as lost in a recording.
 struct WAVMarksTests {
     private let folder = Folder()
 
@@ -55,7 +55,7 @@ struct WAVMarksTests {
         #expect(WAVMarks(ofFileAt: folder("nothing.wav")).ranges.isEmpty)
     }
 
-    /// Whatever is done to a file, reading its marks ends.
+    /// Reading marks ends for any damaged file.
     @Test func brokenFilesHaveMarksOrNone() throws {
         try write(marks(range(1, 2), range(5, 9), range(20, 50)), frameCount: 60, to: "a.wav")
         let whole = Folder.bytes(of: folder("a.wav"))

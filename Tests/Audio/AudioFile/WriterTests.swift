@@ -46,7 +46,7 @@ import Testing
     #expect(bytes(ofFile: old) == wav(hertz: 16_000, little(0x4000, 2)))
 }
 
-/// Whoever waits for a reader may be told that it is of no use.
+/// A writer that waits for a reader can be told to give up.
 @Test(.timeLimit(.minutes(10))) func aReaderWhoDoesNotReadIsGivenUp() throws {
     var ends: [Int32] = [0, 0]
     #expect(unsafe pipe(&ends) == 0)

@@ -15,7 +15,7 @@ private func sharpness(_ sound: [Float]) -> Float {
     return most
 }
 
-/// In decibels, of the last half.
+/// The level of the second half, in decibels.
 private func gain(of output: [Float], over input: [Float]) -> Double {
     func energy(_ sound: [Float]) -> Double { sound.suffix(sound.count / 2).reduce(0) { $0 + Double($1 * $1) } }
     return 10 * log10(energy(output) / energy(input))

@@ -9,7 +9,7 @@ struct AudioThreadStackTests {
         let counted = Counted()
         let thread = try AudioThread("stack", priority: nil, touchedStackByteCount: 1 << 18, work: counted) {
             counted, _ in
-            // The first call maps what is no stack.
+            // The first call also maps pages that are not stack.
             _ = Self.use(levels: 1)
             let before = Self.pageFaultCount
             _ = Self.use(levels: 10)
@@ -19,14 +19,14 @@ struct AudioThreadStackTests {
         #expect(counted.value == 0)
     }
 
-    /// Some 4 KiB a level, and twice that without optimisation.
+    /// About 4 KiB per level, and twice that without optimisation.
     @inline(never)
     private static func use(levels: Int) -> Int {
         let frame = InlineArray<4_096, UInt8>(repeating: UInt8(levels))
         return levels == 0 ? 0 : use(levels: levels - 1) + Int(frame[levels])
     }
 
-    /// Of this thread, without those for which the disk was read.
+    /// Minor page faults of this thread.
     private static var pageFaultCount: Int {
         var usage = rusage()
         unsafe getrusage(__rusage_who_t(1), &usage)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenfourSoundCard
 
-/// What a thread leaves behind for its test.
+/// The results of a thread.
 private final class Notes: Sendable {
     let name = Mutex("")
     let outcome = Mutex<RealTime?>(nil)

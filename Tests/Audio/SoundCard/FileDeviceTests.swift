@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenfourSoundCard
 
-/// What needs no clock: PCMs that write to and read from files.
+/// Tests without a clock: PCMs that write to and read from files.
 @Suite(.serialized) struct FileDeviceTests {
     init() { _ = PrivateALSA.directory }
 

@@ -16,7 +16,7 @@ import Testing
         let card = try PlaybackCard(
             device: "labcard:sizes", format: .stereo, period: FrameCount(240), target: FrameCount(480))
         #expect(card.granted.period == FrameCount(240))
-        // As many whole periods as fit into 8192 frames.
+        // The whole periods that fit into 8192 frames.
         #expect(card.granted.buffer == FrameCount(8_160))
         #expect(card.target == FrameCount(480))
         #expect(card.granted.format == .stereo)
@@ -81,7 +81,7 @@ import Testing
             card.write(excess.span)
             guard case .demand(let after) = card.wait(), card.counts == InterruptionCounts() else { return false }
             #expect(after.position.rawValue - before.position.rawValue == 240 * 8)
-            // No sooner than when but one period is left again.
+            // No earlier than when only one period is left.
             #expect(now() >= after.playedAt.nanoseconds - 5_050_000)
             return true
         }
@@ -102,7 +102,7 @@ import Testing
         // Two hundred milliseconds, less the queue that was played.
         #expect(card.counts.missed.rawValue - before > 48 * 170)
         #expect(card.counts.xruns == stalls + 1)
-        // What was due meanwhile is demanded at once, before the card runs again.
+        // The audio due meanwhile is demanded at once, before the card runs again.
         #expect(
             zip(demands, demands.dropFirst()).prefix(2).allSatisfy {
                 $1.requestedAt.nanoseconds - $0.requestedAt.nanoseconds <= 10_000_000
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func aCardThatSleptPlaysOn() throws {
-        // Who does not look for 0.3 s never learns that it slept.
+        // A thread that does not poll for 0.3 s misses the suspension.
         try retrying("a card that sleeps") {
             var card = try PlaybackCard(device: "labcard:sleepy", period: FrameCount(480))
             _ = play(5, on: &card)
@@ -144,7 +144,7 @@ import Testing
             }
         }
         #expect(causes.first == .lost(.unplugged))
-        // As many as the clock allows, and not the millions of a spin.
+        // As many as the clock allows, not the millions of a busy loop.
         #expect(demandsAway > 20 && demandsAway <= 75)
         while causes.last != .reopened, ContinuousClock.now - start < .seconds(20) {
             turn(&card, &causes, &demandsAway)
@@ -271,7 +271,7 @@ import Testing
             return
         }
         #expect(interruption.cause == .xrun)
-        // What was missed is what lies between the last frame before and the first one after it, to two milliseconds.
+        // The missed audio is that between the last frame before and the first after it, to 2 ms.
         let gap = (after.nanoseconds - before.nanoseconds) * 48 / 1_000_000 - 240
         #expect(abs(Int64(interruption.missed.rawValue) - gap) < 96)
         #expect(gap > 300 * 48 - 240)
@@ -289,7 +289,7 @@ import Testing
             else { return false }
             #expect(interruption.missed.rawValue >= 48 * 150 - 960)
             #expect(after.nanoseconds - before.nanoseconds >= 130_000_000)
-            // What comes next is no older than a frame and the time since then.
+            // The next audio is at most one frame older than the present.
             return now() - after.nanoseconds < 40_000_000
         }
     }
@@ -298,7 +298,7 @@ import Testing
         try retrying("a cable") { try cross("labcard:cable", "labcard:cable") }
     }
 
-    /// One way the card of such samples plays, the other way it captures.
+    /// One end of the card plays, the other captures.
     @Test(arguments: [
         ("labcard:low24,0,48000,S24_LE", "labcard:low24"), ("labcard:top24", "labcard:top24,0,48000,S24_LE"),
     ])
@@ -334,14 +334,14 @@ import Testing
     }
 }
 
-// What the tests have in common.
+// Shared parts of the tests.
 extension LabcardTests {
-    /// By a thread like the one that runs the tests.
+    /// Measured by a thread like that of the tests.
     private func retrying(
         _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ attempt: () throws -> Bool
     ) throws {
-        // Of the 10 ms that are queued, 5 are left when a period is demanded. The witness waits for nothing else and is seldom as
-        // late as a thread that also works.
+        // Of the queued 10 ms, 5 are left when a period is demanded. The witness only waits, so it is late less often
+        // than a working thread.
         try TestSupport.retrying(priority: nil, tolerated: .milliseconds(2), sourceLocation: sourceLocation) {
             try attempt() ? nil : what
         }
@@ -351,7 +351,7 @@ extension LabcardTests {
 
     private func sleep(milliseconds: Int64) { PCMCalls.sleep(until: now() + milliseconds * 1_000_000) }
 
-    /// Answers so many demands with silence; fewer when something breaks more often than that.
+    /// Answers `count` demands with silence; fewer if there are more interruptions.
     private func play(_ count: Int, on card: inout PlaybackCard) -> [Demand] {
         var demands: [Demand] = []
         let silence = [Float](

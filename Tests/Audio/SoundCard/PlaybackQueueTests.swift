@@ -163,7 +163,7 @@ private let second: Int64 = 1_000_000_000
         #expect(queue.availMin == 240)
     }
 
-    /// With one of 128 frames an ordinary thread of PipeWire's plugin missed about one cycle a second, with one of 256 few.
+    /// With a quantum of 128 frames an ordinary PipeWire plugin thread missed about one cycle per second; with 256 few.
     @Test func forAnOrdinaryThreadAServerIsAskedForTwiceTheQuantum() {
         var queue = queue()
         queue.allowForLateWakeups()
@@ -200,7 +200,7 @@ private let second: Int64 = 1_000_000_000
         var schedule = schedule()
         #expect(schedule.due(0) == nil)
         schedule.follow(.init(origin: second, lead: 480))
-        // With 480 queued the card has played 240 when a period fits.
+        // With 480 frames queued, the card has played 240 when a period fits.
         #expect(schedule.due(480) == second + 5 * millisecond)
         #expect(schedule.due(720) == second + 10 * millisecond)
     }

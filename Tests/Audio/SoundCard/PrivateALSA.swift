@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Inside `Tools/labcard run` it stands on labcard's, so that both are there.
 enum PrivateALSA {
-    /// Where the PCMs below have their files.
+    /// The directory of the PCMs' files.
     static let directory: String = {
         let directory = NSTemporaryDirectory() + "tenfour-alsa-\(getpid())"
         try? FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -29,7 +29,7 @@ enum PrivateALSA {
         return directory
     }()
 
-    /// What a file of `directory` holds as 16-bit samples.
+    /// The content of a file in `directory`, as 16-bit samples.
     static func samples(in name: String) throws -> [Int16] {
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)"))
         return stride(from: 0, to: data.count - 1, by: 2).map {

@@ -18,7 +18,7 @@ import Testing
     @Test func anUnderrunIsPreparedWhicheverWayItShows() {
         #expect(RecoveryAction(code: -EPIPE, state: .running) == .prepare)
         #expect(RecoveryAction(code: -EPIPE, state: .xrun) == .prepare)
-        // Some plugins answer with success and an old number.
+        // Some plugins return success and a stale number.
         #expect(RecoveryAction(code: 0, state: .xrun) == .prepare)
         #expect(RecoveryAction(code: -EBADFD, state: .xrun) == .prepare)
         #expect(RecoveryAction(code: -EBADFD, state: .setup) == .prepare)

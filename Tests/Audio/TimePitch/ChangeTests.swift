@@ -3,7 +3,7 @@ import TenfourAudioCore
 import TenfourTimePitch
 import Testing
 
-/// What is played of `input` while rate and pitch are changed every `seconds` of it.
+/// Returns `input` processed with rate and pitch changed every `seconds` of it.
 private func process(_ input: [Float], through changes: [(rate: Double, pitch: Double)], every frames: Int)
     -> TimePitchRun
 {

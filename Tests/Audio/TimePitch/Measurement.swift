@@ -27,7 +27,7 @@ private func phase(_ sound: ArraySlice<Float>, _ hertz: Double, _ rate: Double) 
     return atan2(imaginary, real)
 }
 
-/// How steeply a line rises that lies as near as can be to all points.
+/// Returns the slope of the least-squares line.
 func slope(_ points: [(x: Double, y: Double)]) -> Double {
     let count = Double(points.count)
     let (x, y) = (points.reduce(0) { $0 + $1.x } / count, points.reduce(0) { $0 + $1.y } / count)

@@ -12,7 +12,7 @@ private func coded(_ seconds: Double) -> [Float] {
     }
 }
 
-/// Where the sound around `place` comes from, by its frequency, in frames.
+/// The input position of the audio around `place`, by its frequency, in frames.
 private func origin(of output: [Float], at place: Int) -> Double {
     // Between two zeros, over about 10 ms.
     let piece = output[place - 480..<place + 480]
@@ -35,7 +35,7 @@ private func origin(of output: [Float], at place: Int) -> Double {
     for (frame, position) in bending.positions where frame > 480 && frame < bending.output.count - 480 {
         worst = max(worst, abs(origin(of: bending.output, at: frame) - position))
     }
-    // Within 20 ms, as precisely as a frequency that slides is to be measured where two places fade into each other.
+    // Within 20 ms, the precision with which a sliding frequency can be measured across a cross-fade.
     #expect(worst < 960)
     let count = bending.positions.count
     #expect(count > 250)

@@ -6,7 +6,7 @@ import TenfourTimePitch
 struct TimePitchRun: ~Copyable {
     var timePitch: TimePitch
     private(set) var output: [Float] = []
-    /// Where each frame of `output` came from, at the beginning of the block it was given in.
+    /// The input position of each frame of `output`, at the start of its block.
     private(set) var positions: [(frame: Int, position: Double)] = []
     private let block: Int
 

@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourWaveform
 import Testing
 
-/// Values for each of which a height stands: they can be told from each other after a mean has been taken.
+/// Reduces heights that stay distinct after averaging.
 private func bars(_ values: [Int32], to count: Int, expecting expected: Int? = nil, cutAt cuts: [Int] = []) -> Bars {
     var reduction = BarReduction(barCount: count, expecting: expected.map { FrameCount($0) })
     var start = 0
@@ -14,7 +14,7 @@ private func bars(_ values: [Int32], to count: Int, expecting expected: Int? = n
     return reduction.bars()
 }
 
-/// In decibels above the floor.
+/// Decibels above the floor.
 private func means(_ bars: Bars) -> [Double] { bars.averages.map { Double($0 + 70) } }
 
 private func noise(_ count: Int, seed: UInt32 = 1) -> [Float] {
@@ -133,7 +133,7 @@ struct BarReductionTests {
         #expect(abs(averages[0] + 6.0206) < 1e-4 && abs(averages[1]) < 1e-4 && abs(averages[2] + 20) < 1e-4)
     }
 
-    /// What is far too long to be true costs nothing.
+    /// An absurd length costs nothing.
     @Test func nothingFromOutsideGrowsOrTraps() {
         for (count, expected) in [(0, -5), (-1, 0), (1 << 40, Int.max), (65_536, 1 << 60)] {
             var reduction = BarReduction(barCount: count, channelCount: 0, expecting: FrameCount(expected), floor: .nan)

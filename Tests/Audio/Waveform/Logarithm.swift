@@ -1,4 +1,4 @@
 import Glibc
 
-/// Of ten, by the C library: what ours is held against.
+/// The C library's log10, as the reference for ours.
 func logarithm(_ number: Double) -> Double { log10(number) }

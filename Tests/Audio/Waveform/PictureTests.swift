@@ -18,7 +18,7 @@ private func row(_ style: PictureStyle) -> WaveformPicture.Row {
     WaveformPicture.Row(bars: bars(style.barCount), rate: rate)
 }
 
-/// What a PNG holds, as ffmpeg reads it.
+/// The pixels of a PNG, decoded by ffmpeg.
 private struct Pixels {
     let width: Int
     let bytes: [UInt8]
@@ -37,7 +37,7 @@ private struct Pixels {
 
     func colour(_ x: Int, _ y: Int) -> [Int] { (0..<3).map { Int(bytes[(y * width + x) * 3 + $0]) } }
 
-    /// How many pixels of a column are like this, beneath the title and the legend.
+    /// Counts the matching pixels of a column, below the title and the legend.
     func count(x: Int, _ isAsked: ([Int]) -> Bool) -> Int { (60..<height).count { isAsked(colour(x, $0)) } }
 }
 

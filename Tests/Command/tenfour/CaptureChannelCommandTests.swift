@@ -5,7 +5,8 @@ import Testing
 @Suite(.onItsOwnThread, .enabled(if: hasLabcard)) struct CaptureChannelCommandTests {
     private let folder = Folder()
 
-    /// What `send` says within `time`, where the left channel of the card sounds and the right one is digital silence.
+    /// Returns the messages of `send` within `time`, with audio in the card's left channel and digital silence in the
+    /// right.
     private func send(_ wire: String, _ options: [String], for time: Duration = .seconds(25)) throws -> String {
         let tone = Tone.samples(seconds: 30)
         folder.write(Recording(channels: [tone, tone.map { _ in 0 }]).wav(), to: "left.wav")

@@ -7,7 +7,7 @@ let hasLabcard = Program.isSet("TENFOUR_LABCARD")
 /// A tone of a minute, for those who end it themselves, on a slow day too.
 let longTone = Recording(channels: [Tone.samples(seconds: 60)]).wav()
 
-/// What `tenfour` does from beginning to end.
+/// Runs `tenfour` to its end.
 func tenfour(
     _ arguments: [String], in folder: Folder? = nil, environment: [String: String] = [:]
 ) throws -> (end: Program.End, output: String, errors: String) {

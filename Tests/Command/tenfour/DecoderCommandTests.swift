@@ -69,7 +69,7 @@ import Testing
         #expect(whole["missing_share"] as? Double == 0)
     }
 
-    /// What `recv -v` says of its decoder.
+    /// The decoder that `recv -v` reports.
     private func opening(_ variables: [String: String], _ options: [String] = []) throws -> String {
         var environment = variables
         environment["LD_PRELOAD"] = try StandIn.opus()

@@ -9,7 +9,7 @@ import Testing
     /// Debug builds of the voices themselves take most of a period.
     private static let period = "10ms"
 
-    /// From the middle on the model takes five times as long.
+    /// In the second half the model takes five times as long.
     @Test func eightTalkersOnABusyProcessorCauseNoUnderrun() throws {
         let folder = Folder()
         folder.write(Recording(channels: [Tone.samples(seconds: 20)]).wav(), to: "tone.wav")

@@ -55,7 +55,7 @@ import Testing
         #expect(hasLines)
     }
 
-    /// In the background it draws nothing and takes no keys: the shell gets what is typed.
+    /// In the background it draws nothing and reads no keys: the shell receives what is typed.
     @Test func inTheBackgroundTheTerminalIsTheShells() throws {
         terminal.type("\(Self.talk)\(port)\n")
         #expect(waits { terminal.statuses.last?.hasPrefix("mic closed") == true && hasKeys }, "\(terminal.shown)")

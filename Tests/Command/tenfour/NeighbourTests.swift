@@ -9,7 +9,7 @@ import Testing
 
     init() { folder.write(longTone, to: "long.wav") }
 
-    /// One of two stations that talk with each other by the name of their machine.
+    /// One of two stations that talk to each other by the name of their machine.
     private func talker(_ name: String, on port: UInt16, with other: UInt16) throws -> Program {
         try Program(
             "tenfour",

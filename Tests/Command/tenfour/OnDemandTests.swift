@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a machine without libcurl, cairo and FFmpeg still does: here they are empty files, which are found first.
+/// Tests a machine without libcurl, cairo and FFmpeg: empty files of their names are found first.
 @Suite(.onItsOwnThread) struct OnDemandTests {
     private let folder = Folder()
     private let environment: [String: String]

@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// As behind a router that translates addresses: what comes all the same is heard.
+    /// As behind a NAT: packets that arrive anyway are played.
     @Test(arguments: [("192.0.2.7", true), ("127.0.0.1", false), ("0.0.0.0", false)])
     func anSDPForAnotherMachineIsWarnedOf(address: String, isElsewhere: Bool) throws {
         let port = UDPPort.free()
@@ -109,7 +109,7 @@ import Testing
         #expect(!result.output.contains("\nTwo"), "a name makes no line of its own")
     }
 
-    /// Some plugins write to standard error themselves, past alsa-lib's handler.
+    /// Some plugins write to standard error directly, bypassing alsa-lib's handler.
     @Test(.enabled(if: hasLabcard)) func pluginsThatTalkAreNotHeardInTheList() throws {
         let base = Program.environment("ALSA_CONFIG_PATH") ?? ""
         folder.write(

@@ -103,7 +103,7 @@ private final class Peer {
         send(report + [0x81, 203, 0, UInt8(rest.count / 4)] + rest)
     }
 
-    /// Of a receiver who hears nobody: every compound begins with one.
+    /// A receiver report without blocks, with which every compound packet begins.
     private var report: [UInt8] { [0x80, 201, 0, 1] + Self.ssrc }
 
     private func send(_ bytes: [UInt8]) {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import tenfour
 
-/// Who is here, in words.
+/// Tests the wording of who is present.
 struct PeopleWordsTests {
     private func talker(_ id: UInt64, _ name: String, _ microphone: MemberInfo.Microphone = .closed) -> ChannelMember {
         ChannelMember(
@@ -39,7 +39,7 @@ struct PeopleWordsTests {
         #expect(people([], listeners: 1).lines == ["1 listener here"])
     }
 
-    /// One who hides the name is called the same in the list, in events and beside the sound.
+    /// A hidden name is shown the same way in lists, events and the status line.
     @Test func whoHidesTheNameHasOneNameEverywhere() {
         let hidden = talker(7, "")
         var names = TalkerNames()
@@ -79,7 +79,7 @@ struct PeopleWordsTests {
         let now = 1_700_000_000
         #expect(People.clock(now - 60, now: now).wholeMatch(of: /\d\d:\d\d/) != nil)
         #expect(People.clock(now - 3 * 86_400, now: now).wholeMatch(of: /[A-Z][a-z]{2} [ \d]\d/) != nil)
-        // Of a peer whose clock is anywhere.
+        // The time of a peer with a wrong clock.
         for seconds in [0, Int(UInt32.max)] { #expect(!People.clock(seconds, now: now).isEmpty) }
     }
 
@@ -92,11 +92,11 @@ struct PeopleWordsTests {
         #expect(who.lines(of: .listeners(ListenerPage(members: members, position: 0, total: 120))).isEmpty)
         var later = WhoIsHere(isChannel: true, isAsked: true)
         let end = later.lines(of: .listeners(ListenerPage(members: [], position: 120, total: 120)))
-        #expect(end == ["there are no more who listen"])
+        #expect(end == ["there are no more listeners"])
     }
 }
 
-/// Who is here, as people see it.
+/// Tests how members are shown.
 @Suite(.onItsOwnThread, .inRealTime) struct PeopleTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -126,7 +126,7 @@ struct PeopleWordsTests {
         #expect(shows(receiver) { $0 == "nobody is heard yet" }, "\(terminal.shown)")
         let bob = try talker("Bob", on: port + 2, with: port)
         #expect(shows(receiver) { $0 == "1 here: Bob" }, "\(terminal.shown)")
-        #expect(terminal.shown.contains("127.0.0.1:\(port + 2) is Bob and sends no sound yet"), "\(terminal.shown)")
+        #expect(terminal.shown.contains("127.0.0.1:\(port + 2) is Bob and sends no audio yet"), "\(terminal.shown)")
         terminal.type("w")
         #expect(receiver.says("Bob  here since "), "\(terminal.shown)")
         #expect(terminal.shown.contains("mic closed since "), "\(terminal.shown)")
@@ -150,7 +150,7 @@ struct PeopleWordsTests {
         #expect(shows(alice) { $0.hasSuffix("nobody answers") }, "\(terminal.shown)")
         let bob = try talker("Bob", on: port + 2, with: port)
         #expect(shows(alice) { $0.hasSuffix("1 here: Bob") }, "\(terminal.shown)")
-        #expect(bob.says("127.0.0.1:\(port) is here and sends no sound yet"), "\(bob.errors)")
+        #expect(bob.says("127.0.0.1:\(port) is here and sends no audio yet"), "\(bob.errors)")
         for program in [alice, bob] {
             program.send(SIGINT)
             #expect(program.wait() == .code(0), "\(program.errors)")

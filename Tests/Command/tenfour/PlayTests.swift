@@ -91,7 +91,7 @@ import Testing
         let run = try Program.run("tenfour", ["play", name, "--start", "1:39", "-o", folder("out.wav")])
         #expect(run.end == .code(69))
         #expect(
-            run.errors == "tenfour: \(name): there is no sound after 01:39, because it lasts 00:10; start earlier\n")
+            run.errors == "tenfour: \(name): it contains no audio after 01:39, since it ends at 00:10; start earlier\n")
     }
 
     @Test func whatIsPlayedIsNotWrittenOver() throws {
@@ -138,7 +138,7 @@ import Testing
         #expect(player.wait(.seconds(20)) == .code(0))
     }
 
-    /// A file gets the rate and channels of the first item, unless others are asked for.
+    /// An output file has the rate and channels of the first item by default.
     @Test func aWrittenFileIsSampledLikeTheSound() throws {
         let sound = [Float](repeating: 0.1, count: 22_050)
         for channels in [1, 2] {

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `tenfour plot` makes of a file.
+/// Tests `tenfour plot`.
 @Suite(.onItsOwnThread, .inRealTime) struct PlotTests {
     private let folder = Folder()
 
@@ -38,7 +38,7 @@ import Testing
         #expect(json["average_db"] as? [Double] == [-20, -20, -50, -50])
     }
 
-    /// Whatever the container: it plots what it decodes to, and an unknown length makes no other bars of a file.
+    /// Plots the decoded audio of any container; an unknown length does not change a file's bars.
     @Test func otherFormatsAndPipesHaveTheSameBars() throws {
         for name in ["a.flac", "a.aiff", "a.ogg", "a.mp3"] {
             let made = try Program.run("ffmpeg", ["-v", "error", "-i", "a.wav", name], in: folder)
@@ -98,7 +98,7 @@ import Testing
         #expect(try plot(["a.wav", "-o", "-"]).output.hasPrefix("<?xml"))
     }
 
-    /// Without a terminal: 80 columns, and neither colours nor anything else that moves a cursor.
+    /// Without a terminal: 80 columns, no colours and no cursor movement.
     @Test func textIsPlainWhereThereIsNoTerminal() throws {
         for options in [[], ["--blocks"], ["--peak", "--size", "60x6"]] {
             let result = try plot(["a.wav"] + options)
@@ -147,7 +147,7 @@ import Testing
         #expect(Folder.bytes(of: folder("out.svg")).isEmpty, "nothing is left behind")
     }
 
-    /// What the network lost of a stream is red in the picture of its recording.
+    /// Audio lost by the network is red in the picture of a recording.
     @Test func aRecordingKnowsWhatWasLostOfIt() throws {
         folder.write(longTone, to: "long.wav")
         let (near, far) = (UDPPort.free(), UDPPort.free())

@@ -14,7 +14,7 @@ import Testing
         return program
     }
 
-    /// How the kernel schedules a thread (`/proc/PID/task/TID/stat`): 0 is SCHED_OTHER, 2 is SCHED_RR.
+    /// The kernel's scheduling policy of a thread (`/proc/PID/task/TID/stat`): 0 is SCHED_OTHER, 2 is SCHED_RR.
     private func policy(of thread: String, in program: Program) -> Int? {
         let tasks = "/proc/\(program.processID)/task"
         for task in Folder.entries(of: tasks) where Folder.text(of: "\(tasks)/\(task)/comm") == thread + "\n" {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import tenfour
 
-/// How long the program was stopped.
+/// Tests the measured duration of stops.
 struct StopWatchTests {
     @Test func aStopIsToldOnceWithItsLength() {
         var stops = ProcessStopMonitor()

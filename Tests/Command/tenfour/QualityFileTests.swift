@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `--report` leaves behind.
+/// Tests the file of `--report`.
 @Suite(.onItsOwnThread, .inRealTime) struct QualityFileTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -59,7 +59,7 @@ import Testing
             let result = try tenfour(arguments + ["--report", "no/such/report.json"], in: folder)
             #expect(result.end == .code(69))
             #expect(result.errors.hasPrefix("tenfour: cannot write no/such/report.json: "), "\(result.errors)")
-            #expect(result.errors.contains("choose another place") && !result.errors.contains("sending"))
+            #expect(result.errors.contains("choose another path") && !result.errors.contains("sending"))
             #expect(Folder.bytes(of: folder("x.wav")).isEmpty)
         }
     }

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What is left of a recording however it ends.
+/// Tests that a recording is complete however it ends.
 @Suite(.onItsOwnThread, .inRealTime) struct RecordingTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// As `| head -c 1000` does.
+    /// Like `| head -c 1000`.
     @Test func aReaderThatLeavesEndsIt() throws {
         var pipe = Pipe()
         try receive(["-o", "-"], output: .descriptor(pipe.input)) { receiver in
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// As `| sleep 100` does.
+    /// Like `| sleep 100`.
     @Test func aReaderThatDoesNotReadIsNotWaitedForAtTheEnd() throws {
         let pipe = Pipe()
         try receive(["-o", "-"], output: .descriptor(pipe.input)) { receiver in
@@ -97,7 +97,7 @@ import Testing
         #expect(!isThere)
     }
 
-    /// A line that is drawn over itself is no use in a file.
+    /// A status line that is redrawn does not belong in a file.
     @Test func noStatusLineIsDrawnWhereThereIsNoTerminal() throws {
         try receive(["-o", "heard.wav"]) { receiver in
             receiver.send(SIGINT)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// One who gives no name is called by where they are.
+    /// A talker without a name is shown by address.
     @Test func onceEndsWhenTheOneWhoWasHeardHasLeft() throws {
         folder.write(Recording(channels: [Tone.samples(seconds: 1)]).wav(), to: "short.wav")
         let receiver = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav", "-1"], in: folder)

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A relay is told what to do, does it, and tells how it goes.
+/// Tests a relay's configuration, forwarding and status.
 @Suite(.onItsOwnThread, .inRealTime) struct RelayTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -44,7 +44,7 @@ import Testing
         #expect(relay.wait() == .code(0) && terminal.shown.contains("tenfour: stopped"), "\(terminal.shown)")
     }
 
-    /// Who leaves by the key while the relay is gone has not been heard.
+    /// A session that is quit while the relay is gone ends with an error code.
     @Test func aKeyThatQuitsWithoutARelayEndsWithItsCode() throws {
         let terminal = Terminal()
         let listener = try Program(

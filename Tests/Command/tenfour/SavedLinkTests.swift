@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// A second station of the machine does not answer the channel too: nobody would hear it.
+    /// A second station on the machine does not answer for the channel, since nobody would hear it.
     @Test func withoutARelayASecondStationOfTheMachineJoinsTheFirst() throws {
         folder.write(longTone, to: "long.wav")
         let port = UDPPort.free()
@@ -131,7 +131,7 @@ import Testing
         return folder
     }
 
-    /// With a port it is a host, whatever was saved; and a file that others may read is refused as any other.
+    /// A name with a port is a host, whatever was saved; a saved file that others may read is refused like any other.
     @Test func aNameWithAPortIsAHost() throws {
         defer { clean() }
         _ = try make()

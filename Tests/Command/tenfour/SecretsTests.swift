@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What must not be seen is seen nowhere.
+/// Tests that secrets are shown nowhere.
 @Suite(.onItsOwnThread) struct SecretsTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// What comes by file, by environment and as argument is the same link; only the last is warned about, once.
+    /// A link from a file, the environment or an argument is the same; only the argument causes one warning.
     @Test func aLinkComesByFileByEnvironmentOrAsArgument() throws {
         folder.write("  \(Self.link) \r\nand a remark\n", to: "family.link")
         let byFile = try tenfour(["channel", "keys", "--link-file", "family.link"], in: folder)

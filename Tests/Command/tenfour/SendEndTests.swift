@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How `send` ends, and what it says of whether anybody heard it.
+/// Tests the end of `send` and its summary of reports.
 @Suite(.onItsOwnThread) struct SendEndTests {
     private let folder = Folder()
 

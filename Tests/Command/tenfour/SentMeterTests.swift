@@ -9,7 +9,7 @@ import Testing
 @testable import TenfourSession
 @testable import tenfour
 
-/// What is told of the loss of what was sent.
+/// Tests the reported loss of sent packets.
 struct SentMeterTests {
     private struct Sender: ~Copyable {
         var rtpSession: RTPSession
@@ -79,7 +79,7 @@ struct SentMeterTests {
         #expect(seconds.reduce(0, +) == 103, "\(seconds)")
     }
 
-    /// One that takes its leave has heard all until then.
+    /// A relay that says goodbye has received everything until then.
     @Test func aRelayThatStopsHasHeardAll() {
         var sender = Sender()
         sender.send(packets: 50)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Libraries of ours that are loaded in the place of others (LD_PRELOAD), built from Tests/TestSupport/Libraries.
+/// Our libraries that replace functions of others (LD_PRELOAD), built from Tests/TestSupport/Libraries.
 enum StandIn {
     private static let folder = Folder()
     private static let built = Result { try build("opusmodels") }

@@ -31,7 +31,7 @@ struct StatusFieldsTests {
         #expect(fields.text(width: 20) == "ON AIR  |  Bob")
     }
 
-    /// What there is to do something about is shown where nothing else fits, and nothing is cut in mid-word.
+    /// Warnings are shown when nothing else fits, and no word is cut.
     @Test func noFieldIsCut() {
         var fields = fields
         fields.addPart("CARD LOST", rank: StatusFields.alert)

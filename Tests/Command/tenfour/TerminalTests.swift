@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a person sees and types.
+/// Tests what a person sees and types.
 @Suite(.onItsOwnThread, .inRealTime) struct TerminalTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -59,7 +59,7 @@ import Testing
         #expect(terminal.lines.contains { $0.hasPrefix("tenfour: sent ") }, "\(terminal.lines)")
     }
 
-    /// In a terminal so narrow the line is cut, since one that wraps could not be drawn over.
+    /// In a very narrow terminal the line is cut, since a wrapped line could not be redrawn.
     @Test func theStatusLineFitsTheTerminal() throws {
         let narrow = Terminal(columns: 30)
         let sender = try Program(
@@ -68,7 +68,7 @@ import Testing
         #expect(narrow.statuses.count > 5 && narrow.statuses.allSatisfy { $0.count < 30 }, "\(narrow.shown)")
     }
 
-    /// In a real terminal, which breaks lines in two when it becomes narrower: nothing of the old line is left beside the new.
+    /// A terminal wraps lines when it becomes narrower: nothing of the old line remains.
     @Test func aTerminalThatBecomesNarrowerIsLeftWithoutFragments() throws {
         let socket = folder("tmux")
         @discardableResult func tmux(_ arguments: [String]) -> String {

@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// Wrong use, and what it is to be told.
+/// Tests the errors for wrong use.
 struct Misuse: CustomTestStringConvertible {
     var arguments: [String]
     var code: Int32
-    /// What is wrong, and what helps.
+    /// The error and the remedy.
     var words: [String]
 
     init(_ arguments: String, _ code: Int32, _ words: String...) {
@@ -32,7 +32,7 @@ struct Misuse: CustomTestStringConvertible {
         folder.write("<html>", to: "page.sdp")
     }
 
-    /// One sentence for each, with the remedy, nothing on standard output, and the right exit code.
+    /// Each error is one sentence with the remedy, nothing is on standard output, and the exit code is right.
     @Test(arguments: [
         Misuse("recv -D nosuch", 69, "no sound card named 'nosuch'", "`tenfour devices`"),
         Misuse("send -D nosuch rtp://127.0.0.1:5004", 69, "no sound card named 'nosuch'", "`tenfour devices`"),
@@ -44,7 +44,7 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("send --input alsa:nosuch rtp://127.0.0.1", 69, "'nosuch'", "`tenfour devices`"),
         Misuse("send --input good.wav rtp://no-such-host.invalid", 69, "no-such-host.invalid", "spelling"),
         Misuse(
-            "send --input good.wav --sdp no/such/folder.sdp rtp://127.0.0.1", 69, "no/such/folder.sdp", "another place"),
+            "send --input good.wav --sdp no/such/folder.sdp rtp://127.0.0.1", 69, "no/such/folder.sdp", "another path"),
         Misuse("talk no-such-host.invalid", 69, "no-such-host.invalid", "spelling"),
         Misuse("recv -o no/such/folder.wav", 69, "no/such/folder.wav", "make the folder"),
         Misuse("recv rtp://192.0.2.1 -o x.wav", 69, "192.0.2.1 is not an address of this machine", "`ip address`"),
@@ -144,7 +144,7 @@ struct Misuse: CustomTestStringConvertible {
         for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
     }
 
-    /// Times in minutes and hours, a bit rate in bit/s, and what to send before the address.
+    /// Accepts times in minutes and hours, a bit rate in bit/s, and the input before the address.
     @Test func whatCanOnlyMeanOneThingIsTaken() throws {
         for duration in ["0.2s", "0.003m", "0.0001h", "0m0.2s"] {
             let received = try tenfour(["recv", "-p", "\(UDPPort.free())", "-o", "x.wav", "-d", duration], in: folder)
@@ -155,7 +155,7 @@ struct Misuse: CustomTestStringConvertible {
         #expect(sent.errors.contains("sending to rtp://127.0.0.1:\(port)"), "\(sent.errors)")
         #expect(sent.errors.contains("packets in 0."), "\(sent.errors)")
         let start = try tenfour(["play", "good.wav", "--seek", "1m", "-o", "y.wav"], in: folder)
-        #expect(start.errors.contains("no sound after 01:00"), "\(start.errors)")
+        #expect(start.errors.contains("no audio after 01:00"), "\(start.errors)")
     }
 
     @Test func aVariableThatSetsNothingIsToldUnlessWeAreQuiet() throws {

@@ -16,9 +16,10 @@
         }
 
         @Test(arguments: [
-            ("", "not one byte"), ("<!DOCTYPE html><html>log in</html>", "page of the web"),
-            ("  <HTML><body>no", "page of the web"),
-            ("#EXTM3U\nhttp://host/a.mp3\n", "playlist"), ("ffconcat version 1.0\nfile /etc/passwd\n", "no sound"),
+            ("", "it is empty"), ("<!DOCTYPE html><html>log in</html>", "web page"),
+            ("  <HTML><body>no", "web page"),
+            ("#EXTM3U\nhttp://host/a.mp3\n", "playlist"),
+            ("ffconcat version 1.0\nfile /etc/passwd\n", "not a known audio format"),
         ])
         func whatIsNoSoundGetsASentence(_ text: String, _ sentence: String) {
             do {

@@ -3,7 +3,7 @@
     import TenfourRings
     import TestSupport
 
-    /// How a sound file is made, of `CodedAudio`.
+    /// The ffmpeg options that make an audio file of `CodedAudio`.
     enum Making: String, CaseIterable, Sendable {
         case mp3Constant, mp3ConstantWithoutTag, mp3Variable, mp3VariableWithoutTag, mp3Low, aacADTS, m4aFirst, m4aLast,
             alac, flac
@@ -43,7 +43,7 @@
         /// Every place in it is known at once.
         var isIndexed: Bool { ![.mp3Variable, .mp3VariableWithoutTag, .aacADTS].contains(self) }
 
-        /// What it holds, made once in a run of the tests.
+        /// The file's bytes, made once per test run.
         var bytes: [UInt8] { get throws { try Files.shared.bytes(of: self) } }
     }
 
@@ -81,7 +81,7 @@
             guard result.end == .code(0) else { throw Failed(text: "\(program): \(result.errors)") }
         }
 
-        /// What ffmpeg makes of a file: interleaved floats.
+        /// Decodes a file by ffmpeg to interleaved floats.
         static func decoded(_ path: String, rate: Int, channelCount: Int) throws -> [Float] {
             let folder = Folder()
             try run(

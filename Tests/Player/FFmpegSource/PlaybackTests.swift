@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct PlayingTests {
+    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct PlaybackTests {
         private static let format = LPCMFormat(rate: SampleRate(hertz: CodedAudio.rate), channelCount: 2)
 
         @Test(arguments: Making.allCases)
@@ -14,7 +14,7 @@
             let first = reader.demuxer.duration
             let heard = try reader.readAll()
             let expected = try Files.decoded(making.path, rate: CodedAudio.rate, channelCount: 2)
-            // What fills up the last packet of AAC in MP4 is cut off here; a resampler may round an end otherwise.
+            // Padding of the last AAC packet in MP4 is trimmed here; elsewhere a resampler may round the end.
             #expect(abs(heard.count - expected.count) / 2 <= 32)
             var worst: Float = 0
             for index in 0..<min(heard.count, expected.count) {
@@ -105,7 +105,7 @@
             #expect(abs(try reader.readAll().count / 2 - 30 * CodedAudio.rate) < 32)
         }
 
-        /// What had to be kept to be played can be gone about in, too.
+        /// Seeking works in bytes that had to be held for playback.
         @Test func whatIsAllHeldCanBeSought() throws {
             let reader = try openFFmpegReader(
                 StoredBytes(try Making.m4aLast.bytes, isSeekable: false), format: Self.format)
@@ -114,7 +114,7 @@
             #expect(abs(try reader.readAll().count / 2 - 10 * CodedAudio.rate) < 32)
         }
 
-        /// As radio is: no length, no way back, and it begins somewhere in a frame.
+        /// Like a radio stream: no length, not seekable, starting within a frame.
         @Test(arguments: [Making.mp3ConstantWithoutTag, .aacADTS, .oggVorbis, .flac])
         func whatHasNoLengthAndNoWayBackPlays(_ making: Making) throws {
             let torn = [Making.mp3ConstantWithoutTag, .aacADTS].contains(making) ? 1_000 : 0

@@ -7,7 +7,7 @@
     import TestSupport
     import Testing
 
-    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct SeekingTests {
+    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct SeekTests {
         private static let format = LPCMFormat(rate: SampleRate(hertz: CodedAudio.rate), channelCount: 2)
         private static let count = ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? 12 : 200
 
@@ -75,9 +75,9 @@
             #expect(reader.demuxer.duration?.isExact == true)
             let shown = reader.position.value.inSeconds
             let second = try #require(try Self.heardSecond(reader))
-            // What an encoder puts in front without telling is 26 ms.
+            // An encoder delay that the file does not state is 26 ms.
             #expect(abs(second - shown) < 0.05)
-            // From here on nothing is a guess.
+            // From here on all positions are exact.
             #expect(try reader.seek(to: .seconds(11)) == Estimate(.seconds(11), isExact: true))
         }
 

@@ -38,7 +38,7 @@
             return Folder.bytes(of: folder(kind.name))
         }
 
-        /// In its own rate and channels, and right to the place after a seek.
+        /// Reads at the file's own rate and channel count, and seeks exactly.
         @Test(arguments: kinds) func itPlaysAsFFmpegPlaysIt(kind: Kind) throws {
             let bytes = try make(kind)
             let reader = try openFFmpegReader(StoredBytes(bytes), format: nil)
@@ -87,7 +87,7 @@
     }
 
     /// Seeking in streams whose bytes come once and in order.
-    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct HeldSeekingTests {
+    @Suite(.onItsOwnThread, .timeLimit(.minutes(20))) struct BufferedSeekTests {
         private static let format = LPCMFormat(rate: SampleRate(hertz: CodedAudio.rate), channelCount: 2)
 
         private func second(_ reader: any MediaReader) throws -> Double? {
@@ -207,7 +207,7 @@
         }
     }
 
-    /// A download of bytes that come once and in order: so many have arrived, and no more come.
+    /// A byte source whose bytes arrive once and in order; only a given number have arrived.
     private final class ArrivingBytes: ByteSource {
         private let bytes: [UInt8]
         private let arrived: Int

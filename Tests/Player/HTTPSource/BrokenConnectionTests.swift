@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenfourHTTPSource
 
-/// What has worked once is tried again.
+/// A connection that has worked is retried.
 @Suite(.onItsOwnThread) struct BrokenConnectionTests {
     let folder = Folder()
     let file = Self.sound

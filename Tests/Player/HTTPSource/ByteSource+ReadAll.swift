@@ -4,7 +4,7 @@ import TenfourMediaSource
 import TestSupport
 
 extension ByteSource {
-    /// So many bytes from `offset` on; fewer at the end.
+    /// Reads `count` bytes from `offset` on; fewer at the end.
     func bytes(from offset: Int, _ count: Int = .max) throws(ByteSourceError) -> [UInt8] {
         var bytes: [UInt8] = []
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
@@ -21,7 +21,7 @@ extension ByteSource {
     /// All of it.
     func all() throws(ByteSourceError) -> [UInt8] { try bytes(from: 0) }
 
-    /// Why there is nothing.
+    /// The error of a read.
     func refusal() -> String? {
         do throws(ByteSourceError) {
             _ = try bytes(from: 0, 1)
@@ -43,7 +43,7 @@ extension ByteSource {
 }
 
 extension SoundServer {
-    /// Of a folder in which there is `song`.
+    /// A server for a directory that contains `song`.
     convenience init(_ folder: Folder, song: [UInt8]) throws {
         folder.write(song, to: "song")
         try self.init(folder)

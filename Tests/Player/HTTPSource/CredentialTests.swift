@@ -61,7 +61,7 @@ import Testing
         expectNothing(at: other)
     }
 
-    /// As an entry of a playlist is asked for.
+    /// Fetched like a playlist's entry.
     @Test func whatWasTypedForOneIsNotForAnother() throws {
         var options = Self.options
         options.trusted = try Resource(first.address("list.m3u").replacing("http://", with: "http://joe:secret@"))
@@ -89,7 +89,7 @@ import Testing
         expectNothing(at: other)
     }
 
-    /// Not even where the scheme alone is another.
+    /// Not even if only the scheme differs.
     @Test func theSchemeBelongsToTheOrigin() throws {
         let origins = try [
             "http://h:443/", "https://h/", "https://H:443/x", "http://h/", "https://h.:443", "https://u:p@h",
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// A live one is waited for, unless told otherwise.
+    /// A live stream is retried forever by default.
     @Test func aStationIsGivenUpOnlyWhereThatIsAsked() throws {
         for limit in [nil, Duration.milliseconds(700)] {
             let server = try SoundServer(folder)

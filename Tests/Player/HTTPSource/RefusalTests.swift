@@ -120,7 +120,7 @@ import Testing
 
         let options = HTTPOptions(certificates: certificate)
         #expect(try HTTPByteSource(server.address("song", host: "localhost"), options: options).all() == file)
-        // For whom it is not made out.
+        // A host that the certificate does not name.
         let other = try HTTPByteSource(server.address("song", host: "127.0.0.1"), options: options).refusal() ?? ""
         #expect(other.contains("is not trusted"))
     }

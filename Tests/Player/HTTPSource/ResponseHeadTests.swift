@@ -67,9 +67,9 @@ struct VerdictTests {
     }
 
     @Test func aPartIsTakenFromWhereItWasAsked() {
-        #expect(action(206, from: 500) { $0.contentRange = .init(first: 500, total: 1_000) } == .take(skipping: 0))
-        #expect(action(206, from: 500) { $0.contentRange = .init(first: 400, total: 1_000) } == .take(skipping: 100))
-        #expect(action(206, from: 500) { $0.contentRange = .init(first: 500, total: nil) } == .take(skipping: 0))
+        #expect(action(206, from: 500) { $0.contentRange = .init(first: 500, total: 1_000) } == .useBody(skipping: 0))
+        #expect(action(206, from: 500) { $0.contentRange = .init(first: 400, total: 1_000) } == .useBody(skipping: 100))
+        #expect(action(206, from: 500) { $0.contentRange = .init(first: 500, total: nil) } == .useBody(skipping: 0))
     }
 
     @Test func aPartThatWasNotAskedForIsNotTaken() {
@@ -81,7 +81,7 @@ struct VerdictTests {
     @Test func anotherLengthOrTagIsAnotherFile() {
         #expect(action(206, from: 500) { $0.contentRange = .init(first: 500, total: 900) } == .changed)
         #expect(action(200, from: 500) { $0.entityTag = "b" } == .changed)
-        #expect(action(200, from: 500) { $0.bodyByteCount = 1_000 } == .take(skipping: 500))
+        #expect(action(200, from: 500) { $0.bodyByteCount = 1_000 } == .useBody(skipping: 500))
     }
 
     @Test func behindTheEndItIsEnded() {

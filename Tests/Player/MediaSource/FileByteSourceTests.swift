@@ -38,7 +38,7 @@ import Testing
         }
         #expect(refusal(folder("\u{1B}none")).contains("there is no file"))
         #expect(!refusal(folder("\u{1B}none")).contains("\u{1B}"))
-        #expect(refusal(folder.path).contains("is a folder"))
+        #expect(refusal(folder.path).contains("is a directory"))
         #expect(refusal("").contains("there is no file"))
     }
 

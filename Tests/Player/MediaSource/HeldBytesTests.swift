@@ -22,7 +22,7 @@ struct ByteWindowTests {
         window.restart(at: 1_000)
         var end = 1_000
         for count in [1, 65_535, 65_536, 65_537, 0, 200_000, 7] {
-            // What is there already goes along.
+            // Existing bytes move to the file.
             if isInFile, count == 65_537 { try window.moveToFile() }
             try append(end..<end + count, to: &window)
             end += count

@@ -66,7 +66,7 @@ import Testing
         #expect(try reader.readAll() == whole)
     }
 
-    /// As a radio station sends it, one song behind the other.
+    /// A chain, as a radio station sends one song after another.
     @Test func aChainOfStreamsPlaysOnAndOn() throws {
         let chain = Self.bytes("one.opus") + Self.bytes("two.opus")
         let reader = try openReader(StoredBytes(chain, knowsLength: false, isSeekable: false), format: .stereo)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func besideAnotherStreamItIsFound() throws {
-        // The first page is the other stream's, by which nobody sees the Opus: FFmpeg's would be asked.
+        // The first page belongs to the other stream, so the file is not recognised as Opus and FFmpeg would read it.
         let bytes = Self.bytes("both.ogg")
         let container = ContainerFormat(sniffing: bytes.span.extracting(first: 512))
         #expect(container == .ogg)

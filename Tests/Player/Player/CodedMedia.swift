@@ -25,14 +25,14 @@ final class CodedMedia: ByteSource, Demuxer, MediaReader, Sendable {
         var scanCount = 0
     }
 
-    /// What is unlike a file that is all here and known.
+    /// Deviations from a fully buffered file of known duration.
     struct Manner: OptionSet, Sendable {
         var rawValue: Int
         /// Its end is known only when it was read.
         static let pipe = Self(rawValue: 1)
-        /// How long it is is a guess until it was scanned.
+        /// The duration is an estimate until it was scanned.
         static let guessing = Self(rawValue: 2)
-        /// There is no way to another place.
+        /// Seeking is impossible.
         static let straight = Self(rawValue: 4)
         /// The station sends titles, and they are empty.
         static let untitled = Self(rawValue: 8)
@@ -52,7 +52,7 @@ final class CodedMedia: ByteSource, Demuxer, MediaReader, Sendable {
     /// Which fraction of a second a value stands for; nil for silence and fades.
     static func fraction(of value: Float) -> Double? { value < 0.099 ? nil : Double((value - 0.1) / 0.8) }
 
-    /// Only so many seconds have come.
+    /// Lets only `seconds` of audio arrive.
     func holdBack(after seconds: Double?) {
         lock.withLock { $0.here = seconds.map { Int($0 * Double(format.rate.hertz)) } ?? .max }
     }
@@ -149,21 +149,21 @@ final class StraightReader: MediaReader {
     func seek(to position: Duration) throws(ReaderError) -> Estimate<Duration> { throw .demuxer(.malformed("no way")) }
 }
 
-/// Opens coded feeds by the seconds that they last: `2.5`. What is no number cannot be opened.
+/// Opens `CodedMedia` of the stated duration, such as `2.5` seconds. Other names cannot be opened.
 final class CodedOpener: MediaOpener {
     private let feeds = Locked<[CodedMedia]>([])
     private let format: LPCMFormat
     private let held: Double?
     private let manner: CodedMedia.Manner
 
-    /// Where `held` is told, only so many seconds come until the test lets more come.
+    /// With `held`, only that many seconds arrive until the test lets more arrive.
     init(_ format: LPCMFormat, held: Double? = nil, _ manner: CodedMedia.Manner = []) {
         self.format = format
         self.manner = manner
         self.held = held
     }
 
-    /// In the order in which they were begun.
+    /// In the order of opening.
     var opened: [CodedMedia] { feeds.withLock { $0 } }
 
     func begin(_ item: QueueItem) throws(StreamError) -> any ByteSource {

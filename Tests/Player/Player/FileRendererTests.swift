@@ -9,7 +9,7 @@ import Testing
 @testable import TenfourPlayer
 
 /// All of a streamer but the card: what it writes is looked at to the sample.
-@Suite(.onItsOwnThread) struct RenderingTests {
+@Suite(.onItsOwnThread) struct FileRendererTests {
     private let folder = Folder()
 
     @Test func aFileHoldsEveryFrameOnce() throws {

@@ -13,7 +13,8 @@ import Testing
 /// Whether the tests run inside `Tools/labcard run`, which `Tools/test` sees to.
 private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"] ?? "").isEmpty
 
-/// What is shown against what is heard, on a sound card with a clock: `TENFOUR_LABCARD=1 Tools/labcard run --private -- swift test`.
+/// Compares the displayed with the heard position on a sound card with a clock: `TENFOUR_LABCARD=1 Tools/labcard run
+/// --private -- swift test`.
 @Suite(.serialized, .onItsOwnThread, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct HeardPositionTests {
     @Test func thePositionIsThatOfWhatIsHeard() throws {
         try retrying(priority: 50) {
@@ -93,7 +94,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
         try #require(FileManager.default.createFile(atPath: trouble, contents: nil))
         defer { try? FileManager.default.removeItem(atPath: trouble) }
         #expect(waiting { streamer.isCardLost })
-        // What lay in the card's queue is over by then.
+        // The card's queue has run out by then.
         usleep(200_000)
         let place = streamer.progress.position.value
         usleep(300_000)
@@ -140,7 +141,7 @@ private final class Watch {
         }
     }
 
-    /// What was wrong, if anything: where sound was heard, it was that of the position shown.
+    /// Returns an error if the position shown was not the one heard.
     func judgement(of heard: Heard, within tolerance: Double) -> String? {
         var compared = 0
         var worst = 0.0
@@ -156,10 +157,10 @@ private final class Watch {
     }
 }
 
-/// What came out of a card, and when.
+/// The output of a card and its time.
 private struct Heard {
     var samples: [Float] = []
-    /// Of the first.
+    /// The time of the first sample.
     var start: Instant?
 
     /// Which fraction of a second is heard at `moment`; nil for silence, fades and seams.
@@ -180,7 +181,7 @@ private struct Heard {
     }
 }
 
-/// Captures a wire until it is told to finish.
+/// Captures a loopback card until `finish`.
 private final class Ear {
     private let isOver = Flag()
     private let heard = Locked(Heard())
@@ -197,7 +198,7 @@ private final class Ear {
                 guard case .captured(let at) = card.read(into: &span) else { continue }
                 heard.withLock { heard in
                     heard.start = heard.start ?? at
-                    // What an overrun has cost.
+                    // The frames lost in an overrun.
                     let due = FrameCount(at - (heard.start ?? at)).rawValue
                     if due > heard.samples.count + 48 {
                         heard.samples += [Float](repeating: 0, count: due - heard.samples.count)

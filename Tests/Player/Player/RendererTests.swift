@@ -78,7 +78,7 @@ import Testing
         pull(1_000, RendererRequest(generation: 1, isOpen: true, volume: GainRamp(0.2)))
         table.push(frames: 0..<960, generation: 2)
         pull(1_920, RendererRequest(generation: 2, isOpen: true, volume: GainRamp(1)))
-        // That ran dry.
+        // The ring ran empty.
         table.push(frames: 960..<1_200, generation: 2)
         pull(300, RendererRequest(generation: 2, isOpen: true))
         table.push(frames: 0..<4_800, generation: 3)
@@ -129,7 +129,7 @@ import Testing
         #expect(
             table.renderer.timeline.segment(at: .start + .milliseconds(160))?.position(at: .start + .milliseconds(160))
                 == 100_000_000)
-        // What is pulled now is heard from 260 ms on.
+        // The audio pulled now is heard from 260 ms on.
         _ = table.pull(960, RendererRequest(generation: 1, isOpen: false))
         let still = table.renderer.timeline.segment(at: .start + .milliseconds(300))
         #expect(still?.rate == 0)
@@ -164,7 +164,7 @@ private struct Table: ~Copyable {
 
     var consumed: Int { renderer.consumed }
 
-    /// What will be heard last.
+    /// The last position to be heard.
     var position: Duration? { renderer.timeline.last.map { .nanoseconds($0.position) } }
 
     /// Every frame has a value of its own, and none is silence.

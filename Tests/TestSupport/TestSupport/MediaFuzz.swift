@@ -154,7 +154,7 @@ private func receiveAnnouncement(_ head: ResponseHead, _ status: Int, _ offset: 
     }
     for hasRange in [true, false] {
         switch ResponseAction.on(status: status, head, from: offset, hasRange: hasRange, known: known) {
-        case .take(let skipping): precondition((0...offset).contains(skipping), "more is skipped than was asked for")
+        case .useBody(let skipping): precondition((0...offset).contains(skipping), "more is skipped than was asked for")
         case .moved(let location): follow(location)
         case .packed(let packing): checkShown(packing)
         case .ended, .retryWithoutRange, .changed, .refused: break

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The command around the proxy: what it is told, and what it says.
+/// Tests the command around the proxy: its arguments and messages.
 @Suite(.onItsOwnThread, .inRealTime) struct BadlinkTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -32,7 +32,7 @@ import Testing
             ("192.0.2.1:0 127.0.0.1:9", 69, "is not an address of this machine"),
             ("--trace missing.csv :0 127.0.0.1:9", 69, "name a file that is there"),
             ("--trace words.csv :0 127.0.0.1:9", 69, "words.csv cannot be used: trace line 1"),
-            ("--report no/such/file.json :0 127.0.0.1:9", 69, "choose another place"),
+            ("--report no/such/file.json :0 127.0.0.1:9", 69, "choose another path"),
         ] as [(String, Int32, String)])
     func whatCannotBeIsToldInASentence(arguments: String, code: Int32, words: String) throws {
         folder.write("What is this?\n", to: "words.csv")

@@ -1,16 +1,16 @@
 import TestSupport
 import Testing
 
-/// What people read before they run anything.
+/// Tests the help of the tools.
 @Suite(.onItsOwnThread) struct HelpTests {
     /// Every command says what its exit codes mean, in the same words.
     @Test(arguments: ["tenfour", "badlink", "replay", "radiocheck", "badnet"])
     func theExitCodesAreTold(command: String) throws {
         let words = try words(ofHelp: [command])
-        #expect(words.contains("Exit codes: 0 done, also by Ctrl-C; 1 it failed while it ran; 2 wrong use; 69"))
+        #expect(words.contains("Exit codes: 0 success, also after Ctrl-C; 1 failure while running; 2 usage error; 69"))
     }
 
-    /// Whoever writes `--max-latency 300` knows what they get.
+    /// The help states the unit of a bare number, as in `--max-latency 300`.
     @Test(arguments: ["tenfour talk", "tenfour send", "tenfour recv", "replay", "radiocheck"])
     func theUnitOfABareNumberIsTold(command: String) throws {
         let words = try words(ofHelp: command.split(separator: " ").map(String.init))
@@ -20,7 +20,7 @@ import Testing
         #expect(words.contains("--max-latency <time>"))
     }
 
-    /// Without a compiler, and without waiting for one.
+    /// Needs no compiler and does not wait for one.
     @Test(arguments: ["badlink", "radiocheck", "replay"])
     func aProgramThatWasBuiltBeforeHelpsAtOnce(tool: String) throws {
         let folder = Folder()

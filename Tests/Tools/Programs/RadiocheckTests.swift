@@ -27,7 +27,7 @@ import Testing
         #expect((result["whole"] as? [String: Any])?["packets"] as? Int == 100)
         #expect(try #require(result["score"] as? Double) > 2)
         let tone = try #require(Tone(in: try Recording(wav: folder("back.wav")).channels[0]))
-        // A wait of 20 ms in two seconds is told as 1 % of the frequency.
+        // A gap of 20 ms in two seconds is reported as 1 % of the frequency.
         #expect(abs(tone.frequency - Tone.telling) < Tone.telling / 100, "\(tone)")
         #expect(answerer.says("that was all"), "\(answerer.errors)")
         answerer.send(SIGINT)
@@ -88,7 +88,7 @@ import Testing
                     && result.errors.contains("; see 'radiocheck --help'"), "\(result.errors)")
         }
         let unwritable = try radiocheck("--network", "lan", "--junit", "no/such/file.xml")
-        #expect(unwritable.end == .code(69) && unwritable.errors.contains("choose another place"))
+        #expect(unwritable.end == .code(69) && unwritable.errors.contains("choose another path"))
     }
 
     @Test func theDemoOfABadNetworkLeavesTwoRecordingsAndAPicture() throws {

@@ -106,7 +106,8 @@ struct ReportTests {
         tally.countSent(
             index: 0, isSecond: false, received: .start, due: .start + .milliseconds(2),
             at: .start + .microseconds(2500))
-        let report = LinkReport(there: "a \"b\" \\ \u{1}", back: "", seed: 7, paths: [("there", tally), ("back", LinkTally())])
+        let report = LinkReport(
+            there: "a \"b\" \\ \u{1}", back: "", seed: 7, paths: [("there", tally), ("back", LinkTally())])
         let object = try #require(try JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
         #expect(object["there"] as? String == "a \"b\" \\ \u{1}")
         let paths = try #require(object["paths"] as? [String: [String: Any]])
