@@ -15,7 +15,7 @@ struct TimeStretcherInput: ~Copyable, Sendable {
     private var energies: FixedBuffer<Double>
     private var meanCount = 0
 
-    /// The weight of each splice length: its power of 0.75. Longer splices leave fewer to do, but distant parts are
+    /// The weight of each splice length: its power of 1.25. Longer splices leave fewer to do, but distant parts are
     /// less similar.
     private var jumpWeights: FixedBuffer<Float>
 

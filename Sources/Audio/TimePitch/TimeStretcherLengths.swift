@@ -31,7 +31,7 @@ struct TimeStretcherLengths: Sendable {
     }
 
     /// The permitted splice lengths at `tempo`. A cross-fade must end before the next splice, so splices grow with the
-    /// tempo; above tempo 16 they are twice as long, so that words are heard when skimming.
+    /// tempo; above tempo 16 they are up to twice as long, so that words are heard when skimming.
     func jumps(at tempo: Double) -> ClosedRange<Int> {
         let slope = abs(tempo - 1)
         let fastest = 128.0 - 1

@@ -4,7 +4,7 @@
     public import TenfourAudioCore
 
     /// Demuxes MP3 and ADTS AAC, which have no container. libavformat is not used, since it reads such a file from the
-    /// start to seek in it: 0.4 s for an hour on disk, a whole download over HTTP.
+    /// start to seek in it, which over HTTP is a whole download.
     ///
     /// Positions are exact where it has parsed from the start on, or with a constant bit rate. Elsewhere they are
     /// estimates, which `scan` corrects later.

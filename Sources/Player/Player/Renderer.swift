@@ -36,7 +36,7 @@ struct Renderer: ~Copyable, Sendable {
 
     /// Supports one or two channels.
     init(format: LPCMFormat, blocks: consuming RingBufferConsumer<AudioBlock>) {
-        precondition(format.channelCount <= 2, "a deck plays mono or stereo")
+        precondition(format.channelCount <= 2, "a renderer supports mono and stereo")
         self.format = format
         self.blocks = blocks
         transitionStep = 1_000 / (Self.transitionMilliseconds * Float(format.rate.hertz))

@@ -140,14 +140,14 @@ import Testing
         let start = ContinuousClock.now
         try trouble("usb.unplugged") {
             while ContinuousClock.now - start < .milliseconds(600) {
-                turn(&card, &causes, &demandsAway)
+                handleEvent(&card, &causes, &demandsAway)
             }
         }
         #expect(causes.first == .lost(.unplugged))
         // As many as the clock allows, not the millions of a busy loop.
         #expect(demandsAway > 20 && demandsAway <= 75)
         while causes.last != .reopened, ContinuousClock.now - start < .seconds(20) {
-            turn(&card, &causes, &demandsAway)
+            handleEvent(&card, &causes, &demandsAway)
         }
         #expect(causes.last == .reopened)
         #expect(card.counts.losses == 1)
@@ -199,20 +199,20 @@ import Testing
                 let start = now()
                 while now() - start < 800_000_000 {
                     let before = now()
-                    turn(&card, &causes, &demandsAway)
+                    handleEvent(&card, &causes, &demandsAway)
                     longest = max(longest, now() - before)
                 }
             }
             // It is there again, but does not answer.
             let start = now()
-            while now() - start < 1_500_000_000 { turn(&card, &causes, &demandsAway) }
+            while now() - start < 1_500_000_000 { handleEvent(&card, &causes, &demandsAway) }
             #expect(causes == [.lost(.unplugged)])
         }
         #expect(demandsAway > 100)
         #expect(longest < 500_000_000)
         let start = ContinuousClock.now
         while causes.last != .reopened, ContinuousClock.now - start < .seconds(20) {
-            turn(&card, &causes, &demandsAway)
+            handleEvent(&card, &causes, &demandsAway)
         }
         #expect(causes.last == .reopened)
     }
@@ -364,7 +364,7 @@ extension LabcardTests {
         return demands
     }
 
-    private func turn(_ card: inout PlaybackCard, _ causes: inout [Interruption.Cause], _ demands: inout Int) {
+    private func handleEvent(_ card: inout PlaybackCard, _ causes: inout [Interruption.Cause], _ demands: inout Int) {
         let silence = [Float](repeating: 0, count: 480)
         switch card.wait() {
         case .demand:

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenfourSoundCard
 
-/// Only what no slow day can break: the metronome is never early, and lets no time go that it need not.
+/// Tests that hold on a slow machine: the timer is never early, and drops no time without need.
 @Suite struct MetronomeTests {
     @Test func theFirstAreDueAtOnceAndTheOthersInTheirTime() {
         var timer = PeriodTimer(rate: .opus)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TenfourSoundCard
 
-@Suite struct RemedyTests {
+@Suite struct RecoveryActionTests {
     @Test func aRunningCardThatAnswersIsLeftAlone() {
         #expect(RecoveryAction(code: 0, state: .running) == .proceed)
         #expect(RecoveryAction(code: 480, state: .running) == .proceed)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import tenfour
 
-struct ChannelStandingTests {
+struct ChannelStatusTests {
     private func news(of reason: Refusal.Reason) throws -> String? {
         var dice = CSPRNG()
         let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))

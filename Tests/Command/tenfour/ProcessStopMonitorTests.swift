@@ -3,7 +3,7 @@ import Testing
 @testable import tenfour
 
 /// Tests the measured duration of stops.
-struct StopWatchTests {
+struct ProcessStopMonitorTests {
     @Test func aStopIsToldOnceWithItsLength() {
         var stops = ProcessStopMonitor()
         let start = SuspendingClock.now

@@ -4,7 +4,7 @@ import Testing
 
 @testable import tenfour
 
-struct NamesTests {
+struct TalkerNamesTests {
     private let alice = Endpoint(.v4(0xC000_0201), port: 5_004)
     private let mallory = Endpoint(.v4(0xC633_6401), port: 5_004)
 

@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourMediaSource
 import Testing
 
-@Suite struct ConvertedSoundTests {
+@Suite struct ConvertedAudioTests {
     private let sound = ConvertedAudio(.mono)
 
     /// Reads a tenth of a second, all at once.

@@ -147,7 +147,7 @@ import Testing
     }
 }
 
-/// A deck and a ring, and a card that plays 60 ms after it was given something.
+/// A renderer, its ring, and a card that plays 60 ms after a write.
 private struct Table: ~Copyable {
     private(set) var renderer: Renderer
     private let producer: RingBufferProducer<AudioBlock>
@@ -156,9 +156,9 @@ private struct Table: ~Copyable {
     private let value: (Int) -> Float
 
     init(_ value: @escaping (Int) -> Float = Table.sample) {
-        let handoff = RingBuffer(capacity: 256, filler: AudioBlock())
-        renderer = Renderer(format: .mono, blocks: handoff.consumer)
-        producer = handoff.producer
+        let ring = RingBuffer(capacity: 256, filler: AudioBlock())
+        renderer = Renderer(format: .mono, blocks: ring.consumer)
+        producer = ring.producer
         self.value = value
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TenfourPlayer
 
-@Suite struct StreamMachineTests {
+@Suite struct StreamStateMachineTests {
     private static let error = StreamError.read(.undecodable("no"))
 
     @Test func itOpensFillsPlaysAndEnds() {
