@@ -12,7 +12,7 @@ public struct CSPRNG: RandomNumberGenerator, Sendable {
     private static let keyByteCount = 32
     private static let byteCount = 512
 
-    /// What the system draws. The C function is `randombytes_buf`.
+    /// Draws random bytes from the system. The C function is `randombytes_buf`.
     public init() {
         key = SecretBytes(count: Self.keyByteCount) { output in
             unsafe output.withUnsafeMutableBytes { unsafe randombytes_buf($0.baseAddress!, $0.count) }
@@ -28,13 +28,13 @@ public struct CSPRNG: RandomNumberGenerator, Sendable {
 
     public mutating func next() -> UInt64 {
         if place + 8 > numbers.count { refill() }
-        // A copy of ours is to give the same.
+        // A copy of the generator must give the same numbers.
         if !isKnownUniquelyReferenced(&numbers) { numbers = numbers.part(0..<numbers.count) }
         defer { place += 8 }
         return numbers.take(at: place)
     }
 
-    /// What it may give yet, or has given: for tests.
+    /// The bytes that it has drawn and may still give, for tests.
     package var held: SecretBytes { numbers }
 
     private mutating func refill() {

@@ -1,13 +1,13 @@
 public import TenfourPackets
 
-/// What follows from a channel's name and secret, each under its own label (Protocol/05-channel-keys.md).
+/// The keys that are derived from a channel's name and secret, each under its own label (Protocol/05-channel-keys.md).
 public struct ChannelKeys: Sendable, Equatable {
     public let name: String
     /// Nil from a listen link.
     public let talkJoin: JoinKey?
     public let listenJoin: JoinKey
     public let mediaRoot: MediaRoot
-    /// What a listen link holds.
+    /// The secret in a listen link.
     public let listenSecret: Secret
 
     public init(name: String, secret: Secret) {
@@ -43,7 +43,7 @@ public struct ChannelKeys: Sendable, Equatable {
     public func joinKey(for role: Role) -> JoinKey? { role == .talk ? talkJoin : listenJoin }
 }
 
-/// What a member joins for.
+/// A member's permission: to talk and listen, or to listen only.
 public enum Role: UInt8, Sendable, CaseIterable {
     case talk = 1
     case listen = 2

@@ -2,7 +2,7 @@
 ///
 /// Protocol/05-channel-keys.md describes it. Its description leaves the secret out; `text` does not.
 public struct ChannelLink: Sendable, Equatable {
-    /// What stands behind the `#`.
+    /// The secret behind the `#`.
     public enum Opening: Sendable, Equatable {
         case secret(Secret)
         case passphrase(Passphrase)

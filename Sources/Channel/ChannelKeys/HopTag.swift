@@ -1,6 +1,6 @@
 private import CSodium
 
-/// What a talker's datagram carries to its relay and no further: a counter and a SipHash of all before it.
+/// The trailer of a talker's datagram on its way to the relay: a counter and a SipHash of all before it.
 ///
 /// With it a relay knows forgeries before it fans them out, for the price of 20 ns.
 public enum HopTag {

@@ -146,7 +146,7 @@ public struct Refusal: Hashable, Sendable {
 }
 
 extension Refusal.Reason: CustomStringConvertible {
-    /// What is said to people.
+    /// The text for people.
     public var description: String {
         switch self {
         case .unproved: "the relay does not know this channel, or the secret differs"

@@ -17,7 +17,7 @@ public struct JoinAttempt: Sendable {
     /// How many datagrams are to be said again while there is no answer: HELLO, or the JOIN of each cookie.
     public var datagramCount: Int { max(joins.count, 1) }
 
-    /// What a datagram of the relay's is to it.
+    /// The meaning of the relay's datagram for the attempt.
     public enum Answer: Sendable {
         /// JOIN is due.
         case cookie

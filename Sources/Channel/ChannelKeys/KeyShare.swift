@@ -3,7 +3,7 @@ private import CSodium
 /// One side's half of an X25519 agreement (RFC 7748), drawn for one session and forgotten with it.
 public struct KeyShare: Sendable {
     private let secret: SecretBytes
-    /// What the other side is told.
+    /// The public part, which the other side gets.
     public let point: SharePoint
 
     /// `generator` must be one that nobody can foretell.

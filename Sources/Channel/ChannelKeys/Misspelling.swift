@@ -4,7 +4,7 @@ public struct Misspelling: Hashable, Sendable {
     public let place: Int
     /// As it was written, cut where it is long.
     public let word: String
-    /// What may be meant, three words at the most.
+    /// The words that may be meant, at most three.
     public let nearest: [String]
 
     private static let shownLength = 20
@@ -25,7 +25,7 @@ public struct Misspelling: Hashable, Sendable {
     }
 }
 
-/// What a misspelt word may be meant to be.
+/// Finds the words that a misspelt word may be meant to be.
 package enum Spelling {
     /// Those of `words` that are one slip away from `word`, else those that are two; none where that is most of the word.
     package static func nearest(to word: String, among words: [String]) -> [String] {

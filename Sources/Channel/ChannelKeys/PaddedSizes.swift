@@ -3,7 +3,7 @@ public struct PaddedSizes: Hashable, Sendable {
     /// The payload at the stream's bit rate, in bytes, a multiple of 8.
     private let nominal: Int
 
-    /// What RTP's padding can count.
+    /// The most padding of an RTP packet, in bytes.
     static let maximumPadding = 255
 
     /// `nominal` is the payload at the stream's bit rate, in bytes; 1…1280.

@@ -100,7 +100,7 @@ public struct Passphrase: Sendable, Equatable {
     }
 }
 
-/// What a guesser has to try for a character.
+/// The alphabet that a guesser has to try for a character.
 private enum CharacterClass: CaseIterable {
     case small, capital, digit, otherASCII, beyond
 

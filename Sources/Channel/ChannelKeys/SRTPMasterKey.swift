@@ -12,7 +12,7 @@ public enum SRTPSuite: UInt8, Sendable, CaseIterable {
     public var masterByteCount: Int { 16 + (self == .aesCounterMode ? 14 : 12) }
 }
 
-/// What a sender's SRTP session keys are derived from: 16 bytes of key, then the salt.
+/// The key from which a sender's SRTP session keys are derived: 16 bytes of key, then the salt.
 public struct SRTPMasterKey: Sendable, Equatable {
     public let suite: SRTPSuite
     let bytes: SecretBytes

@@ -1,6 +1,6 @@
-/// What a talk or listen link holds: 16 bytes, generated.
+/// The secret in a talk or listen link: 16 random bytes.
 public struct Secret: Sendable, Equatable {
-    /// What the secret is worth.
+    /// The permission that the secret gives.
     public enum Kind: String, Sendable, CaseIterable {
         /// Talking and listening.
         case talk

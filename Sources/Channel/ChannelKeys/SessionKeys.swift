@@ -1,4 +1,4 @@
-/// What one session's two sides agreed on: a key for each way and purpose, none of them ever sent.
+/// The keys that the two sides of a session agreed on, one for each direction and purpose. None of them is ever sent.
 public struct SessionKeys: Sendable, Equatable {
     public let session: UInt64
     let memberControl: SecretBytes

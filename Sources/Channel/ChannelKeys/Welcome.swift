@@ -7,7 +7,7 @@ public struct Welcome: Hashable, Sendable {
     static let byteCount = openByteCount + Terms.byteCount + AEAD.tagByteCount
     static let openByteCount = 60
 
-    /// What a relay grants, in WELCOME and whenever a lease is renewed.
+    /// The terms that a relay grants, in WELCOME and whenever a lease is renewed.
     public struct Terms: Hashable, Sendable {
         /// For how long the relay sends without another record, in seconds.
         public var lease: UInt16

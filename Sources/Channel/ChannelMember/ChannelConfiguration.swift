@@ -2,7 +2,7 @@ public import TenfourAudioCore
 public import TenfourChannelKeys
 public import TenfourSession
 
-/// What a member is told before it joins.
+/// The configuration of a member.
 public struct ChannelConfiguration: Sendable {
     public var keys: ChannelKeys
     public var role: Role
@@ -13,11 +13,11 @@ public struct ChannelConfiguration: Sendable {
     public var suite: SRTPSuite
     /// To which sizes our packets are padded.
     public var sizes: PaddedSizes
-    /// The sound in a packet of ours.
+    /// The duration of each of our packets.
     public var frameCount: FrameCount
     /// Whether the kernel calls the wall clock synchronised. Where it does not, the relay's counts.
     public var isSynchronised: Bool
-    /// What the other members see as our name; nil keeps it back.
+    /// The name that the other members see; nil for none.
     public var name: String?
     /// The session is made anew when so many datagrams have gone out in it.
     var lastHopCounter = HopTagger.lastCounter

@@ -1,34 +1,34 @@
-/// Why a datagram was forgotten, one that came or one of the station's. Each is counted; none is an error of ours.
+/// The reason why a datagram was discarded, from the network or from the RTP session. Each is counted.
 public enum ChannelDiscard: Int, CaseIterable, Sendable {
-    /// From another address than the relay's.
+    /// It came from another address than the relay's.
     case stranger
-    /// Nothing that the protocol knows.
+    /// It is no datagram of the protocol.
     case malformed
-    /// What no relay sends, or an answer to nothing that we said.
+    /// A relay does not send it, or it answers nothing that we sent.
     case unexpected
     /// An announcement that no member made, or a record that the relay did not.
     case forged
-    /// Came before, or is too old to tell.
+    /// It came before, or is too old to tell.
     case replayed
     /// An announcement by a clock too far from ours, or from its sender's.
     case offTime
-    /// Sound that comes more than 2 s later than the quickest of its epoch: it may have been withheld.
+    /// Media that came more than 2 s later than the fastest packet of its epoch: it may have been withheld.
     case late
-    /// An announcement for which all places are taken by talkers that are heard.
+    /// An announcement, while talkers that are heard hold all entries of the table.
     case full
-    /// Sound whose announcement never came, or sound that nobody in the channel made: the two look alike.
+    /// Media whose announcement never came, or that no member sent: the two look alike.
     case unopened
-    /// The station's, before we were let in.
+    /// A datagram of the session, before we have joined.
     case beforeJoined
-    /// The station's sound, where we only listen.
+    /// Media of the session, although we only listen.
     case notTalking
-    /// The station's, too old to be sent again.
+    /// A retransmission of the session that is too old.
     case forgotten
-    /// The station's, longer than a datagram may be, or nothing that a member sends.
+    /// A datagram of the session that is too long, or that members do not send.
     case unsendable
 }
 
-/// How many datagrams were forgotten, by reason.
+/// Counts of discarded datagrams, by reason.
 public struct ChannelDiscardCounts: Hashable, Sendable {
     private var counts = InlineArray<13, Int>(repeating: 0)
 

@@ -1,7 +1,7 @@
 public import TenfourChannelKeys
 public import TenfourSession
 
-/// What happened to a member that a person, or the wiring, may want to know.
+/// An event of a member's life in its channel.
 public enum ChannelEvent: Hashable, Sendable {
     /// The relay has let us in and keeps our place, and sees us at this address.
     case joined(Role, seenAt: Endpoint)
@@ -24,11 +24,11 @@ public enum ChannelEvent: Hashable, Sendable {
     case memberChanged(ChannelMember)
     /// A talker has left, or a lease has passed since it was known to be there.
     case memberLeft(ChannelMember)
-    /// Those who were asked for; none where the relay does not tell.
+    /// The listeners that were requested; none if the relay does not tell.
     case listeners(ListenerPage)
 }
 
-/// What a relay takes of a talker.
+/// The limits that a relay sets to a talker.
 public struct TalkerLimits: Hashable, Sendable {
     /// Datagrams a second.
     public var packetsPerSecond: Int

@@ -18,7 +18,7 @@ public struct ChannelMember: Hashable, Sendable {
     public var name: String? { info.name.isEmpty ? nil : info.name }
 }
 
-/// Who else is in the channel, as the relay tells it.
+/// The other members of the channel, as the relay tells them.
 public struct ChannelMembers: Hashable, Sendable {
     /// Talkers, those first who have been there longest.
     public var talkers: [ChannelMember] = []

@@ -3,7 +3,7 @@ internal import TenfourChannelKeys
 internal import TenfourPackets
 internal import TenfourSession
 
-/// What a member has from being let in until it is not any more.
+/// A member's session with its relay, from WELCOME to its end: keys, counters, lease.
 struct ChannelSession: Sendable {
     let number: UInt64
     let endpoint: Endpoint
@@ -13,9 +13,9 @@ struct ChannelSession: Sendable {
     private var opener: RecordOpener
     private var tagger: HopTagger
     var keepalive: LeaseKeepalive
-    /// What the relay said last that only we have received.
+    /// The receipt of the relay's last answer; it proves that we receive at our address.
     var receipt: UInt64 = 0
-    /// What was told of how much the relay takes.
+    /// The limits that the relay has told; nil if it has not.
     var limits: TalkerLimits?
 
     init(_ keys: SessionKeys, _ terms: Welcome.Terms, endpoint: Endpoint, token: UInt64, at now: Instant) {

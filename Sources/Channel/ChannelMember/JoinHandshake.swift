@@ -3,16 +3,16 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Getting in: HELLO and JOIN, again while nobody answers, to one endpoint after another, with ever longer pauses.
+/// Joins a relay: sends HELLO and JOIN again until it answers, to one endpoint after another, with growing pauses.
 struct JoinHandshake: Sendable {
     /// The attempt that is being made, or was made last; nil before the first.
     private(set) var attempt: Attempt?
-    /// The last at each of the other endpoints: who is slow to answer may still do so.
+    /// The last attempt at each of the other endpoints: a slow relay may still answer.
     private var earlier: [Attempt] = []
-    /// Who was asked last, also when that is over.
+    /// The endpoint of the last attempt, also when that is over.
     private var lastEndpoint: Endpoint?
     private var isPausing = false
-    /// When something is to be said, or begun anew; nil where nobody wants to get in.
+    /// When the next HELLO or JOIN is due; nil while we do not want to join.
     private(set) var deadline: Instant?
     private var sentCount = 0
     /// Which endpoint's turn it is.
@@ -27,7 +27,7 @@ struct JoinHandshake: Sendable {
 
     static let interval = Duration.milliseconds(250)
     static let maximumSendCount = 4
-    /// Who waits for a relay that comes back wants to hear soon.
+    /// The longest pause between attempts, before its random factor. A relay that comes back is found soon.
     static let longestPause = Duration.seconds(4)
     static let longPause = Duration.seconds(10)
 
@@ -35,7 +35,7 @@ struct JoinHandshake: Sendable {
     /// Whether all endpoints were asked in vain, or the relay said no.
     var hasFailed: Bool { backoff.count > 0 }
 
-    /// Wants to get in from `moment` on.
+    /// Joins from `moment` on.
     mutating func begin(at moment: Instant) {
         forgetAttempts()
         isPausing = false
@@ -48,7 +48,7 @@ struct JoinHandshake: Sendable {
         if isActive { begin(at: now) }
     }
 
-    /// Is in, or does not want to be any more.
+    /// Stops joining.
     mutating func end() {
         forgetAttempts()
         deadline = nil
@@ -59,15 +59,15 @@ struct JoinHandshake: Sendable {
         earlier.removeAll()
     }
 
-    /// Whether something may come from there.
+    /// Whether an answer may come from there.
     func hasTried(_ endpoint: Endpoint) -> Bool {
         lastEndpoint == endpoint || earlier.contains { $0.endpoint == endpoint }
     }
 
-    /// What was gained has proved good: the next pause is a short one again.
+    /// The session works: the next pause is a short one again.
     mutating func hasSucceeded() { backoff.succeeded() }
 
-    /// Whether something is to be said now.
+    /// Whether a HELLO or JOIN is due; `write` writes it.
     mutating func isDue(
         _ configuration: ChannelConfiguration, at now: Instant, using generator: inout CSPRNG
     ) -> Bool {
@@ -75,7 +75,7 @@ struct JoinHandshake: Sendable {
         let isOver = attempt != nil && !isPausing && sentCount == Self.maximumSendCount
         if isOver {
             turn += 1
-            // Who gave a cookie may only be slow: its WELCOME is waited for.
+            // A relay that gave a cookie may only be slow: wait for its WELCOME.
             if attempt?.joinAttempt.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
                 rest(at: now, using: &generator)
                 return false

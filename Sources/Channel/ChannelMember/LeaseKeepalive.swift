@@ -1,11 +1,11 @@
 internal import TenfourAudioCore
 
-/// Staying in: renews the lease, and finds out whether the relay is still there when it has fallen silent.
+/// Keeps a member's lease: renews it, and probes the relay when it has fallen silent.
 struct LeaseKeepalive: Sendable {
-    /// When the relay forgets us, if no record reaches it.
+    /// When the lease ends, if no renewal reaches the relay.
     private var end: Instant
     private var renewal: Instant
-    /// While somebody talks, we or another: when silence of the relay becomes suspicious.
+    /// While somebody talks: when silence of the relay becomes suspicious.
     private var suspicion: Instant?
     private var probe: Probe?
     private var lastHeard: Instant
@@ -24,7 +24,7 @@ struct LeaseKeepalive: Sendable {
 
     enum Step {
         case nothing
-        /// A renewal is to be said.
+        /// A renewal is due.
         case renew(token: UInt64)
         /// No probe was answered.
         case lost
@@ -40,7 +40,7 @@ struct LeaseKeepalive: Sendable {
     /// How long a renewal may go unanswered while nobody talks.
     private static let renewalPatience = Duration.seconds(1)
 
-    /// We were let in: the first renewal is to be said at once.
+    /// A session begins; its first renewal is due at once.
     init(lease: Duration, token: UInt64, at now: Instant) {
         end = now + lease
         renewal = now + Self.renewalInterval
@@ -78,7 +78,7 @@ struct LeaseKeepalive: Sendable {
             return .renew(token: probe.token)
         }
         self.probe = nil
-        // What came meanwhile says that the relay sends to us: only the answers were lost.
+        // Something has come since the probe began, so the relay still sends to us: only its answers were lost.
         guard lastHeard <= probe.began else {
             renewal = now + Self.renewalPatience
             return .nothing
@@ -87,7 +87,7 @@ struct LeaseKeepalive: Sendable {
         return .lost
     }
 
-    /// Something suggests that the relay does not know us: without proof it is only asked.
+    /// An unauthenticated datagram says that the relay does not know us: the relay is probed.
     mutating func doubt(at now: Instant, using generator: inout some RandomNumberGenerator) {
         guard !isLost, now - lastHeard >= Self.longestSilence || probe != nil else { return }
         beginProbe(at: now, now, using: &generator)
@@ -97,7 +97,7 @@ struct LeaseKeepalive: Sendable {
         at moment: Instant, _ now: Instant, using generator: inout some RandomNumberGenerator
     ) {
         if let probe {
-            // One that was said has its time to be answered, whoever doubts.
+            // A probe that was sent keeps its time to be answered.
             if probe.sentCount == 0 { self.probe?.due = min(probe.due, moment) }
         } else {
             probe = Probe(token: .random(in: 0 ... .max, using: &generator), began: now, due: moment)

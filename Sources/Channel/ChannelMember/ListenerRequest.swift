@@ -1,13 +1,13 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 
-/// A page of listeners that somebody asked for, while it comes.
+/// A requested page of listeners, while it comes.
 struct ListenerRequest: Sendable {
     let position: Int
     private(set) var due: Instant
     private var sentCount = 0
     private var total = 0
-    /// By the position of their record.
+    /// The entries of each record that has come, by its position.
     private var pieces: [UInt32: [Roster.Entry]] = [:]
 
     private static let maximumSendCount = 3
@@ -18,7 +18,7 @@ struct ListenerRequest: Sendable {
         due = now
     }
 
-    /// Whether it is to be said again. False where nobody answers, or not with everything.
+    /// Whether the request may be sent again; false after three that were not answered completely.
     mutating func maySend(at now: Instant) -> Bool {
         guard sentCount < Self.maximumSendCount else { return false }
         sentCount += 1
@@ -36,7 +36,7 @@ struct ListenerRequest: Sendable {
         return pieces.values.reduce(0) { $0 + $1.count } >= min(max(total - position, 0), Roster.pageLength)
     }
 
-    /// What has come.
+    /// The page, as far as it has come.
     func page(besides own: UInt64, under root: MediaRoot) -> ListenerPage {
         var members: [ChannelMember] = []
         for (_, entries) in pieces.sorted(by: { $0.key < $1.key }) {

@@ -1,2 +1,2 @@
-// A member's place in a channel, between a station and the network: joins, stays, protects what goes, opens what comes.
+// A member of a channel, between an RTP session and the network: joins, keeps its lease, encrypts and decrypts.
 // Opens no socket, reads no clock, and knows no sound.

@@ -38,10 +38,10 @@ struct OwnEpoch: Sendable {
         return try? SRTPContext(sending: key, ssrc: ssrc)
     }
 
-    /// What an announcement tells: of the latest packet, or of the first to come.
+    /// The packet index in an announcement: of the latest packet, or of the first to come.
     var index: PacketIndex { latest ?? PacketIndex(rolloverCounter: 0, first) }
 
-    /// What an announcement says of our clock: the wall clock's second when the epoch was drawn, and the whole seconds since.
+    /// The clock in an announcement: the wall clock's second when the epoch was drawn, and the whole seconds since.
     func clock(at boot: Instant) -> WallClock {
         let passed = max((boot - drawn.boot) / .seconds(1), 0)
         return WallClock(milliseconds: (epoch.milliseconds / 1_000 + UInt64(passed)) * 1_000)

@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// What we tell the other members about ourselves, and whether the relay has it.
+/// Our own member info, and whether the relay has it.
 struct OwnMemberInfo: Sendable {
     /// Drawn once: the others know us by it, also when we join anew.
     let id: UInt64
@@ -10,7 +10,7 @@ struct OwnMemberInfo: Sendable {
     private var counter: UInt64 = 0
     private var info: MemberInfo?
     private(set) var sealed: SealedMemberInfo?
-    /// When we are to say it; nil where the relay has it, or there is no use.
+    /// When the info is due to be sent; nil if the relay has it, or does not answer.
     private(set) var due: Instant?
     private var sentCount = 0
     private var lastSent: Instant?
@@ -34,7 +34,7 @@ struct OwnMemberInfo: Sendable {
 
     mutating func end() { due = nil }
 
-    /// What we do has changed, or may have. Before `begin` it is only remembered.
+    /// Takes our present state. A change makes the info due; before `begin` it is only kept.
     mutating func update(
         _ microphone: MemberInfo.Microphone, _ ssrc: SSRC, clock: WallClock, under root: MediaRoot, at now: Instant,
         isInside: Bool

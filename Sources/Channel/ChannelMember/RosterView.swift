@@ -11,7 +11,7 @@ struct RosterView: Sendable {
     private(set) var isTold = false
     private var revision: UInt32?
     private var otherCount = 0
-    /// Who is behind each number of the relay's; nil for those who tell nothing.
+    /// The member behind each number of the relay; nil for members without info.
     private var ids: [UInt32: UInt64?] = [:]
     private var people: [UInt64: Person] = [:]
     /// People are told who comes and goes from the first list on.
@@ -48,7 +48,7 @@ struct RosterView: Sendable {
     /// When somebody is no longer taken for present.
     var holdDeadline: Instant? { people.values.lazy.compactMap(\.heldUntil).min() }
 
-    // MARK: - What the relay tells
+    // MARK: - Records of the relay
 
     /// Returns what there is to tell people.
     mutating func apply(
@@ -63,7 +63,7 @@ struct RosterView: Sendable {
         }
         revision = head.revision
         return change(at: now) { view in
-            // Who has another number now has not gone.
+            // A member with another number now has not left.
             for entry in entries { view.apply(entry, besides: own, under: root) }
         }
     }
@@ -142,7 +142,7 @@ struct RosterView: Sendable {
             }
             ids[entry.number] = sealed.id == own ? nil : .some(sealed.id)
             guard sealed.id != own else { return }
-            // What was said before is no news.
+            // An older info changes nothing.
             if let known = people[sealed.id], known.counter >= sealed.counter { return }
             guard people[sealed.id] != nil || people.count < Self.maximumCount else { return }
             people[sealed.id] = Person(info: info, counter: sealed.counter, heldUntil: people[sealed.id]?.heldUntil)

@@ -13,7 +13,7 @@ struct Talkers: ~Copyable, Sendable {
     private var announcementCount = 0
     private var openedCount = 0
 
-    /// One who talks, or is going to.
+    /// A member that talks or has announced that it will.
     private struct Talker: Sendable {
         let ssrc: SSRC
         /// Of its keys, in the order in which they are tried.
@@ -228,7 +228,7 @@ struct Talkers: ~Copyable, Sendable {
                     worked(place, of: talker, packet, at: boot)
                     return .opened(byteCount)
                 }
-                // What has opened nothing yet may have been announced with a false clock.
+                // A key that has opened nothing yet may have been announced with a false clock.
                 if key.hasOpened { return .late }
                 outcome = .late
             case .malformed: return .malformed

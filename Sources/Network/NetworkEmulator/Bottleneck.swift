@@ -2,7 +2,7 @@ private import TenfourAudioCore
 
 /// The narrow place of a way: packets leave it one after the other at a bit rate, and wait for each other in a queue.
 public struct Bottleneck: Hashable, Sendable {
-    /// What may wait before the next packet is dropped.
+    /// The length of the queue beyond which packets are dropped.
     public enum Queue: Hashable, Sendable {
         /// A packet that would wait longer than this is dropped. Zero: nothing waits (a policer).
         case time(Duration)

@@ -15,7 +15,7 @@ public struct Detour: Hashable, Sendable {
         self.period = period
     }
 
-    /// What a packet sent `time` nanoseconds after the link's beginning is late by, in nanoseconds.
+    /// The delay of a packet that is sent `time` nanoseconds after the link's beginning, in nanoseconds.
     func delay(at time: Int64) -> Int64 {
         let period = self.period.map(Instant.nanoseconds(in:)) ?? 0
         let moment = period > 0 && time >= 0 ? time % period : time

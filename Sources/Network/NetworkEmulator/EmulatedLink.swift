@@ -35,7 +35,7 @@ public struct EmulatedLink: Sendable {
         bottleneck = network.bottleneck.map { BottleneckQueue($0) }
     }
 
-    /// What becomes of the next packet, `byteCount` bytes long without IP and UDP headers and sent at `now`. Allocates nothing.
+    /// Returns the fate of the next packet, `byteCount` bytes long without IP and UDP headers and sent at `now`. Allocates nothing.
     public mutating func fate(ofPacket byteCount: Int, at now: Instant) -> Fate {
         let beginning = self.beginning ?? now
         self.beginning = beginning
@@ -68,7 +68,7 @@ public struct EmulatedLink: Sendable {
     }
 }
 
-/// What becomes of one packet.
+/// The fate of one packet.
 public enum Fate: Hashable, Sendable {
     case lost(LossReason)
     case delivered(at: Instant)

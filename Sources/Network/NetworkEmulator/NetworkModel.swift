@@ -1,4 +1,4 @@
-/// What one direction of a network does to packets. A plain value; `EmulatedLink` is the model at work.
+/// The impairments of one direction of a network. A plain value; `EmulatedLink` applies it to packets.
 ///
 /// A packet meets the parts in the order in which they stand here. A fresh model does nothing at all.
 public struct NetworkModel: Hashable, Sendable {
@@ -6,9 +6,9 @@ public struct NetworkModel: Hashable, Sendable {
     public var bottleneck: Bottleneck?
     public var loss: Loss
     public var stalls: Stalls?
-    /// What light, cables and routers take, the same for every packet.
+    /// The constant delay of cables and routers.
     public var delay: Duration
-    /// What is added to it, packet for packet.
+    /// The random delay that is added for each packet.
     public var jitter: Distribution?
     public var detour: Detour?
     /// Measured fates, added to the drawn ones: what the trace calls lost is lost, its delays come on top.

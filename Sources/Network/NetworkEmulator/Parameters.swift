@@ -1,8 +1,8 @@
-/// What a person can set on a network, each by a name and a text. On a command line the name is an option.
+/// The parameters of a network, each with a name and a text. On a command line the name is an option.
 public enum NetworkParameter: String, CaseIterable, Sendable {
     case loss, burst, gilbert, delay, jitter, order, stalls, detour, reorder, duplicate, rate, queue, header
 
-    /// What may be written after the name.
+    /// The form of the value, for a list of options.
     public var syntax: String {
         switch self {
         case .loss: "5%"
@@ -23,7 +23,7 @@ public enum NetworkParameter: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it does, for a list of options.
+    /// The effect, for a list of options.
     public var summary: String {
         switch self {
         case .loss: "share of packets lost, each by itself, or in bursts where burst is given"

@@ -57,7 +57,7 @@ public struct CaptureReader {
     }
 }
 
-/// What reading on in a capture led to.
+/// The result of reading on in a capture.
 enum CaptureStep {
     case packet(CapturedPacket, end: Int)
     case end
@@ -68,7 +68,7 @@ enum CaptureStep {
 public struct CapturedPacket: Hashable, Sendable {
     /// Since 1970.
     public var time: Instant
-    /// What its first bytes are.
+    /// The protocol of its first bytes.
     public var linkType: LinkType
     /// Where the bytes lie that were kept.
     public var bytes: Range<Int>
@@ -83,7 +83,7 @@ public struct CapturedPacket: Hashable, Sendable {
     }
 }
 
-/// What a packet begins with, by its number among the link types of tcpdump.org.
+/// The header that a packet begins with, by its number among the link types of tcpdump.org.
 public struct LinkType: Hashable, Sendable {
     public var rawValue: UInt32
 

@@ -36,7 +36,7 @@ public struct CapturedDatagram: Hashable, Sendable {
 
     private enum Network { case ipv4, ipv6 }
 
-    /// What of a packet has not been read yet.
+    /// The part of a packet that has not been read yet.
     private struct Cursor {
         var range: Range<Int>
 

@@ -1,7 +1,7 @@
 import CUV
 public import TenfourAudioCore
 
-/// Waits for datagrams, deadlines, signals, the keyboard and other threads, and calls whoever asked for them.
+/// Waits for datagrams, deadlines, signals, the keyboard and other threads, and calls the callbacks for them.
 ///
 /// Made and used on one thread, the one that calls `run()`; only a `Wakeup` may be touched from elsewhere.
 /// What it waits for lives until it is closed or until the loop is deinitialised, whichever comes first;

@@ -111,7 +111,7 @@ public import TenfourSession
         backlog.hold(rest, of: datagram, for: self, stream, obstacle)
     }
 
-    /// What of one packet has still to be sent.
+    /// The part of a packet's fan-out that is still to be sent.
     struct Rest {
         /// The places of those who have not had it.
         var next = 0
@@ -131,7 +131,7 @@ public import TenfourSession
             (next, wrap) = (place, place)
         }
 
-        /// Whoever was there has gone, and those behind have moved up.
+        /// The member at that index has left, and another has moved there.
         mutating func moveUp(from place: Int) {
             if place < next { next -= 1 }
             if place < end { end -= 1 }

@@ -1,7 +1,7 @@
 import CUV
 import Glibc
 
-/// A Unix socket at a path, that tells whoever connects one thing and hangs up. Only its owner's programs may connect.
+/// A Unix socket at a path that sends each client one answer and hangs up. Only programs of its owner may connect.
 ///
 /// On the thread of its loop only. Nothing is read from those who connect, and eight of them are served at a time: for one more,
 /// the one who has waited longest is hung up on. From then on the process ignores SIGPIPE, since libuv would have it ended by
@@ -61,7 +61,7 @@ import Glibc
     }
 }
 
-/// One who has connected.
+/// A client that has connected.
 @safe private final class StatusClient: LoopHandle {
     private let pipe: UnsafeMutablePointer<uv_pipe_t>
     private let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)

@@ -1,6 +1,6 @@
 import CUV
 
-/// What a socket can do without waiting.
+/// The operations that a socket can do without waiting.
 public struct Readiness: OptionSet, Sendable {
     public let rawValue: Int
 

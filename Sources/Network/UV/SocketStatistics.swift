@@ -1,6 +1,6 @@
 public import TenfourSession
 
-/// What became of the datagrams of one `UDPSocket` since it was opened.
+/// Counts of the datagrams of one `UDPSocket` since it was opened.
 public struct SocketStatistics: Equatable, Sendable {
     /// Handed to the kernel, and handed to the receiver.
     public var sent = 0

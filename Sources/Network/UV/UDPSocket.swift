@@ -89,7 +89,7 @@ public import TenfourSession
     /// Calls `handler` whenever all that had arrived has been handed on. Replaces an earlier handler.
     public func whenEmptied(_ handler: @escaping () -> Void) { emptied = handler }
 
-    /// What became of a datagram when it was sent. All but `sent` and `queued` mean that it is lost.
+    /// The result of sending a datagram. All but `sent` and `queued` mean that it is lost.
     public enum SendOutcome: Equatable, Sendable {
         case sent
         /// The kernel's buffer is full; the datagram waits in ours.

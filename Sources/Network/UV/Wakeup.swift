@@ -32,7 +32,7 @@ import Synchronization
         while gate.load(ordering: .acquiring) != Self.shut { uv_sleep(1) }
     }
 
-    /// What the loop holds, unless it is closed. Loop thread.
+    /// The handle that the loop holds; nil once it is closed. Loop thread.
     func handle(of loop: EventLoop) -> WakeupHandle? {
         guard gate.load(ordering: .acquiring) >= 0 else { return nil }
         precondition(unsafe async.pointee.loop == loop.loop, "a wakeup was closed by a loop that is not its own")

@@ -19,7 +19,7 @@ public struct CodedAudio: Hashable, BitwiseCopyable, Sendable {
         frameCount > .zero ? byteCount * 8 * SampleRate.opus.hertz / frameCount.rawValue : nil
     }
 
-    /// What a packet holds, on average; nil where nothing came.
+    /// The mean duration of a packet; nil before the first.
     public var frame: Duration? { packetCount > 0 ? frameCount.duration() / packetCount : nil }
 
     /// A packet has come.

@@ -16,10 +16,10 @@ public struct EModel: Hashable, Sendable {
     public var missingShare: Double
     /// The mean length of the holes that the card leaves.
     public var holeLength: Duration
-    /// What codes the sound.
+    /// The codec.
     public var codec: Codec
 
-    /// What a codec costs even without loss (`Ie`), and how well it stands loss (`Bpl`): clause 7.5.
+    /// A codec's impairment without loss (`Ie`) and its robustness against loss (`Bpl`): clause 7.5.
     public struct Codec: Hashable, Sendable {
         public var impairment: Double
         public var robustness: Double

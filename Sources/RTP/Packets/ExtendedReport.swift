@@ -1,6 +1,6 @@
-/// What a report block has no room for: which packets were lost, how the stream sounds (RTCP packet type 207, RFC 3611).
+/// An extended report: which packets were lost, how the stream sounds, and clocks (RTCP packet type 207, RFC 3611).
 public struct ExtendedReport: Hashable, Sendable {
-    /// Who reports.
+    /// The SSRC of the reporter.
     public var sender: SSRC
     public var blocks: [Block]
 

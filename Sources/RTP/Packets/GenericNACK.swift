@@ -1,6 +1,6 @@
 /// Asks a sender for packets again (RTPFB 205, format 1: RFC 4585 section 6.2.1).
 public struct GenericNACK: Hashable, Sendable {
-    /// Who asks.
+    /// The SSRC of the requester.
     public var sender: SSRC
     /// Whose packets.
     public var media: SSRC

@@ -30,7 +30,7 @@ public struct RTPTimestamp: Hashable, BitwiseCopyable, Sendable {
     }
 }
 
-/// Who sends: a random number that names one stream within a session (RFC 3550 section 3).
+/// The synchronization source: a random number that names one stream within a session (RFC 3550 section 3).
 public struct SSRC: Hashable, BitwiseCopyable, Sendable {
     public var rawValue: UInt32
 

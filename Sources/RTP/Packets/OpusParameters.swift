@@ -1,4 +1,4 @@
-/// What the two ends tell each other about an Opus stream: the parameters of `a=fmtp` in RFC 7587 section 6.1.
+/// The parameters that the two ends tell each other about an Opus stream, those of `a=fmtp` in RFC 7587 section 6.1.
 ///
 /// None of them must be obeyed for sound to flow; a decoder takes any Opus.
 public struct OpusParameters: Hashable, Sendable {

@@ -7,7 +7,7 @@ public struct OpusTOC: Hashable, Sendable {
     @_noAllocation @_noLocks
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// What codes the sound: linear prediction for speech, both, or the transform codec for music and low delay.
+    /// The coding mode: linear prediction for speech, both, or the transform codec for music and low delay.
     public enum Mode: Hashable, Sendable { case silk, hybrid, celt }
 
     /// 4, 6, 8, 12 and 20 kHz of sound.

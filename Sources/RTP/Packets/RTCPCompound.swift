@@ -14,7 +14,7 @@ public struct UnknownRTCPPacket: Hashable, Sendable {
     public var type: UInt8
     /// The five bits that count things, or tell the kind of feedback. 0…31.
     public var count: Int
-    /// What follows the four bytes of header, within the datagram, padding taken off.
+    /// The range in the datagram behind the header of four bytes, without padding.
     public var body: Range<Int>
 }
 
@@ -81,7 +81,7 @@ public enum RTCPParseError: Error, Hashable, Sendable {
     case paddingInside(type: UInt8)
     /// None at all, not a multiple of four, or more than there is.
     case invalidPadding(byteCount: Int)
-    /// What the packet says about its inside does not fit its length.
+    /// The counts in the packet do not fit its length.
     case malformed(type: UInt8)
 }
 

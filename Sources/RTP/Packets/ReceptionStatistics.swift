@@ -12,9 +12,9 @@ public struct ReceptionStatistics: Sendable {
 
     /// Packets since the beginning or the last restart, duplicates among them as RFC 3550 wants it.
     public private(set) var receivedCount = 0
-    /// Of those, packets that had come before.
+    /// Received packets that had come before.
     public private(set) var duplicateCount = 0
-    /// Of those, packets that came after one sent later.
+    /// Received packets that came after one sent later.
     public private(set) var reorderedCount = 0
     /// Which packets the network brought and which it did not, in their order, up to 32 before the newest: a later one is no
     /// loss yet. One that came because it was asked for had been lost.
@@ -51,7 +51,7 @@ public struct ReceptionStatistics: Sendable {
         self.rate = rate
     }
 
-    /// What the sequence number of a packet says about it.
+    /// The position of a packet in its stream, by its sequence number.
     public enum Reception: Hashable, Sendable {
         /// The next, or one further on: `lost` packets between are missing so far.
         case ahead(lost: Int)

@@ -27,9 +27,9 @@ public struct RedundantPayload: Sendable {
 
     /// The packet's own payload and at most so many copies.
     public static var maximumCount: Int { 8 }
-    /// What ten bits can say.
+    /// The longest copy, in bytes: ten bits.
     public static var maximumByteCount: Int { 1_023 }
-    /// What fourteen bits can say: 341 ms.
+    /// The greatest age of a copy: fourteen bits, 341 ms.
     public static var maximumAge: FrameCount { FrameCount(16_383) }
 
     /// 1…8, the packet's own payload last.
@@ -74,7 +74,7 @@ public struct RedundantPayload: Sendable {
         }
     }
 
-    /// What the headers of so many copies and the packet's own payload take.
+    /// The length of the headers of `copies` copies and of the primary payload, in bytes.
     public static func headerByteCount(copies: Int) -> Int { 4 * copies + 1 }
 
     /// Appends the header of a copy; `block.offset` is not written. The copies' bytes follow all headers, in their order.

@@ -1,4 +1,4 @@
-/// What a sender says about its stream and about those it hears (RTCP packet type 200, RFC 3550 section 6.4.1).
+/// A sender report: about the sender's own stream and the sources that it hears (RTCP packet type 200, RFC 3550 section 6.4.1).
 public struct SenderReport: Hashable, Sendable {
     /// Who reports.
     public var ssrc: SSRC

@@ -1,10 +1,10 @@
 public import TenfourPackets
 
-/// What happened that a person, or the wiring, may want to know.
+/// An event of an RTP session.
 public enum Event: Equatable, Sendable {
     /// The first packet of a source.
     case sourceAppeared(SSRC, from: Endpoint)
-    /// What a source says it is called, fit to be shown.
+    /// The name that a source gives itself, fit to be shown.
     case sourceNamed(SSRC, String)
     /// The first report of one who sends no sound, with what it says it is called.
     case reporterAppeared(SSRC, String?, from: Endpoint)
@@ -16,7 +16,7 @@ public enum Event: Equatable, Sendable {
     case sourceLooksEncrypted(SSRC)
     /// A receiver reported on our stream.
     case receiverReported(SSRC, ReceiverView)
-    /// Another station used our SSRC. This is ours from now on.
+    /// Another participant used our SSRC. This is ours from now on.
     case identityChanged(SSRC)
     /// The partner's name stands for another address now, and we send there.
     case partnerMoved(to: Endpoint)

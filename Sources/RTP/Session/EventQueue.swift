@@ -1,4 +1,4 @@
-/// Events that wait to be taken. When nobody takes them the oldest are forgotten.
+/// Events that wait to be taken. If they are not taken, the oldest are dropped.
 struct EventQueue: Sendable {
     private var events: [Event] = []
 

@@ -1,8 +1,7 @@
 internal import TenfourAudioCore
 public import TenfourPackets
 
-/// Everything about a station that chance or the clock on the wall decides, as one value: so that a test can write it
-/// down, and every run of it can be repeated to the byte.
+/// All of a session that is random or depends on the wall clock, as one value, so that a test can repeat a run to the byte.
 public struct Identity: Hashable, Sendable {
     public var ssrc: SSRC
     /// 0…32 767 from `random`, so that SRTP's rollover count cannot be guessed wrong by a listener who misses the first

@@ -1,11 +1,11 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Those who report but do not send: how many there are decides how often each may speak.
+/// Counts the participants that report and send no media. Their number decides how often each may report.
 struct Listeners: Sendable {
     private var lastHeard: [SSRC: Instant] = [:]
 
-    /// A larger audience is taken for one of this size.
+    /// The most listeners that are counted.
     static let maximumCount = 1_024
 
     var count: Int { lastHeard.count }

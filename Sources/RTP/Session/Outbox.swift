@@ -1,16 +1,16 @@
 internal import TenfourPackets
 
-/// What waits to be taken out of a station: one packet of media for each remote, packets sent again, and reports.
+/// The datagrams that wait to be taken: one packet of media for each remote, retransmissions, and RTCP.
 struct Outbox: Sendable {
-    /// What was put last, whether or not it was taken.
+    /// The packet of media that was put last, whether or not it was taken.
     private(set) var media: [UInt8] = []
     private var remotes: ArraySlice<Endpoint> = []
     private var others: [(datagram: [UInt8], destination: RTPSession.Destination)] = []
 
-    /// Reports and answers nobody took are worth nothing later.
+    /// The most datagrams that wait. Later ones are dropped.
     private static let maximumCount = 128
 
-    /// Replaces what was not taken of the packet before. Keeps its memory from packet to packet.
+    /// Puts a packet of media, in place of the packet before. Keeps its memory from packet to packet.
     mutating func putMedia(capacity: Int, to remotes: [Endpoint], _ write: (inout OutputSpan<UInt8>) -> Void) {
         media.removeAll(keepingCapacity: true)
         media.append(addingCapacity: capacity) { write(&$0) }
@@ -21,7 +21,7 @@ struct Outbox: Sendable {
         put(datagram, RTPSession.Destination(endpoint: endpoint, isControl: true))
     }
 
-    /// Media that was sent before.
+    /// Puts media that was sent before.
     mutating func putRetransmission(_ datagram: [UInt8], to endpoint: Endpoint) {
         put(datagram, RTPSession.Destination(endpoint: endpoint, isControl: false))
     }

@@ -1,20 +1,20 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// One who is there: it sends sound, or it only reports, as a partner does whose microphone is closed.
+/// A participant of a session: it sends media, or it only reports, as a partner does whose microphone is closed.
 public struct Participant: Hashable, Sendable {
     public let ssrc: SSRC
     /// The name that it gave, without control characters; nil where it gave none.
     public var name: String?
     public var endpoint: Endpoint
-    /// When we heard of it first.
+    /// The time of its first packet or report.
     public var since: Instant
     /// Whether packets of sound come.
     public var isSending: Bool
     /// When they began to come, or stopped.
     public var sendingChanged: Instant
 
-    /// Whose sound has not come for so long has closed its microphone.
+    /// A source whose media has not come for this time has closed its microphone.
     static let pause = Duration.seconds(1)
 }
 
@@ -25,15 +25,15 @@ struct Reporters: Sendable {
     /// When each reported last, in the same order.
     private var lastReports: [Instant] = []
     private var newCount = 0
-    /// Who has said good-bye, and when, the latest last: a report that it has overtaken says nothing.
+    /// The last participants that sent BYE, latest last: a report that a BYE has overtaken is ignored.
     private var departed: [(ssrc: SSRC, at: Instant)] = []
 
     private static let maximumDepartedCount = 8
     /// How long a good-bye may have overtaken reports.
     private static let grace = Duration.seconds(5)
-    /// More are not told apart from one another by people.
+    /// The most reporters that are listed.
     private static let maximumCount = 32
-    /// The rest is for those at addresses that a person typed.
+    /// The most reporters at addresses that nobody typed.
     static let maximumStrangerCount = 24
 
     mutating func heard(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
@@ -90,7 +90,7 @@ struct Reporters: Sendable {
     /// Whether it came with the report that is being read.
     func isNew(_ ssrc: SSRC) -> Bool { all.suffix(newCount).contains { $0.ssrc == ssrc } }
 
-    /// Who is silent longest.
+    /// The last report of the reporter that is silent longest.
     var earliestReport: Instant? { lastReports.min() }
 
     private func index(of ssrc: SSRC) -> Int? { all.firstIndex { $0.ssrc == ssrc } }

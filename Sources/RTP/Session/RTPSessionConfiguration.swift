@@ -1,18 +1,18 @@
-/// What a station is told before it starts.
+/// The configuration of an RTP session.
 public struct RTPSessionConfiguration: Hashable, Sendable {
-    /// Where our stream and our reports go, as a person typed it; empty for one who only listens.
+    /// The addresses that our stream and reports go to, as a person typed them; empty if we only listen.
     public var remotes: [Endpoint]
-    /// Whose datagrams are heard.
+    /// The addresses whose datagrams are accepted.
     public var accepted: Accepted
     /// The dynamic payload type of Opus, 96…127: what we send, and with `acceptedPayloadTypes` what we take.
     public var payloadType: UInt8
     public var acceptedPayloadTypes: Set<UInt8>
     public var controlPort: ControlPort
-    /// For people, where the user gives one.
+    /// Our name for people; nil if the user gives none.
     public var name: String?
-    /// What may be done against loss.
+    /// The settings of loss protection.
     public var lossProtection: LossProtectionConfiguration
-    /// Whether we listen to a multicast group: then nobody is asked for anything.
+    /// Whether we listen to a multicast group: then nothing is requested.
     public var hearsGroup: Bool
 
     public enum Accepted: Hashable, Sendable {

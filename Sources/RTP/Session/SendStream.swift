@@ -1,14 +1,14 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Our own stream: its running numbers, and how much of it has gone out.
+/// Our own stream: its sequence numbers and timestamps, and counts of what was sent.
 public struct SendStream: Hashable, Sendable {
     public private(set) var packetCount = 0
     /// Payload only.
     public private(set) var byteCount = 0
-    /// How the stream looked to whoever reported last.
+    /// The stream as the last receiver to report saw it.
     public internal(set) var lastReceiverView: ReceiverView?
-    /// What was sent again. It does not count above.
+    /// Counts of retransmissions, which do not count above.
     public internal(set) var retransmission = RetransmissionCounts()
     private(set) var nextSequenceNumber: SequenceNumber
     let firstTimestamp: RTPTimestamp
@@ -35,7 +35,7 @@ public struct SendStream: Hashable, Sendable {
         byteCount += payloadByteCount
     }
 
-    /// The SSRC is another one from now on.
+    /// Continues under another SSRC: counts in sender reports begin again.
     mutating func beginAnew() {
         packetCountBefore = packetCount
         byteCountBefore = byteCount

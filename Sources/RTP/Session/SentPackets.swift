@@ -1,6 +1,7 @@
 internal import TenfourPackets
 
-/// The numbers of what we sent last, to know our own packets again when they come back. Allocates at `init` only.
+/// The sequence numbers and timestamps of our last packets, to recognise them when a network loops them back. Allocates at
+/// `init` only.
 struct SentPackets: Sendable {
     private var packets = [Packet?](repeating: nil, count: count)
 

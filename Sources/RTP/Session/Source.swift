@@ -1,17 +1,17 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// One who sends to us: what arrived, from where, and what it calls itself.
+/// A source of media: what arrived, from where, and the name that it gives itself.
 public struct Source: Sendable {
     public let ssrc: SSRC
-    /// Where its media came from last.
+    /// The address that its media came from last.
     public internal(set) var endpoint: Endpoint
     public internal(set) var reception: ReceptionStatistics
-    /// What it says it is called, fit to be shown.
+    /// The name that it gives itself, fit to be shown.
     public internal(set) var name: String?
-    /// What it says it can do against loss; nil where it does not say.
+    /// Its capabilities against loss; nil if it has not told them.
     public internal(set) var capabilities: Capabilities?
-    /// What has been done against its losses.
+    /// Counts of what recovered its losses.
     public internal(set) var recovery = RecoveryCounts()
     /// Its last packet or report.
     public internal(set) var lastHeard: Instant
@@ -116,18 +116,18 @@ extension Source {
     public var recentLoss: LossSummary { trace.recentLoss }
     /// There and back; nil where it is not known.
     public var roundTrip: Duration? { trace.roundTrip.value }
-    /// What its playout must leave room for.
+    /// The delay that recovery needs in its playout.
     public var repair: RecoveryDelay { trace.repair }
     /// Whether its packets change their coding as only encrypted ones do. From then on nearly none is played.
     public var looksEncrypted: Bool { payloadDetector.hasBeenDoubted }
 }
 
-/// What has been done against the losses of one source. Counts since the beginning.
+/// Counts of what recovered the losses of one source, since its beginning.
 public struct RecoveryCounts: Hashable, Sendable {
-    /// Packets asked for, and datagrams that asked.
+    /// Packets that were requested, and the NACKs that requested them.
     public var requestedCount = 0
     public var nackCount = 0
-    /// Packets that came because they were asked for.
+    /// Packets that came because they were requested.
     public var retransmittedCount = 0
     /// Copies handed on in the place of packets that had not come.
     public var copyCount = 0

@@ -1,6 +1,6 @@
 internal import TenfourChannelKeys
 
-/// Which key opens which channel; and the keys that did before.
+/// Finds the channel of a join key, and knows the former keys of channels.
 struct ChannelDirectory: Sendable {
     private var current: [UInt128: Entry] = [:]
     private var former: [UInt128: JoinKey] = [:]

@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourPackets
 internal import TenfourSession
 
-/// What one listener last said of a talker's stream.
+/// The last report of one listener on a talker's stream.
 struct ListenerView: Sendable {
     /// Of the packets since its last report, in 1/256: what is missing though it was sent again.
     var fractionLost: UInt8

@@ -4,8 +4,8 @@ internal import TenfourPacing
 internal import TenfourPackets
 internal import TenfourSession
 
-/// RTCP of members ends here: what they say of a talker is added up for it, what they miss is sent again, and their clocks
-/// are answered.
+/// Reads the RTCP of members, which ends here: their reports on a talker are summed up for it, missing packets are
+/// retransmitted, and their clocks are echoed.
 extension Relay {
     /// In bytes of the record that was opened.
     mutating func report(_ range: Range<Int>, from member: MemberID, at now: Instant) -> Reception {

@@ -1,18 +1,18 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// What has not come from a talker, until it was asked for: once, when there was time for it to be only late.
+/// The packets of a talker that have not come. Each is requested once, after the time in which it may only be late.
 struct MissingRanges: Sendable {
     private var entries: [Entry] = []
 
     private struct Entry: Sendable {
         var number: SequenceNumber
-        /// When it is asked for; then, when it is forgotten.
+        /// When it is requested; after that, when it is forgotten.
         var due: Instant
         var isAsked = false
     }
 
-    /// More at a time is no loss that asking would mend.
+    /// The most packets at a time: a retransmission would not recover more.
     static let maximumCount = 64
     /// How much later than those behind it a packet may come.
     static let reordering = Duration.milliseconds(10)
@@ -42,7 +42,7 @@ struct MissingRanges: Sendable {
 
     var nextDeadline: Instant? { entries.lazy.map(\.due).min() }
 
-    /// What is to be asked for now, in order.
+    /// Returns the packets to request now, in order.
     mutating func nextRequests(at now: Instant) -> [SequenceNumber] {
         entries.removeAll { $0.isAsked && $0.due <= now }
         var numbers: [SequenceNumber] = []

@@ -4,7 +4,7 @@ internal import TenfourPacing
 internal import TenfourPackets
 internal import TenfourSession
 
-/// What members say once they have keys.
+/// Handles the records of members.
 extension Relay {
     mutating func record(
         _ datagram: Span<UInt8>, of session: UInt64, from sender: Endpoint, at now: Instant
@@ -51,7 +51,7 @@ extension Relay {
         return .discarded(.unknownSession)
     }
 
-    /// A datagram is lent, and cannot be opened where it is.
+    /// Opens a record in a buffer of our own, because a received datagram is read-only.
     private static func open(
         _ datagram: Span<UInt8>, from member: MemberID, _ keys: inout SessionKeyTable, within room: inout [UInt8]
     ) -> Result<Record, RecordOpener.Failure> {

@@ -1,6 +1,6 @@
 internal import TenfourChannelKeys
 
-/// What was said to those who had proved a key and were not let in: a JOIN that comes again is looked up, and proved no more.
+/// The refusals of JOINs that had proved a key: a JOIN that comes again is looked up and not proved again.
 ///
 /// So many as there is room for, each in the place that its cookie gives it: nobody but the relay chooses cookies. Allocates
 /// once, with the first.

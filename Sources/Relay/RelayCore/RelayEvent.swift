@@ -1,14 +1,14 @@
 public import TenfourSession
 
-/// What changed in who gets what. Members are small numbers that are used again, channels stand for one of the configuration.
+/// A change in what is sent to whom.
 public enum RelayEvent: Hashable, Sendable {
-    /// From now on what is forwarded in `channel` goes to it.
+    /// From now on, what is forwarded in `channel` goes to the member.
     case joined(member: MemberID, channel: ChannelIndex, Endpoint)
-    /// Nothing goes to it any more, and its number may soon be another's.
+    /// Nothing goes to the member any more, and its number may soon be another's.
     case left(member: MemberID, channel: ChannelIndex)
     case moved(member: MemberID, channel: ChannelIndex, Endpoint)
-    /// It talks: a socket of its own, connected to it, is worth while.
+    /// The member talks: a socket connected to it pays off.
     case talking(member: MemberID, Endpoint)
-    /// It does not talk any more, or not from there.
+    /// The member does not talk any more, or not from there.
     case quiet(member: MemberID)
 }

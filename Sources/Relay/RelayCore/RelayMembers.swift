@@ -1,6 +1,6 @@
 public import TenfourSession
 
-/// Who is in a relay's channels, as its events tell: for one that has few members and sends to each by itself.
+/// The members of a relay's channels, from its events, for a relay that sends to each member by itself.
 public struct RelayMembers: Sendable {
     private var members: [Member] = []
 
@@ -23,7 +23,7 @@ public struct RelayMembers: Sendable {
         }
     }
 
-    /// Where something goes that is forwarded.
+    /// The members that a forwarded datagram goes to.
     public func endpoints(in channel: ChannelIndex, but talker: MemberID) -> some Sequence<Endpoint> {
         members.lazy.filter { $0.channel == channel && $0.id != talker }.map(\.endpoint)
     }

@@ -3,7 +3,7 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Who is there: talkers are listed, the others counted, and what they tell about themselves is passed on unread.
+/// Tells members who is there: talkers are listed, the others counted. Their infos are forwarded unread.
 extension Relay {
     /// A request for a page costs as many records of its member.
     private static let requestCost = 25

@@ -1,7 +1,7 @@
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// What the relay says to members, sealed.
+/// Puts sealed records for members into the queue.
 extension DatagramQueue {
     /// A record of anything but a report, for a member, at its address.
     mutating func put(_ record: Record, for member: MemberID, of sessions: inout SessionTable) {

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 
-/// Cookies that have made a session, until none of them can be alive: those of this minute and of the one before.
+/// The cookies that have made a session in this minute or the one before; older ones are not valid any more.
 struct SpentCookies: Sendable {
     private var latest: Set<UInt64> = []
     private var earlier: Set<UInt64> = []

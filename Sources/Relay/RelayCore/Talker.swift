@@ -4,31 +4,31 @@ internal import TenfourPacing
 internal import TenfourPackets
 internal import TenfourSession
 
-/// One who has proved the talk key: what is needed to know its packets, and to hear them.
+/// A member that has proved the talk key, with what is needed to check and forward its packets.
 struct Talker: Sendable {
     var member: MemberID
     var checker: HopTagChecker
-    /// Those of its channel.
+    /// The limits of its channel.
     var limits: RelayLimits
     private var packets = CellRateLimit()
     private var bits = CellRateLimit()
-    /// Of SSRCs other than the one before.
+    /// Limits announcements of new SSRCs.
     var announcements = CellRateLimit()
-    /// Of being told that it sends too much.
+    /// Limits the records that tell it that it sends too much.
     var notices = CellRateLimit()
     /// The SSRC that is its own in its channel.
     var claim: SSRC?
     var claimedAt = Instant.start
-    /// When it fell silent last.
+    /// The time of its last packet before the present silence.
     var talkspurtEndedAt: Instant?
-    /// The last one, as it goes to listeners; empty before the first.
+    /// The last announcement, as it goes to listeners; empty before the first.
     private(set) var announcement: [UInt8] = []
     private(set) var announcedAt = Instant.start
-    /// For people, as it says itself.
+    /// The name that it gives itself.
     var name: String?
-    /// While it talks.
+    /// Its stream while it talks.
     var stream: TalkerStream?
-    /// Of what it said under its SSRC before it fell silent.
+    /// The counts of its stream before the present silence, under the same SSRC.
     var counts: TalkerCounts?
 
     init(_ member: MemberID, _ checker: HopTagChecker, _ limits: RelayLimits) {
@@ -67,7 +67,7 @@ struct Talker: Sendable {
     }
 }
 
-/// Talkers come, speak, and go.
+/// Adds, hears and removes talkers.
 extension Relay {
     /// To each listener of a channel, so many a second.
     private static let goodbyePrice = CellRateLimit.Price(perSecond: 10, most: 20)
@@ -153,7 +153,7 @@ extension Relay {
         return arrival.reception != .duplicate
     }
 
-    /// It does not talk any more.
+    /// Ends the stream of a talker that has fallen silent.
     mutating func endTalkspurt(_ index: TalkerIndex) {
         guard let member = talkers[index]?.member, talkers.endStream(of: index) else { return }
         channels[sessions[member].channel]?.status.talkerCount -= 1

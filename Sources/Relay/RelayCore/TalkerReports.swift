@@ -3,20 +3,20 @@ internal import TenfourChannelKeys
 internal import TenfourPackets
 internal import TenfourSession
 
-/// What a talker is told of its stream: how it comes to the relay, and how its listeners fare. And what it is asked for.
+/// Reports to talkers: how their streams arrive here and at their listeners, and which packets are missing.
 extension Relay {
     private static let interval = Duration.seconds(1)
     private static let lossyInterval = Duration.milliseconds(500)
     private static let maximumOtherCount = 3
 
-    /// A member is gone, and so is what it said.
+    /// Forgets the reports of a member that has left.
     mutating func forgetViews(of member: MemberID, in channel: ChannelIndex) {
         for index in talkers.talking where talkers[index].map({ sessions[$0.member].channel }) == channel {
             talkers[index]?.stream?.views[member] = nil
         }
     }
 
-    /// Looks at what talkers have sent, and have not, where that is due.
+    /// Polls the streams that are due: requests missing packets, reports, ends streams that have fallen silent.
     mutating func pollTalkers(at now: Instant) {
         if let deadline = talkers.deadline, deadline > now { return }
         for index in talkers.talking {
@@ -28,7 +28,7 @@ extension Relay {
         talkers.updateDeadline()
     }
 
-    /// Asks a talker for what has not come, once.
+    /// Requests the missing packets of a talker, each once.
     private mutating func ask(_ index: TalkerIndex, at now: Instant) {
         guard let numbers = talkers[index]?.stream?.missing.nextRequests(at: now), !numbers.isEmpty,
             let ssrc = talkers[index]?.stream?.ssrc, let member = talkers[index]?.member

@@ -16,7 +16,7 @@ struct TalkerSlots: Sendable {
         var lastPacket: Instant
     }
 
-    /// After a pause of this length another may take the place.
+    /// After a pause of this length another talker may take the slot.
     static let pause = Duration.seconds(1)
 
     /// A packet came. False where its talker has no talker under that SSRC.

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// What is counted of a talker's stream from its beginning on, over all pauses.
+/// Counts of a talker's stream since its beginning, over all pauses.
 struct TalkerCounts: Sendable {
     var reception: ReceptionStatistics
     /// Packets that listeners miss, added up from the shares that they told.
@@ -21,7 +21,7 @@ struct TalkerCounts: Sendable {
     }
 }
 
-/// What a talker sends, as it arrives: kept for those who miss some of it, and reported on to the talker.
+/// A talker's stream as it arrives: kept for retransmission, and reported on to the talker.
 struct TalkerStream: Sendable {
     let ssrc: SSRC
     var counts: TalkerCounts
@@ -29,7 +29,7 @@ struct TalkerStream: Sendable {
     var missing = MissingRanges()
     private(set) var lastPacket: Instant
     var nextReport: Instant
-    /// What its listeners say of it.
+    /// The last report of each listener.
     var views: [MemberID: ListenerView] = [:]
 
     /// Time for the talker's own first report, which this one answers.
