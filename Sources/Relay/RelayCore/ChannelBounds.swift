@@ -13,7 +13,7 @@ extension Relay {
         _ index: TalkerIndex, of member: MemberID, _ ssrc: SSRC, _ byteCount: Int, at now: Instant
     ) -> RelayDiscard? {
         let channel = sessions[member].channel
-        if !(channels[channel]?.slots.renew(index, ssrc, at: now) ?? true) {
+        if !(channels.channels[channel.number]?.slots.renew(index, ssrc, at: now) ?? true) {
             guard talkers[index]?.claim == ssrc else { return .unannounced }
             guard channels[channel]?.takeSlot(index, ssrc, at: now) ?? false else { return .tooManyVoices }
         }
@@ -22,7 +22,7 @@ extension Relay {
 
     /// Counts bits that are to be forwarded in a channel. Returns the reason where they are too many.
     mutating func boundBits(_ byteCount: Int, in channel: ChannelIndex, at now: Instant) -> RelayDiscard? {
-        channels[channel]?.spend(byteCount, at: now) ?? true ? nil : .tooManyChannelBits
+        channels.channels[channel.number]?.spend(byteCount, at: now) ?? true ? nil : .tooManyChannelBits
     }
 
     /// Makes room for one more SSRC in a channel: that of the talker who was silent longest is free again, if that is long

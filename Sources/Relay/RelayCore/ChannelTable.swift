@@ -2,7 +2,8 @@ internal import TenfourAudioCore
 
 /// The channels of a relay, by index.
 struct ChannelTable: Sendable {
-    private var channels: [RelayedChannel?]
+    /// Each packet changes its entry in place here: the subscript below is a coroutine, whose frame is allocated.
+    var channels: [RelayedChannel?]
 
     init(_ configuration: RelayConfiguration) {
         channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits) }

@@ -55,7 +55,7 @@ extension Relay {
 
     private mutating func forward(_ content: Forwarded, _ byteCount: Int, of member: MemberID) -> Reception {
         let channel = sessions[member].channel
-        channels[channel]?.status.forwardedCount += 1
+        channels.channels[channel.number]?.status.forwardedCount += 1
         return .forward(content, byteCount: byteCount, channel: channel, talker: member)
     }
 
@@ -87,7 +87,7 @@ extension Relay {
         guard let index = sessions[member].talker else { return .wrong(.listenerMedia) }
         guard sessions[member].state == .joined else { return .wrong(.earlyMedia) }
         do {
-            guard let count = try talkers[index]?.checker.check(datagram) else { return .wrong(.strangerMedia) }
+            guard let count = try talkers.talkers[index.number]?.checker.check(datagram) else { return .wrong(.strangerMedia) }
             return .right(member: member, byteCount: count)
         } catch {
             switch error {
@@ -102,7 +102,7 @@ extension Relay {
     private mutating func excess(_ index: TalkerIndex, of member: MemberID, _ byteCount: Int, at now: Instant)
         -> RelayDiscard?
     {
-        guard let reason = talkers[index]?.spend(byteCount, at: now) else { return nil }
+        guard let reason = talkers.talkers[index.number]?.spend(byteCount, at: now) else { return nil }
         sendLimits(to: index, at: now)
         return reason
     }

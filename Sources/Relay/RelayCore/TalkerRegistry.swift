@@ -3,7 +3,8 @@ internal import TenfourChannelKeys
 
 /// The members that may talk, by index, and which of them do.
 struct TalkerRegistry: Sendable {
-    private var talkers: [Talker?] = []
+    /// Each packet changes its entry in place here: the subscript below is a coroutine, whose frame is allocated.
+    var talkers: [Talker?] = []
     private var free: [TalkerIndex] = []
     /// The talkers whose packets have come within the last seconds.
     private(set) var talking: [TalkerIndex] = []
