@@ -87,7 +87,9 @@ extension Relay {
         guard let index = sessions[member].talker else { return .wrong(.listenerMedia) }
         guard sessions[member].state == .joined else { return .wrong(.earlyMedia) }
         do {
-            guard let count = try talkers.talkers[index.number]?.checker.check(datagram) else { return .wrong(.strangerMedia) }
+            guard let count = try talkers.talkers[index.number]?.checker.check(datagram) else {
+                return .wrong(.strangerMedia)
+            }
             return .right(member: member, byteCount: count)
         } catch {
             switch error {
