@@ -108,6 +108,7 @@ let package = Package(
         module("Audio/AudioCodec", uses: ["AudioCore"]),
         module("Audio/OpusCodec", uses: ["AudioCodec", "AudioCore"], others: ["COpus"]),
         module("Audio/Resampling", uses: ["AudioCore"], others: ["CSpeexDSP"]),
+        module("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "Resampling"]),
         module("Audio/TimePitch", uses: ["AudioCore"]),
         module("Audio/Effects", uses: ["AudioCore"]),
         module("Audio/AudioFile", uses: ["AudioCore"], others: ["CSndFile"]),
@@ -143,7 +144,8 @@ let package = Package(
         module(
             "Radio/Radio",
             uses: [
-                "Rings", "AudioCodec", "AudioCore", "OpusCodec", "Resampling", "TimePitch", "AudioFile", "SoundCard",
+                "Rings", "AudioCodec", "AudioCore", "OpusCodec", "G711Codec", "Resampling", "TimePitch", "AudioFile",
+                "SoundCard",
                 "Packets", "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV",
             ]),
         module("Radio/Simulation", uses: ["AudioCore", "Packets", "Session", "JitterBuffer", "CallQuality", "Radio"]),
@@ -225,6 +227,7 @@ let package = Package(
         tests("Support/Pacing", uses: ["AudioCore", "Pacing"]),
         tests("Audio/AudioCore", uses: ["AudioCore"]),
         tests("Audio/OpusCodec", uses: ["AudioCore", "OpusCodec", "NetworkEmulator"]),
+        tests("Audio/G711Codec", uses: ["AudioCodec", "AudioCore", "G711Codec"]),
         tests("Audio/Resampling", uses: ["AudioCore", "Resampling"]),
         tests("Audio/TimePitch", uses: ["AudioCore", "TimePitch"]),
         tests("Audio/Effects", uses: ["AudioCore", "TimePitch", "Effects"]),
@@ -265,8 +268,9 @@ let package = Package(
         tests(
             "Radio/Radio",
             uses: [
-                "Rings", "AudioCore", "OpusCodec", "TimePitch", "AudioFile", "SoundCard", "Packets", "Session",
-                "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV", "NetworkEmulator", "Radio",
+                "Rings", "AudioCore", "OpusCodec", "G711Codec", "TimePitch", "AudioFile", "SoundCard", "Packets",
+                "Session", "JitterBuffer", "ChannelKeys", "ChannelMember", "RelayCore", "UV", "NetworkEmulator",
+                "Radio",
             ], others: ["CAllocations"]),
         tests(
             "Radio/Simulation",

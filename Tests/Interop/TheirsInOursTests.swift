@@ -51,6 +51,23 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
+    @Test(arguments: ["pcm_mulaw", "pcm_alaw"]) func weHearFfmpegInG711(codec: String) throws {
+        try receive(["rtp://:\(port)"], from: ffmpeg(["-c:a", codec, "-ar", "8000"]))
+        try expect(inFile: folder("heard.wav"))
+    }
+
+    @Test(arguments: ["mulawenc ! rtppcmupay", "alawenc ! rtppcmapay"]) func weHearGStreamerInG711(coder: String) throws
+    {
+        let sender = gstreamer(
+            """
+            audiotestsrc is-live=true freq=\(Int(Tone.telling)) volume=0.5 samplesperbuffer=160 num-buffers=200 \
+            ! audio/x-raw,rate=8000,channels=1 ! \(coder) min-ptime=20000000 max-ptime=20000000 \
+            ! udpsink host=127.0.0.1 port=\(port)
+            """)
+        try receive(["rtp://:\(port)"], from: sender)
+        try expect(inFile: folder("heard.wav"))
+    }
+
     /// ffmpeg halves the power for each of two channels, and we take the mean of both.
     @Test func weHearFfmpegInStereoWithOneEar() throws {
         try receive(["rtp://:\(port)", "--payload-type", "97"], from: ffmpeg(["-ac", "2", "-b:a", "96k"]))

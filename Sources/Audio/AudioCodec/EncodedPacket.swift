@@ -10,6 +10,7 @@ public struct EncodedPacket: ~Copyable, ~Escapable {
     private let base: UnsafePointer<UInt8>?
     /// The number of bytes.
     public let count: Int
+    public let encoding: AudioEncoding
     /// Whether the packet carries a coarse copy of the packet before it (in-band FEC).
     public let carriesFEC: Bool
 
@@ -18,10 +19,11 @@ public struct EncodedPacket: ~Copyable, ~Escapable {
 
     /// A packet whose payload is `bytes`.
     @_lifetime(copy bytes) @_semantics("no_performance_analysis")
-    public init(_ bytes: Span<UInt8>, carriesFEC: Bool = false) {
+    public init(_ bytes: Span<UInt8>, _ encoding: AudioEncoding = .opus, carriesFEC: Bool = false) {
         // The lifetime of `bytes` is also that of the packet.
         unsafe base = bytes.withUnsafeBufferPointer { $0.baseAddress }
         count = bytes.count
+        self.encoding = encoding
         self.carriesFEC = carriesFEC
     }
 

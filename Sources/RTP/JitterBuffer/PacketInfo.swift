@@ -4,7 +4,9 @@ public import TenfourPackets
 /// What the header of a packet says, as insertion into a jitter buffer needs it.
 public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
     public var sequenceNumber: SequenceNumber
+    /// At 48 000 Hz, whatever the clock of the encoding.
     public var timestamp: RTPTimestamp
+    public var encoding: AudioEncoding
     /// The duration of the packet, in frames at 48 000 Hz.
     public var frameCount: FrameCount
     /// Whether the payload carries a coarse copy of the packet before it (in-band FEC).
@@ -14,13 +16,14 @@ public struct PacketInfo: Hashable, BitwiseCopyable, Sendable {
     @_noAllocation @_noLocks
     public init(
         sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, frameCount: FrameCount, carriesFEC: Bool = false,
-        origin: PacketOrigin = .original
+        origin: PacketOrigin = .original, encoding: AudioEncoding = .opus
     ) {
         self.sequenceNumber = sequenceNumber
         self.timestamp = timestamp
         self.frameCount = frameCount
         self.carriesFEC = carriesFEC
         self.origin = origin
+        self.encoding = encoding
     }
 }
 

@@ -19,6 +19,7 @@ package struct PacketQueue: ~Copyable, Sendable {
         /// The payload holds in-band FEC of the packet before it.
         package var carriesFEC: Bool
         package var origin: PacketOrigin
+        package var encoding: AudioEncoding
         var byteCount: Int
 
         /// Where in the talker's time the packet ends.
@@ -66,7 +67,8 @@ package struct PacketQueue: ~Copyable, Sendable {
         newest = count > 0 ? max(newest, sequence) : sequence
         entries[place] = Entry(
             sequence: sequence, start: start, frameCount: packet.frameCount, carriesFEC: packet.carriesFEC,
-            origin: packet.origin, byteCount: payload.count)
+            origin: packet.origin, encoding: packet.encoding,
+            byteCount: payload.count)
         var storage = bytes.mutableSpan
         for index in payload.indices { storage[place * Self.maximumByteCount + index] = payload[index] }
         if !isHere { count += 1 }
@@ -83,7 +85,7 @@ package struct PacketQueue: ~Copyable, Sendable {
     /// The same for a decoder. Reviewed: nothing is deallocated, though the compiler takes the end of a Span's life for that.
     @_lifetime(borrow self) @_semantics("no_performance_analysis")
     func packet(_ entry: Entry) -> EncodedPacket {
-        EncodedPacket(payload(of: entry), carriesFEC: entry.carriesFEC)
+        EncodedPacket(payload(of: entry), entry.encoding, carriesFEC: entry.carriesFEC)
     }
 
     /// Takes the oldest packet out. Its bytes stay readable until the next insertion.
@@ -109,7 +111,9 @@ extension PacketQueue.Entry {
     /// No packet.
     static var none: Self {
         @_noAllocation @_noLocks get {
-            Self(sequence: .min, start: .zero, frameCount: .zero, carriesFEC: false, origin: .original, byteCount: 0)
+            Self(
+                sequence: .min, start: .zero, frameCount: .zero, carriesFEC: false, origin: .original, encoding: .opus,
+                byteCount: 0)
         }
     }
 }

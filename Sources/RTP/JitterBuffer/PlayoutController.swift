@@ -17,6 +17,8 @@ package struct PlayoutController: ~Copyable, Sendable {
 
     private var queue: PacketQueue
     private var timeline = TimestampUnwrapper()
+    /// The encoding of the original packet inserted last.
+    private var encoding = AudioEncoding.opus
     private var delay: DelayControl
     private var missing = MissingPackets()
     private var underrun = Underrun()
@@ -104,8 +106,12 @@ package struct PlayoutController: ~Copyable, Sendable {
             statistics.countRecovered(outcome)
             return outcome
         }
+        // Another encoding may count its time from another origin: a jump is believed at once.
+        let isNewEncoding = !(packet.encoding == encoding)
+        encoding = packet.encoding
         let place = timeline.place(
-            packet.sequenceNumber, packet.timestamp, arrivedAt: arrival, fastest: delay.base, isIdle: isIdle)
+            packet.sequenceNumber, packet.timestamp, arrivedAt: arrival, fastest: delay.base,
+            isIdle: isIdle || isNewEncoding)
         let outcome: Arrival
         switch place {
         case .outlier:

@@ -58,6 +58,13 @@ public struct SessionDescription: Hashable, Sendable {
     /// The first format that is Opus.
     public var opus: Format? { formats.first { $0.encoding?.isNamed("opus") ?? false } }
 
+    /// Whether a format is G.711, under the payload type that RFC 3551 assigns to it.
+    public var hasG711: Bool {
+        formats.contains { format in
+            AudioEncoding.staticPayloadTypes.contains(format.payloadType) && format.encoding?.clockRate == 8_000
+        }
+    }
+
     /// The first format that is redundant coding (RED, RFC 2198) of nothing but `opus`.
     public var redundantOpus: Format? {
         guard let opus else { return nil }

@@ -8,7 +8,9 @@ public import TenfourPackets
 public struct MediaPacket: Equatable, Sendable {
     public var ssrc: SSRC
     public var sequenceNumber: SequenceNumber
+    /// At 48 000 Hz, whatever the clock of the encoding.
     public var timestamp: RTPTimestamp
+    public var encoding: AudioEncoding
     /// The first of a talkspurt.
     public var marker: Bool
     /// Where the Opus packet lies in the datagram, and how much sound it holds.
@@ -25,10 +27,12 @@ public struct MediaPacket: Equatable, Sendable {
         var description = PacketDescription(offset: 0, byteCount: 0, frameCount: FrameCount(0))
     }
 
-    init(header: RTPHeader, payload: Range<Int>, frameCount: FrameCount, origin: PacketOrigin) {
+    init(header: RTPHeader, payload: Range<Int>, frameCount: FrameCount, encoding: AudioEncoding, origin: PacketOrigin)
+    {
         ssrc = header.ssrc
         sequenceNumber = header.sequenceNumber
         timestamp = header.timestamp
+        self.encoding = encoding
         marker = header.marker
         description = PacketDescription(
             offset: payload.lowerBound, byteCount: payload.count, frameCount: frameCount)
@@ -62,6 +66,7 @@ public struct MediaPacket: Equatable, Sendable {
 
     private func hasSameNumbers(as other: Self) -> Bool {
         ssrc == other.ssrc && sequenceNumber == other.sequenceNumber && timestamp == other.timestamp
-            && marker == other.marker && description == other.description && origin == other.origin
+            && encoding == other.encoding && marker == other.marker && description == other.description
+            && origin == other.origin
     }
 }

@@ -1,31 +1,40 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The parts of an RTP datagram that carries Opus, alone or in redundant coding (RFC 2198).
+/// The parts of an RTP datagram that carries audio, alone or in redundant coding (RFC 2198).
 struct ParsedMedia {
+    /// Its timestamp counts at 48 000 Hz, whatever the clock of the encoding.
     let header: RTPHeader
-    /// The position of the primary Opus packet in the datagram.
+    let encoding: AudioEncoding
+    /// The position of the primary packet of the encoding in the datagram.
     let payload: Range<Int>
-    let toc: OpusTOC
-    /// The duration of the Opus packet.
+    /// The first byte of an Opus packet; nil for G.711.
+    let toc: OpusTOC?
+    /// The duration of the packet, at 48 000 Hz.
     let frameCount: FrameCount
-    /// The blocks of redundant coding; nil if the payload is a plain Opus packet.
+    /// The blocks of redundant coding; nil if there is none.
     let redundancy: RedundantPayload?
 
     enum Failure: Error {
         case discarded(DiscardReason)
-        /// The header is valid and the payload is not an Opus packet.
-        case notOpus(RTPHeader)
+        /// The header is valid and the payload is no packet of its encoding.
+        case unreadable(RTPHeader)
     }
 
     init(parsing datagram: Span<UInt8>, _ configuration: RTPSessionConfiguration) throws(Failure) {
-        guard let header = try? RTPHeader(parsing: datagram) else { throw .discarded(.malformedRTP) }
+        guard var header = try? RTPHeader(parsing: datagram) else { throw .discarded(.malformedRTP) }
         (payload, redundancy) = try Self.primary(of: datagram, header, configuration)
-        guard let opus = try? OpusPacket(parsing: datagram.extracting(payload)) else { throw .notOpus(header) }
+        encoding = AudioEncoding(payloadType: redundancy?.primary.payloadType ?? header.payloadType)
+        // The multiplication wraps, and so keeps the distance of any two timestamps.
+        header.timestamp = RTPTimestamp(rawValue: header.timestamp.rawValue &* UInt32(encoding.framesPerTick))
+        let opus = encoding == .opus ? try? OpusPacket(parsing: datagram.extracting(payload)) : nil
+        guard let frameCount = opus?.frameCount ?? encoding.frameCount(ofByteCount: payload.count) else {
+            throw .unreadable(header)
+        }
         guard payload.count <= RTPSession.maximumPayloadByteCount else { throw .discarded(.oversizedPayload) }
         self.header = header
-        toc = opus.toc
-        frameCount = opus.frameCount
+        self.frameCount = frameCount
+        toc = opus?.toc
     }
 
     private static func primary(
@@ -42,5 +51,19 @@ struct ParsedMedia {
             throw .discarded(.unknownPayloadType)
         }
         return ((header.payload.lowerBound + blocks.primary.offset)..<header.payload.upperBound, blocks)
+    }
+}
+
+extension AudioEncoding {
+    /// The duration of a packet of G.711 in frames at 48 000 Hz; nil for Opus, whose packets tell it themselves, and for a packet that
+    /// is empty or longer than 120 ms.
+    fileprivate func frameCount(ofByteCount byteCount: Int) -> FrameCount? {
+        guard self != .opus, (1...960).contains(byteCount) else { return nil }
+        return FrameCount(byteCount * framesPerTick)
+    }
+
+    /// The duration of `payload` in frames at 48 000 Hz; nil where it cannot be read.
+    func frameCount(of payload: Span<UInt8>) -> FrameCount? {
+        self == .opus ? (try? OpusPacket(parsing: payload))?.frameCount : frameCount(ofByteCount: payload.count)
     }
 }

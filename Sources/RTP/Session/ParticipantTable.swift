@@ -181,7 +181,11 @@ struct ParticipantTable: Sendable {
         let first = nextReported
         for step in sources.indices where blocks.count < ReportBlock.maximumCount {
             let index = (first + step) % sources.count
-            if let block = sources[index].reception.reportBlock(at: now) { blocks.append(block) }
+            if var block = sources[index].reception.reportBlock(at: now) {
+                // Jitter is measured at 48 000 Hz and reported at the clock of the encoding (RFC 3550 section 6.4.1).
+                block.jitter = FrameCount(block.jitter.rawValue / sources[index].encoding.framesPerTick)
+                blocks.append(block)
+            }
             nextReported = (index + 1) % sources.count
         }
         return blocks

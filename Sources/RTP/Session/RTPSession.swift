@@ -166,7 +166,7 @@ public struct RTPSession: ~Copyable, Sendable {
         } catch {
             switch error {
             case .discarded(let reason): return .discarded(reason)
-            case .notOpus(let header):
+            case .unreadable(let header):
                 // Half of all encrypted packets look like this. The network has not lost them.
                 if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
                     _ = members[index].packetArrived(header, nil, byteCount: datagram.count, at: now)
@@ -180,12 +180,14 @@ public struct RTPSession: ~Copyable, Sendable {
         case .refused(let reason): return .discarded(reason)
         case .source(let index):
             let origin = members[index].packetArrived(header, media.frameCount, byteCount: datagram.count, at: now)
-            guard members[index].payloadDetector.accepts(media.toc) else {
+            members[index].encoding = media.encoding
+            if let toc = media.toc, !members[index].payloadDetector.accepts(toc) {
                 if members[index].payloadDetector.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
                 return .discarded(.looksEncrypted)
             }
             var packet = MediaPacket(
-                header: header, payload: media.payload, frameCount: media.frameCount, origin: origin)
+                header: header, payload: media.payload, frameCount: media.frameCount, encoding: media.encoding,
+                origin: origin)
             if let blocks = media.redundancy {
                 members[index].addCopies(
                     blocks, of: datagram, header, into: &packet, accepting: configuration.acceptedPayloadTypes, at: now)

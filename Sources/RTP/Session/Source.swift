@@ -31,6 +31,8 @@ public struct Source: Sendable {
 
     var trace = ArrivalTrace()
     var payloadDetector = EncryptedPayloadDetector()
+    /// The encoding of the newest packet.
+    var encoding = AudioEncoding.opus
     var played = PlayedShare()
 
     /// Longer than Opus is silent within a talkspurt, which is 400 ms.
@@ -155,13 +157,15 @@ extension Source {
     ) {
         for index in 0..<blocks.count - 1 {
             let block = blocks[index]
-            guard payloadTypes.contains(block.payloadType), block.byteCount > 0 else { continue }
+            guard payloadTypes.contains(block.payloadType), block.byteCount > 0,
+                AudioEncoding(payloadType: block.payloadType) == packet.encoding
+            else { continue }
             let start = header.payload.lowerBound + block.offset
             let frameCount = packet.description.frameCount
-            let (distance, rest) = block.age.rawValue.quotientAndRemainder(dividingBy: frameCount.rawValue)
+            let age = FrameCount(block.age.rawValue * packet.encoding.framesPerTick)
+            let (distance, rest) = age.rawValue.quotientAndRemainder(dividingBy: frameCount.rawValue)
             guard !header.marker, distance > 0, rest == 0,
-                let opus = try? OpusPacket(parsing: datagram.extracting(start..<start + block.byteCount)),
-                opus.frameCount == frameCount
+                packet.encoding.frameCount(of: datagram.extracting(start..<start + block.byteCount)) == frameCount
             else {
                 recovery.strayCopyCount += 1
                 continue
@@ -172,7 +176,7 @@ extension Source {
             trace.copyArrived(of: number, at: now)
             recovery.copyCount += 1
             packet.add(
-                copyOfPacketBefore: distance, age: block.age,
+                copyOfPacketBefore: distance, age: age,
                 PacketDescription(offset: start, byteCount: block.byteCount, frameCount: frameCount))
         }
     }

@@ -85,7 +85,8 @@ struct CaptureLoop: ~Copyable, Sendable {
     /// Vetted: nothing is freed here, though the compiler takes the end of a Span's life for that.
     @_semantics("no_performance_analysis")
     private static func follow(
-        _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int, with levelHistory: inout LevelHistory
+        _ sound: borrowing FixedBuffer<Float>, _ frameCount: Int, channelCount: Int,
+        with levelHistory: inout LevelHistory
     ) {
         guard frameCount > 0 else { return }
         levelHistory.append(sound.span(in: 0..<frameCount * channelCount), frameCount: frameCount)

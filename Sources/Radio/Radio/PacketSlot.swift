@@ -69,7 +69,8 @@ package struct IncomingPacket: BitwiseCopyable, Sendable {
         let payload = datagram.extracting(media.description.offset..<end)
         info = PacketInfo(
             sequenceNumber: media.sequenceNumber, timestamp: media.timestamp, frameCount: media.description.frameCount,
-            carriesFEC: OpusDecoder.hasInBandFEC(payload), origin: media.origin)
+            carriesFEC: media.encoding == .opus && OpusDecoder.hasInBandFEC(payload), origin: media.origin,
+            encoding: media.encoding)
         packet.fill(payload)
     }
 }

@@ -63,12 +63,12 @@ struct PlayoutPipeline: ~Copyable, Sendable {
 /// Playback thread. Nothing is allocated after `init`.
 struct RadioDecoders: MultiStreamDecoder, ~Copyable, Sendable {
     private(set) var budget: DecoderBudget
-    private var streams: InlineArray<8, LimitedOpusDecoder>
+    private var streams: InlineArray<8, StreamDecoder>
     private var selected = 0
 
     init(channelCount: Int, _ configuration: DecoderConfiguration) throws(RadioError) {
         budget = DecoderBudget(configuration)
-        streams = try InlineArray { (_: Int) throws(RadioError) in try LimitedOpusDecoder(channelCount: channelCount) }
+        streams = try InlineArray { (_: Int) throws(RadioError) in try StreamDecoder(channelCount: channelCount) }
     }
 
     /// A pull of `frames` at 48 000 Hz begins.

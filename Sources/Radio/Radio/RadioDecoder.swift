@@ -8,34 +8,34 @@ internal import TenfourOpusCodec
 /// Playback thread. Nothing is allocated after `init`.
 package struct RadioDecoder: AudioDecoder, ~Copyable, Sendable {
     private var budget: DecoderBudget
-    private var opus: LimitedOpusDecoder
+    private var stream: StreamDecoder
 
     package init(channelCount: Int = 1, _ configuration: DecoderConfiguration = .init()) throws(RadioError) {
         budget = DecoderBudget(configuration)
-        opus = try LimitedOpusDecoder(channelCount: channelCount)
+        stream = try StreamDecoder(channelCount: channelCount)
     }
 
     @_noAllocation @_noLocks
     package mutating func decode(
         _ packet: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
     ) -> FrameCount? {
-        opus.decode(packet, into: &samples, within: &budget)
+        stream.decode(packet, into: &samples, within: &budget)
     }
 
     @_noAllocation @_noLocks
     package mutating func recover(
         _ frameCount: FrameCount, from nextPacket: borrowing EncodedPacket, into samples: inout MutableSpan<Float>
     ) -> Bool {
-        opus.recover(frameCount, from: nextPacket, into: &samples, within: &budget)
+        stream.recover(frameCount, from: nextPacket, into: &samples, within: &budget)
     }
 
     @_noAllocation @_noLocks
     package mutating func conceal(
         _ frameCount: FrameCount, into samples: inout MutableSpan<Float>
     ) -> ConcealmentMethod? {
-        opus.conceal(frameCount, into: &samples, within: &budget)
+        stream.conceal(frameCount, into: &samples, within: &budget)
     }
 
     @_noAllocation @_noLocks
-    package mutating func reset() { opus.reset() }
+    package mutating func reset() { stream.reset() }
 }

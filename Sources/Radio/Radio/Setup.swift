@@ -37,6 +37,7 @@ extension RadioConfiguration {
         let local =
             address.host.isEmpty ? Endpoint(.anyV6, port: address.port) : try endpoint(of: address)
         var configuration = Self(local: local, rtpSession: rtpSession)
+        configuration.rtpSession.acceptedPayloadTypes.formUnion(AudioEncoding.staticPayloadTypes)
         if local.address.isMulticast {
             configuration.rtpSession.hearsGroup = true
             configuration.multicast = Multicast(group: local.address, interface: multicastInterface)
@@ -58,6 +59,7 @@ extension RadioConfiguration {
         var rtpSession = rtpSession
         rtpSession.remotes = [remote]
         rtpSession.accepted = .only(Set(endpoints.map(\.address)))
+        rtpSession.acceptedPayloadTypes.formUnion(AudioEncoding.staticPayloadTypes)
         var configuration = Self(local: Endpoint(.anyV6, port: localPort), rtpSession: rtpSession)
         configuration.partner = Partner(address: address)
         return configuration
@@ -114,10 +116,15 @@ extension RadioConfiguration {
         _ description: SessionDescription, rtpSession: RTPSessionConfiguration = .init(),
         multicastInterface: String? = nil
     ) throws(RadioError) -> Self {
-        let opus = try opusFormat(of: description)
+        guard description.opus != nil || description.hasG711 else {
+            throw RadioError(
+                .unavailable, "this SDP offers neither Opus nor G.711 (PCMU, PCMA), and nothing else is played here")
+        }
         var rtpSession = rtpSession
-        rtpSession.payloadType = opus.payloadType
-        rtpSession.acceptedPayloadTypes = [opus.payloadType]
+        if let opus = description.opus {
+            rtpSession.payloadType = opus.payloadType
+            rtpSession.acceptedPayloadTypes = [opus.payloadType]
+        }
         rtpSession.controlPort = description.multiplexesRTCP ? .multiplexed : .next
         rtpSession.lossProtection.sourcesSupportNACK = description.supportsNACK
         if let red = description.redundantOpus { rtpSession.lossProtection.redPayloadType = red.payloadType }
@@ -164,7 +171,7 @@ extension RadioConfiguration {
 
     private static func opusFormat(of description: SessionDescription) throws(RadioError) -> SessionDescription.Format {
         guard let opus = description.opus else {
-            throw RadioError(.unavailable, "this SDP offers no Opus, and nothing else is played here")
+            throw RadioError(.unavailable, "this SDP offers no Opus, and nothing else is sent here")
         }
         return opus
     }

@@ -1,0 +1,45 @@
+/// How the payload of an RTP packet is encoded, as `a=rtpmap` of SDP names it.
+public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseIterable {
+    /// Opus (RFC 7587).
+    case opus
+    /// G.711 µ-law (RFC 3551 section 4.5.14).
+    case pcmu
+    /// G.711 A-law (RFC 3551 section 4.5.14).
+    case pcma
+
+    /// The encoding of `payloadType`: 0 is PCMU and 8 is PCMA (RFC 3551 table 4), any other one is Opus.
+    public init(payloadType: UInt8) {
+        switch payloadType {
+        case 0: self = .pcmu
+        case 8: self = .pcma
+        default: self = .opus
+        }
+    }
+
+    /// The payload types of G.711, which need no SDP.
+    public static let staticPayloadTypes: Set<UInt8> = [0, 8]
+
+    /// By how many frames at 48 000 Hz the timestamps go on per unit: the clock of G.711 runs at 8 000 Hz.
+    public var framesPerTick: Int {
+        @_noAllocation @_noLocks get {
+            switch self {
+            case .opus: 1
+            case .pcmu, .pcma: 6
+            }
+        }
+    }
+
+    /// Whether both are the same. Audio threads cannot use the `==` that the compiler derives.
+    @_noAllocation @_noLocks
+    public static func == (one: Self, other: Self) -> Bool { one.code == other.code }
+
+    private var code: Int {
+        @_noAllocation @_noLocks get {
+            switch self {
+            case .opus: 0
+            case .pcmu: 1
+            case .pcma: 2
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import TenfourAudioCore
+
+/// Conceals lost audio at 8 000 Hz by repeating the last pitch period, in the spirit of ITU-T G.711 Appendix I.
+///
+/// The first 10 ms are as loud as what was heard before. Then they fade, and after 60 ms there is silence. The first 4 ms of the
+/// packet that comes next fade in from the repetition.
+///
+/// Playback thread. Nothing is allocated after `init`.
+struct PitchRepetition: ~Copyable, Sendable {
+    /// What was heard last, the newest sample at the end.
+    private var history = FixedBuffer<Float>(repeating: 0, count: historyCount)
+    /// The period that is repeated.
+    private var period = FixedBuffer<Float>(repeating: 0, count: longestPeriod)
+    private var periodCount = 0
+    /// How many samples were concealed since the last packet.
+    private var concealedCount = 0
+
+    /// Two windows, and the longest period: 55 ms.
+    private static var historyCount: Int { window + longestPeriod + 160 }
+    /// Voices of 400 down to 66 Hz.
+    private static var shortestPeriod: Int { 20 }
+    private static var longestPeriod: Int { 120 }
+    /// Likeness is measured over 20 ms.
+    private static var window: Int { 160 }
+    private static var steady: Int { 80 }
+    private static var fade: Int { 400 }
+    private static var fadeIn: Int { 32 }
+
+    init() {}
+
+    @_noAllocation @_noLocks
+    mutating func reset() {
+        for index in 0..<history.count { history[index] = 0 }
+        concealedCount = 0
+    }
+
+    /// Fills the first `count` of `samples` with the repetition.
+    @_noAllocation @_noLocks
+    mutating func conceal(_ count: Int, into samples: inout FixedBuffer<Float>) {
+        if concealedCount == 0 { findPeriod() }
+        for index in 0..<count {
+            samples[index] = next
+            concealedCount += 1
+        }
+        remember(samples, count: count)
+    }
+
+    /// Takes the first `count` of `samples`, which were decoded, and fades them in where audio was concealed before.
+    @_noAllocation @_noLocks
+    mutating func join(_ samples: inout FixedBuffer<Float>, count: Int) {
+        if concealedCount > 0 {
+            for index in 0..<min(Self.fadeIn, count) {
+                let weight = Float(index + 1) / Float(Self.fadeIn + 1)
+                samples[index] = samples[index] * weight + next * (1 - weight)
+                concealedCount += 1
+            }
+            concealedCount = 0
+        }
+        remember(samples, count: count)
+    }
+
+    /// The next sample of the repetition.
+    private var next: Float {
+        let faded = concealedCount - Self.steady
+        let gain = faded <= 0 ? 1 : max(1 - Float(faded) / Float(Self.fade), 0)
+        return period[concealedCount % periodCount] * gain
+    }
+
+    /// Finds the period at which the last 20 ms are most like what lies a period before them.
+    private mutating func findPeriod() {
+        let start = history.count - Self.window
+        var best = (period: Self.longestPeriod, likeness: -Float.infinity)
+        for lag in Self.shortestPeriod...Self.longestPeriod {
+            var (product, energy): (Float, Float) = (0, 1e-9)
+            for index in start..<history.count {
+                product += history[index] * history[index - lag]
+                energy += history[index - lag] * history[index - lag]
+            }
+            let likeness = product * abs(product) / energy
+            if likeness > best.likeness { best = (lag, likeness) }
+        }
+        periodCount = best.period
+        // The end of the period is blended with what lies before its beginning, so that one repetition goes over into the next.
+        let (end, overlap) = (history.count, periodCount / 4)
+        for index in 0..<periodCount {
+            let sample = history[end - periodCount + index]
+            let step = index - (periodCount - overlap)
+            let weight = step < 0 ? 0 : Float(step + 1) / Float(overlap + 1)
+            period[index] = sample * (1 - weight) + history[end - 2 * periodCount + index] * weight
+        }
+    }
+
+    private mutating func remember(_ samples: borrowing FixedBuffer<Float>, count: Int) {
+        let kept = max(history.count - count, 0)
+        for index in 0..<kept { history[index] = history[history.count - kept + index] }
+        for index in kept..<history.count { history[index] = samples[count - history.count + index] }
+    }
+}
