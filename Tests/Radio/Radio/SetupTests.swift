@@ -74,7 +74,7 @@ import Testing
         let configuration = try RadioConfiguration.receiving(description)
         #expect(configuration.local.description == "239.0.1.10:6000")
         #expect(configuration.multicast == .init(group: .v4(0xEF00_010A)))
-        #expect(configuration.rtpSession.acceptedPayloadTypes == [97])
+        #expect(configuration.rtpSession.acceptedPayloadTypes == [97, 0, 8])
         #expect(configuration.rtpSession.controlPort == .next)
     }
 
@@ -129,9 +129,16 @@ import Testing
                 && !lossProtection.hasInBandFEC)
     }
 
-    @Test func anSDPFileWithoutOpusIsRefused() throws {
+    @Test(arguments: [0, 8]) func anSDPFileOfG711IsTaken(type: Int) throws {
         let description = try SessionDescription(
-            parsing: "v=0\no=- 1 1 IN IP4 10.0.0.7\ns=-\nc=IN IP4 10.0.0.7\nt=0 0\nm=audio 6000 RTP/AVP 0\n")
+            parsing: "v=0\no=- 1 1 IN IP4 10.0.0.7\ns=-\nc=IN IP4 10.0.0.7\nt=0 0\nm=audio 6000 RTP/AVP \(type)\n")
+        let configuration = try RadioConfiguration.receiving(description)
+        #expect(configuration.rtpSession.acceptedPayloadTypes.contains(UInt8(type)))
+    }
+
+    @Test func anSDPFileWithNeitherOpusNorG711IsRefused() throws {
+        let description = try SessionDescription(
+            parsing: "v=0\no=- 1 1 IN IP4 10.0.0.7\ns=-\nc=IN IP4 10.0.0.7\nt=0 0\nm=audio 6000 RTP/AVP 9\n")
         let error = #expect(throws: RadioError.self) { try RadioConfiguration.receiving(description) }
         #expect(error?.kind == .unavailable)
     }
