@@ -8,8 +8,16 @@ public struct FixedBuffer<Element: BitwiseCopyable>: ~Copyable {
     public init(repeating element: Element, count: Int) {
         precondition(count > 0, "nothing to allocate")
         unsafe base = .allocate(capacity: count)
-        unsafe base.initialize(repeating: element, count: count)
         self.count = count
+        // One element and then copies of what is there, twice as many each time: a build without optimisation calls a function for each
+        // element of `initialize(repeating:count:)`, which was a tenth of the tests' time.
+        unsafe base.initialize(to: element)
+        var filled = 1
+        while filled < count {
+            let added = min(filled, count - filled)
+            unsafe (base + filled).initialize(from: base, count: added)
+            filled += added
+        }
     }
 
     deinit { unsafe base.deallocate() }

@@ -63,70 +63,88 @@ struct PredictedScore: Sendable {
     var minimumRetransmissionDelay: Duration? { roundTrip.map { ArrivalTrace.shortestTail + $0 + Self.margin } }
     var allowsRetransmission: Bool { minimumRetransmissionDelay.map { $0 <= depth } ?? false }
 
-    /// How likely a packet is lost so many behind a lost one (Gilbert's two states).
-    private func lostLater(by distance: Int) -> Double {
-        lossShare + (1 - lossShare) * memory(of: distance)
+    /// Gilbert's two states, in a form that is computed once for a stream.
+    private struct LossProcess {
+        let lossShare: Double
+        /// How much the fate of one packet tells about that of the next: 1 all, 0 nothing.
+        let memoryOfOne: Double
+
+        init(lossShare: Double, meanBurst: Double) {
+            self.lossShare = lossShare
+            let leaving = 1 / max(meanBurst, 1)
+            let entering = leaving * lossShare / max(1 - lossShare, 0.01)
+            memoryOfOne = min(max(1 - leaving - entering, 0), 1)
+        }
+
+        /// The probability that a packet is lost, `distance` packets behind a lost one.
+        func lostLater(by distance: Int) -> Double { lossShare + (1 - lossShare) * memory(of: distance) }
+
+        /// The probability that a packet is lost, `distance` packets behind one that came: 0 where it is the same.
+        func lostBehindOneThatCame(by distance: Int) -> Double { lossShare * (1 - memory(of: distance)) }
+
+        private func memory(of distance: Int) -> Double {
+            var memory = 1.0
+            var distance = distance
+            while distance > 0 {
+                memory *= memoryOfOne
+                distance -= 1
+            }
+            return memory
+        }
     }
 
-    /// How likely one is lost so many behind one that came: not at all where it is the same.
-    private func lostBehindOneThatCame(by distance: Int) -> Double {
-        lossShare * (1 - memory(of: distance))
-    }
-
-    /// How much the fate of one packet tells about that of another so many later: 1 all, 0 nothing.
-    private func memory(of distance: Int) -> Double {
-        let leaving = 1 / max(meanBurst, 1)
-        let entering = leaving * lossShare / max(1 - lossShare, 0.01)
-        let ofOne = min(max(1 - leaving - entering, 0), 1)
-        var memory = 1.0
-        for _ in 0..<distance { memory *= ofOne }
-        return memory
-    }
-
-    /// Of the packets that are lost: neither copied in a packet that came nor sent again in time. Both fail in long bursts, so
-    /// it is counted by how many packets later the burst ends.
+    /// The share of lost packets that are neither copied in a packet that came nor retransmitted in time. Both fail in long bursts, so
+    /// the sum is over the number of packets after which the burst ends.
     private func shareMissed(copies: [Int], retransmits: Bool) -> Double {
-        let lostOn = lostLater(by: 1)
+        let process = LossProcess(lossShare: lossShare, meanBurst: meanBurst)
+        let lostOn = process.lostLater(by: 1)
         var share = 0.0
         var isStillLost = 1.0
-        for length in 1...Self.longestBurst {
-            var missed = shareOfCopiesLost(copies, burstEnd: length)
-            if retransmits { missed *= shareNotRetransmitted(burstEnd: length) }
+        var length = 1
+        while length <= Self.longestBurst {
+            var missed = Self.shareOfCopiesLost(copies, burstEnd: length, process)
+            if retransmits { missed *= shareNotRetransmitted(burstEnd: length, isFirst: 1 - lostOn) }
             share += isStillLost * (1 - lostOn) * missed
             isStillLost *= lostOn
+            length += 1
         }
         return share + isStillLost
     }
 
-    /// What is lost at one distance tells about the next.
-    private func shareOfCopiesLost(_ copies: [Int], burstEnd: Int) -> Double {
+    /// The loss of one copy tells about the loss of the next.
+    private static func shareOfCopiesLost(_ copies: [Int], burstEnd: Int, _ process: LossProcess) -> Double {
         var share = 1.0
         var last = burstEnd
         var wasLost = false
-        for distance in copies where distance >= burstEnd {
-            share *= wasLost ? lostLater(by: distance - last) : lostBehindOneThatCame(by: distance - last)
+        var index = 0
+        while index < copies.count {
+            let distance = copies[index]
+            index += 1
+            guard distance >= burstEnd else { continue }
+            share *=
+                wasLost ? process.lostLater(by: distance - last) : process.lostBehindOneThatCame(by: distance - last)
             (last, wasLost) = (distance, true)
         }
         return share
     }
 
-    /// The first of a burst is missed at once, the others when it has ended; then each round trip is a try, and in each both
-    /// question and answer may be lost.
-    private func shareNotRetransmitted(burstEnd: Int) -> Double {
+    /// The first packet of a burst is missed at once, the others when the burst has ended. Then each round trip is a try, in which the
+    /// NACK or the retransmission may be lost.
+    private func shareNotRetransmitted(burstEnd: Int, isFirst: Double) -> Double {
         guard let roundTrip else { return 1 }
-        let isFirst = 1 - lostLater(by: 1)
         return isFirst * shareNotRetransmitted(missedAfter: ArrivalTrace.shortestTail, roundTrip)
             + (1 - isFirst) * shareNotRetransmitted(missedAfter: frame * burstEnd, roundTrip)
     }
 
     private func shareNotRetransmitted(missedAfter time: Duration, _ roundTrip: Duration) -> Double {
         let failure = 1 - (1 - lossShare) * (1 - lossShare)
-        let turn = max(roundTrip, .milliseconds(1)) + NACKList.slack
-        var room = depth - Self.margin - time + NACKList.slack
+        let turn = Instant.nanoseconds(in: max(roundTrip, .milliseconds(1)) + NACKList.slack)
+        let room = Instant.nanoseconds(in: depth - Self.margin - time + NACKList.slack)
+        var tries = min(room / turn, Int64(Self.maximumTryCount))
         var share = 1.0
-        for _ in 0..<Self.maximumTryCount where room >= turn {
+        while tries > 0 {
             share *= failure
-            room -= turn
+            tries -= 1
         }
         return share
     }
