@@ -14,6 +14,7 @@ suite() {
     local log
     log=$(mktemp)
     if "$root/Tools/labcard" run --private -- swift test "$@" 2>&1 | tee "$log"; then
+        slowest "$log"
         rm -f "$log"
     else
         say "what failed:"
@@ -21,4 +22,17 @@ suite() {
         rm -f "$log"
         return 1
     fi
+}
+
+# build_tests: in debug form.
+build_tests() {
+    need_swift
+    # What is built already could otherwise be imported by any module, whatever Package.swift says.
+    swift build --build-tests --explicit-target-dependency-import-check error
+}
+
+# slowest LOG: the ten tests that took longest, from the output of `swift test`. Tests run beside each other and wait for each other.
+slowest() {
+    say "the slowest tests, in seconds:"
+    sed -nE 's/^. Test (.*) passed after ([0-9.]+) seconds\.$/\2 \1/p' "$1" | sort -rn | head -n 10 >&2
 }

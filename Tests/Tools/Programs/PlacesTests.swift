@@ -17,6 +17,6 @@ import Testing
         #expect(result.end == .code(1) && result.output == "")
         #expect(
             result.errors
-                == "root: a root of Debian is made and mounted with root rights: run it as root, or with sudo\n")
+                == "test: --places makes a root of Debian 13, with root rights: run it as root, or with sudo\n")
     }
 }

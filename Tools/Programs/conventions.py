@@ -1,0 +1,150 @@
+"""Checks the conventions of this repository that a compiler does not: names, words and sizes. Prints each breach and exits with 1.
+
+usage: conventions.py [--count] [KIND…]
+
+Without KIND all are checked: names, twice (types of one name in two modules), words, files, functions, products, folders. --count prints
+the number of breaches of each kind instead.
+"""
+
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Names of types and files that are no words of RTP, audio or networks. CONTRIBUTING.md says what to write instead.
+RETIRED_NAMES = set(
+    """
+    Engine Station PlayoutLane Voice DecodedSound Listener TalkerTimeline Arriving Asking Defence Greeting Abilities Plausibility
+    Membership Staying Admission Presence Doors Paths Gaps SaidRefusals SaidWelcome Spread Shard Parcel Errand Woken Handoff Daytime
+    Downloading Parsing Reading Feed Director Deck Bell Treatment GainWish RingFiller Turn Wish Grant Metronome Watches Steering
+    Transposer Conductor LinkWatch Spool Preallocated
+    """.split()
+)
+
+# Words without an ordinary meaning in this field, in names and in prose: at most 40. Hyphens stand for spaces.
+RETIRED_WORDS = [
+    word.replace("-", " ")
+    for word in """
+    thrift bent bends bending hush hushed woken errand parcel spool politeness greeting plausibility mend mends mended mending bell deck
+    conductor daytime metronome transposer handoff whoever of-late how-manieth unless-told so-much so-many dice untold brought-back
+    toldTimes freshView steered
+    """.split()
+]
+assert len(RETIRED_WORDS) <= 40
+
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+
+TEXT_FOLDERS = ["Sources", "Tests", "Tools", "Protocol", "README.md", "CONTRIBUTING.md", "SECURITY.md", "Package.swift"]
+DECLARATION = re.compile(
+    r"^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|private|fileprivate|final|indirect)\s+)*"
+    r"(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)"
+)
+FUNCTION = re.compile(r"^(\s*)(?:[@\w()]+ )*(?:func|init|deinit|subscript)\b")
+
+breaches = collections.defaultdict(list)
+
+
+def files():
+    """Every text file of the repository that people read, but for this one and test data."""
+    listed = subprocess.run(
+        ["git", "ls-files", *TEXT_FOLDERS], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    for name in filter(None, listed):
+        path = ROOT / name
+        if "Corpus/" in name or "vectors/" in name or path == pathlib.Path(__file__).resolve() or not path.is_file():
+            continue
+        try:
+            yield name, path.read_text().split("\n")
+        except UnicodeDecodeError:
+            continue
+
+
+def module(name):
+    """The folder of a target of ours: the part of a path below which a top-level type must be the only one of its name."""
+    parts = name.split("/")
+    if parts[0] == "Sources" and len(parts) > 3:
+        return "/".join(parts[:3])
+    if parts[:2] == ["Tools", "Programs"] and len(parts) > 3:
+        return "/".join(parts[:3])
+    return None
+
+
+def words_of(line):
+    """A line with its names taken apart: `handoffCount` contains the word handoff."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", line).lower()
+
+
+def check_words(name, lines, patterns):
+    for number, line in enumerate(lines, 1):
+        if "words-are-data" in line:
+            return
+        text = words_of(line)
+        for word, pattern in patterns:
+            if pattern.search(text):
+                breaches["words"].append(f"{name}:{number}: “{word}”")
+
+
+def check_functions(name, lines):
+    """The lines from a function's head to the brace that closes it; swift format puts that brace below the head."""
+    index = 0
+    while index < len(lines):
+        match = FUNCTION.match(lines[index])
+        if match:
+            end = index
+            closing = match.group(1) + "}"
+            while end + 1 < len(lines) and lines[end].rstrip() != closing and end - index < 400:
+                if end == index and lines[end].rstrip().endswith("}"):
+                    break
+                end += 1
+            if lines[end].rstrip() == closing and end - index + 1 > LONGEST_FUNCTION:
+                breaches["functions"].append(f"{name}:{index + 1}: {end - index + 1} lines in one function")
+        index += 1
+
+
+def check():
+    places = collections.defaultdict(set)
+    patterns = [
+        (word, re.compile(r"\b" + re.escape(words_of(word)) + r"\b")) for word in RETIRED_WORDS
+    ]
+    for name, lines in files():
+        check_words(name, lines, patterns)
+        if not name.endswith(".swift"):
+            continue
+        if pathlib.Path(name).stem in RETIRED_NAMES:
+            breaches["names"].append(f"{name}: a retired name of a file")
+        if name.startswith(("Sources/", "Tests/")) and len(lines) - 1 > LONGEST_FILE:
+            breaches["files"].append(f"{name}: {len(lines) - 1} lines")
+        if name.startswith(("Sources/", "Tests/")):
+            check_functions(name, lines)
+        for number, line in enumerate(lines, 1):
+            declared = DECLARATION.match(line)
+            if not declared:
+                continue
+            if declared.group(1) in RETIRED_NAMES:
+                breaches["names"].append(f"{name}:{number}: {declared.group(1)} is a retired name of a type")
+            if module(name):
+                places[declared.group(1)].add(module(name))
+    for type_name, modules in sorted(places.items()):
+        if len(modules) > 1:
+            breaches["twice"].append(f"{type_name} is a type of {', '.join(sorted(modules))}")
+    for product in re.findall(r"\.library\(name: \"(\w+)\"", (ROOT / "Package.swift").read_text()):
+        if not product.startswith("Tenfour"):
+            breaches["products"].append(f"Package.swift: the library {product} does not begin with Tenfour")
+    folders = [path for path in (ROOT / "Sources").iterdir() if path.is_dir()]
+    if len(folders) > 10:
+        breaches["folders"].append(f"Sources has {len(folders)} folders, more than ten")
+
+
+check()
+kinds = [argument for argument in sys.argv[1:] if argument != "--count"]
+breaches = {kind: found for kind, found in breaches.items() if not kinds or kind in kinds}
+for kind, found in breaches.items():
+    if "--count" in sys.argv:
+        print(f"{kind}: {len(found)}")
+    else:
+        print("\n".join(found))
+sys.exit(1 if breaches else 0)
