@@ -46,7 +46,7 @@ struct EnvironmentTests {
     }
 
     @Test func ofANameAndNoneTheTypedOneCounts() throws {
-        let arguments = ["talk", "127.0.0.1:9", "--input", "no.wav"]
+        let arguments = ["talk", "127.0.0.1:9", "--input", "no.wav", "-D", "null"]
         for (typed, variable) in [("--anonymous", "TENFOUR_NAME"), ("--name=Anna", "TENFOUR_ANONYMOUS")] {
             let result = try tenfour(arguments + [typed], environment: [variable: "1"])
             #expect(result.end == .code(69) && result.errors.contains("no.wav"), "\(result.errors)")

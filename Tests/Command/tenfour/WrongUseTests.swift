@@ -28,7 +28,7 @@ struct Misuse: CustomTestStringConvertible {
         folder.write(Recording(channels: [Tone.samples(seconds: 0.1)]).wav(), to: "good.wav")
         folder.write("v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nc=IN IP4 nonsense here\r\n", to: "bad.sdp")
         folder.write("v=0\nc=IN IP4 127.0.0.1\nm=video 5004 RTP/AVP 96\n", to: "video.sdp")
-        folder.write("v=0\nc=IN IP4 127.0.0.1\nm=audio 5004 RTP/AVP 0\na=rtpmap:0 PCMU/8000\n", to: "g711.sdp")
+        folder.write("v=0\nc=IN IP4 127.0.0.1\nm=audio 5004 RTP/AVP 9\na=rtpmap:9 G722/8000\n", to: "g722.sdp")
         folder.write("<html>", to: "page.sdp")
     }
 
@@ -52,7 +52,7 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("recv missing.sdp", 69, "missing.sdp", "name an SDP file"),
         Misuse("recv bad.sdp", 69, "bad.sdp", "line 4"),
         Misuse("recv video.sdp", 69, "video.sdp", "no audio"),
-        Misuse("recv g711.sdp", 69, "no Opus"),
+        Misuse("recv g722.sdp", 69, "neither Opus nor G.711"),
         Misuse("recv page.sdp", 69, "page.sdp", "line 1"),
 
         Misuse("send --input good.wav http://127.0.0.1", 2, "http://", "write rtp://HOST:PORT"),

@@ -14,7 +14,7 @@ import Testing
 struct HostilePacketsTests {
     @Test(arguments: [48_000, 44_100])
     func whatTheFuzzerFoundTrapsNothing(rate: Int) throws {
-        let folder = URL(filePath: Repository.path("Tests/TestSupport/Corpus/station"))
+        let folder = URL(filePath: Repository.path("Tests/TestSupport/Corpus/session"))
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         #expect(files.count >= 5)
         var way = try Way(rate: rate)
