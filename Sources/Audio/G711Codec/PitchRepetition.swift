@@ -7,7 +7,7 @@ internal import TenfourAudioCore
 ///
 /// Playback thread. Nothing is allocated after `init`.
 struct PitchRepetition: ~Copyable, Sendable {
-    /// What was heard last, the newest sample at the end.
+    /// The latest output, the newest sample at the end.
     private var history = FixedBuffer<Float>(repeating: 0, count: historyCount)
     /// The period that is repeated.
     private var period = FixedBuffer<Float>(repeating: 0, count: longestPeriod)

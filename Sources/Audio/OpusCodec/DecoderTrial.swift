@@ -7,7 +7,7 @@ private import TenfourAudioCore
 /// Two decoders that get the same packets and lose the same ones give the same samples, unless one of them uses a model.
 public struct DecoderTrial: Hashable, Sendable {
     public private(set) var models = DecoderModels()
-    /// What each complexity costs. One that is missing was not measured because time ran out: it is too slow.
+    /// The cost of each complexity. A missing one was not measured because time ran out: it is too slow.
     public private(set) var costs: [DecoderComplexity: DecoderCosts] = [:]
     /// How much of a thread's stack was used.
     public private(set) var stackByteCount = 0

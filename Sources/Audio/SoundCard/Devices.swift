@@ -11,7 +11,7 @@ public struct Device: Hashable, Sendable {
     public let playback: Offer
     public let capture: Offer
 
-    /// What a device supports in one direction.
+    /// The rates and formats that a device supports in one direction.
     public enum Offer: Hashable, Sendable {
         case grants(Capabilities)
         /// It does not support this direction.

@@ -27,7 +27,7 @@ extension SoundCardError: CustomStringConvertible {
     /// The reason and the remedy, in one line.
     public var description: String { "\(reason): \(remedy)" }
 
-    /// What happened, and to which card.
+    /// A sentence that names the card and the failure.
     public var reason: String {
         switch self {
         case .noSuchDevice(let name): return "no sound card named '\(name)'"
@@ -48,7 +48,7 @@ extension SoundCardError: CustomStringConvertible {
         }
     }
 
-    /// What to do.
+    /// The remedy.
     public var remedy: String {
         switch self {
         case .noSuchDevice: "`tenfour devices` lists the cards"

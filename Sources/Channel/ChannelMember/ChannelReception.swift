@@ -11,7 +11,7 @@ extension Channel {
         case discarded(ChannelDiscard)
     }
 
-    /// What `nextOpened` has written. `RTPSession.receive` tells them apart by itself.
+    /// The kind of packet that `nextOpened` has written. `RTPSession.receive` tells them apart by itself.
     public enum Opened: Hashable, Sendable {
         /// RTP of another member, with its padding.
         case media

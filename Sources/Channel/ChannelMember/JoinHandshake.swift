@@ -101,7 +101,7 @@ struct JoinHandshake: Sendable {
         deadline = now + Self.interval
     }
 
-    /// What an answer means to the attempt at `endpoint`. After a cookie, something is to be said there at once, and whoever
+    /// The meaning of an answer for the attempt at `endpoint`. After a cookie, something is to be said there at once, and whoever
     /// else was asked meanwhile waits.
     mutating func receive(_ datagram: Span<UInt8>, from endpoint: Endpoint, at now: Instant) -> JoinAttempt.Answer {
         if let place = earlier.firstIndex(where: { $0.endpoint == endpoint }) {

@@ -94,7 +94,7 @@ struct SessionReport {
     /// Reports come about every five seconds.
     private static let longestSilence = Duration.seconds(15)
 
-    /// What was received but not played or not recorded.
+    /// Audio that was received but not played or not recorded.
     private var leftOut: [String] {
         let misplaced = snapshot.voices.reduce(0) { $0 + $1.playout.discarded }
         let crowdedOut = snapshot.playback?.crowdedOutCount ?? 0

@@ -20,7 +20,7 @@ final class HTTPFetch: CurlTransfer.Receiver, @unchecked Sendable {
 
     /// The request in progress.
     private var request = Request()
-    /// What earlier responses stated; nil before the first.
+    /// The length and tag that earlier responses stated; nil before the first.
     private var known: Representation?
     /// The offset at which the bytes ended, whatever length was stated.
     private var foundEnd: Int?

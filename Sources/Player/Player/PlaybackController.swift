@@ -6,7 +6,7 @@ internal import TenfourRings
 /// Performs what the state machine decides, on the thread of the caller, and sends events to the observers. Never
 /// blocks.
 final class PlaybackController: Sendable {
-    /// What the worker knows of an item.
+    /// The facts that the worker knows about an item.
     struct Facts: Sendable {
         var track: Track
         var duration: Estimate<Duration>?

@@ -36,7 +36,7 @@ final class PlayerThreads: Sendable {
     }
 }
 
-/// What the worker's thread owns.
+/// The values that the worker's thread owns.
 struct StreamWork: ~Copyable, Sendable {
     var producer: RingBufferProducer<AudioBlock>
     var renderer: FileRenderer?

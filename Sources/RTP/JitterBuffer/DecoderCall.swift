@@ -1,6 +1,6 @@
 public import TenfourAudioCore
 
-/// What a jitter buffer asks its decoder for: one call.
+/// One call that a jitter buffer asks its decoder for.
 @usableFromInline
 struct DecoderCall: BitwiseCopyable, Sendable {
     @usableFromInline
@@ -33,7 +33,7 @@ struct DecoderCall: BitwiseCopyable, Sendable {
         self.place = place
     }
 
-    /// What came of a call.
+    /// The result of a call.
     @usableFromInline
     struct Result: BitwiseCopyable, Sendable {
         /// The number of frames that were written; nil where the decoder refused.

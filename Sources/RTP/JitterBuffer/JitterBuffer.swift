@@ -29,7 +29,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
     private var step = PullStep.play
     private var request = PullRequest()
 
-    /// What a pull does next, once the decoder has done what it was called for.
+    /// The next step of a pull, once the decoder has done what it was called for.
     private enum PullStep: BitwiseCopyable {
         /// Puts the late packet in the place of what was concealed for it.
         case endUnderrun
@@ -41,7 +41,7 @@ public struct JitterBuffer: ~Copyable, Sendable {
         case lookAhead(at: FrameCount, limit: FrameCount)
     }
 
-    /// What a pull was asked for and has made.
+    /// The number of frames that a pull was asked for, and the number made so far.
     private struct PullRequest: BitwiseCopyable {
         var position = FrameCount.zero
         /// In frames of the card.
