@@ -23,14 +23,14 @@ public struct ChannelMembers: Hashable, Sendable {
     /// Talkers, those first who have been there longest.
     public var talkers: [ChannelMember] = []
     /// Talkers that tell nothing about themselves: stations of an earlier version.
-    public var untoldCount = 0
+    public var unlistedCount = 0
     /// All others.
     public var listenerCount = 0
 
     public init() {}
 
     /// All together.
-    public var count: Int { talkers.count + untoldCount + listenerCount }
+    public var count: Int { talkers.count + unlistedCount + listenerCount }
 }
 
 /// Up to fifty of the listeners that tell something about themselves.

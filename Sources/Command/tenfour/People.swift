@@ -50,7 +50,7 @@ struct People {
                 name: Self.name(of: talker), isOpen: talker.info.microphone == .open, since: Int(talker.info.joined),
                 changed: Int(talker.info.microphoneChanged))
         }
-        (listenerCount, unlistedCount) = (members.listenerCount, members.untoldCount)
+        (listenerCount, unlistedCount) = (members.listenerCount, members.unlistedCount)
         putOpenFirst()
     }
 

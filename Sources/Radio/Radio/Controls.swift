@@ -19,13 +19,13 @@ final class Controls: Sendable {
     let rate = Atomic<UInt64>((1.0).bitPattern)
     let pitch = Atomic<UInt64>((0.0).bitPattern)
     /// How far what is bent lies behind, in microseconds.
-    let bentLag = Atomic<Int>(0)
+    let timePitchLag = Atomic<Int>(0)
     /// Samples that were left out on the way through bending.
-    let bentLoss = Atomic<Int>(0)
+    let timePitchLoss = Atomic<Int>(0)
 
     /// Each for the thread that waits for it: the network thread has ended, the playback thread has ended, nothing is bent any more.
     let isOver = Atomic<Bool>(false)
-    let isBendingOver = Atomic<Bool>(false)
+    let isTimePitchOver = Atomic<Bool>(false)
     let isPlaybackOver = Atomic<Bool>(false)
 
     init(isMicrophoneOpen: Bool, isConnected: Bool) {

@@ -14,7 +14,7 @@ final class HostTracker {
     private let longestInterval: Duration
     private let resolve: Resolve
     private let answer = Locked(Answer.none)
-    private var lastAsked: Instant
+    private(set) var lastAsked: Instant
     /// The time from one question to the next.
     private var pause: Duration
 

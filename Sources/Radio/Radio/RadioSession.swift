@@ -129,7 +129,7 @@ public final class RadioSession: Sendable {
     }
 
     /// How far what is heard lies behind what was received, by its rate.
-    public var lag: Duration { .microseconds(controls.bentLag.load(ordering: .relaxed)) }
+    public var lag: Duration { .microseconds(controls.timePitchLag.load(ordering: .relaxed)) }
 
     /// Whether the file or pipe that is sent has come to its end.
     public var hasInputEnded: Bool { controls.hasInputEnded.load(ordering: .acquiring) }
@@ -140,7 +140,7 @@ public final class RadioSession: Sendable {
     /// How it goes, renewed ten times a second; nil before the start.
     public var snapshot: RadioSnapshot? {
         var snapshot = state.snapshot
-        snapshot?.playback?.unrecordedSampleCount += controls.bentLoss.load(ordering: .relaxed)
+        snapshot?.playback?.unrecordedSampleCount += controls.timePitchLoss.load(ordering: .relaxed)
         return snapshot
     }
 
@@ -183,7 +183,7 @@ extension RadioSession {
             try keep(
                 AudioThread("bend", priority: nil, work: bending) { bending, _ in
                     bending.run()
-                    controls.isBendingOver.store(true, ordering: .releasing)
+                    controls.isTimePitchOver.store(true, ordering: .releasing)
                 })
         }
         if let card = loops.card.take() {
@@ -197,7 +197,7 @@ extension RadioSession {
                 AudioThread("file", priority: nil, work: recorder) { recorder, _ in
                     recorder.run {
                         isBent
-                            ? controls.isBendingOver.load(ordering: .acquiring)
+                            ? controls.isTimePitchOver.load(ordering: .acquiring)
                             : controls.isPlaybackOver.load(ordering: .acquiring)
                     }
                 })

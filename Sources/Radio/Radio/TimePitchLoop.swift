@@ -54,8 +54,8 @@ struct TimePitchLoop: ~Copyable, Sendable {
                 // However long this takes, what has come does not wait where there is little room.
                 take()
             }
-            controls.bentLag.store(Int(live.lag / .microseconds(1)), ordering: .relaxed)
-            controls.bentLoss.store(
+            controls.timePitchLag.store(Int(live.lag / .microseconds(1)), ordering: .relaxed)
+            controls.timePitchLoss.store(
                 unwritten + live.dropped.rawValue * live.format.channelCount, ordering: .relaxed)
             if !isLast { usleep(Self.interval) }
         }

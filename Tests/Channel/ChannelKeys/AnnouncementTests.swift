@@ -138,7 +138,7 @@ struct AnnouncementTests {
 
 extension Secret {
     static func drawn(_ seed: UInt64) -> Secret {
-        var dice = SeededRandom(seed: seed)
-        return Secret(.talk, using: &dice)
+        var randomness = SeededRandom(seed: seed)
+        return Secret(.talk, using: &randomness)
     }
 }

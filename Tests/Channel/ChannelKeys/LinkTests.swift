@@ -57,9 +57,9 @@ struct LinkTests {
     }
 
     @Test func everySecretIsReadAsItWasWritten() throws {
-        var dice = SeededRandom(seed: 4)
+        var randomness = SeededRandom(seed: 4)
         for _ in 0..<200 {
-            let link = try ChannelLink(host: "a", name: "b", opening: .secret(Secret(.talk, using: &dice)))
+            let link = try ChannelLink(host: "a", name: "b", opening: .secret(Secret(.talk, using: &randomness)))
             #expect(try ChannelLink(link.text()) == link)
             #expect(try ChannelLink(link.text(.words)) == link)
             #expect(try ChannelLink(link.text(.words).uppercased()) == link)

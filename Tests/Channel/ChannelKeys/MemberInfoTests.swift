@@ -9,8 +9,8 @@ struct MemberInfoTests {
     private let info = MemberInfo(name: "Anna", microphone: .open, ssrc: SSRC(9), joined: 100, microphoneChanged: 200)
 
     private static func keys(_ name: String, seed: UInt64 = 3) -> ChannelKeys {
-        var dice = SeededRandom(seed: seed)
-        return ChannelKeys(name: name, secret: Secret(.talk, using: &dice))
+        var randomness = SeededRandom(seed: seed)
+        return ChannelKeys(name: name, secret: Secret(.talk, using: &randomness))
     }
 
     private func sealed(_ info: MemberInfo, id: UInt64 = 5, counter: UInt64 = 1) -> SealedMemberInfo {

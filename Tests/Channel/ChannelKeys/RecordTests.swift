@@ -89,13 +89,14 @@ struct RecordTests {
 
     /// Against what remembers everything.
     @Test func theWindowForgetsNothingItHasRoomFor() {
-        var dice = SeededRandom(seed: 4)
+        var randomness = SeededRandom(seed: 4)
         var window = ReplayWindow()
         var came: Set<UInt64> = []
         var highest: UInt64 = 0
         for _ in 0..<20_000 {
-            let jump = dice.next() % 100 == 0 ? dice.next() % 3000 : dice.next() % 8
-            let counter = dice.next() % 3 == 0 ? highest &+ jump : highest - min(highest, dice.next() % 1200)
+            let jump = randomness.next() % 100 == 0 ? randomness.next() % 3000 : randomness.next() % 8
+            let counter =
+                randomness.next() % 3 == 0 ? highest &+ jump : highest - min(highest, randomness.next() % 1200)
             let isNew = !came.contains(counter) && (counter > highest || highest - counter < 1024)
             #expect(window.accepts(counter) == isNew)
             guard isNew else { continue }
@@ -111,11 +112,11 @@ struct RecordTests {
 extension SessionKeys {
     /// Of a conversation of its own.
     static func drawn(seed: UInt64) -> SessionKeys {
-        var dice = SeededRandom(seed: seed)
-        let key = ChannelKeys(name: "family", secret: Secret(.listen, using: &dice)).listenJoin
-        var joining = JoinAttempt(key, relay: RelayID(host: "a", port: 1), using: &dice)
+        var randomness = SeededRandom(seed: seed)
+        let key = ChannelKeys(name: "family", secret: Secret(.listen, using: &randomness)).listenJoin
+        var joining = JoinAttempt(key, relay: RelayID(host: "a", port: 1), using: &randomness)
         let address = PeerAddress(v4: 1, port: 1)
-        var cookies = Cookies(using: &dice)
+        var cookies = Cookies(using: &randomness)
         let hello = [UInt8](capacity: 128) { joining.write(into: &$0) }
         guard case .hello(let nonce)? = try? ControlPacket(parsing: hello.span) else { fatalError("no hello") }
         let answer = [UInt8](capacity: 40) {
@@ -128,7 +129,7 @@ extension SessionKeys {
         var keys: SessionKeys?
         _ = [UInt8](capacity: 105) {
             keys = Welcome.answer(
-                join, key: key, share: KeyShare(using: &dice), session: seed,
+                join, key: key, share: KeyShare(using: &randomness), session: seed,
                 terms: Welcome.Terms(lease: 30, clock: WallClock(milliseconds: 0), address: address), into: &$0)
         }
         return keys!

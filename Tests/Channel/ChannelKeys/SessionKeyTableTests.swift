@@ -10,16 +10,16 @@ final class SessionKeyTableTests {
     private let keys: [SessionKeys]
 
     init() {
-        var dice = SeededRandom(seed: 3)
-        keys = (0..<70).map { _ in Self.agreement(&dice) }
+        var randomness = SeededRandom(seed: 3)
+        keys = (0..<70).map { _ in Self.agreement(&randomness) }
         for (number, keys) in keys.enumerated() { table.insert(keys, at: number) }
     }
 
-    private static func agreement(_ dice: inout SeededRandom) -> SessionKeys {
-        let channel = ChannelKeys(name: "table", secret: Secret(.talk, using: &dice))
+    private static func agreement(_ randomness: inout SeededRandom) -> SessionKeys {
+        let channel = ChannelKeys(name: "table", secret: Secret(.talk, using: &randomness))
         let address = PeerAddress(v4: 1, port: 1)
-        var cookies = Cookies(using: &dice)
-        var joining = JoinAttempt(channel.listenJoin, relay: RelayID(host: "r", port: 1), using: &dice)
+        var cookies = Cookies(using: &randomness)
+        var joining = JoinAttempt(channel.listenJoin, relay: RelayID(host: "r", port: 1), using: &randomness)
         let hello = [UInt8](capacity: 128) { joining.write(into: &$0) }
         guard case .hello(let nonce) = try? ControlPacket(parsing: hello.span) else { preconditionFailure("no hello") }
         let cookie = cookies.cookie(for: nonce, from: address, to: address, at: .start)
@@ -31,7 +31,8 @@ final class SessionKeyTableTests {
         let terms = Welcome.Terms(lease: 30, clock: WallClock(milliseconds: 0), address: address)
         _ = [UInt8](capacity: 105) {
             keys = Welcome.answer(
-                join, key: channel.listenJoin, share: KeyShare(using: &dice), session: dice.next(), terms: terms,
+                join, key: channel.listenJoin, share: KeyShare(using: &randomness), session: randomness.next(),
+                terms: terms,
                 into: &$0)
         }
         guard let keys else { preconditionFailure("no session") }
@@ -78,8 +79,8 @@ final class SessionKeyTableTests {
     }
 
     @Test func chanceDependsOnItsSeedAndDoesNotRepeat() {
-        var (dice, same, other) = (SeededRandom(seed: 1), SeededRandom(seed: 1), SeededRandom(seed: 2))
-        var (one, two, three) = (CSPRNG(using: &dice), CSPRNG(using: &same), CSPRNG(using: &other))
+        var (randomness, same, other) = (SeededRandom(seed: 1), SeededRandom(seed: 1), SeededRandom(seed: 2))
+        var (one, two, three) = (CSPRNG(using: &randomness), CSPRNG(using: &same), CSPRNG(using: &other))
         let numbers = (0..<1_000).map { _ in one.next() }
         #expect(numbers == (0..<1_000).map { _ in two.next() })
         #expect(Set(numbers).count == 1_000)
@@ -87,8 +88,8 @@ final class SessionKeyTableTests {
     }
 
     @Test func nothingIsLeftOfChanceThatWasGiven() {
-        var dice = SeededRandom(seed: 1)
-        var chance = CSPRNG(using: &dice)
+        var randomness = SeededRandom(seed: 1)
+        var chance = CSPRNG(using: &randomness)
         for count in 1...130 {
             let number = chance.next()
             let held = chance.held.array
@@ -100,8 +101,8 @@ final class SessionKeyTableTests {
     }
 
     @Test func aCopyOfChanceGivesTheSame() {
-        var dice = SeededRandom(seed: 1)
-        var one = CSPRNG(using: &dice)
+        var randomness = SeededRandom(seed: 1)
+        var one = CSPRNG(using: &randomness)
         for _ in 0..<7 { _ = one.next() }
         var other = one
         let numbers = (0..<100).map { _ in one.next() }

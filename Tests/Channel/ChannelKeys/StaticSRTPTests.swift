@@ -6,9 +6,9 @@ import Testing
 /// SRTP as other programs speak it, under a key that both ends were given.
 struct StaticSRTPTests {
     private static func key(_ suite: SRTPSuite = .aesCounterMode, _ seed: UInt64 = 1) throws -> SRTPMasterKey {
-        var dice = SeededRandom(seed: seed)
+        var randomness = SeededRandom(seed: seed)
         return try #require(
-            SRTPMasterKey(suite, keyAndSalt: SecretBytes(count: suite.masterByteCount, using: &dice)))
+            SRTPMasterKey(suite, keyAndSalt: SecretBytes(count: suite.masterByteCount, using: &randomness)))
     }
 
     private static func media(_ ssrc: UInt32, _ number: UInt16) -> [UInt8] {

@@ -67,10 +67,10 @@ struct EpochTests {
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([talker, listener], relay)
         air.run(seconds: 2)
-        var dice = SeededRandom(seed: 5)
+        var randomness = SeededRandom(seed: 5)
         var lostCount = 0
         air.loses = { datagram, member in
-            let isLost = member == 1 && datagram[0] == 99 && datagram[2] == 8 && dice.happens(0.1)
+            let isLost = member == 1 && datagram[0] == 99 && datagram[2] == 8 && randomness.happens(0.1)
             if isLost { lostCount += 1 }
             return isLost
         }

@@ -24,9 +24,9 @@ struct ForgedAnnouncementTests {
         return [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
     }
 
-    private func newEpoch(ahead: Int64, at now: Instant, _ dice: inout SeededRandom) -> Epoch {
+    private func newEpoch(ahead: Int64, at now: Instant, _ randomness: inout SeededRandom) -> Epoch {
         let clock = UInt64(Int64(Airwaves.clock(at: now).sinceEpoch) + ahead * 1_000)
-        return Epoch(at: WallClock(milliseconds: clock), random: .random(in: 0 ... .max, using: &dice))
+        return Epoch(at: WallClock(milliseconds: clock), random: .random(in: 0 ... .max, using: &randomness))
     }
 
     /// Over ten minutes of talk with pauses, in which an epoch ends by its length, and another after a silence.
@@ -46,10 +46,10 @@ struct ForgedAnnouncementTests {
         let (talker, _) = talking()
         let listener = Member(1, Family.configuration(.listen, isSynchronised: isSynchronised), ssrc: 5)
         let air = Airwaves([talker, listener], relay)
-        var dice = SeededRandom(seed: 8)
+        var randomness = SeededRandom(seed: 8)
         while air.now < .start + .seconds(720) {
             air.run(seconds: 1)
-            let epoch = newEpoch(ahead: ahead, at: air.now, &dice)
+            let epoch = newEpoch(ahead: ahead, at: air.now, &randomness)
             air.inject(forged(epoch, ahead: ahead, at: air.now), to: 1)
             air.inject(forged(Epoch(rawValue: .max), ahead: ahead, at: air.now), to: 1)
         }
@@ -89,12 +89,12 @@ struct ForgedAnnouncementTests {
         let (talker, _) = talking()
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([talker, listener], relay)
-        var dice = SeededRandom(seed: 8)
+        var randomness = SeededRandom(seed: 8)
         while air.now < .start + .seconds(60) {
             air.run(seconds: 0.1)
             for _ in 0..<20 {
-                let epoch = newEpoch(ahead: 1, at: air.now, &dice)
-                let ssrc = UInt32.random(in: 100 ... .max, using: &dice)
+                let epoch = newEpoch(ahead: 1, at: air.now, &randomness)
+                let ssrc = UInt32.random(in: 100 ... .max, using: &randomness)
                 air.inject(forged(epoch, of: ssrc, ahead: 1, at: air.now), to: 1)
             }
         }
@@ -107,11 +107,11 @@ struct ForgedAnnouncementTests {
         let (talker, _) = talking()
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([talker, listener], relay)
-        var dice = SeededRandom(seed: 8)
+        var randomness = SeededRandom(seed: 8)
         air.run(seconds: 2)
         while air.now < .start + .seconds(600) {
             air.run(seconds: 1)
-            let epoch = newEpoch(ahead: 1, at: air.now, &dice)
+            let epoch = newEpoch(ahead: 1, at: air.now, &randomness)
             air.inject(forged(epoch, of: talker.rtpSession.ssrc.rawValue, ahead: 1, at: air.now), to: 0)
         }
         let changes = talker.events.filter { $0.event == .ssrcIsTaken }.map(\.at)

@@ -73,7 +73,7 @@ struct JoiningTests {
     func aFalseCookieThatComesFirstKeepsNobodyOut(count: Int, lostCount: Int) {
         let member = Member(0, Family.configuration(.talk), ssrc: 9)
         let air = Airwaves([member], relay)
-        var dice = SeededRandom(seed: 4)
+        var randomness = SeededRandom(seed: 4)
         var lost = 0
         air.loses = { [unowned air] datagram, _ in
             // The JOIN with the true cookie.
@@ -83,7 +83,7 @@ struct JoiningTests {
             }
             guard datagram.starts(with: [99, 1, 1]) else { return false }
             for _ in 0..<count {
-                let cookie = datagram[4..<20] + (0..<20).map { _ in UInt8.random(in: 0...255, using: &dice) }
+                let cookie = datagram[4..<20] + (0..<20).map { _ in UInt8.random(in: 0...255, using: &randomness) }
                 relay.put([99, 1, 2, 0] + cookie, to: member.endpoint)
             }
             return false

@@ -32,7 +32,7 @@ final class Member {
         speech: Speech? = nil, at now: Instant = .start, clock: WallClock? = nil, seed: UInt64? = nil,
         lossProtection: LossProtectionConfiguration = LossProtectionConfiguration(), endpoint: Endpoint? = nil
     ) {
-        var dice = SeededRandom(seed: seed ?? UInt64(ssrc))
+        var randomness = SeededRandom(seed: seed ?? UInt64(ssrc))
         self.endpoint = endpoint ?? Airwaves.endpoint(number)
         let identity = Identity(
             ssrc: SSRC(ssrc), firstSequenceNumber: SequenceNumber(rawValue: firstSequenceNumber), seed: UInt64(ssrc))
@@ -41,7 +41,7 @@ final class Member {
             configuration: RTPSessionConfiguration(remotes: [Channel.sessionEndpoint], lossProtection: lossProtection),
             at: now)
         channel = Channel(
-            configuration, ssrc: SSRC(ssrc), at: now, clock: clock ?? Airwaves.clock(at: now), using: &dice)
+            configuration, ssrc: SSRC(ssrc), at: now, clock: clock ?? Airwaves.clock(at: now), using: &randomness)
         self.speech = speech
     }
 
@@ -157,13 +157,13 @@ extension ChannelEvent {
 /// The same secret in every run.
 enum Family {
     static let talk: ChannelKeys = {
-        var dice = SeededRandom(seed: 42)
-        return ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
+        var randomness = SeededRandom(seed: 42)
+        return ChannelKeys(name: "family", secret: Secret(.talk, using: &randomness))
     }()
     static let listen = ChannelKeys(name: "family", secret: talk.listenSecret)
     static let stranger: ChannelKeys = {
-        var dice = SeededRandom(seed: 43)
-        return ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
+        var randomness = SeededRandom(seed: 43)
+        return ChannelKeys(name: "family", secret: Secret(.talk, using: &randomness))
     }()
 
     static func configuration(

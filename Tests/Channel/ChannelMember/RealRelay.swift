@@ -30,14 +30,14 @@ final class RealRelay: RelayEnd {
         at endpoint: Endpoint = Airwaves.relay, now: Instant = .start, limits: RelayLimits = RelayLimits(),
         seed: UInt64 = 1
     ) {
-        var dice = SeededRandom(seed: seed)
+        var randomness = SeededRandom(seed: seed)
         self.endpoint = endpoint
         guard let talkJoin = Family.talk.talkJoin else { preconditionFailure("a talk secret gives both keys") }
         let channel = RelayConfiguration.Channel(
             name: "family", talkJoin: talkJoin, listenJoin: Family.talk.listenJoin)
         relay = Relay(
             RelayConfiguration(channels: [channel], limits: limits), address: PeerAddress(endpoint), at: now,
-            clock: Airwaves.clock(at: now), using: &dice)
+            clock: Airwaves.clock(at: now), using: &randomness)
     }
 
     var status: RelayStatus { relay.status }

@@ -63,13 +63,13 @@ struct StrangerTests {
         air.run(seconds: 0.1)
         // The talker is known, so that forgeries reach its keys.
         for datagram in real where datagram[0] == 99 && datagram[2] == 8 { air.inject(datagram, to: 0) }
-        var dice = SeededRandom(seed: 6)
+        var randomness = SeededRandom(seed: 6)
         var changed = 0
         for count in 0..<(isLong ? 1_000_000 : 20_000) {
             var datagram = real[count % real.count]
-            for _ in 0..<Int.random(in: 1...3, using: &dice) {
-                let place = Int.random(in: 0..<datagram.count, using: &dice)
-                let mask = UInt8.random(in: 1...255, using: &dice)
+            for _ in 0..<Int.random(in: 1...3, using: &randomness) {
+                let place = Int.random(in: 0..<datagram.count, using: &randomness)
+                let mask = UInt8.random(in: 1...255, using: &randomness)
                 datagram[place] ^= mask
             }
             if datagram == real[count % real.count] { continue }

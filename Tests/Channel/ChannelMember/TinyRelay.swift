@@ -51,9 +51,9 @@ final class TinyRelay: RelayEnd {
     init(_ keys: ChannelKeys, at endpoint: Endpoint = Airwaves.relay, seed: UInt64 = 1) {
         self.keys = keys
         self.endpoint = endpoint
-        var dice = SeededRandom(seed: seed)
-        cookies = Cookies(using: &dice)
-        generator = CSPRNG(using: &dice)
+        var randomness = SeededRandom(seed: seed)
+        cookies = Cookies(using: &randomness)
+        generator = CSPRNG(using: &randomness)
     }
 
     var nextDeadline: Instant? { nil }

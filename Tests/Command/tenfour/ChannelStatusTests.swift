@@ -8,8 +8,8 @@ import Testing
 
 struct ChannelStatusTests {
     private func news(of reason: Refusal.Reason) throws -> String? {
-        var dice = CSPRNG()
-        let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
+        var randomness = CSPRNG()
+        let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &randomness))
         let endpoint = Endpoint(.v4(0xC000_0201), port: 5_004)
         var settings = ChannelSettings(keys: keys, role: .talk, relay: nil)
         settings.relay = .init(

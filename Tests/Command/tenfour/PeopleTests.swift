@@ -23,7 +23,7 @@ struct PeopleWordsTests {
 
     private func people(_ talkers: [ChannelMember], untold: Int = 0, listeners: Int = 0) -> People {
         var members = ChannelMembers()
-        (members.talkers, members.untoldCount, members.listenerCount) = (talkers, untold, listeners)
+        (members.talkers, members.unlistedCount, members.listenerCount) = (talkers, untold, listeners)
         return People(members)
     }
 

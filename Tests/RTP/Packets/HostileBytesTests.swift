@@ -20,37 +20,37 @@ struct HostileBytesTests {
 
     @Test(arguments: FuzzTarget.allCases)
     func noiseTrapsNoParser(target: FuzzTarget) {
-        var dice = SeededRandom(seed: 10)
+        var randomness = SeededRandom(seed: 10)
         for _ in 0..<(target == .channel ? 400 : target.isSlow ? 2_000 : 12_000) {
-            let bytes = (0..<Int(dice.next() % 100)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+            let bytes = (0..<Int(randomness.next() % 100)).map { _ in UInt8(truncatingIfNeeded: randomness.next()) }
             target.feed(bytes.span)
         }
     }
 
     @Test(arguments: FuzzTarget.allCases)
     func mutatedVectorsTrapNoParser(target: FuzzTarget) throws {
-        var dice = SeededRandom(seed: 4)
+        var randomness = SeededRandom(seed: 4)
         let own = Vector.all.filter { $0.kind.rawValue == target.rawValue }
         let seeds = try (own.isEmpty ? Vector.all : own).map { try $0.bytes() }
         for round in 0..<(target == .channel ? 400 : own.isEmpty || target == .sdp ? 5_000 : 35_000) {
             var bytes = seeds[round % seeds.count]
-            for _ in 0..<(1 + dice.next() % 4) { mutate(&bytes, &dice) }
+            for _ in 0..<(1 + randomness.next() % 4) { mutate(&bytes, &randomness) }
             target.feed(bytes.span)
         }
     }
 
-    private func mutate(_ bytes: inout [UInt8], _ dice: inout SeededRandom) {
+    private func mutate(_ bytes: inout [UInt8], _ randomness: inout SeededRandom) {
         guard !bytes.isEmpty else {
-            bytes.append(UInt8(truncatingIfNeeded: dice.next()))
+            bytes.append(UInt8(truncatingIfNeeded: randomness.next()))
             return
         }
-        let place = Int(dice.next() % UInt64(bytes.count))
-        switch dice.next() % 6 {
-        case 0: bytes[place] = UInt8(truncatingIfNeeded: dice.next())
-        case 1: bytes[place] ^= 1 << UInt8(dice.next() % 8)
-        case 2: bytes[place] = dice.next() % 2 == 0 ? 0 : 255
+        let place = Int(randomness.next() % UInt64(bytes.count))
+        switch randomness.next() % 6 {
+        case 0: bytes[place] = UInt8(truncatingIfNeeded: randomness.next())
+        case 1: bytes[place] ^= 1 << UInt8(randomness.next() % 8)
+        case 2: bytes[place] = randomness.next() % 2 == 0 ? 0 : 255
         case 3: bytes.removeSubrange(place...)
-        case 4: bytes.insert(UInt8(truncatingIfNeeded: dice.next()), at: place)
+        case 4: bytes.insert(UInt8(truncatingIfNeeded: randomness.next()), at: place)
         default: bytes.append(contentsOf: bytes[place...].prefix(64))
         }
     }

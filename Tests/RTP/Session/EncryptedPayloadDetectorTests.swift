@@ -10,12 +10,12 @@ struct PlausibilityTests {
     /// Of 200 packets of chance the first is taken, and hardly another.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func whatIsEncryptedIsToldWithinAQuarterOfASecondAndHardlyPlayed(seed: UInt64) {
-        var dice = SeededRandom(seed: seed)
+        var randomness = SeededRandom(seed: seed)
         var listener = session()
         var taken = 0
         var toldAfter: Int?
         for number in 0..<200 {
-            let payload = (0..<90).map { _ in UInt8.random(in: 0...255, using: &dice) }
+            let payload = (0..<90).map { _ in UInt8.random(in: 0...255, using: &randomness) }
             let reception = listener.receive(
                 media(SSRC(9), number, payload: payload), from: alice, at: seconds(0.02 * Double(number)))
             if case .media = reception { taken += 1 }
@@ -59,10 +59,10 @@ struct PlausibilityTests {
 
     /// Who turns encryption off is heard within seven packets.
     @Test func whatBecomesOpusIsPlayed() {
-        var dice = SeededRandom(seed: 3)
+        var randomness = SeededRandom(seed: 3)
         var listener = session()
         for number in 0..<100 {
-            let payload = [UInt8.random(in: 0...63, using: &dice) << 2] + [UInt8](repeating: 7, count: 79)
+            let payload = [UInt8.random(in: 0...63, using: &randomness) << 2] + [UInt8](repeating: 7, count: 79)
             _ = listener.receive(media(SSRC(9), number, payload: payload), from: alice, at: .start)
         }
         #expect(listener.takeEvents().contains(.sourceLooksEncrypted(SSRC(9))))

@@ -9,13 +9,14 @@ import Testing
 /// Whatever comes, a station keeps no more than it said it would.
 struct HostileTests {
     @Test(arguments: [false, true]) func aHundredThousandRandomDatagramsFillNothing(hearsGroup: Bool) {
-        var dice = SeededRandom(seed: 11)
+        var randomness = SeededRandom(seed: 11)
         var session = session(1, RTPSessionConfiguration(remotes: [bob], hearsGroup: hearsGroup))
         var now = Instant.start
         for number in 0..<100_000 {
-            now = now + .microseconds(Int.random(in: 0...1_000, using: &dice))
-            let sender = Endpoint(.v4(.random(in: 1...500, using: &dice)), port: .random(in: 0 ... .max, using: &dice))
-            _ = session.receive(datagram(number, &dice), from: sender, at: now)
+            now = now + .microseconds(Int.random(in: 0...1_000, using: &randomness))
+            let sender = Endpoint(
+                .v4(.random(in: 1...500, using: &randomness)), port: .random(in: 0 ... .max, using: &randomness))
+            _ = session.receive(datagram(number, &randomness), from: sender, at: now)
             session.timeElapsed(at: now)
             if number % 1_000 == 0 { #expect(session.sources.count <= RTPSession.maximumSourceCount) }
         }
@@ -30,16 +31,20 @@ struct HostileTests {
         #expect(session.takeDatagrams().count <= 128)
     }
 
-    private func datagram(_ number: Int, _ dice: inout SeededRandom) -> [UInt8] {
-        let noise = (0..<Int.random(in: 0...60, using: &dice)).map { _ in UInt8.random(in: 0...255, using: &dice) }
-        let ssrc = SSRC(.random(in: 0 ... .max, using: &dice))
+    private func datagram(_ number: Int, _ randomness: inout SeededRandom) -> [UInt8] {
+        let noise = (0..<Int.random(in: 0...60, using: &randomness)).map { _ in
+            UInt8.random(in: 0...255, using: &randomness)
+        }
+        let ssrc = SSRC(.random(in: 0 ... .max, using: &randomness))
         switch number % 6 {
         case 0: return noise
         case 1: return media(ssrc, number, payload: noise)
         case 2: return report(ssrc)
         case 3: return goodbye(ssrc)
-        case 4: return [0x80 | .random(in: 0...63, using: &dice), 111] + noise
-        default: return [0x80 | .random(in: 0...31, using: &dice), .random(in: 200...207, using: &dice), 0, 3] + noise
+        case 4: return [0x80 | .random(in: 0...63, using: &randomness), 111] + noise
+        default:
+            return [0x80 | .random(in: 0...31, using: &randomness), .random(in: 200...207, using: &randomness), 0, 3]
+                + noise
         }
     }
 }

@@ -22,8 +22,8 @@ struct RepetitionTests {
     }
 
     @Test func chanceIsAnIdentity() {
-        var dice = SeededRandom(seed: 1)
-        let identities = (0..<100).map { _ in Identity.random(wallClock: NTPTime(rawValue: 0), using: &dice) }
+        var randomness = SeededRandom(seed: 1)
+        let identities = (0..<100).map { _ in Identity.random(wallClock: NTPTime(rawValue: 0), using: &randomness) }
         #expect(Set(identities).count == 100)
         #expect(Set(identities.map(\.canonicalName)).count == 100)
         #expect(identities.allSatisfy { $0.canonicalName.count == 32 })

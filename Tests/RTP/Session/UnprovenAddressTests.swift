@@ -45,11 +45,12 @@ struct UnprovenAddressTests {
         var listener = session()
         var bytesIn: [Endpoint: Int] = [:]
         var bytesOut: [Endpoint: Int] = [:]
-        var dice = SeededRandom(seed: 5)
+        var randomness = SeededRandom(seed: 5)
         for step in 0..<20_000 {
             let now = seconds(Double(step) / 20)
-            let victim = Endpoint(.v4(.random(in: 1...40, using: &dice)), port: .random(in: 1...3, using: &dice))
-            let ssrc = SSRC(.random(in: 100...160, using: &dice))
+            let victim = Endpoint(
+                .v4(.random(in: 1...40, using: &randomness)), port: .random(in: 1...3, using: &randomness))
+            let ssrc = SSRC(.random(in: 100...160, using: &randomness))
             let datagram = media(ssrc, step, payload: [0xF8])
             if case .media = listener.receive(datagram, from: victim, at: now) {
                 bytesIn[victim, default: 0] += datagram.count

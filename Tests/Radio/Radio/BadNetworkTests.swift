@@ -132,7 +132,7 @@ private struct Hearing: ~Copyable {
     }
 
     private mutating func send(everything: Bool, count: Int) {
-        var dice = SeededRandom(seed: 3)
+        var randomness = SeededRandom(seed: 3)
         for number in 0..<count {
             var packet = IncomingPacket()
             packet.ssrc = SSRC(everything && number >= 900 ? 2 : 1)
@@ -143,7 +143,7 @@ private struct Hearing: ~Copyable {
                 sequenceNumber: SequenceNumber(rawValue: UInt16(truncatingIfNeeded: number + jump)),
                 timestamp: RTPTimestamp(rawValue: UInt32(number * 960 + jump * 960)), frameCount: FrameCount(960),
                 carriesFEC: OpusDecoder.hasInBandFEC(payload.span))
-            var at = (number + 1) * 960 + (everything ? Int.random(in: 0...1_500, using: &dice) : 48)
+            var at = (number + 1) * 960 + (everything ? Int.random(in: 0...1_500, using: &randomness) : 48)
             if stall.contains(number) { at = (stall.upperBound + 1) * 960 }
             if everything, number % 250 > 235 { at = (number / 250 + 1) * 250 * 960 + 960 }
             if everything, number % 3 == 0 {
@@ -151,7 +151,7 @@ private struct Hearing: ~Copyable {
                 copy.info.origin = .copy
                 arriving.append((at + 960, copy))
             }
-            if !dice.happens(losses) { arriving.append((at, packet)) }
+            if !randomness.happens(losses) { arriving.append((at, packet)) }
         }
         arriving.sort { ($0.at, $0.packet.info.timestamp.rawValue) > ($1.at, $1.packet.info.timestamp.rawValue) }
     }

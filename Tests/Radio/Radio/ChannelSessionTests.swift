@@ -13,8 +13,8 @@ extension RealTimeTests {
         private let folder = Folder()
 
         init() {
-            var dice = CSPRNG()
-            secret = Secret(.talk, using: &dice)
+            var randomness = CSPRNG()
+            secret = Secret(.talk, using: &randomness)
         }
 
         /// Of the station that answers itself where there is no host.
@@ -71,8 +71,8 @@ extension RealTimeTests {
             let heard = Heard()
             let answering = try answering(on: port, heard)
             try answering.start()
-            var dice = CSPRNG()
-            let stranger = try sending(link("127.0.0.1", port: port, Secret(.talk, using: &dice)))
+            var randomness = CSPRNG()
+            let stranger = try sending(link("127.0.0.1", port: port, Secret(.talk, using: &randomness)))
             let error = #expect(throws: RadioError.self) { try stranger.run() }
             #expect(error?.kind == .unavailable)
             #expect(error?.description.hasPrefix("the relay does not know this channel, or the secret differs") == true)

@@ -31,23 +31,24 @@ struct HostilePacketsTests {
     }
 
     @Test func payloadsOfNoiseTrapNoDecoder() throws {
-        var dice = SeededRandom(seed: 21)
+        var randomness = SeededRandom(seed: 21)
         var way = try Way(rate: 48_000)
         var mediaCount = 0
         for number in 0..<8_000 {
-            let ssrc = UInt32.random(in: 1...10, using: &dice)
-            let length = Int.random(in: 1...(number % 50 == 0 ? 1_400 : 120), using: &dice)
-            var payload = (0..<length).map { _ in UInt8.random(in: 0...255, using: &dice) }
+            let ssrc = UInt32.random(in: 1...10, using: &randomness)
+            let length = Int.random(in: 1...(number % 50 == 0 ? 1_400 : 120), using: &randomness)
+            var payload = (0..<length).map { _ in UInt8.random(in: 0...255, using: &randomness) }
             // Who changes its way of coding with every packet is taken for encrypted, and goes to no decoder.
             payload[0] = payload[0] & 3 | UInt8(truncatingIfNeeded: (Int(ssrc) * 7 + number / 200) << 2)
-            let wild = UInt8.random(in: 0...19, using: &dice) == 0
+            let wild = UInt8.random(in: 0...19, using: &randomness) == 0
             let datagram = [UInt8](capacity: 12 + length) { datagram in
                 RTPHeader(
                     marker: wild, payloadType: 111,
                     sequenceNumber: SequenceNumber(
-                        rawValue: wild ? .random(in: 0 ... .max, using: &dice) : UInt16(truncatingIfNeeded: number)),
+                        rawValue: wild
+                            ? .random(in: 0 ... .max, using: &randomness) : UInt16(truncatingIfNeeded: number)),
                     timestamp: RTPTimestamp(
-                        rawValue: wild ? .random(in: 0 ... .max, using: &dice) : UInt32(number * 240)),
+                        rawValue: wild ? .random(in: 0 ... .max, using: &randomness) : UInt32(number * 240)),
                     ssrc: SSRC(ssrc)
                 ).write(into: &datagram)
                 for byte in payload { datagram.append(byte) }

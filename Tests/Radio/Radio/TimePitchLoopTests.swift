@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenfourRadio
 
-@Suite struct BendingLoopTests {
+@Suite struct TimePitchLoopTests {
     /// So many pieces of 5 ms of a tone through a bending loop that has nothing more to come.
     private func bent(rate: Double, pitch: Double, pieces: Int = 400) -> [Float] {
         let controls = Controls(isMicrophoneOpen: false, isConnected: true)
@@ -65,7 +65,7 @@ import Testing
         ).run()
         var (kept, piece) = (0, RecordedAudio())
         while written.pop(into: &piece) { kept += piece.count }
-        let lost = controls.bentLoss.load(ordering: .relaxed)
+        let lost = controls.timePitchLoss.load(ordering: .relaxed)
         // What is left at the end goes a little slower.
         #expect(lost > 0 && kept + lost >= 4_800)
     }

@@ -32,7 +32,7 @@ struct HostileTests {
         let renewals = [talker, listener].map { $0.sealed(.renewal(token: 1)) }
         for (member, renewal) in zip([talker, listener], renewals) { room.receive(renewal, from: member.endpoint) }
 
-        var dice = SeededRandom(seed: 21)
+        var randomness = SeededRandom(seed: 21)
         var recorded: [[UInt8]] = []
         var held: [[UInt8]] = []
         let addresses = [talker, second, crosser, listener].map(\.endpoint) + [.host(9)]
@@ -56,29 +56,29 @@ struct HostileTests {
                 if case .forward = room.receive(packet, from: talker.endpoint) { forwardedCount += 1 }
                 continue
             }
-            let address = addresses[Int(dice.next() % UInt64(addresses.count))]
+            let address = addresses[Int(randomness.next() % UInt64(addresses.count))]
             let datagram: [UInt8]
-            switch dice.next() % 10 {
-            case 0: datagram = recorded.randomElement(using: &dice) ?? renewals[0]
+            switch randomness.next() % 10 {
+            case 0: datagram = recorded.randomElement(using: &randomness) ?? renewals[0]
             case 1: datagram = crosser.tagged(crosser.packet(talker.ssrc, byteCount: 60))
             case 2: datagram = listener.tagged(listener.packet(talker.ssrc, byteCount: 60))
             case 3: datagram = elsewhere.tagged(elsewhere.packet(byteCount: 60))
             case 4: datagram = second.tagged(second.packet(talker.ssrc, byteCount: 60))
             case 5: datagram = talker.packet(byteCount: 72)
             case 6:
-                var changed = recorded.randomElement(using: &dice) ?? renewals[0]
-                changed[Int(dice.next() % UInt64(changed.count))] ^= 1 << UInt8(dice.next() % 8)
+                var changed = recorded.randomElement(using: &randomness) ?? renewals[0]
+                changed[Int(randomness.next() % UInt64(changed.count))] ^= 1 << UInt8(randomness.next() % 8)
                 datagram = changed
             case 7:
-                let cut = recorded.randomElement(using: &dice) ?? renewals[0]
-                datagram = Array(cut.prefix(Int(dice.next() % UInt64(cut.count))))
+                let cut = recorded.randomElement(using: &randomness) ?? renewals[0]
+                datagram = Array(cut.prefix(Int(randomness.next() % UInt64(cut.count))))
             case 8:
                 // So far behind that nobody can tell whether it came.
                 guard round > total / 2, let late = held.first else { continue }
                 datagram = late
             default:
-                var record = renewals[Int(dice.next() % 2)]
-                if dice.next() % 2 == 0 { record[Int(dice.next() % 82)] ^= 1 }
+                var record = renewals[Int(randomness.next() % 2)]
+                if randomness.next() % 2 == 0 { record[Int(randomness.next() % 82)] ^= 1 }
                 datagram = record
             }
             if case .forward = room.receive(datagram, from: address) { hostileForwardedCount += 1 }
@@ -131,7 +131,7 @@ struct HostileTests {
         }
         let forwardedCount = room.relay.status.channels[0].forwardedCount
         var (strangeIn, strangeOut) = (0, 0)
-        var dice = SeededRandom(seed: 22)
+        var randomness = SeededRandom(seed: 22)
         for round in 0..<count(20_000, long: 2_000_000) {
             if round % 20_000 == 0 {
                 for _ in 0..<5 {
@@ -147,9 +147,10 @@ struct HostileTests {
                 _ = room.takeEvents()
             }
             room.now = room.now + .microseconds(20)
-            let stranger = strangers[Int(dice.next() % 64)]
-            let datagram = stranger.strangeDatagram(&dice)
-            let sender = dice.next() % 8 == 0 ? strangers[Int(dice.next() % 64)].endpoint : stranger.endpoint
+            let stranger = strangers[Int(randomness.next() % 64)]
+            let datagram = stranger.strangeDatagram(&randomness)
+            let sender =
+                randomness.next() % 8 == 0 ? strangers[Int(randomness.next() % 64)].endpoint : stranger.endpoint
             if case .forward = room.receive(datagram, from: sender) { Issue.record("forwarded") }
             // Nobody has credit from before: what one datagram brings out goes back to where it came from, and is no longer.
             let answers = room.inbox.removeValue(forKey: sender) ?? []
@@ -212,21 +213,21 @@ struct HostileTests {
         let talker = SimulatedMember(family, .talk, at: .host(1))
         talker.join(room)
         talker.announce(room)
-        var dice = SeededRandom(seed: 23)
+        var randomness = SeededRandom(seed: 23)
         for round in 0..<20_000 {
             room.now = room.now + .milliseconds(25)
             if round % 400 == 0 { talker.renew(room) }
-            let inside = (0..<Int(1 + dice.next() % 80)).map { place in
-                UInt8(truncatingIfNeeded: place == 0 ? dice.next() % 10 : dice.next())
+            let inside = (0..<Int(1 + randomness.next() % 80)).map { place in
+                UInt8(truncatingIfNeeded: place == 0 ? randomness.next() % 10 : randomness.next())
             }
             // A report that begins as one.
             var body = inside
             if body[0] == 8, body.count > 9 {
-                let kind: UInt8 = [200, 201, 202, 203, 205, 207].randomElement(using: &dice)!
+                let kind: UInt8 = [200, 201, 202, 203, 205, 207].randomElement(using: &randomness)!
                 body.replaceSubrange(1..<5, with: [0x80, kind, 0, UInt8((body.count - 1) / 4 - 1)])
             }
             if body[0] == 3 { body[0] = 1 }
-            if dice.next() % 2 == 0 {
+            if randomness.next() % 2 == 0 {
                 room.receive(
                     [UInt8](capacity: 200) { talker.sealer!.seal(inside: body.span, into: &$0) }, from: .host(1))
             } else {
@@ -239,25 +240,27 @@ struct HostileTests {
 
 extension SimulatedMember {
     /// What one may send who has proved nothing.
-    fileprivate func strangeDatagram(_ dice: inout SeededRandom) -> [UInt8] {
-        func noise(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: dice.next()) } }
+    fileprivate func strangeDatagram(_ randomness: inout SeededRandom) -> [UInt8] {
+        func noise(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: randomness.next()) } }
         func control(_ kind: UInt8, _ count: Int) -> [UInt8] { [UInt8(ascii: "c"), 1, kind, 0] + noise(count - 4) }
-        switch dice.next() % 12 {
+        switch randomness.next() % 12 {
         case 0: return [UInt8(ascii: "c"), 1, 1, 0] + noise(16) + [UInt8](repeating: 0, count: 108)
         case 1: return joinDatagram
         case 2:
             var join = joinDatagram
-            join[Int(dice.next() % 128)] ^= 1
+            join[Int(randomness.next() % 128)] ^= 1
             return join
-        case 3: return control(6, 37 + Int(dice.next() % 80))
+        case 3: return control(6, 37 + Int(randomness.next() % 80))
         case 4: return control(7, 12)
-        case 5: return control(8, dice.next() % 2 == 0 ? 56 : 68)
-        case 6: return packet(byteCount: 30 + Int(dice.next() % 60))
-        case 7: return control(UInt8(dice.next() % 12), Int(4 + dice.next() % 140))
+        case 5: return control(8, randomness.next() % 2 == 0 ? 56 : 68)
+        case 6: return packet(byteCount: 30 + Int(randomness.next() % 60))
+        case 7: return control(UInt8(randomness.next() % 12), Int(4 + randomness.next() % 140))
         case 8: return [0x80, 200] + noise(40)
-        case 9: return control([2, 4, 5].randomElement(using: &dice)!, [40, 105, 40].randomElement(using: &dice)!)
+        case 9:
+            return control(
+                [2, 4, 5].randomElement(using: &randomness)!, [40, 105, 40].randomElement(using: &randomness)!)
         case 10: return [0x90] + noise(11)
-        default: return noise(Int(dice.next() % 60))
+        default: return noise(Int(randomness.next() % 60))
         }
     }
 }

@@ -94,7 +94,7 @@ struct JoiningTests {
         }
         // Who may only listen says that it talks, and proves it with its own key.
         let key = JoinKey(.talk, configurationText: family.listenJoin.configurationText)!
-        var joining = JoinAttempt(key, relay: RelayHarness.name, using: &lost.dice)
+        var joining = JoinAttempt(key, relay: RelayHarness.name, using: &lost.randomness)
         for _ in 0..<2 {
             room.receive([UInt8](capacity: 128) { joining.write(into: &$0) }, from: .host(3))
             let answer = room.take(.host(3)).first ?? []

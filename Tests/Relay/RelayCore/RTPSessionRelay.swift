@@ -73,13 +73,13 @@ final class RTPSessionRelay {
 
     private func send(_ datagram: [UInt8], up index: Int) {
         let line = lines[index]
-        if RelayHarness.isMedia(datagram), line.dice.happens(line.lossUp) { return }
+        if RelayHarness.isMedia(datagram), line.randomness.happens(line.lossUp) { return }
         flights.append(Flight(due: room.now + line.delay, line: index, isUp: true, bytes: datagram))
     }
 
     private func send(_ datagram: [UInt8], down index: Int) {
         let line = lines[index]
-        if RelayHarness.isMedia(datagram), line.dice.happens(line.lossDown) { return }
+        if RelayHarness.isMedia(datagram), line.randomness.happens(line.lossDown) { return }
         flights.append(Flight(due: room.now + line.delay, line: index, isUp: false, bytes: datagram))
     }
 
@@ -104,7 +104,7 @@ final class StationLine {
     /// Of media only.
     var lossUp = 0.0
     var lossDown = 0.0
-    var dice: SeededRandom
+    var randomness: SeededRandom
     var events: [Event] = []
     var sentCount = 0
     var receivedCount = 0
@@ -117,7 +117,7 @@ final class StationLine {
 
     init(_ keys: ChannelKeys, _ role: Role, _ number: Int) {
         member = SimulatedMember(keys, role, at: .host(number))
-        dice = SeededRandom(seed: UInt64(number))
+        randomness = SeededRandom(seed: UInt64(number))
         rtpSession = RTPSession(
             identity: Identity(ssrc: member.ssrc, seed: UInt64(number)),
             configuration: RTPSessionConfiguration(remotes: [Self.relay]), at: .start)

@@ -16,15 +16,15 @@ final class RelayHarness {
     var isBlocked = false
     var bytesIn = 0
     var bytesOut = 0
-    var dice: SeededRandom
+    var randomness: SeededRandom
 
     static let address = PeerAddress(v4: 0xC633_6401, port: 5004)
     static let name = RelayID(host: "relay.example", port: 5004)
     static let clock = WallClock(milliseconds: 1_700_000_000_000)
 
     init(_ configuration: RelayConfiguration, seed: UInt64 = 1) {
-        dice = SeededRandom(seed: seed)
-        relay = Relay(configuration, address: Self.address, at: now, clock: Self.clock, using: &dice)
+        randomness = SeededRandom(seed: seed)
+        relay = Relay(configuration, address: Self.address, at: now, clock: Self.clock, using: &randomness)
     }
 
     /// With channels of these names.
@@ -91,8 +91,8 @@ extension RelayConfiguration {
 
 extension ChannelKeys {
     static func drawn(_ name: String, seed: UInt64 = 7) -> ChannelKeys {
-        var dice = SeededRandom(seed: seed)
-        return ChannelKeys(name: name, secret: Secret(.talk, using: &dice))
+        var randomness = SeededRandom(seed: seed)
+        return ChannelKeys(name: name, secret: Secret(.talk, using: &randomness))
     }
 }
 
@@ -109,7 +109,7 @@ final class SimulatedMember {
     let role: Role
     var endpoint: Endpoint
     var ssrc: SSRC
-    var dice: SeededRandom
+    var randomness: SeededRandom
     var session: SessionKeys?
     var sealer: RecordSealer?
     var opener: RecordOpener?
@@ -128,14 +128,15 @@ final class SimulatedMember {
         self.keys = keys
         self.role = role
         self.endpoint = endpoint
-        dice = SeededRandom(seed: seed &+ UInt64(endpoint.port) << 32 &+ UInt64(endpoint.address.hashValue & 0xFFFF))
-        ssrc = SSRC(UInt32(truncatingIfNeeded: dice.next()))
+        randomness = SeededRandom(
+            seed: seed &+ UInt64(endpoint.port) << 32 &+ UInt64(endpoint.address.hashValue & 0xFFFF))
+        ssrc = SSRC(UInt32(truncatingIfNeeded: randomness.next()))
     }
 
     /// As far as WELCOME.
     @discardableResult
     func knock(_ room: RelayHarness, relay: RelayID = RelayHarness.name) -> JoinAttempt.Answer {
-        var joining = JoinAttempt(keys.joinKey(for: role)!, relay: relay, using: &dice)
+        var joining = JoinAttempt(keys.joinKey(for: role)!, relay: relay, using: &randomness)
         helloDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
         room.receive(helloDatagram, from: endpoint)
         for datagram in room.take(endpoint) { _ = joining.receive(datagram.span) }
@@ -231,7 +232,7 @@ final class SimulatedMember {
                 marker: false, payloadType: 111, sequenceNumber: number,
                 timestamp: RTPTimestamp(rawValue: UInt32(number.rawValue) &* 960), ssrc: ssrc ?? self.ssrc
             ).write(into: &$0)
-            while $0.count < byteCount { $0.append(UInt8(truncatingIfNeeded: dice.next())) }
+            while $0.count < byteCount { $0.append(UInt8(truncatingIfNeeded: randomness.next())) }
         }
     }
 
@@ -261,7 +262,7 @@ extension SimulatedMember {
 
     /// As far as a JOIN that is ready to be said.
     func helloAndCookie(_ room: RelayHarness) {
-        var joining = JoinAttempt(keys.joinKey(for: role)!, relay: RelayHarness.name, using: &dice)
+        var joining = JoinAttempt(keys.joinKey(for: role)!, relay: RelayHarness.name, using: &randomness)
         room.receive([UInt8](capacity: 128) { joining.write(into: &$0) }, from: endpoint)
         for datagram in room.take(endpoint) { _ = joining.receive(datagram.span) }
         joinDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }

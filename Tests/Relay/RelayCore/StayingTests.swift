@@ -192,13 +192,13 @@ struct StayingTests {
 
     /// In whatever order they come and go.
     @Test func aGoodbyeReachesAllInItsChannelAndNobodyElse() {
-        var dice = SeededRandom(seed: 5)
+        var randomness = SeededRandom(seed: 5)
         let room = RelayHarness([family, other], limits: .wide)
         let talker = SimulatedMember(family, .talk, at: .host(1_000))
         #expect(talker.join(room))
         var members: [SimulatedMember] = []
         for number in 0..<300 {
-            if number % 3 == 2, let leaver = members.indices.randomElement(using: &dice) {
+            if number % 3 == 2, let leaver = members.indices.randomElement(using: &randomness) {
                 members.remove(at: leaver).say(.leave, room)
             }
             let member = SimulatedMember(number % 2 == 0 ? family : other, .listen, at: .host(number))

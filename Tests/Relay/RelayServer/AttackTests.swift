@@ -83,14 +83,14 @@ struct AttackTests {
     /// A network of hosts with proved addresses sends wrong JOINs all the time.
     @Test func aFloodOfFailedProofsKeepsNobodyOut() throws {
         let relay = try relay { _ in }
-        var dice = CSPRNG()
+        var randomness = CSPRNG()
         let key = try #require(family.joinKey(for: .listen))
         let name = RelayID(host: "127.0.0.1", port: relay.port)
         // 127.1.2.1 and so on: one /24.
         var attackers: [Attacker] = []
         for number: UInt32 in 1...200 {
             let socket = Attacker(at: 0x7F01_0200 + number)
-            var joining = JoinAttempt(key, relay: name, using: &dice)
+            var joining = JoinAttempt(key, relay: name, using: &randomness)
             socket.socket.send([UInt8](capacity: 128) { joining.write(into: &$0) }, toPort: relay.port)
             guard let cookie = socket.socket.receive(within: 5_000) else { continue }
             _ = joining.receive(cookie.span)

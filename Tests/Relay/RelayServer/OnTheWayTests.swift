@@ -122,12 +122,12 @@ final class OnTheWayTests {
     @Test func forgedAnnouncementsDoNotSilenceATalker() throws {
         try join()
         let root = keys.mediaRoot
-        var dice = SeededRandom(seed: 6)
+        var randomness = SeededRandom(seed: 6)
         talk(150) { number in
             for ahead: Int64 in [1, 9, 119] {
                 let clock = WallClock(milliseconds: UInt64(Clocks.wallMilliseconds + ahead * 1_000))
                 for epoch in [
-                    Epoch(at: clock, random: .random(in: 0 ... .max, using: &dice)), Epoch(rawValue: .max),
+                    Epoch(at: clock, random: .random(in: 0 ... .max, using: &randomness)), Epoch(rawValue: .max),
                 ] {
                     let announcement = Announcement(
                         suite: .aesCounterMode, ssrc: SSRC(9), epoch: epoch,
@@ -141,12 +141,12 @@ final class OnTheWayTests {
 
     @Test func aFalseCookieThatComesFirstKeepsNobodyOut() throws {
         var helloCount = 0
-        var dice = SeededRandom(seed: 6)
+        var randomness = SeededRandom(seed: 6)
         attacker.overhears = { [unowned self] datagram in
             guard datagram.starts(with: [99, 1, 1]) else { return }
             helloCount += 1
             for _ in 0..<3 {
-                let cookie = datagram[4..<20] + (0..<20).map { _ in UInt8.random(in: 0...255, using: &dice) }
+                let cookie = datagram[4..<20] + (0..<20).map { _ in UInt8.random(in: 0...255, using: &randomness) }
                 attacker.send([99, 1, 2, 0] + cookie)
             }
         }

@@ -8,8 +8,8 @@ import Testing
 /// What an operator writes, and what it comes to.
 struct RelayFileTests {
     private static func keys(_ seed: UInt64, _ name: String = "family") -> (talk: String, listen: String) {
-        var dice = SeededRandom(seed: seed)
-        let keys = ChannelKeys(name: name, secret: Secret(.talk, using: &dice))
+        var randomness = SeededRandom(seed: seed)
+        let keys = ChannelKeys(name: name, secret: Secret(.talk, using: &randomness))
         return (keys.talkJoin?.configurationText ?? "", keys.listenJoin.configurationText)
     }
 

@@ -55,9 +55,9 @@ struct RelayServerTests {
         talker.announce(SSRC(7))
         let unknown = try #require(keys("elsewhere").joinKey(for: .talk))
         let name = RelayID(host: "127.0.0.1", port: relay.port)
-        var dice = CSPRNG()
+        var randomness = CSPRNG()
         let stranger = PlainSocket()
-        var joining = JoinAttempt(unknown, relay: name, using: &dice)
+        var joining = JoinAttempt(unknown, relay: name, using: &randomness)
         var (sent, got) = (0, 0)
         // By kind: cookies, refusals, and those to unknown sessions.
         var answers: [UInt8: Int] = [:]
@@ -68,13 +68,13 @@ struct RelayServerTests {
                 talker.renew()
                 _ = talker.heard(1, within: 5)
             }
-            let kind = UInt8(dice.next() % 12)
+            let kind = UInt8(randomness.next() % 12)
             var datagram =
-                [UInt8(ascii: "c"), 1, kind, 0] + (0..<124).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
-            if kind > 8 { datagram = Array(datagram.prefix(Int(12 + dice.next() % 60))) }
+                [UInt8(ascii: "c"), 1, kind, 0] + (0..<124).map { _ in UInt8(truncatingIfNeeded: randomness.next()) }
+            if kind > 8 { datagram = Array(datagram.prefix(Int(12 + randomness.next() % 60))) }
             // Every fourth is a greeting as it should be, or says the cookie back and proves a key that nobody knows.
             if number % 4 == 0 {
-                if number % 32 == 0 { joining = JoinAttempt(unknown, relay: name, using: &dice) }
+                if number % 32 == 0 { joining = JoinAttempt(unknown, relay: name, using: &randomness) }
                 datagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
             }
             stranger.send(datagram, toPort: relay.port)
@@ -114,7 +114,7 @@ struct RelayServerTests {
 
         let isLong = ProcessInfo.processInfo.environment["TENFOUR_LONG"] != nil
         let total = isLong ? 1_060_000 : 20_000
-        var dice = CSPRNG()
+        var randomness = CSPRNG()
         var recorded: [[UInt8]] = []
         var (validCount, hostileCount, wrongCount) = (0, 0, 0)
         for round in 0..<total {
@@ -138,25 +138,25 @@ struct RelayServerTests {
                 if listener.nextMedia() != packet { wrongCount += 1 }
                 continue
             }
-            let real = recorded[Int(dice.next() % UInt64(recorded.count))]
+            let real = recorded[Int(randomness.next() % UInt64(recorded.count))]
             let datagram: [UInt8]
-            switch dice.next() % 6 {
+            switch randomness.next() % 6 {
             case 0: datagram = real
             case 1:
                 var changed = real
-                changed[Int(dice.next() % UInt64(changed.count))] ^= 1 << UInt8(dice.next() % 8)
+                changed[Int(randomness.next() % UInt64(changed.count))] ^= 1 << UInt8(randomness.next() % 8)
                 datagram = changed
-            case 2: datagram = Array(real.prefix(Int(1 + dice.next() % UInt64(real.count - 1))))
+            case 2: datagram = Array(real.prefix(Int(1 + randomness.next() % UInt64(real.count - 1))))
             case 3: datagram = Array(real.dropLast(HopTag.byteCount))
             // In the talker's name, by each of the others with its own key.
-            case 4: datagram = members[Int(dice.next() % 4)].tagged(rtp(UInt8(truncatingIfNeeded: round)))
-            default: datagram = talker.said[Int(dice.next() % 3)]
+            case 4: datagram = members[Int(randomness.next() % 4)].tagged(rtp(UInt8(truncatingIfNeeded: round)))
+            default: datagram = talker.said[Int(randomness.next() % 3)]
             }
-            switch dice.next() % 4 {
+            switch randomness.next() % 4 {
             case 0: talker.send(datagram)
             case 1: stranger.send(datagram, toPort: relay.port)
             case 2: listener.send(datagram)
-            default: members[Int(dice.next() % 3)].send(datagram)
+            default: members[Int(randomness.next() % 3)].send(datagram)
             }
             hostileCount += 1
         }

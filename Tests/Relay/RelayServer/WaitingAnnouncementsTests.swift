@@ -9,8 +9,8 @@ import Testing
 
 struct WaitingAnnouncementsTests {
     private func announcement(_ ssrc: UInt32, epoch: UInt128) -> [UInt8] {
-        var dice = CSPRNG()
-        let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &dice))
+        var randomness = CSPRNG()
+        let keys = ChannelKeys(name: "family", secret: Secret(.talk, using: &randomness))
         let announcement = Announcement(
             suite: .aesCounterMode, ssrc: SSRC(ssrc), epoch: Epoch(rawValue: epoch),
             index: PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 1)), at: WallClock(milliseconds: 0),

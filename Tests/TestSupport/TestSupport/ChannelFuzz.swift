@@ -40,18 +40,18 @@ private struct ChannelTrial: ~Copyable {
     private static let elsewhere = DatagramScript.endpoint(2)
     private static let clock = WallClock(milliseconds: 1_700_000_000_000)
     private static let keys: ChannelKeys = {
-        var dice = SeededRandom(seed: 4)
-        return ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &dice))
+        var randomness = SeededRandom(seed: 4)
+        return ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &randomness))
     }()
 
     init() {
-        var dice = SeededRandom(seed: 9)
+        var randomness = SeededRandom(seed: 9)
         var channel = Channel(
             ChannelConfiguration(
                 keys: Self.keys, role: .talk, relay: RelayID(host: "fuzz", port: 5_004), endpoints: [Self.relay]),
-            ssrc: SSRC(7), at: .start, clock: Self.clock, using: &dice)
+            ssrc: SSRC(7), at: .start, clock: Self.clock, using: &randomness)
         let address = PeerAddress(v4: 1, port: 2)
-        var cookies = Cookies(using: &dice)
+        var cookies = Cookies(using: &randomness)
         guard case .hello(let nonce) = try? ControlPacket(parsing: Self.said(&channel).span) else {
             preconditionFailure("no hello")
         }
@@ -63,7 +63,7 @@ private struct ChannelTrial: ~Copyable {
         var made: SessionKeys?
         let welcome = [UInt8](capacity: 105) {
             made = Welcome.answer(
-                join, key: key, share: KeyShare(using: &dice), session: 1,
+                join, key: key, share: KeyShare(using: &randomness), session: 1,
                 terms: Welcome.Terms(lease: 30, clock: Self.clock, address: address), into: &$0)
         }
         _ = channel.receive(welcome.span, from: Self.relay, at: .start)
@@ -232,7 +232,7 @@ private struct ChannelTrial: ~Copyable {
             count += 1
         }
         if let members = channel.members {
-            precondition(members.talkers.count <= 64 && members.untoldCount <= 64, "a list without end")
+            precondition(members.talkers.count <= 64 && members.unlistedCount <= 64, "a list without end")
         }
         precondition(count <= 8, "one thing that happens is worth a few datagrams")
         while channel.nextEvent() != nil {}

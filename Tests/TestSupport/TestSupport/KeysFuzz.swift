@@ -161,14 +161,14 @@ private struct FuzzSession: Sendable {
     let mediaRoot: MediaRoot
 
     init() {
-        var dice = SeededRandom(seed: 4)
-        let channel = ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &dice))
+        var randomness = SeededRandom(seed: 4)
+        let channel = ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &randomness))
         mediaRoot = channel.mediaRoot
-        strangeKey = JoinKey(dummyUsing: &dice)
-        var joining = JoinAttempt(channel.listenJoin, relay: RelayID(host: "fuzz", port: 5004), using: &dice)
+        strangeKey = JoinKey(dummyUsing: &randomness)
+        var joining = JoinAttempt(channel.listenJoin, relay: RelayID(host: "fuzz", port: 5004), using: &randomness)
         self.joining = joining
         let address = PeerAddress(v4: 0x7F00_0001, port: 5004)
-        var cookies = Cookies(using: &dice)
+        var cookies = Cookies(using: &randomness)
         let hello = [UInt8](capacity: 128) { joining.write(into: &$0) }
         guard case .hello(let nonce) = try? ControlPacket(parsing: hello.span) else { preconditionFailure("no hello") }
         let answer = [UInt8](capacity: 40) {
@@ -181,7 +181,7 @@ private struct FuzzSession: Sendable {
         guard case .join(let join) = try? ControlPacket(parsing: said.span) else { preconditionFailure("no join") }
         _ = [UInt8](capacity: 105) {
             keys = Welcome.answer(
-                join, key: channel.listenJoin, share: KeyShare(using: &dice), session: 1,
+                join, key: channel.listenJoin, share: KeyShare(using: &randomness), session: 1,
                 terms: Welcome.Terms(lease: 30, clock: WallClock(milliseconds: 0), address: address), into: &$0)
         }
         guard let keys else { preconditionFailure("no session") }

@@ -136,14 +136,14 @@ private struct RelayPlay: Sendable {
     private static let address = PeerAddress(v4: 0xC000_0250, port: 5_004)
 
     init() {
-        var dice = SeededRandom(seed: 14)
-        let keys = ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &dice))
+        var randomness = SeededRandom(seed: 14)
+        let keys = ChannelKeys(name: "fuzz", secret: Secret(.talk, using: &randomness))
         guard let talkJoin = keys.talkJoin else { preconditionFailure("no talk key") }
         configuration = RelayConfiguration(
             channels: [RelayConfiguration.Channel(name: "fuzz", talkJoin: talkJoin, listenJoin: keys.listenJoin)])
         var relay = Self.relay(configuration)
         members = [(talkJoin, 0), (keys.listenJoin, 1)].map { key, number in
-            Self.join(&relay, key, at: DatagramScript.endpoint(number), &dice)
+            Self.join(&relay, key, at: DatagramScript.endpoint(number), &randomness)
         }
         let announcement = Announcement(
             suite: SRTPSuite.allCases[0], ssrc: SSRC(9), epoch: Epoch(rawValue: 1),
@@ -155,15 +155,15 @@ private struct RelayPlay: Sendable {
     func relay() -> Relay { Self.relay(configuration) }
 
     private static func relay(_ configuration: RelayConfiguration) -> Relay {
-        var dice = SeededRandom(seed: 15)
+        var randomness = SeededRandom(seed: 15)
         return Relay(
-            configuration, address: address, at: .start, clock: WallClock(milliseconds: 0), using: &dice)
+            configuration, address: address, at: .start, clock: WallClock(milliseconds: 0), using: &randomness)
     }
 
     private static func join(
-        _ relay: inout Relay, _ key: JoinKey, at endpoint: Endpoint, _ dice: inout SeededRandom
+        _ relay: inout Relay, _ key: JoinKey, at endpoint: Endpoint, _ randomness: inout SeededRandom
     ) -> SessionKeys {
-        var joining = JoinAttempt(key, relay: RelayID(host: "fuzz", port: 5_004), using: &dice)
+        var joining = JoinAttempt(key, relay: RelayID(host: "fuzz", port: 5_004), using: &randomness)
         for _ in 0..<2 {
             let said = [UInt8](capacity: 128) { joining.write(into: &$0) }
             _ = relay.receive(said.span, from: endpoint, at: .start)

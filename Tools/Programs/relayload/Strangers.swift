@@ -18,10 +18,10 @@ struct Strangers: ParsableCommand {
         let keys = Channels.keys(0)
         guard let talk = keys.talkJoin else { return }
         configuration.channels = [.init(name: keys.name, talkJoin: talk, listenJoin: keys.listenJoin)]
-        var dice = CSPRNG()
+        var randomness = CSPRNG()
         var relay = Relay(
             configuration, address: PeerAddress(Endpoint(.loopbackV4, port: 5_004)), at: .start,
-            clock: WallClock(milliseconds: 0), using: &dice)
+            clock: WallClock(milliseconds: 0), using: &randomness)
         let media = [0x80, 111] + [UInt8](repeating: 7, count: 118)
         let record = [UInt8(ascii: "c"), 1, 6, 0] + [UInt8](repeating: 5, count: 70)
         let hello = [UInt8(ascii: "c"), 1, 1, 0] + [UInt8](repeating: 3, count: 16) + [UInt8](repeating: 0, count: 108)
