@@ -155,7 +155,7 @@ import Testing
     }
 
     /// The wrong key plays nothing, and says so.
-    @Test func whoHasAnotherKeyHearsNothing() throws {
+    @Test func aReceiverWithAnotherKeyPlaysNothing() throws {
         folder.write("c29tZWJvZHkgaGFzIGFub3RoZXIga2V5LCBoZXJl\n", to: "other")
         let said = try receive(["srtp://:\(port)", "--srtp-key-file", "other"], from: ffmpeg)
         #expect(
@@ -165,7 +165,7 @@ import Testing
     }
 
     /// A receiver of plain RTP is told at once, and plays no noise.
-    @Test func whatIsEncryptedIsNotPlayedAsNoise() throws {
+    @Test func encryptedPayloadsAreNotPlayedAsNoise() throws {
         let said = try receive(["rtp://:\(port)", "-v"], from: ffmpeg)
         #expect(said.contains("looks encrypted and is not played"), "\(said)")
         #expect(said.contains("look encrypted") && !said.contains("% lost"), "\(said)")

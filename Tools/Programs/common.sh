@@ -7,7 +7,7 @@ tool=$(basename -- "$0")
 build_packages=(git pkg-config libopus-dev libasound2-dev libuv1-dev libogg-dev libspeexdsp-dev libsndfile1-dev libsodium-dev libsrtp2-dev libqrencode-dev
     libcurl4-openssl-dev libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libcairo2-dev libsystemd-dev)
 
-# -y, or --yes, before a -- is for `need` below, and taken out of the arguments of whoever reads this file.
+# -y, or --yes, before a -- is for `need` below, and taken out of the arguments of the tool that reads this file.
 assume_yes=
 others=()
 while (($#)) && [[ $1 != -- ]]; do

@@ -6,7 +6,7 @@ struct PeerTextTests {
         "\u{1B}[2J", "a\nb", "a\r", "\u{7F}", "\u{9B}31m", "\u{0}", "\u{2028}", "\u{2029}", "\u{202E}abc", "\u{2066}x",
         "\u{200F}", "\u{061C}",
     ])
-    func whatDisturbsATerminalIsReplaced(text: String) {
+    func controlCharactersAreReplaced(text: String) {
         let shown = String(fromPeer: Array(text.utf8).span)
         #expect(shown.unicodeScalars.count == text.unicodeScalars.count)
         #expect(shown.unicodeScalars.filter { $0 == "\u{FFFD}" }.count == 1)
@@ -18,7 +18,7 @@ struct PeerTextTests {
         }
     }
 
-    @Test func whatIsNotUTF8IsReplaced() {
+    @Test func invalidUTF8IsReplaced() {
         #expect(
             String(fromPeer: [0x41, 0xFF, 0xC3, 0x42, 0xED, 0xA0, 0x80].span).hasPrefix("A\u{FFFD}\u{FFFD}B\u{FFFD}"))
     }

@@ -30,13 +30,13 @@ func aLiveWAVIsHeardAsItComes(size: Int) throws {
     #expect(try reader.all() == [0.5], "half a frame at the end is dropped")
 }
 
-@Test func whatFollowsTheSamplesIsNotSound() throws {
+@Test func chunksAfterTheSamplesAreNotPlayed() throws {
     let pipe = Pipe(wav(little(0x4000, 2)) + text("LIST") + little(4, 4) + text("INFO"))
     var reader = try AudioFileReader(fileDescriptor: pipe.output, name: "pipe")
     #expect(try reader.all() == [0.5])
 }
 
-@Test func whatPrecedesTheSamplesIsNotSound() throws {
+@Test func chunksBeforeTheSamplesAreNotPlayed() throws {
     let list = text("LIST") + little(3, 4) + text("abc") + [0]
     let pipe = Pipe(wav(beforeData: list, little(0x4000, 2)))
     var reader = try AudioFileReader(fileDescriptor: pipe.output, name: "pipe")

@@ -4,7 +4,7 @@ import TenfourAudioFile
 import Testing
 
 @Test(arguments: [SampleCoding.signed16, .packedSigned24, .signed32, .float32, .unsigned8])
-func whatIsWrittenIsRead(coding: SampleCoding) throws {
+func aWrittenFileReadsTheSame(coding: SampleCoding) throws {
     let folder = TemporaryFolder()
     let sound = tone(5_000, in: .stereo)
     var writer = try AudioFileWriter(path: folder.file("a.wav"), format: .stereo, coding: coding)
@@ -91,7 +91,7 @@ func recordedSpeechIsRead() throws {
     #expect(try reader.all() == [0.5, -0.5])
 }
 
-@Test func whatIsNotANumberIsSilence() throws {
+@Test func notANumberIsReadAsSilence() throws {
     let bytes = little(0x7FC0_0000, 4) + little(0x7F80_0000, 4) + little(0x3F00_0000, 4)
     let folder = TemporaryFolder()
     var reader = try AudioFileReader(path: folder.file("a.wav", of: wav(tag: 3, bits: 32, bytes)))

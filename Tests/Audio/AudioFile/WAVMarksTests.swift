@@ -31,7 +31,7 @@ struct WAVMarksTests {
         #expect(marks(range(10, 50), range(20, 30), range(5, 5)).ranges == [range(10, 50)])
     }
 
-    @Test(arguments: [SampleCoding.signed16, .unsigned8]) func whatIsMarkedIsFoundAgain(_ coding: SampleCoding) throws {
+    @Test(arguments: [SampleCoding.signed16, .unsigned8]) func markedRangesAreReadBack(_ coding: SampleCoding) throws {
         try write(marks(range(100, 200), range(900, 5_000)), frameCount: 1_001, coding: coding, to: "a.wav")
         #expect(
             WAVMarks(ofFileAt: folder("a.wav")).ranges == [range(100, 200), range(900, 1_001)],

@@ -27,7 +27,7 @@ import Testing
     }
 }
 
-@Test func whatBeginsWithSoundLeavesAloneWhatIsThereUntilThen() throws {
+@Test func aFileIsReplacedOnlyWhenAudioArrives() throws {
     let folder = TemporaryFolder()
     let (old, new) = (folder.file("old.wav", of: [1, 2, 3]), folder.file("new.wav"))
     for path in [old, new] {

@@ -23,7 +23,7 @@ struct G711LawTests {
         }
     }
 
-    @Test(arguments: G711Law.allCases) func whatIsTooLoudIsClipped(law: G711Law) {
+    @Test(arguments: G711Law.allCases) func samplesBeyondFullScaleAreClipped(law: G711Law) {
         #expect(law.decode(law.encode(1_000_000)) == law.decode(law.encode(32_767)))
         #expect(law.decode(law.encode(-1_000_000)) == law.decode(law.encode(-32_768)))
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// With libopus before 1.5 there are no models; Debian 13's 1.5.2 has both (`LD_LIBRARY_PATH` may name a folder with it).
 @Suite struct DecoderModelsTests {
-    @Test func whatTheLibraryHasIsFoundByTrial() throws {
+    @Test func modelsAreFoundByTrial() throws {
         let trial = try DecoderTrial(measuresCosts: false)
         var decoder = try OpusDecoder()
         let takesComplexity = (try? decoder.setComplexity(.plc)) != nil

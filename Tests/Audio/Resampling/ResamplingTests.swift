@@ -68,7 +68,7 @@ func aToneKeepsItsPitchAndLevelAtAnotherRate(from: Int, to: Int) throws {
     #expect(stride(from: 1, to: heard.count, by: 2).map { heard[$0] } == alone)
 }
 
-@Test func whatCannotBeConvertedIsSaidAtTheStart() {
+@Test func impossibleConversionsAreRefusedAtTheStart() {
     #expect(throws: RateConverterError.self) {
         _ = try RateConverter(from: SampleRate(hertz: 1), to: SampleRate(hertz: 48_000))
     }

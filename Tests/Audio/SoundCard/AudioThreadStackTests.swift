@@ -5,7 +5,7 @@ import Testing
 
 /// The stack of an audio thread is there before its work begins.
 struct AudioThreadStackTests {
-    @Test func whatWasAskedForCausesNoPageFaultLater() throws {
+    @Test func touchedStackCausesNoPageFaults() throws {
         let counted = Counted()
         let thread = try AudioThread("stack", priority: nil, touchedStackByteCount: 1 << 18, work: counted) {
             counted, _ in

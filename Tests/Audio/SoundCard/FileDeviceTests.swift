@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized) struct FileDeviceTests {
     init() { _ = PrivateALSA.directory }
 
-    @Test func whatIsPlayedReachesTheCardBitForBit() throws {
+    @Test func playbackReachesTheCardBitForBit() throws {
         let sound = (0..<4_800).map { (index: Int) in Int16(truncatingIfNeeded: index &* 7_919) }
         var queued = 0
         do {
@@ -51,7 +51,7 @@ import Testing
         #expect(try Array(PrivateALSA.samples(in: "stereotape.raw").dropFirst(queued)) == sound)
     }
 
-    @Test func whatTheMicrophoneHearsIsCapturedBitForBit() throws {
+    @Test func captureIsBitExact() throws {
         let sound = (0..<9_600).map { (index: Int) in Int16(truncatingIfNeeded: index &* 104_729) }
         try PrivateALSA.write(sound, to: "microphone.raw")
         var card = try CaptureCard(device: "microphone", period: FrameCount(240), frame: FrameCount(960))

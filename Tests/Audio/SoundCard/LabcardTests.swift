@@ -115,18 +115,18 @@ import Testing
         try retrying("a card that sleeps") {
             var card = try PlaybackCard(device: "labcard:sleepy", period: FrameCount(480))
             _ = play(5, on: &card)
-            var woken = false
+            var isResumed = false
             try trouble("sleepy.suspended") {
                 let silence = [Float](repeating: 0, count: 480)
                 DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) { removeTrouble("sleepy.suspended") }
-                for _ in 0..<200 where !woken {
+                for _ in 0..<200 where !isResumed {
                     switch card.wait() {
-                    case .interrupted(let interruption): woken = interruption.cause == .suspended
+                    case .interrupted(let interruption): isResumed = interruption.cause == .suspended
                     case .demand: card.write(silence.span)
                     }
                 }
             }
-            guard woken else { return false }
+            guard isResumed else { return false }
             #expect(play(10, on: &card).count == 10)
             return true
         }
@@ -294,7 +294,7 @@ import Testing
         }
     }
 
-    @Test func whatOnePlaysTheOtherHearsAtThatMoment() throws {
+    @Test func playedFramesAreCapturedAtTheSameMoment() throws {
         try retrying("a cable") { try cross("labcard:cable", "labcard:cable") }
     }
 

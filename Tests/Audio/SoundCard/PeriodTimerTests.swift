@@ -5,7 +5,7 @@ import Testing
 @testable import TenfourSoundCard
 
 /// Tests that hold on a slow machine: the timer is never early, and drops no time without need.
-@Suite struct MetronomeTests {
+@Suite struct PeriodTimerTests {
     @Test func theFirstAreDueAtOnceAndTheOthersInTheirTime() {
         var timer = PeriodTimer(rate: .opus)
         let clock = ContinuousClock()

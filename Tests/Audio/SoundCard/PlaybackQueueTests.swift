@@ -145,7 +145,7 @@ private let second: Int64 = 1_000_000_000
         #expect(!queue.isHolding(at: 61 * second))
     }
 
-    @Test func whatWasTakenAtOnceMayBeQueuedForAMinute() {
+    @Test func framesTakenAtOnceMayBeQueuedForAMinute() {
         var queue = queue()
         queue.underrun(isLate: false, at: 0)
         queue.adapt(toQuantum: 2_048, largestStep: 2_048, at: second)

@@ -102,7 +102,7 @@ import Testing
         #expect(run.end == .code(0) && run.output.contains("was withdrawn"), "\(run)")
     }
 
-    @Test(.enabled(if: DebianPackage.isKnown)) func whatIsMissingIsNamedAsDebianNamesIt() throws {
+    @Test(.enabled(if: DebianPackage.isKnown)) func missingPackagesHaveTheirDebianNames() throws {
         let package = try #require(try DebianPackage.owner(of: "libsystemd.so.0"))
         #expect(RealtimeKit.Denial.noLibrary.remedy.contains(" \(package) "))
         #expect(try DebianPackage.dependencies(of: "libsystemd-dev").contains("\(package) (= "))

@@ -39,7 +39,7 @@ import Testing
         #expect(RecoveryAction(code: -EBADF, state: .running) == .giveUp(.unplugged))
     }
 
-    @Test func whatNothingMendsIsGivenUp() {
+    @Test func aStreamThatNoActionRecoversIsGivenUp() {
         #expect(RecoveryAction(code: -EBADFD, state: .running) == .giveUp(.failed(code: -EBADFD)))
         #expect(RecoveryAction(code: -EINVAL, state: .prepared) == .giveUp(.failed(code: -EINVAL)))
         #expect(RecoveryAction(code: -EIO, state: .running) == .giveUp(.stalled))

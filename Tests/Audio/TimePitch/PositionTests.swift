@@ -26,30 +26,30 @@ private func origin(of output: [Float], at place: Int) -> Double {
 @Test func thePositionIsRightThroughChangesOfRate() {
     let input = coded(3)
     let rates = [1, 1.5, 0.8, 2, 1, 0.6, 3, 1.2, 0.5, 1, 4, 0.9]
-    var bending = TimePitchRun()
+    var run = TimePitchRun()
     for (index, rate) in rates.enumerated() {
-        bending.timePitch.rate = rate
-        bending.process(Array(input[index * 12_000..<(index + 1) * 12_000]))
+        run.timePitch.rate = rate
+        run.process(Array(input[index * 12_000..<(index + 1) * 12_000]))
     }
     var worst = 0.0
-    for (frame, position) in bending.positions where frame > 480 && frame < bending.output.count - 480 {
-        worst = max(worst, abs(origin(of: bending.output, at: frame) - position))
+    for (frame, position) in run.positions where frame > 480 && frame < run.output.count - 480 {
+        worst = max(worst, abs(origin(of: run.output, at: frame) - position))
     }
     // Within 20 ms, the precision with which a sliding frequency can be measured across a cross-fade.
     #expect(worst < 960)
-    let count = bending.positions.count
+    let count = run.positions.count
     #expect(count > 250)
 }
 
 @Test func latencyIsWhatWasTakenAndIsNotYetGiven() {
-    var bending = TimePitchRun(rate: 1.5)
-    bending.process(tone(440, seconds: 1))
-    let sum = bending.timePitch.position + bending.timePitch.latency
+    var run = TimePitchRun(rate: 1.5)
+    run.process(tone(440, seconds: 1))
+    let sum = run.timePitch.position + run.timePitch.latency
     #expect(abs(sum - 48_000) < 1e-6)
-    let latency = bending.timePitch.latency
+    let latency = run.timePitch.latency
     #expect(latency < 0.08 * 48_000)
-    bending.timePitch.rate = 1
-    bending.process(tone(440, seconds: 1))
-    let rest = bending.timePitch.latency
+    run.timePitch.rate = 1
+    run.process(tone(440, seconds: 1))
+    let rest = run.timePitch.latency
     #expect(rest == 0)
 }

@@ -182,7 +182,7 @@ struct LevelTests {
         #expect(bars.averages.allSatisfy { abs($0 - level) < 1e-4 } && bars.peaks.allSatisfy { abs($0 - level) < 1e-4 })
     }
 
-    @Test(arguments: floors) func whatIsNoNumberIsSilence(floor: Float) {
+    @Test(arguments: floors) func notANumberIsDrawnAsSilence(floor: Float) {
         var reduction = BarReduction(barCount: 6, floor: floor)
         reduction.append([.nan, -.nan, .signalingNaN, .infinity, -.infinity, Float(nan: 5, signaling: false)].span)
         let bars = reduction.bars()

@@ -59,7 +59,7 @@ private func isRed(_ colour: [Int]) -> Bool { colour[0] > colour[1] + 100 && col
         #expect(abs(middle - Double(rows.reduce(0, +)) / Double(rows.count)) < 1 && rows.count == loud)
     }
 
-    @Test func whatWasMadeUpIsRedAndWhatIsToComeIsPaler() throws {
+    @Test func concealedBarsAreRedAndFutureOnesPaler() throws {
         var style = PictureStyle()
         (style.barWidth, style.spacing, style.width) = (1, 0, 600)
         var row = row(style)
@@ -173,7 +173,7 @@ struct LevelViewTests {
         #expect(abs(levelHistory.steps(after: 49)[0].meanSquare - 0.49 * 0.49) < 1e-4)
     }
 
-    @Test func whatIsMadeUpAtOnceIsSpreadOverItsTime() {
+    @Test func concealmentDoneAtOnceIsSpreadOverItsTime() {
         let steps = levelHistory([(0.1, concealed: 0), (0.1, concealed: 12_000), (0.1, 0), (0.1, 0), (0.1, 0)]).steps(
             after: 0)
         #expect(steps.map(\.concealedShare) == [0, 1, 1, 0.5, 0])

@@ -148,7 +148,7 @@ struct HandshakeTests {
     private static func entries(_ info: SealedMemberInfo) -> [Roster.Entry] {
         [
             Roster.Entry(number: inputs.memberNumber, .here(info)), Roster.Entry(number: inputs.goneNumber, .gone),
-            Roster.Entry(number: inputs.untoldNumber, .here(nil)),
+            Roster.Entry(number: inputs.unnamedNumber, .here(nil)),
         ]
     }
 

@@ -109,7 +109,7 @@ struct MemberInfoTests {
             [10] + [UInt8](repeating: 0, count: 108),
             [10] + [UInt8](repeating: 0, count: 108) + [1],
         ] as [[UInt8]])
-    func whatIsNoRosterIsRefused(inside: [UInt8]) {
+    func malformedRostersAreRefused(inside: [UInt8]) {
         let keys = SessionKeys.drawn(seed: 1)
         var sealer = keys.sealer(for: .relay)
         var opener = keys.opener(for: .member)

@@ -56,7 +56,7 @@ struct RecordTests {
     }
 
     @Test(arguments: [0, 14, 255])
-    func whatIsNoRecordIsCountedAndSpent(what: UInt8) {
+    func anInvalidRecordIsCountedAndItsCounterIsSpent(what: UInt8) {
         var sealer = one.sealer(for: .member)
         var opener = one.opener(for: .relay)
         let inside = [what, 1, 2]

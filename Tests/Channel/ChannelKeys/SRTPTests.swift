@@ -167,7 +167,7 @@ struct SRTPTests {
         #expect(try unprotect(two, &receiver) == Self.packet(1))
     }
 
-    @Test func whatIsNotOursToSendIsRefused() throws {
+    @Test func packetsThatAMemberMayNotSendAreRefused() throws {
         var sender = try SRTPContext(sending: Self.key(), ssrc: SSRC(8))
         do {
             _ = try protect(Self.packet(1), &sender)

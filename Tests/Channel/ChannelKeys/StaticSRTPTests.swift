@@ -72,7 +72,7 @@ struct StaticSRTPTests {
         }
     }
 
-    @Test func whatIsSentAgainIsTheSameAndIsHeardOnce() throws {
+    @Test func aRetransmittedPacketIsIdenticalAndOpensOnce() throws {
         var one = try StaticSRTP(Self.key())
         var other = try StaticSRTP(Self.key())
         let first = try protect(Self.media(9, 1), &one)
@@ -83,7 +83,7 @@ struct StaticSRTPTests {
     }
 
     @Test(arguments: SRTPSuite.allCases)
-    func whatIsNotOfThisKeyIsRefusedAndChangesNothing(suite: SRTPSuite) throws {
+    func packetsUnderAnotherKeyAreRefusedAndChangeNothing(suite: SRTPSuite) throws {
         var one = try StaticSRTP(Self.key(suite))
         var other = try StaticSRTP(Self.key(suite))
         var stranger = try StaticSRTP(Self.key(suite, 2))
@@ -141,7 +141,7 @@ struct StaticSRTPTests {
     }
 
     /// Who has the key could fill our memory with senders.
-    @Test func whoWasSilentForLongestIsForgottenForTheNext() throws {
+    @Test func theSourceSilentForLongestIsEvicted() throws {
         var one = try StaticSRTP(Self.key())
         var other = try StaticSRTP(Self.key())
         var datagrams: [[UInt8]] = []

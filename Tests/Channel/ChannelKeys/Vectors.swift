@@ -68,7 +68,7 @@ struct SessionInputs: Decodable {
     var epoch, memberID, memberName: String
     var microphone: UInt8
     var infoCounter: UInt64
-    var joined, microphoneChanged, rosterRevision, rosterPrevious, otherCount, memberNumber, goneNumber, untoldNumber,
+    var joined, microphoneChanged, rosterRevision, rosterPrevious, otherCount, memberNumber, goneNumber, unnamedNumber,
         position, total: UInt32
     var generation: Int
     var milliseconds: UInt64

@@ -54,7 +54,7 @@ struct EpochTests {
         #expect(listener.heard.count == relay.media.count)
     }
 
-    /// The sequence number wraps so many packets after the announcement, which comes 33 before its first packet; and nowhere.
+    /// The sequence number wraps this number of packets after the announcement, which comes 33 before its first packet; and nowhere.
     @Test(arguments: [nil, 0, -20, 32])
     func anEpochRenewedInMidWordLosesNothingThoughAnnouncementsAreLost(wrap: Int?) {
         let isSpoken = { @Sendable number in Self.isSpoken(number, frame: .milliseconds(60)) }
@@ -87,7 +87,7 @@ struct EpochTests {
         #expect(firstNew < lastOld)
     }
 
-    @Test func whoJoinsBetweenTheAnnouncementAndItsFirstPacketHearsAtOnce() {
+    @Test func aMemberThatJoinsBetweenAnnouncementAndFirstPacketHearsAtOnce() {
         let speech = Speech(isSpoken: { Self.isSpoken($0) })
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: speech)
         let air = Airwaves([talker], relay)
@@ -103,7 +103,7 @@ struct EpochTests {
         #expect(numbers == Array(numbers[0]..<numbers[0] + numbers.count))
     }
 
-    @Test func whoHearsOfTheEpochToComeFirstHearsTheOneInUseToo() {
+    @Test func aMemberThatLearnsTheNextEpochFirstStillOpensTheCurrentOne() {
         let speech = Speech(isSpoken: { Self.isSpoken($0) })
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: speech)
         let air = Airwaves([talker], relay)
@@ -127,7 +127,7 @@ struct EpochTests {
 
     /// Heard within a second, whatever the count.
     @Test(arguments: [0, 1, 65_535] as [UInt32])
-    func whoJoinsLateHearsWithinASecond(turn: UInt32) throws {
+    func aLateMemberHearsWithinASecond(turn: UInt32) throws {
         // A talker that has talked for as long as that takes.
         let root = Family.talk.mediaRoot
         let (ssrc, epoch) = (SSRC(9), Epoch(rawValue: 1 << 90))

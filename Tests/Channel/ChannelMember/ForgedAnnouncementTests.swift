@@ -120,7 +120,7 @@ struct ForgedAnnouncementTests {
         #expect(share(heardBy: listener) >= 0.99)
     }
 
-    @Test func anEpochAheadOfItsClockIsRefusedWhoeverVouchesForIt() {
+    @Test func anEpochAheadOfItsClockIsRefusedFromEveryMember() {
         let listener = Member(0, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([listener], relay)
         air.run(seconds: 1)

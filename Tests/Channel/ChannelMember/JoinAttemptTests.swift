@@ -93,7 +93,7 @@ struct JoiningTests {
     }
 
     @Test(arguments: [Refusal.Reason.full, .limited, .refused, .rekeyed, .stopping, .left])
-    func whoHasProvedTheKeyIsToldPlainlyAndTriesOn(reason: Refusal.Reason) {
+    func aMemberThatProvedTheKeyGetsTheReasonAndGoesOnTrying(reason: Refusal.Reason) {
         relay.refusal = reason
         let member = Member(0, Family.configuration(.listen), ssrc: 9)
         let air = Airwaves([member], relay)
@@ -137,7 +137,7 @@ struct JoiningTests {
         #expect(member.eventsOnly == [joined, .closed(.stopping), joined])
     }
 
-    @Test func whoLeavesSaysSoAndIsSilent() {
+    @Test func aLeavingMemberSendsLeaveAndNothingElse() {
         let member = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
         let air = Airwaves([member], relay)
         air.run(seconds: 2)
@@ -208,7 +208,7 @@ struct JoiningTests {
         #expect(member.isJoined && member.eventsOnly.last == .joined(.listen, seenAt: member.endpoint))
     }
 
-    @Test func whatARefusalSaidIsForgottenWhenTheRelayAnswersAfterAll() throws {
+    @Test func aRefusalIsForgottenWhenTheRelayAcceptsLater() throws {
         let member = Member(0, Family.configuration(.listen), ssrc: 9)
         let air = Airwaves([member], relay)
         air.run(seconds: 1)
@@ -286,7 +286,7 @@ struct JoiningTests {
     }
 
     /// As when an earlier run was killed, and its place is not free yet.
-    @Test func whoFindsNoRoomGoesOnTrying() {
+    @Test func aMemberOfAFullChannelGoesOnTrying() {
         let member = Member(0, Family.configuration(.listen), ssrc: 9)
         let air = Airwaves([member], relay)
         relay.refusal = .full

@@ -19,7 +19,7 @@ struct LimitTests {
 
     /// On a line that loses a tenth both ways: what is lost is sent twice, or asked for and sent again.
     @Test(arguments: Profile.allCases, frames)
-    func whatADefendedTalkerSendsIsNeverMoreThanARelayTakes(profile: Profile, frame: Duration) throws {
+    func lossProtectionStaysWithinTheLimitsOfARelay(profile: Profile, frame: Duration) throws {
         for mode in [LossProtectionConfiguration.Mode.copy, .nack] {
             var configuration = RadioConfiguration(
                 local: Airwaves.endpoint(0), rtpSession: RTPSessionConfiguration())

@@ -39,7 +39,7 @@ struct MembersTests {
         #expect(members.talkers.allSatisfy { $0.info.joined == 1_700_000_000 })
     }
 
-    @Test func whoComesOpensClosesAndLeavesIsTold() {
+    @Test func joiningOpeningClosingAndLeavingAreReported() {
         let air = Airwaves([cleo()], RealRelay(), seed: 3)
         let listener = air.members[0]
         air.run(seconds: 2)
@@ -69,7 +69,7 @@ struct MembersTests {
         }
     }
 
-    @Test func whatIsLostOnTheWayIsMadeUpFor() {
+    @Test func lostRosterRecordsAreSentAgain() {
         let air = Airwaves([anna(), ben(), cleo()], RealRelay())
         var count = 0
         // A third of all records, each way.
@@ -90,7 +90,7 @@ struct MembersTests {
     }
 
     /// The relay is restarted, and those who are silent come back when they notice.
-    @Test func whoIsStillThereAfterARestartIsNotAnnouncedAsGone() {
+    @Test func membersThatStayThroughARestartAreNotReportedGone() {
         let air = Airwaves([anna(speech: Speech()), ben(), cleo()], RealRelay())
         air.run(seconds: 5)
         #expect(names(air.members[2]).sorted() == ["Anna", "Ben"])
@@ -105,7 +105,7 @@ struct MembersTests {
         #expect(air.members[2].eventsOnly.contains(.lost))
     }
 
-    @Test func whoHasGoneWithTheRelayIsAnnouncedWhenALeaseHasPassed() {
+    @Test func aMemberThatLeftWithTheRelayIsReportedGoneAfterItsLease() {
         let air = Airwaves([anna(speech: Speech()), ben(), cleo()], RealRelay())
         air.run(seconds: 5)
         air.replace(relay: RealRelay(now: air.now, seed: 2))
@@ -119,7 +119,7 @@ struct MembersTests {
     }
 
     /// The relay is set back to an earlier version, and forward again.
-    @Test func whoseRelayNoLongerTellsAnnouncesNobodyAsGone() {
+    @Test func nobodyIsReportedGoneWhenTheRelaySendsNoRoster() {
         let air = Airwaves([anna(speech: Speech()), ben(), cleo()], RealRelay())
         air.run(seconds: 5)
         air.replace(relay: TinyRelay(Family.talk))
@@ -146,7 +146,7 @@ struct MembersTests {
         #expect(relay.records.count { if case .info = $0 { true } else { false } } <= 3 * 4)
     }
 
-    @Test func whoKeepsItsNameBackIsCountedAndNotNamed() throws {
+    @Test func aMemberWithoutANameIsCountedOnly() throws {
         let silent = Member(3, named(nil, .listen), ssrc: 4)
         let talker = Member(1, named(nil, .talk), ssrc: 5)
         let air = Airwaves([anna(), talker, cleo(), silent], RealRelay())

@@ -24,7 +24,7 @@ struct RecordedTests {
         return datagrams
     }
 
-    /// How many of the recorded packets a listener hears that joins so many seconds after the talk began. The attacker
+    /// How many of the recorded packets a listener hears that joins this number of seconds after the talk began. The attacker
     /// plays them in their time, with the relay's address.
     private func heardCount(_ seconds: UInt64, isSynchronised: Bool) -> Int {
         let recording = recorded()
@@ -51,7 +51,7 @@ struct RecordedTests {
 
     /// Packets are withheld for a while, then delivered: those older than two seconds are not heard.
     @Test(arguments: [(1.9, true), (2.1, false), (30, false), (200, false)])
-    func whatIsWithheldForMoreThanTwoSecondsIsNotHeard(seconds: Double, isHeard: Bool) {
+    func packetsWithheldForMoreThanTwoSecondsAreNotPlayed(seconds: Double, isHeard: Bool) {
         // Two words, the second while the first is withheld.
         let first = 100..<150
         let second = Int(2 + seconds) * 50 + 100..<Int(2 + seconds) * 50 + 150
@@ -85,7 +85,7 @@ struct RecordedTests {
         #expect(Set(listener.heard.map(\.number)).isSuperset(of: second), "the talker goes on")
     }
 
-    @Test func whoJoinsInTheMiddleHearsNoMoreThanTwoSecondsOfWhatWasBefore() {
+    @Test func aNewcomerHearsAtMostTwoSecondsOfEarlierAudio() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
         let air = Airwaves([talker, Member(1, Family.configuration(.listen), ssrc: 5)], relay)
         var datagrams: [[UInt8]] = []
@@ -136,7 +136,7 @@ struct RecordedTests {
     }
 
     /// Where the kernel says that it was set right, a new epoch tells so.
-    @Test func whoseClockWasWrongIsHeardOnceItIsRight() {
+    @Test func aTalkerWithAWrongClockIsHeardOnceItIsSet() {
         relay.clockError = -3_600_000
         let talker = Member(
             0, Family.configuration(.talk, isSynchronised: false), ssrc: 9, speech: Speech(),
@@ -186,9 +186,9 @@ struct RecordedTests {
         air.loses = nil
         // Its sound card stood still with it.
         talker.speech = Speech(beginning: air.now, count: 250, firstPosition: FrameCount(251 * 960))
-        let woken = air.now
+        let resumed = air.now
         air.run(seconds: 6)
-        #expect(listener.heard.count { $0.at > woken } > 190)
+        #expect(listener.heard.count { $0.at > resumed } > 190)
         #expect(Set(relay.announcements.map(\.epoch)).count == 2)
     }
 

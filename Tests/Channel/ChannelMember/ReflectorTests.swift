@@ -27,7 +27,7 @@ struct ReflectorTests {
         air.settleRelay()
     }
 
-    @Test func whatWasRecordedOfAListenerBringsNoSound() {
+    @Test func aReplayedListenerRecordingStartsNoMedia() {
         air.run(seconds: 25)
         let session = tap.said(by: listener.endpoint)
         // HELLO, JOIN, and renewals enough.

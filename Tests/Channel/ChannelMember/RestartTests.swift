@@ -7,7 +7,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// Whoever goes comes back, and is heard.
+/// A member that leaves comes back, and is heard.
 struct RestartTests {
     private let relay = TinyRelay(Family.talk)
 

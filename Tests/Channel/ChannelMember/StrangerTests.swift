@@ -41,7 +41,7 @@ struct StrangerTests {
         #expect(listener.discards[.offTime] >= 8)
     }
 
-    @Test func whatWasHeardIsNotHeardAgain() {
+    @Test func aReplayedPacketIsNotPlayedAgain() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(count: 150))
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([talker, listener], relay)
@@ -55,7 +55,7 @@ struct StrangerTests {
         #expect(listener.events.count == 1)
     }
 
-    @Test func whatIsForgedOpensNothing() {
+    @Test func forgedPacketsDoNotOpen() {
         let isLong = ProcessInfo.processInfo.environment["TENFOUR_LONG"] != nil
         let real = recorded()
         let listener = Member(0, Family.configuration(.listen), ssrc: 5, seed: 3)
@@ -121,7 +121,7 @@ struct StrangerTests {
         #expect(listener.openedCount == 0 && listener.discards[.offTime] >= 8)
     }
 
-    @Test func whatCannotBeOpenedIsHeldAndNoMoreThanThat() {
+    @Test func unopenedPacketsAreHeldUpToALimit() {
         let real = recorded().filter { (128...191).contains($0[0]) }
         let listener = Member(0, Family.configuration(.listen), ssrc: 5, seed: 3)
         let air = Airwaves([listener], relay)
@@ -141,7 +141,7 @@ struct StrangerTests {
         }
     }
 
-    /// Whoever can send in the relay's name can make up as many others as there is room for.
+    /// An attacker that can send in the relay's name can invent as many members as the table holds.
     @Test func madeUpPacketsDoNotPushOutThoseOfOneWhomAMemberHasAnnounced() {
         let speech = Speech(isSpoken: { !(100..<100 + 3_050).contains($0) })
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: speech)

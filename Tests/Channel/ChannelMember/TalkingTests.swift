@@ -68,7 +68,7 @@ struct TalkingTests {
         #expect(relay.announcements.count == 16)
     }
 
-    @Test func whatWasAskedForAgainGoesOutAsItWas() throws {
+    @Test func retransmissionsAreIdentical() throws {
         let air = pair()
         air.run(seconds: 3)
         let talker = try #require(relay.sessions.firstIndex { $0.role == .talk })
@@ -159,7 +159,7 @@ struct TalkingTests {
         #expect(talker.eventsOnly.count { $0 == .limited(limits) } == 1)
     }
 
-    @Test func whatTheRelaySaidLastIsSaidBack() {
+    @Test func theLastReceiptOfTheRelayIsReturned() {
         let listener = Member(0, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([listener], relay)
         air.run(seconds: 61)

@@ -28,7 +28,7 @@ struct ThroughARelayTests {
     }
 
     /// All are welcomed before the first of them says a record, and there is room for a third of them.
-    @Test func whoIsToldThatItIsInHasAPlace() {
+    @Test func aWelcomedMemberHasAPlace() {
         var limits = RelayLimits()
         limits.channelMembers = 13
         let relay = RealRelay(limits: limits)
@@ -65,7 +65,7 @@ struct ThroughARelayTests {
         #expect(lost.map { listener.heard[0].at - $0 < .milliseconds(300) } ?? false)
     }
 
-    @Test func whoJoinsLateIsToldWhoTalks() {
+    @Test func aLateMemberLearnsWhoTalks() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, firstSequenceNumber: 65_300, speech: Speech())
         let air = Airwaves([talker], relay)
         air.run(seconds: 10.5)
@@ -123,7 +123,7 @@ struct ThroughARelayTests {
 
     /// One of fifty loses a tenth of all, both ways, by chance or in bursts; the others get not one packet more for it.
     @Test(arguments: [(Loss.random(0.1), 0.01), (.bursts(share: 0.1, meanLength: 3), 0.05)])
-    func lossOnOneLineIsMendedOnThatLine(loss: Loss, limit: Double) {
+    func lossOnOneLinkIsRecoveredOnThatLink(loss: Loss, limit: Double) {
         var lossProtection = LossProtectionConfiguration()
         lossProtection.hasInBandFEC = false
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(), lossProtection: lossProtection)
@@ -153,7 +153,7 @@ struct ThroughARelayTests {
 
     /// On a line that is as bad as one between two stations that ask each other, as much is heard: to 0.15 of a score.
     @Test(arguments: [Loss.random(0.1), .bursts(share: 0.1, meanLength: 3)])
-    func whoIsOnABadLineHearsAsMuchAsWithoutARelay(loss: Loss) {
+    func aListenerOnABadLinkHearsAsMuchAsWithoutARelay(loss: Loss) {
         let (seconds, seeds) = (60.0, 1...5 as ClosedRange<UInt64>)
         let bad = NetworkModel(loss: loss, delay: .milliseconds(20))
         var lossProtection = LossProtectionConfiguration()

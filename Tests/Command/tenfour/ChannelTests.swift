@@ -26,7 +26,7 @@ import Testing
         #expect(keys == [made[1], made[2]])
     }
 
-    @Test func whatItIsWorthIsSaidApart() throws {
+    @Test func theStrengthOfAPassphraseIsPrintedSeparately() throws {
         let result = try tenfour(["channel", "new", "family"], in: folder)
         #expect(result.output.hasPrefix("tenfour:///family#talk-"))
         #expect(result.errors.contains("people talk and listen") && result.errors.contains("people listen"))
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// A secret that went nowhere would be believed to be kept.
-    @Test func whatCannotBeWrittenIsSaid() throws {
+    @Test func unwritableFilesAreReported() throws {
         let full = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }
         let program = try Program("tenfour", ["channel", "new", "family"], output: .descriptor(full))

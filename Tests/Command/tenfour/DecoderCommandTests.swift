@@ -13,7 +13,7 @@ import Testing
         ("auto", "deep PLC and LACE, "), ("full", "deep PLC and LACE, "), ("plc", "deep PLC, "),
         ("plain", "plain, as chosen"),
     ])
-    func whatIsChosenIsUsed(choice: String, words: String) throws {
+    func theChosenDecoderIsUsed(choice: String, words: String) throws {
         let said = try opening(["OPUS_MODELS": "models"], ["--decoder", choice])
         #expect(said.contains(words), "\(said)")
     }

@@ -45,7 +45,7 @@ struct EnvironmentTests {
         #expect(typed.isSubset(of: options) && typed.isDisjoint(with: known), "\(typed)")
     }
 
-    @Test func ofANameAndNoneTheTypedOneCounts() throws {
+    @Test func aTypedNameWinsOverTheEnvironment() throws {
         let arguments = ["talk", "127.0.0.1:9", "--input", "no.wav", "-D", "null"]
         for (typed, variable) in [("--anonymous", "TENFOUR_NAME"), ("--name=Anna", "TENFOUR_ANONYMOUS")] {
             let result = try tenfour(arguments + [typed], environment: [variable: "1"])

@@ -33,7 +33,7 @@ import Testing
         #expect(try run(["plot", folder("tone.wav")]).end == .code(0))
     }
 
-    @Test func whatNeedsOneSaysHowItIsInstalled() throws {
+    @Test func aMissingLibraryIsNamedWithItsPackage() throws {
         let address = try run(["play", "http://127.0.0.1:1/song", "-o", folder("out.wav")])
         #expect(address.end == .code(69) && address.errors.contains("apt-get install libcurl4"), "\(address.errors)")
         let picture = try run(["plot", folder("tone.wav"), "-o", folder("out.svg")])

@@ -42,7 +42,7 @@ import Testing
         #expect(try rate(["--music", "-b", "64k"], ["TENFOUR_SPEECH": "1"]) > 36)
     }
 
-    @Test func whatIsTypedOfAPlaceOrAPortWins() throws {
+    @Test func aTypedHostOrPortWins() throws {
         let port = UDPPort.free()
         let heard = try tenfour(
             ["recv", "rtp://127.0.0.1:\(port)", "-o", "x.wav", "-d", "0.3"], in: folder,

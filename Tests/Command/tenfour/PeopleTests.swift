@@ -21,17 +21,17 @@ struct PeopleWordsTests {
             isListed: true)
     }
 
-    private func people(_ talkers: [ChannelMember], untold: Int = 0, listeners: Int = 0) -> People {
+    private func people(_ talkers: [ChannelMember], unlisted: Int = 0, listeners: Int = 0) -> People {
         var members = ChannelMembers()
-        (members.talkers, members.unlistedCount, members.listenerCount) = (talkers, untold, listeners)
+        (members.talkers, members.unlistedCount, members.listenerCount) = (talkers, unlisted, listeners)
         return People(members)
     }
 
     @Test func theShortForm() {
         #expect(people([]).summary == "nobody else is here")
         #expect(people([talker(1, "Ben"), talker(2, "Anna", .open)]).summary == "2 here: Anna (open), Ben")
-        #expect(people([talker(1, "Ben")], untold: 1, listeners: 1).summary == "3 here: Ben, 1 more, 1 listener")
-        #expect(people([], untold: 2, listeners: 3).summary == "5 here: 2 can talk, 3 listeners")
+        #expect(people([talker(1, "Ben")], unlisted: 1, listeners: 1).summary == "3 here: Ben, 1 more, 1 listener")
+        #expect(people([], unlisted: 2, listeners: 3).summary == "5 here: 2 can talk, 3 listeners")
         let crowd = (1...9).map { talker($0, "T\($0)") }
         #expect(people(crowd, listeners: 200).summary == "209 here: T1, T2, T3, 6 more, 200 listeners")
         #expect(people([talker(1, "")]).summary == "1 here: somebody")
@@ -40,7 +40,7 @@ struct PeopleWordsTests {
     }
 
     /// A hidden name is shown the same way in lists, events and the status line.
-    @Test func whoHidesTheNameHasOneNameEverywhere() {
+    @Test func anUnnamedMemberHasOneNameEverywhere() {
         let hidden = talker(7, "")
         var names = TalkerNames()
         names.apply(.memberJoined(hidden))
@@ -51,7 +51,7 @@ struct PeopleWordsTests {
 
     @Test func theListFitsInEightyColumns() {
         let lines = people(
-            [talker(1, String(repeating: "W", count: 64), .open), talker(2, "Ben")], untold: 2, listeners: 900
+            [talker(1, String(repeating: "W", count: 64), .open), talker(2, "Ben")], unlisted: 2, listeners: 900
         ).lines
         #expect(lines.count == 5)
         #expect(lines.allSatisfy { "tenfour: \($0)".count <= 80 }, "\(lines)")

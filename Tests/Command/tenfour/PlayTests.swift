@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: [
         "/nowhere/song.mp3", "/dev/null", "http://127.0.0.1:1/song.mp3", "gopher://example.org/song", "/etc/passwd",
     ])
-    func whatCannotBePlayedEndsInASentence(address: String) throws {
+    func unplayableInputGetsAClearError(address: String) throws {
         let run = try Program.run("tenfour", ["play", address, "-o", folder("out.wav")])
         #expect(run.end == .code(69))
         #expect(run.errors.hasPrefix("tenfour: ") && run.errors.count { $0 == "\n" } == 1)
@@ -62,7 +62,7 @@ import Testing
         ["--buffer-size", "none"],
         ["--start-after", "90"], ["--loop", "-o", "x.wav"], ["--channels", "3"], ["--header", "nocolon"],
     ])
-    func whatNobodyCanMeanIsRefused(options: [String]) throws {
+    func contradictoryOptionsAreRefused(options: [String]) throws {
         #expect(try Program.run("tenfour", ["play", "song.mp3"] + options, in: folder).end == .code(2))
     }
 
@@ -78,7 +78,7 @@ import Testing
         #expect(try AudioFileReader(path: folder("out.wav")).frameCount == FrameCount(480_000))
     }
 
-    @Test func itEndsAfterSoMuchSoundInAFile() throws {
+    @Test func itEndsAfterTheDurationInAFile() throws {
         let name = try tone("tone.wav", seconds: 10)
         let run = try Program.run(
             "tenfour", ["play", name, "--duration", "2.5", "-o", folder("out.wav"), "--channels", "1"])
@@ -94,7 +94,7 @@ import Testing
             run.errors == "tenfour: \(name): it contains no audio after 01:39, since it ends at 00:10; start earlier\n")
     }
 
-    @Test func whatIsPlayedIsNotWrittenOver() throws {
+    @Test func theInputIsNotOverwritten() throws {
         let name = try tone("tone.wav", seconds: 1)
         #expect(unsafe symlink(name, folder("link.wav")) == 0)
         for output in [name, folder("link.wav")] {
@@ -103,7 +103,7 @@ import Testing
         #expect(try AudioFileReader(path: name).frameCount == FrameCount(48_000))
     }
 
-    @Test func whatIsWrongIsSaidOfAName() throws {
+    @Test func errorsNameTheFile() throws {
         folder.write("", to: "empty.mp3")
         let run = try Program.run("tenfour", ["play", folder("empty.mp3"), "-o", folder("out.wav")])
         #expect(run.end == .code(69))

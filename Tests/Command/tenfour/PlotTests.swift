@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeMeantIsSaidBeforeAnythingIsRead() throws {
+    @Test func contradictoryOptionsAreRefusedBeforeReading() throws {
         let wrong = [
             ["--bars", "0"], ["--floor", "0"], ["--floor", "x"], ["--bar-width", "0"],
             ["--size", "10x10", "-o", "a.svg"],
@@ -136,7 +136,7 @@ import Testing
         #expect(Folder.bytes(of: folder("a.svg")).isEmpty)
     }
 
-    @Test func whatCannotBeReadIsToldInASentence() throws {
+    @Test func unreadableInputGetsAClearError() throws {
         folder.write("<html><body>404</body></html>", to: "page.mp3")
         folder.write("", to: "empty.wav")
         for name in ["nothing.wav", "page.mp3", "empty.wav", "/"] {

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["a.aac", "a.webm", "a.mp3", "a.flac", "a.ogg", "a.m4a", "a.ts", "in.wav"])
-    func whatIsKnownIsPlottedAsIt(name: String) throws {
+    func recognisedInputIsPlotted(name: String) throws {
         if name != "in.wav" { try make(name) }
         let reader = try pipe(name, into: ["plot", "-", "--size", "60x4"])
         #expect(reader.wait() == .code(0), "\(reader.errors)")

@@ -129,7 +129,7 @@ import Testing
     }
 
     /// A script sees it by the exit code.
-    @Test func whoNeverGotInOrWasLetGoHasFailed() throws {
+    @Test func aRefusedOrRemovedMemberHasFailed() throws {
         let family = try Channel("family", port: port)
         let alone = try tenfour(
             ["listen", "-o", "never.wav", "-d", "1"], in: folder, environment: ["TENFOUR_LINK": family.listen])

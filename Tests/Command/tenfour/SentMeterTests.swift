@@ -59,7 +59,7 @@ struct SentMeterTests {
         #expect(scores[0] < scores[1] - 0.3, "\(scores)")
     }
 
-    @Test func whatWasSentWhileTheRelayWasGoneIsLost() {
+    @Test func packetsSentDuringAnOutageAreLost() {
         var sender = Sender()
         sender.meter.record(joined)
         sender.send(packets: 100)

@@ -24,7 +24,7 @@ struct StatusFieldsTests {
                 == "ON AIR   -12 dBFS  31.9 kbit/s  |  Bob  loss 5.2% x1.4  delay 33→40 ms  score 3.9")
     }
 
-    @Test func whatMattersLeastGoesFirstAndTheLineFits() {
+    @Test func theLeastImportantFieldsAreDroppedUntilTheLineFits() {
         #expect(fields.text(width: 79).count <= 79)
         #expect(fields.text(width: 70) == "ON AIR   -12 dBFS  |  Bob  loss 5.2% x1.4  delay 33 ms  score 3.9")
         #expect(fields.text(width: 45) == "ON AIR  |  Bob  loss 5.2%  delay 33 ms")

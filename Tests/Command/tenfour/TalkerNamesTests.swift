@@ -37,7 +37,7 @@ struct TalkerNamesTests {
         #expect(names.endpoint(of: SSRC(2)) == nil)
     }
 
-    @Test func ofStrangersThirtyLinesAreShownInAMinute() {
+    @Test func atMostThirtyLinesAMinuteAreShownForStrangers() {
         var news = StrangerNotices(remotes: [alice])
         var names = TalkerNames()
         for event in [Event.sourceAppeared(SSRC(1), from: alice), .sourceAppeared(SSRC(2), from: mallory)] {

@@ -134,7 +134,7 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("recv --period-time 1us", 2, "1ms to 100ms"),
         Misuse("recv rtp://:5004 more", 2, "'more'"),
     ])
-    func ofOptionsIsToldInASentence(misuse: Misuse) throws {
+    func wrongOptionsGetAClearError(misuse: Misuse) throws {
         let result = try tenfour(misuse.arguments, in: folder)
         #expect(result.end == .code(misuse.code), "\(result.errors)")
         #expect(result.output == "")
@@ -145,7 +145,7 @@ struct Misuse: CustomTestStringConvertible {
     }
 
     /// Accepts times in minutes and hours, a bit rate in bit/s, and the input before the address.
-    @Test func whatCanOnlyMeanOneThingIsTaken() throws {
+    @Test func unambiguousAbbreviationsAreAccepted() throws {
         for duration in ["0.2s", "0.003m", "0.0001h", "0m0.2s"] {
             let received = try tenfour(["recv", "-p", "\(UDPPort.free())", "-o", "x.wav", "-d", duration], in: folder)
             #expect(received.end == .code(0), "\(received.errors)")

@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourNetworkEmulator
 import Testing
 
-/// When packets of so many bytes, sent at so many milliseconds, come out, in milliseconds; nil where the queue was full.
+/// Times in milliseconds at which packets leave the queue; nil where it was full. Sizes are bytes, sending times milliseconds.
 private func deliveries(_ packets: [(byteCount: Int, time: Int)], through bottleneck: Bottleneck) -> [Double?] {
     var link = EmulatedLink(NetworkModel(bottleneck: bottleneck), seed: 1, beginning: .start)
     return packets.map { byteCount, time in
@@ -31,7 +31,7 @@ struct BottleneckTests {
         #expect(deliveries([(1, 0)], through: slow) == [2666.666667])
     }
 
-    @Test func whatWouldWaitTooLongIsDropped() {
+    @Test func packetsBeyondTheQueueAreDropped() {
         // The fourth would wait 24 ms. What is dropped takes no time of those after it.
         let packets = [(1000, 0), (1000, 0), (1000, 0), (1000, 0), (1000, 8)]
         #expect(deliveries(packets, through: megabit(.time(.milliseconds(16)))) == [8, 16, 24, nil, 32])

@@ -51,7 +51,7 @@ struct DelayTests {
         #expect(abs(values[49_500] - 64.6) < 4)  // 5 × 100^(1/1.8)
     }
 
-    @Test func whatIsDrawnIsWholeMicroseconds() {
+    @Test func drawnDelaysAreWholeMicroseconds() {
         let found = fates(NetworkModel(jitter: .exponential(mean: .milliseconds(20))))
         #expect(found.allSatisfy { $0.firstDelivery!.nanoseconds % 1000 == 0 })
     }

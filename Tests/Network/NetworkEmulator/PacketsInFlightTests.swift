@@ -37,7 +37,7 @@ struct InFlightTests {
         #expect(flight.nextDelivery == nil && flight.count == 0)
     }
 
-    @Test func whatDoesNotFitIsRefusedAndRoomComesBack() {
+    @Test func packetsBeyondTheCapacityAreRefusedUntilSpaceIsFree() {
         var flight = PacketsInFlight<String>(capacity: 2)
         #expect(insert([1], for: "a", due: 1, into: &flight))
         #expect(insert([2], for: "a", due: 2, into: &flight))

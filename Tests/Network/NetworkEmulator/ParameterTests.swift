@@ -22,7 +22,7 @@ struct ParameterTests {
         #expect(try NetworkModel(parsing: "burst=3 loss=5%") == NetworkModel(parsing: "loss=5% burst=3"))
     }
 
-    @Test func aNamedNetworkIsBentByWhatFollows() throws {
+    @Test func parametersChangeANamedNetwork() throws {
         var network = try #require(NetworkModel(named: "wifi-lab"))
         network.loss = .random(0.02)
         network.stalls = nil
@@ -72,14 +72,14 @@ struct ParameterTests {
         "stalls=100ms-200ms", "stalls=5ms/1s", "stalls=1ms-2ms/0", "detour=80ms", "detour=1ms:9s-2s",
         "detour=1ms:1s-9s/2s",
         "reorder=1", "reorder=1%:x", "duplicate=1%:2ms:3ms", "rate=0bit", "rate=1", "rate=99999gbit",
-    ]) func whatCannotBeReadIsRefusedWithTheForm(word: String) throws {
+    ]) func malformedParametersAreRefusedWithTheirSyntax(word: String) throws {
         let error = #expect(throws: NetworkParameterError.self) { try NetworkModel(parsing: word) }
         let parameter = try #require(NetworkParameter(rawValue: String(word.prefix { $0 != "=" })))
         #expect(error == .unreadable(parameter, String(word.drop { $0 != "=" }.dropFirst())))
         #expect(try #require(error).description.contains(parameter.syntax))
     }
 
-    @Test func whatIsUnknownIsRefusedByName() {
+    @Test func unknownParametersAreRefusedByName() {
         #expect(throws: NetworkParameterError.unknownNetwork("carrier-pigeon")) {
             try NetworkModel(parsing: "carrier-pigeon")
         }

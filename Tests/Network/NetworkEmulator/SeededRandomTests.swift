@@ -27,7 +27,7 @@ struct SeededGeneratorTests {
         #expect(tenths.allSatisfy { (9600...10_400).contains($0) })
     }
 
-    @Test func whatIsCertainHappensAndWhatIsImpossibleNever() {
+    @Test func probabilityOneAlwaysHappensAndZeroNever() {
         var generator = SeededRandom(seed: 5)
         let outcomes = (0..<1000).map { _ in [1, 0, .nan].map { generator.happens($0) } }
         #expect(Set(outcomes) == [[true, false, false]])

@@ -98,7 +98,7 @@ struct CaptureReaderTests {
         #expect(try packets(capture.bytes).damage == "a packet does not fit its block")
     }
 
-    @Test func whatIsNoCaptureIsRefused() {
+    @Test func otherFilesAreRefused() {
         #expect(throws: CaptureError.empty) { try packets([]) }
         #expect(throws: CaptureError.unknownFormat) { try packets([0xA1, 0xB2]) }
         #expect(throws: CaptureError.unknownFormat) { try packets(Array("RIFF....WAVEfmt ".utf8)) }

@@ -65,7 +65,7 @@ struct CapturedDatagramTests {
         try expectHello(Wire.ethernet() + [UInt8](repeating: 0xEE, count: 13))
     }
 
-    @Test func whatIsNoDatagramIsPassedOverForAReason() {
+    @Test func framesWithoutUDPAreSkippedWithAReason() {
         func expect(
             _ reason: CapturedDatagram.PassedOver, _ bytes: [UInt8], _ linkType: Int = 1,
             _ location: SourceLocation = #_sourceLocation

@@ -162,7 +162,7 @@ struct EventLoopTests {
         #expect(gone == nil)
     }
 
-    @Test func whatIsClosedTwiceIsClosedOnce() throws {
+    @Test func aSecondCloseDoesNothing() throws {
         let timer = try loop.makeTimer {}
         timer.close()
         timer.close()

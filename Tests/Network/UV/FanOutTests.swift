@@ -60,14 +60,14 @@ struct FanOutTests {
         expectAllCounted(sent: 199)
     }
 
-    @Test func whoIsNoMemberIsNoException() throws {
+    @Test func exceptingAStrangerExceptsNobody() throws {
         let inboxes = try listeners(2)
         fanOut.send([1], except: 77)
         try run(loop) { inboxes.allSatisfy { $0.datagrams == [[1]] } }
         expectAllCounted(sent: 2)
     }
 
-    @Test func whoLeavesHearsNothingMoreAndTheLastOneTakesThePlace() throws {
+    @Test func aFormerMemberGetsNothingAndTheLastMemberMovesToItsSlot() throws {
         let inboxes = try listeners(5, from: 100)
         fanOut.remove(101)
         fanOut.remove(104)
@@ -86,7 +86,7 @@ struct FanOutTests {
         expectAllCounted(sent: 6)
     }
 
-    @Test func whoMovesHearsAtTheNewAddressOnly() throws {
+    @Test func aMemberThatMovesReceivesAtItsNewAddressOnly() throws {
         let inboxes = try listeners(3)
         let socket = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         let elsewhere = Inbox(of: socket)
@@ -130,7 +130,7 @@ struct FanOutTests {
 
     // MARK: When the kernel takes no more
 
-    @Test func whatWaitedIsSentWhenThereIsRoom() throws {
+    @Test func queuedDatagramsAreSentWhenTheSocketHasSpace() throws {
         let inboxes = try listeners(5)
         backlog.hold(rest(from: 2), of: [1].span, for: fanOut, 0, .socket)
         try run(loop) { backlog.isEmpty }
@@ -152,7 +152,7 @@ struct FanOutTests {
         #expect(inboxes.map(\.datagrams) == [[[2]], [[2], [9]], [[2], [9]]])
     }
 
-    @Test func whoMissedTheOlderPacketIsTheFirstToHaveTheNewer() throws {
+    @Test func aMemberThatMissedAPacketGetsTheNextOneFirst() throws {
         let inboxes = try listeners(4)
         backlog.hold(rest(from: 2), of: [1].span, for: fanOut, 0, .socket)
         fanOut.send([2])
@@ -167,7 +167,7 @@ struct FanOutTests {
         #expect(newer.next == 2 && newer.wrap == 2)
     }
 
-    @Test func whoLeavesWhileAPacketWaitsIsCounted() throws {
+    @Test func aMemberThatLeavesWhileAPacketWaitsIsCounted() throws {
         let inboxes = try listeners(6)
         backlog.hold(rest(from: 4), of: [1].span, for: fanOut, 0, .socket)
         // One that has had the packet, and one that has not.
@@ -183,7 +183,7 @@ struct FanOutTests {
     }
 
     /// The first of the round are those who had missed the packet before; it ends with the others.
-    @Test func whoLeavesAtTheEndOfARoundBringsNobodyAPacketTwice() throws {
+    @Test func aMemberThatLeavesAtTheEndOfARoundCausesNoDuplicate() throws {
         let inboxes = try listeners(6)
         backlog.hold(FanOut.Rest(next: 1, end: 3, owed: 2), of: [1].span, for: fanOut, 0, .socket)
         fanOut.remove(1)

@@ -41,7 +41,7 @@ import Testing
         try body()
     }
 
-    @Test func whoAsksIsToldAndAskedForAfresh() throws {
+    @Test func eachClientGetsAFreshReply() throws {
         let long = [UInt8](repeating: 7, count: 1 << 20)
         try whileAnswering(long) {
             for count in 1...9 {
@@ -89,7 +89,7 @@ import Testing
         #expect(Folder.text(of: path) == "a file")
     }
 
-    /// Whoever connects and reads nothing keeps nobody from an answer.
+    /// A client that connects and reads nothing keeps no other client from its reply.
     @Test func thoseWhoDoNotReadAreHungUpOn() throws {
         let long = [UInt8](repeating: 7, count: 4 << 20)
         try whileAnswering(long) {

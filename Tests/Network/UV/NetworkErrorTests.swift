@@ -11,7 +11,7 @@ struct NetworkErrorTests {
     init() throws { loop = try EventLoop() }
 
     /// Two sockets of a table in the kernel's words, the second of process 77.
-    @Test func whoHasAPortIsFoundAmongTheProcesses() throws {
+    @Test func theOwnerOfAPortIsFound() throws {
         let root = "/tmp/tenfour-holder-\(getpid())"
         let folders = [root, "\(root)/net", "\(root)/77", "\(root)/77/fd", "\(root)/self"]
         for folder in folders { unsafe mkdir(folder, 0o700) }

@@ -48,7 +48,7 @@ struct PortSharingTests {
             }
         }
         #expect(isRefused())
-        // Nor is it shared with one that yields: whoever takes a port has SO_REUSEADDR for a moment.
+        // Nor is it shared with one that yields: a program that takes a port has SO_REUSEADDR for a moment.
         #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: .yielding) }
         // What was yielded is so no longer when its socket is closed.
         try UDPSocket(on: loop, bindingTo: endpoint, options: .yielding).close()
@@ -125,7 +125,7 @@ struct PortSharingTests {
         #expect(secondInbox.datagrams == [[2]])
     }
 
-    @Test func whatIsForNobodyElseArrivesAtTheFirst() throws {
+    @Test func unclaimedDatagramsReachTheFirstSocket() throws {
         let inbox = Inbox(of: shared)
         let others = try (0..<7).map { _ in try join(shared.localEndpoint) }
         let wrong = others.map { Inbox(of: $0) }
@@ -259,7 +259,7 @@ private final class Gate: Sendable {
     private let count = Atomic<Int>(0)
     let isOver = Atomic<Bool>(false)
 
-    /// Returns when both are here, and after so many hundred turns of a loop more.
+    /// Returns when both datagrams are here, and after some hundred more turns of the loop.
     func pass(later turns: Int) {
         count.add(1, ordering: .acquiringAndReleasing)
         while count.load(ordering: .acquiring) < 2 {}

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TenfourUV
 
-@Test func whatWaitsLongestLeavesFirstAndIsTheOneToBeDropped() {
+@Test func theOldestDatagramLeavesFirstAndIsDroppedFirst() {
     var queue = SendQueue(capacity: 3, longestDatagram: 4)
     #expect(queue.withFirst { _, _ in true } == nil)
     var left: [UInt8] = []

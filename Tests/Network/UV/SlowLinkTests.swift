@@ -10,7 +10,7 @@ import Testing
 @Suite(.enabled(if: SlowLink.isPossible, "needs root, and ip and tc of iproute2"))
 struct SlowLinkTests {
     /// The socket's buffer is the smaller one: it says EAGAIN.
-    @Test func whatTheSocketHasNoRoomForIsSentLater() throws {
+    @Test func datagramsBeyondTheSocketBufferAreSentLater() throws {
         let counts = try SlowLink.run(rate: "100mbit", limit: "20mb", sendBufferSize: 50_000)
         #expect(counts.fanOut.offered == 500 * 100)
         #expect(counts.fanOut.sent + counts.fanOut.dropped == counts.fanOut.offered && counts.fanOut.failed == 0)
@@ -19,7 +19,7 @@ struct SlowLinkTests {
     }
 
     /// The interface's queue is the smaller one: it says ENOBUFS.
-    @Test func whatTheQueueHasNoRoomForIsSentLater() throws {
+    @Test func datagramsBeyondTheQueueAreSentLater() throws {
         let counts = try SlowLink.run(rate: "100mbit", limit: "30kb", sendBufferSize: 4 << 20)
         #expect(counts.fanOut.sent + counts.fanOut.dropped == counts.fanOut.offered && counts.fanOut.failed == 0)
         #expect(counts.arrived == counts.fanOut.sent)
@@ -27,7 +27,7 @@ struct SlowLinkTests {
     }
 
     @Test(arguments: [("30kb", 4 << 20), ("20mb", 50_000)])
-    func whatALinkCannotCarryIsCountedToThePacket(limit: String, sendBufferSize: Int) throws {
+    func packetsBeyondTheLinkAreCountedExactly(limit: String, sendBufferSize: Int) throws {
         let counts = try SlowLink.run(rate: "10mbit", limit: limit, sendBufferSize: sendBufferSize)
         #expect(counts.fanOut.sent + counts.fanOut.dropped == counts.fanOut.offered && counts.fanOut.failed == 0)
         #expect(counts.arrived == counts.fanOut.sent)

@@ -183,7 +183,7 @@ struct UDPSocketTests {
         #expect(inbox.datagrams == [datagram])
     }
 
-    @Test func whatWaitsIsSentInOrderAndTheOldestIsDroppedWhenThereIsNoRoom() throws {
+    @Test func queuedDatagramsLeaveInOrderAndTheOldestIsDroppedFirst() throws {
         var options = SocketOptions()
         options.sendQueueCapacity = 3
         let sender = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort, options: options)
@@ -198,7 +198,7 @@ struct UDPSocketTests {
         #expect(sender.send([6], to: receiver.localEndpoint) == .sent)
     }
 
-    @Test func whatWaitsForAnAddressThatIsRefusedIsCounted() throws {
+    @Test func datagramsForARefusedAddressAreCounted() throws {
         let sender = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         let receiver = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         let inbox = Inbox(of: receiver)

@@ -21,7 +21,7 @@
             ("#EXTM3U\nhttp://host/a.mp3\n", "playlist"),
             ("ffconcat version 1.0\nfile /etc/passwd\n", "not a known audio format"),
         ])
-        func whatIsNoSoundGetsASentence(_ text: String, _ sentence: String) {
+        func aFileWithoutAudioGetsAClearError(_ text: String, _ sentence: String) {
             do {
                 _ = try Self.open(Array(text.utf8))
                 Issue.record("it was taken for sound")
@@ -37,7 +37,7 @@
         }
 
         @Test(arguments: Making.allCases)
-        func whatIsCutOffPlaysUpToThere(_ making: Making) throws {
+        func aTruncatedFilePlaysToItsEnd(_ making: Making) throws {
             let bytes = try making.bytes
             let half = Array(bytes.prefix(bytes.count / 2))
             guard making != .m4aLast, making != .alac else {

@@ -106,7 +106,7 @@
         }
 
         /// Seeking works in bytes that had to be held for playback.
-        @Test func whatIsAllHeldCanBeSought() throws {
+        @Test func aFullyBufferedStreamCanSeek() throws {
             let reader = try openFFmpegReader(
                 StoredBytes(try Making.m4aLast.bytes, isSeekable: false), format: Self.format)
             _ = try reader.readSome(CodedAudio.rate)
@@ -116,7 +116,7 @@
 
         /// Like a radio stream: no length, not seekable, starting within a frame.
         @Test(arguments: [Making.mp3ConstantWithoutTag, .aacADTS, .oggVorbis, .flac])
-        func whatHasNoLengthAndNoWayBackPlays(_ making: Making) throws {
+        func aStreamWithoutLengthOrSeekingPlays(_ making: Making) throws {
             let torn = [Making.mp3ConstantWithoutTag, .aacADTS].contains(making) ? 1_000 : 0
             let bytes = Array(try making.bytes.dropFirst(torn))
             let reader = try openFFmpegReader(

@@ -82,7 +82,7 @@
         }
 
         @Test(arguments: [Making.mp3VariableWithoutTag, .aacADTS])
-        func whatWasPlayedIsKnown(_ making: Making) throws {
+        func playedPositionsAreKnown(_ making: Making) throws {
             let reader = try openFFmpegReader(StoredBytes(making.bytes, isHere: false), format: Self.format)
             _ = try reader.readSome(20 * CodedAudio.rate)
             #expect(try reader.seek(to: .seconds(7)) == Estimate(.seconds(7), isExact: true))

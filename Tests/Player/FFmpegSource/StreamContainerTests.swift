@@ -76,7 +76,7 @@
             #expect(abs((place ?? 0) - 0.1) < 0.1, "\(String(describing: place))")
         }
 
-        @Test func whatLooksLikeThemIsSniffed() {
+        @Test func containersAreRecognisedByTheirFirstBytes() {
             func sniff(_ bytes: [UInt8]) -> ContainerFormat { ContainerFormat(sniffing: bytes.span) }
             var packets = [UInt8](repeating: 0xFF, count: 512)
             for start in [0, 188, 376] { packets[start] = 0x47 }

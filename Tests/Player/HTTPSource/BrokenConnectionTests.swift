@@ -113,7 +113,7 @@ import Testing
         download.stop()
     }
 
-    @Test func whatAStationHasSaidIsGone() throws {
+    @Test func bytesOfALiveStreamAreNotHeldAgain() throws {
         let limits = BufferLimits(ahead: 65_536, behind: 10_000)
         let download = try HTTPByteSource(server.address("song", "icy=10000"), limits: limits)
         _ = try download.bytes(from: 0, 100_000)
@@ -138,7 +138,7 @@ import Testing
         #expect(try download.all() == Array(file[..<200_000]))
     }
 
-    @Test func whoeverIsAwayForLongIsAskedLessOften() {
+    @Test func aServerThatIsAwayIsAskedLessAndLessOften() {
         var retryDelay = RetryDelay()
         #expect(
             (0..<10).map { _ in retryDelay.next() } == [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })

@@ -62,7 +62,7 @@ import Testing
     }
 
     /// Fetched like a playlist's entry.
-    @Test func whatWasTypedForOneIsNotForAnother() throws {
+    @Test func credentialsGoToNoOtherHost() throws {
         var options = Self.options
         options.trusted = try Resource(first.address("list.m3u").replacing("http://", with: "http://joe:secret@"))
         options.headers = ["X-Key: 7"]
@@ -102,7 +102,7 @@ import Testing
         #expect(try Resource("http://h:99999/").origin == nil)
     }
 
-    @Test func whatIsPackedWithoutBeingAskedForIsNamed() throws {
+    @Test func anUnrequestedContentEncodingIsNamed() throws {
         let refusal = try HTTPByteSource(first.address("song", "packed")).refusal() ?? "none"
         #expect(refusal.contains("compressed data (gzip)") && refusal.contains("curl --compressed"), "\(refusal)")
     }

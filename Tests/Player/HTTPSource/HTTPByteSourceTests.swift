@@ -30,7 +30,7 @@ import Testing
         #expect(download.state.byteCount == file.count)
     }
 
-    @Test func whatWasReadAMomentAgoIsStillHere() throws {
+    @Test func recentlyReadBytesAreStillHeld() throws {
         let download = try HTTPByteSource(server.address("song"))
         _ = try download.bytes(from: 0, 400_000)
         #expect(try download.bytes(from: 100_000, 1_000) == Array(file[100_000..<101_000]))
@@ -116,7 +116,7 @@ import Testing
         #expect(server.requests.map { $0[3] } == ["1", "1"])
     }
 
-    @Test func whoeverWaitsIsWoken() throws {
+    @Test func aWaitingReaderIsNotified() throws {
         let download = try HTTPByteSource(
             server.address("song", "stall=1000"), options: HTTPOptions(timeout: .seconds(600)))
         _ = try download.bytes(from: 0, 1_000)
@@ -132,7 +132,7 @@ import Testing
         #expect(throws: ByteSourceError.interrupted) { try download.bytes(from: 0, 1) }
     }
 
-    @Test func whoeverWaitsForALoopThatStopsIsWoken() throws {
+    @Test func aReaderThatWaitsForAStoppedLoopIsNotified() throws {
         let loop = try HTTPLoop()
         let download = try HTTPByteSource(
             server.address("song", "stall=1000"), options: HTTPOptions(timeout: .seconds(600)), on: loop)

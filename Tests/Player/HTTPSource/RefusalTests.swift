@@ -55,14 +55,14 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(20))
     }
 
-    @Test func aPageInPlaceOfSoundIsForWhoeverParsesIt() throws {
+    @Test func aPageInPlaceOfAudioIsRefusedByTheDemuxer() throws {
         let download = try HTTPByteSource(server.address("song", "html"))
         #expect(try download.all().starts(with: Array("<!DOCTYPE".utf8)))
         #expect(download.state.contentType == "text/html")
     }
 
     @Test(arguments: ["ftp://host/song", "song.mp3", "http://", "https:///song", "http://a b\n/", "-", ""])
-    func whatIsNoAddressIsNotAsked(address: String) {
+    func invalidAddressesAreNotRequested(address: String) {
         #expect(throws: ByteSourceError.self) { _ = try HTTPByteSource(address) }
     }
 

@@ -9,7 +9,7 @@ struct ResponseHeadTests {
         return head
     }
 
-    @Test func whatMattersIsFoundHoweverItIsWritten() {
+    @Test func headerFieldsAreFoundInAnySpelling() {
         let head = head(
             "HTTP/1.1 206 Partial Content", "CONTENT-LENGTH:  500 ", "content-range: Bytes 500-999/1000", "ETag: \"x\"",
             "Content-Type: audio/\u{1B}mpeg", "")

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func whatIsMissingIsPassedOver() throws {
+    @Test func missingFramesAreSkipped() throws {
         #expect(sound.place(0, 4_800, at: .opus) == 0)
         try readSome()
         #expect(sound.position == .milliseconds(100))
@@ -22,7 +22,7 @@ import Testing
         #expect(sound.position == .milliseconds(200))
     }
 
-    @Test func whatComesBeforeThatWhichIsWantedIsLeftOut() {
+    @Test func framesBeforeTheRequestedOneAreSkipped() {
         sound.firstRequested = 7_200
         #expect(sound.place(0, 4_800, at: .opus) >= 4_800)
         #expect(sound.place(4_800, 4_800, at: .opus) == 2_400)

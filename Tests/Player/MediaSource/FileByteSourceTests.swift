@@ -29,7 +29,7 @@ import Testing
         #expect(try bytes(byteSource, from: 9, 1) == Array("9".utf8))
     }
 
-    @Test func whatCannotBeReadIsSaid() {
+    @Test func unreadableFilesAreReported() {
         func refusal(_ path: String) -> String {
             do throws(ByteSourceError) {
                 _ = try FileByteSource.open(path)

@@ -17,7 +17,7 @@ struct ByteWindowTests {
     }
 
     @Test(arguments: [false, true])
-    func whatIsPutInComesOut(isInFile: Bool) throws {
+    func insertedBytesAreRead(isInFile: Bool) throws {
         var window = HeldBytes()
         window.restart(at: 1_000)
         var end = 1_000
@@ -34,7 +34,7 @@ struct ByteWindowTests {
         #expect(try copy(window, from: end, 1).isEmpty)
     }
 
-    @Test func whatIsForgottenIsGoneAndTheRestStays() throws {
+    @Test func discardedBytesAreGoneAndTheOthersStay() throws {
         var window = HeldBytes()
         window.restart(at: 0)
         try append(0..<300_000, to: &window)

@@ -17,7 +17,7 @@ struct ICYTests {
         #expect(title("StreamTitle='a = b';") == "a = b")
     }
 
-    @Test func whatIsCutOffIsShownAsFarAsItGoes() {
+    @Test func aTruncatedTitleIsShownAsFarAsItGoes() {
         #expect(title("StreamTitle='So Wh") == "So Wh")
         #expect(title("StreamTitle='") == "")
         #expect(title("StreamTitle=") == nil)

@@ -22,7 +22,7 @@ struct PlaylistTests {
         #expect(try entries(text) == ["http://a/1 One", "http://host/radio/b -"])
     }
 
-    @Test func whatCannotBePlayedIsLeftOut() throws {
+    @Test func unplayableEntriesAreSkipped() throws {
         #expect(try entries("mms://a/b\nfile:///etc/passwd\nc") == ["http://host/radio/c -"])
     }
 
@@ -49,7 +49,7 @@ struct PlaylistTests {
         #expect(list.entries == [.init(resource: .file(path: "/Björk"))])
     }
 
-    @Test func whatIsAListIsSeenFromItsBeginning() {
+    @Test func aPlaylistIsRecognisedByItsBeginning() {
         func isPlaylist(_ text: String, _ type: String? = nil, _ resource: Resource = .standardInput) -> Bool {
             Playlist.isPlaylist(Array(text.utf8).span, contentType: type, from: resource)
         }

@@ -17,7 +17,7 @@ struct ResourceTests {
     @Test(arguments: [
         "", "http://", "http:///path", "ftp://host/a", "http://host/\u{1B}[2J", "file:relative", "file:///a%0", "a\0b",
     ])
-    func whatIsNothingIsRefused(text: String) {
+    func anEmptyNameIsRefused(text: String) {
         #expect(throws: ResourceError.self) { try Resource(text) }
     }
 
@@ -38,7 +38,7 @@ struct ResourceTests {
         #expect(try Resource("http://a?q").resolving("b") == .http(address: "http://a/b"))
     }
 
-    @Test func whatComesFromTheNetworkNamesNoFileOfOurs() throws {
+    @Test func aRemotePlaylistCannotNameLocalFiles() throws {
         let list = try Resource("http://host/list.m3u")
         #expect(throws: ResourceError.self) { try list.resolving("file:///etc/passwd") }
         #expect(try list.resolving("/etc/passwd") == .http(address: "http://host/etc/passwd"))

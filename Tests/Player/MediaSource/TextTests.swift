@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct TextTests {
-    @Test func whatATerminalWouldObeyIsReplaced() {
+    @Test func controlSequencesAreReplaced() {
         #expect(shown("A\u{1B}[2J song\u{202E}") == "A\u{FFFD}[2J song\u{FFFD}")
         #expect(shown(" two \r\n lines ") == "two lines")
         #expect(shown("\n\t ") == nil)

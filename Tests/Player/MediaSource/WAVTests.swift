@@ -41,7 +41,7 @@ import Testing
         #expect(try openReader(StoredBytes(bytes), format: .stereo).readAll().count == 2 * 4 * 48_000)
     }
 
-    @Test func whatAPipeWroteHasNoLengthAndPlays() throws {
+    @Test func aWAVFileFromAPipeHasNoLengthAndPlays() throws {
         let bytes = try Self.made([], toPipe: true)
         let reader = try openReader(StoredBytes(bytes, knowsLength: false, isSeekable: false), format: .stereo)
         #expect(reader.demuxer.duration == nil)
@@ -75,7 +75,7 @@ import Testing
         for index in one.indices { #expect(abs(one[index] - (both[2 * index] + both[2 * index + 1]) / 2) < 1e-6) }
     }
 
-    @Test func whatThisRoomDoesNotPlayIsASentence() throws {
+    @Test func unsupportedFormatsGetAClearError() throws {
         #expect(throws: ReaderError.self) {
             try openReader(StoredBytes(try Self.made(["-c:a", "adpcm_ms"])), format: .stereo)
         }

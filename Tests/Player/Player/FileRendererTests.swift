@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeOpenedIsSkippedAndTold() async throws {
+    @Test func unopenableEntriesAreSkippedAndReported() async throws {
         let streamer = try Streamer(configuration(), opener: CodedOpener(.mono))
         let events = streamer.events
         streamer.open(["none", "0.25"])
@@ -41,7 +41,7 @@ import Testing
         #expect(try written().count == 12_000)
     }
 
-    @Test func whatBreaksOffIsWrittenToThereAndThrown() throws {
+    @Test func aBrokenStreamIsWrittenUpToTheBreakAndThrows() throws {
         let opener = CodedOpener(.mono, held: 0.1)
         let streamer = try Streamer(configuration(), opener: opener)
         streamer.open("1")
@@ -63,7 +63,7 @@ import Testing
         #expect(try written().count == 120_000)
     }
 
-    @Test func itEndsAfterSoMuchSound() throws {
+    @Test func itEndsAfterTheDuration() throws {
         var configuration = configuration()
         configuration.duration = .milliseconds(405)
         let streamer = try Streamer(configuration, opener: CodedOpener(.mono))
@@ -101,7 +101,7 @@ import Testing
         #expect(abs(sound[30_000] - CodedMedia.value(at: 30_000, rate: 48_000)) < 0.0001)
     }
 
-    @Test func howLoudItIsIsKeptATenthOfASecondAtATime() throws {
+    @Test func levelsAreKeptPerTenthOfASecond() throws {
         var streamer: Streamer?
         _ = try render(["1"]) { streamer = $0 }
         let steps = try #require(streamer).levelHistory.steps(after: 0)

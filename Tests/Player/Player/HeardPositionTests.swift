@@ -68,7 +68,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
         }
     }
 
-    @Test func whatRunsOutGoesOnWithTheNextFrame() throws {
+    @Test func afterAnUnderrunPlaybackContinuesWithTheNextFrame() throws {
         try retrying(priority: 50) {
             let ear = try Ear("labcard:refill")
             let opener = CodedOpener(.mono, held: 0.7)
@@ -87,7 +87,7 @@ private let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"
         }
     }
 
-    @Test func whatPlaysWaitsForACardThatIsGone() throws {
+    @Test func playbackWaitsForALostCard() throws {
         let (streamer, _) = try play("60", on: "labcard:pulled")
         #expect(waiting { streamer.progress.position.value > .milliseconds(300) })
         let trouble = (ProcessInfo.processInfo.environment["LABCARD_DIR"] ?? "/dev/shm") + "/pulled.unplugged"

@@ -4,8 +4,8 @@ import Testing
 
 @testable import TenfourPlayer
 
-@Suite struct DeckTests {
-    @Test func whatIsOpenPlaysAndIsCounted() {
+@Suite struct RendererTests {
+    @Test func anOpenStreamPlaysAndIsCounted() {
         var table = Table()
         table.push(frames: 0..<4_800, generation: 1)
         let sound = table.pull(2_400, RendererRequest(generation: 1, isOpen: true))

@@ -93,7 +93,7 @@ import Testing
         #expect(machine.handle(.seek(.zero)) == [.begin(generation: 2), .open(item: 0, at: .zero)])
     }
 
-    @Test func whatIsEnqueuedBehindTheLastIsAppended() {
+    @Test func anItemEnqueuedAfterTheLastIsAppended() {
         var machine = playing()
         #expect(machine.handle(.readToEnd) == [.finish])
         #expect(machine.handle(.enqueued(itemCount: 1)) == [.append(item: 1)])
@@ -106,7 +106,7 @@ import Testing
         #expect(machine.handle(.play) == [.begin(generation: 2), .open(item: 2, at: nil)])
     }
 
-    @Test func whatCannotBePlayedIsSkipped() {
+    @Test func unplayableItemsAreSkipped() {
         var machine = StreamStateMachine()
         _ = machine.handle(.open(itemCount: 3, at: nil))
         _ = machine.handle(.play)
@@ -131,7 +131,7 @@ import Testing
         #expect(machine.handle(.play) == [.begin(generation: 4), .open(item: 1, at: nil)], "it can be tried again")
     }
 
-    @Test func whatBreaksOffIsHeardToThereAndThenFails() {
+    @Test func aBrokenStreamPlaysToTheBreakAndThenFails() {
         var machine = playing()
         #expect(machine.handle(.failed(Self.error)) == [.finish])
         #expect(machine.state == .playing)
@@ -187,7 +187,7 @@ import Testing
         #expect(machine.handle(.previous) == [.begin(generation: 4), .open(item: 0, at: nil)])
     }
 
-    @Test func whatCannotBePlayedIsSkippedBackwards() {
+    @Test func unplayableItemsAreSkippedBackwards() {
         var machine = playing(itemCount: 4)
         _ = machine.handle(.hears(item: 3))
         #expect(machine.handle(.previous) == [.begin(generation: 2), .open(item: 2, at: nil)])

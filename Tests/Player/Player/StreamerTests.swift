@@ -153,7 +153,7 @@ import Testing
         streamer.close()
     }
 
-    @Test func whatWasFetchedForAnotherQueueIsNotPlayedInThisOne() throws {
+    @Test func aDownloadForAnotherQueueIsNotPlayed() throws {
         let opener = CodedOpener(.mono)
         let streamer = try streamer(opener)
         streamer.open(["10", "3"])
@@ -184,7 +184,7 @@ import Testing
         #expect(refusals.last == .read(.demuxer(.malformed("no way"))))
     }
 
-    @Test func whatIsGuessedBecomesExactWhileItPlays() throws {
+    @Test func anEstimatedDurationBecomesExactDuringPlayback() throws {
         let streamer = try streamer(CodedOpener(.mono, .guessing))
         streamer.open("30")
         #expect(waiting { streamer.progress.duration == Estimate(.seconds(30), isExact: true) })
@@ -218,7 +218,7 @@ import Testing
         streamer.close()
     }
 
-    @Test func whatIsOpenedInAPauseIsPaused() throws {
+    @Test func anItemOpenedDuringAPauseIsPaused() throws {
         let opener = CodedOpener(.mono)
         let streamer = try streamer(opener)
         streamer.open(["10", "10"])
@@ -242,7 +242,7 @@ import Testing
         streamer.close()
     }
 
-    @Test func whoeverListensLateIsToldTheStateAndTheEnd() async throws {
+    @Test func aLateListenerGetsTheStateAndTheEnd() async throws {
         let streamer = try streamer(CodedOpener(.mono))
         streamer.open("none")
         streamer.play()

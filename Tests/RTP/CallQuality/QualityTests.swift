@@ -80,7 +80,7 @@ struct QualityTests {
     }
 
     /// Sound that the card leaves out is no loss of the network, but costs score, too.
-    @Test func whatTheCardDoesNotPlayCostsScore() throws {
+    @Test func audioThatTheCardDoesNotPlayLowersTheScore() throws {
         var scores: [Double] = []
         for share in [0.0, 0.05, 0.2, 0.5] {
             var meter = QualityMeter(keepsSeconds: true)
@@ -141,7 +141,7 @@ struct QualityTests {
         #expect(meter.talkers.map(\.whole.expected) == [60, 20])
     }
 
-    @Test func whatIsRecentForgetsAndWhatIsNotKeptIsGone() {
+    @Test func recentFiguresForgetAndUnkeptOnesAreGone() {
         var meter = QualityMeter(keepsSeconds: false)
         for second in 0..<100 {
             meter.observe(
@@ -164,7 +164,7 @@ struct QualityTests {
         #expect(both.mean == samples.mean && both.count == 200)
     }
 
-    /// What the issue of a report promises to whoever reads it.
+    /// What a report promises to its reader.
     @Test func theWholeHoldsWhatItPromises() {
         var meter = QualityMeter(keepsSeconds: true)
         meter.observe(counts(packets: 50), of: alice, at: .zero)
@@ -191,7 +191,7 @@ struct JSONTests {
                 == #"{ "a": -3, "b": 0.6667, "c": null, "d": "\"\\\u0007ä\u000a", "e": [null, true, {}], "f": 3 }"#)
     }
 
-    @Test func whatIsLongIsSpreadOverLines() {
+    @Test func longReportsAreWrapped() {
         let row = JSON.object([("x", .text(String(repeating: "y", count: 60)))])
         let lines = JSON.object([("rows", .list([row, row])), ("n", .integer(1))]).text.split(separator: "\n")
         #expect(lines.count == 7 && lines[0] == "{" && lines[2].hasPrefix("    {"))

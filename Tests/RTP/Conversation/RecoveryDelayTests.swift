@@ -6,11 +6,11 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// Defence from end to end: what is lost, brought back, and played in time.
+/// Loss protection from end to end: packets are lost, recovered, and played in time.
 struct RepairTests {
     private let talker = Identity(ssrc: SSRC(9), firstSequenceNumber: SequenceNumber(rawValue: 65_500), seed: 1)
 
-    /// A lane alone, without sound that could be bent, changes its depth between talkspurts only.
+    /// A jitter buffer without audio to time-scale changes its delay between talkspurts only.
     private var spurts: Speech {
         var speech = Speech(isSpoken: { $0 % 100 < 85 })
         speech.followsDefence = true
@@ -35,7 +35,7 @@ struct RepairTests {
     }
 
     /// While nothing was lost playout lies so shallow that no answer could come in time.
-    @Test func lossThatBeginsLateIsMended() throws {
+    @Test func lossThatBeginsLateIsRecovered() throws {
         var model = NetworkModel(delay: .milliseconds(20))
         var conversation = Conversation(talkers: [talker], network: model, seed: 4)
         conversation.link.left.speech = spurts

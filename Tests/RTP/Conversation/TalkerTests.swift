@@ -40,7 +40,7 @@ struct TalkerTests {
         }
     }
 
-    @Test func whoSaysGoodbyeIsHeardToTheEndOverALinkThatReorders() throws {
+    @Test func aTalkerThatLeavesIsHeardToTheEndOverALinkThatReorders() throws {
         let network = NetworkModel(delay: .milliseconds(30), jitter: .normal(deviation: .milliseconds(10)))
         var conversation = Conversation(talkers: [talker], network: network, seed: 8)
         conversation.run(seconds: 10)

@@ -83,7 +83,7 @@ import Testing
 
 /// A card that asks for the same sound later than before, since its queue needs to be no longer, is no jitter and no drift.
 @Suite struct ShiftTests {
-    @Test func whatTheClockIsSetByIsNotLost() {
+    @Test func theStepOfTheClockIsNotCountedAsLoss() {
         var clock = CardClock()
         for tick in 0..<100 {
             #expect(clock.request(at: .start + .milliseconds(5 * tick)) == .zero)

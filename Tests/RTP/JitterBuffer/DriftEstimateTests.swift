@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourJitterBuffer
 import Testing
 
-/// Feeds the estimate for so many seconds with packets of `length` frames; `delay` is each one's, by its end.
+/// Feeds the estimate for `seconds` with packets of `length` frames; `delay` is each one's, by its end.
 private func estimate(seconds: Int, length: Int, delay: (Int) -> Int) -> (last: Double, most: Double) {
     var drift = DriftEstimate()
     var most = 0.0

@@ -19,7 +19,7 @@ struct Chance: RandomNumberGenerator {
     }
 }
 
-@Test func whatIsLostIsConcealedInItsPlace() {
+@Test func aLostPacketIsConcealedInItsPlace() {
     var talk = SimulatedTalk()
     talk.delay = { $0 % 20 == 10 ? nil : FrameCount(48) }
     talk.run(seconds: 10)
@@ -38,7 +38,7 @@ struct Chance: RandomNumberGenerator {
 }
 
 /// 240 ms: longer than what is made up, so it is silent in between.
-@Test(arguments: [true, false]) func theLastOfALongBurstIsBroughtBack(carriesFEC: Bool) {
+@Test(arguments: [true, false]) func theLastPacketOfALongBurstIsRecovered(carriesFEC: Bool) {
     var talk = SimulatedTalk(PlayoutConfiguration(playoutDelay: .fixed(FrameCount(1_440))))
     talk.carriesFEC = carriesFEC
     talk.delay = { (10..<22).contains($0 % 50) ? nil : FrameCount(48) }

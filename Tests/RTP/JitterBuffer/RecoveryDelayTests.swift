@@ -46,7 +46,7 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     #expect(statistics.target < FrameCount(960 + 480), "the look-ahead of one packet, no more")
 }
 
-@Test func whatIsAskedForAgainIsWaitedForUpToTheLimit() {
+@Test func retransmissionsAreAwaitedUpToTheLimit() {
     for (limit, isHeard) in [(FrameCount(9_600), true), (FrameCount(2_400), false)] {
         var talk = SimulatedTalk()
         talk.delay = { loses($0) ? nil : FrameCount(48) }
@@ -61,14 +61,14 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     }
 }
 
-@Test func theLookAheadStaysWhileCopiesMendEveryLoss() {
+@Test func theLookAheadStaysWhileCopiesRecoverEveryLoss() {
     var talk = SimulatedTalk()
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { _ in (.copy, FrameCount(960 + 48)) }
     talk.run(seconds: 20)
     let before = talk.controller.statistics
     talk.run(seconds: 20)
-    #expect(talk.controller.statistics.concealed == before.concealed, "loss that is mended is loss all the same")
+    #expect(talk.controller.statistics.concealed == before.concealed, "a recovered loss is a loss all the same")
 }
 
 @Test func anOriginalTakesThePlaceOfItsCopy() {

@@ -21,7 +21,7 @@ struct SimulatedTalk: ~Copyable {
     /// What the numbers of packet `n` are moved by.
     var jump: (Int) -> (sequence: Int, frames: Int) = { _ in (0, 0) }
 
-    /// The card asks for so many frames at once, a period after another.
+    /// The card asks for this number of frames at once, one period after another.
     var quantum = Self.period
 
     /// What was played, in order.
@@ -146,7 +146,7 @@ struct SimulatedTalk: ~Copyable {
         pulled += Self.period
     }
 
-    /// What a voice does with the time-stretch, without sound: periods up to 15 ms, where there is so much to cut from.
+    /// What a voice does with the time-stretch, without sound: periods up to 15 ms, where there is enough to cut from.
     private mutating func bend() {
         let change = min(
             max(tempo.change(for: controller.delayError, includesRecovery: controller.includesRecovery).rawValue, -720),

@@ -4,7 +4,7 @@ import Testing
 
 /// The counts of a card that leaves out time.
 struct SkipTests {
-    @Test func whatTheCardSkipsIsMissingAndNeitherLateNorLost() {
+    @Test func framesThatTheCardSkipsAreMissingAndNeitherLateNorLost() {
         var talk = SimulatedTalk()
         talk.run(seconds: 5)
         let before = talk.controller.statistics
@@ -47,7 +47,7 @@ struct SkipTests {
         #expect(talk.controller.statistics.missing == .zero && talk.controller.statistics.holes == 0)
     }
 
-    @Test func whatALostCardIsGivenWasDueOnce() {
+    @Test func framesGivenToALostCardCountOnce() {
         var talk = SimulatedTalk()
         talk.run(seconds: 2)
         let due = talk.controller.statistics.due

@@ -102,7 +102,7 @@ private func depths(of talk: inout SimulatedTalk, seconds: Double) -> [Double] {
 }
 
 @Suite struct DelayPeakTests {
-    /// How far the estimate lies above the fastest packet after half a minute, of which so many half seconds held a stall of 100 ms.
+    /// How far the estimate lies above the fastest packet after half a minute, in which this number of half seconds held a stall of 100 ms.
     private func spread(stalls: Int) -> Double {
         var estimate = DelayEstimate()
         for number in 0..<1_500 {

@@ -125,7 +125,7 @@ func aCutIsMadeWhereItIsQuiet(quietFirst: Bool) {
     }
 }
 
-@Test func whatComesLateWasNotLost() {
+@Test func aLatePacketIsNotCountedAsLost() {
     var missing = MissingPackets()
     missing.miss(7...8, at: FrameCount(0))
     missing.arrive(7, at: FrameCount(960))

@@ -11,7 +11,7 @@ import Testing
     #expect(payload.primary == .init(payloadType: 111, offset: 7, byteCount: 3))
 }
 
-@Test func whatIsWrittenIsWhatIsRead() throws {
+@Test func writtenRedundancyParsesTheSame() throws {
     let copies = [3, 2, 1].map {
         RedundantPayload.Block(payloadType: 111, age: FrameCount(960 * $0), byteCount: 10 * $0)
     }

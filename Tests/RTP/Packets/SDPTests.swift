@@ -23,7 +23,7 @@ struct SDPTests {
     }
 
     @Test(arguments: ["\r\n", "\n"])
-    func whatWasWrittenReadsTheSame(lineEnd: String) throws {
+    func aWrittenDescriptionParsesTheSame(lineEnd: String) throws {
         for profile in SessionDescription.Profile.allCases {
             for direction in SessionDescription.Direction.allCases {
                 var description = ours

@@ -23,7 +23,7 @@ struct AddressTextTests {
         "[g::]:1", "[::1%]:1", "[::1%eth0]:1", "[:1::]:1", "[1::2:]:1", "[::+1]:1", "bob:5004", "192.0.2.1 :5004",
         "[::192.0.2.1:1]:1", "1٢.0.0.1:1",
     ])
-    func whatIsNoAddressIsNone(text: String) {
+    func invalidAddressesDoNotParse(text: String) {
         #expect(Endpoint(text) == nil)
     }
 }

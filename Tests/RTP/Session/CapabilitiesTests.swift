@@ -28,12 +28,12 @@ struct AbilitiesTests {
     }
 
     @Test(arguments: ["deep-plc=1", "DEEP-PLC", "deepplc", "deep-plc-2"])
-    func whatIsNotTheWordIsPassedOver(word: String) {
+    func otherTextIsIgnored(word: String) {
         #expect(Self.said("nack \(word)")?.concealment == .plain)
     }
 
     @Test(arguments: LossProtectionConfiguration.Mode.allCases)
-    func whoTakesNothingSaysNothing(mode: LossProtectionConfiguration.Mode) {
+    func aReceiverWithoutCapabilitiesSendsNone(mode: LossProtectionConfiguration.Mode) {
         var configuration = LossProtectionConfiguration()
         configuration.concealment = .deep
         configuration.mode = mode

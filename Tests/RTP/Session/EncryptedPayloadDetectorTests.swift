@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 
 /// What is encrypted is told from what an encoder makes.
-struct PlausibilityTests {
+struct EncryptedPayloadDetectorTests {
     /// Of 200 packets of chance the first is taken, and hardly another.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func whatIsEncryptedIsToldWithinAQuarterOfASecondAndHardlyPlayed(seed: UInt64) {
+    func encryptedPayloadsAreDetectedWithinAQuarterOfASecond(seed: UInt64) {
         var randomness = SeededRandom(seed: seed)
         var listener = session()
         var taken = 0
@@ -47,7 +47,7 @@ struct PlausibilityTests {
         #expect(!listener.takeEvents().contains(.sourceLooksEncrypted(SSRC(9))))
     }
 
-    @Test func ofTheFirstThreeNoneIsPlayedThatDiffers() {
+    @Test func theFirstThreePacketsPlayOnlyIfTheyAgree() {
         var listener = session()
         let receptions = [8, 16, 8, 8].enumerated().map { number, toc in
             listener.receive(
@@ -58,7 +58,7 @@ struct PlausibilityTests {
     }
 
     /// Who turns encryption off is heard within seven packets.
-    @Test func whatBecomesOpusIsPlayed() {
+    @Test func aStreamThatBecomesOpusIsPlayed() {
         var randomness = SeededRandom(seed: 3)
         var listener = session()
         for number in 0..<100 {

@@ -42,7 +42,7 @@ struct G711Tests {
         #expect(session.sources.first?.reception.jitter == .zero, "packets come as evenly as their timestamps")
     }
 
-    @Test func whatNobodyAcceptsIsDiscarded() {
+    @Test func unacceptedPayloadTypesAreDiscarded() {
         var session = receiver([111])
         let datagram = datagram(0, 0)
         #expect(

@@ -7,7 +7,7 @@ import Testing
 
 /// Reports and questions that lie cost what the tables of limits say, and never the call.
 struct LiesTests {
-    @Test func whoReportsThatAllIsLostGetsOurFewestBitsAndNoMore() {
+    @Test func aReceiverThatReportsTotalLossGetsTheLowestBitRate() {
         var talker = talking()
         var bytes = 0
         for number in 0..<1_500 {
@@ -61,7 +61,7 @@ struct LiesTests {
         #expect(retransmission.retransmittedCount <= 50 * 8)
     }
 
-    @Test func whatWasNeverSentIsCountedAndNotSearchedForLong() {
+    @Test func requestsForUnsentPacketsAreCountedAndCheap() {
         var talker = talking()
         talker.send(0, startsTalkspurt: true, at: .start)
         _ = talker.takeDatagrams()
@@ -95,7 +95,7 @@ struct LiesTests {
     }
 
     /// What came from there may have been forged.
-    @Test func whoeverNobodyTypedIsAskedWithinTheBytesThatCame() {
+    @Test func anUntypedAddressGetsNoMoreBytesThanItSent() {
         var configuration = RTPSessionConfiguration()
         configuration.lossProtection.sourcesSupportNACK = true
         var listener = session(1, configuration)

@@ -39,7 +39,7 @@ struct DefenceTests {
     }
 
     /// Depth that is there before it is needed is not heard; the way to it is.
-    @Test func whoWantsQualityIsDeepFromTheFirstPacketOnAndComesDownOnACleanLink() throws {
+    @Test func theQualityProfileStartsWithALongDelayAndShortensItOnACleanLink() throws {
         var lossProtection = LossProtectionConfiguration()
         lossProtection.maximumDepth = .milliseconds(200)
         lossProtection.followsRoundTrip = true
@@ -85,7 +85,7 @@ struct DefenceTests {
     }
 
     @Test(arguments: [20_000, 24_000, 26_000, 32_000, 34_000, 50_000])
-    func whatIsChosenIsPredictedToBeTheBest(bitRate: Int) throws {
+    func theChosenProtectionHasTheBestPredictedScore(bitRate: Int) throws {
         for (share, burst) in [(0.01, 1.0), (0.05, 1), (0.1, 1.1), (0.1, 3), (0.2, 1.2), (0.3, 1.4)] {
             for roundTrip in [Duration.milliseconds(20), .milliseconds(40), .milliseconds(150)] {
                 let prediction = PredictedScore(
@@ -173,7 +173,7 @@ struct DefenceTests {
     }
 
     /// GStreamer and stations in a crowd report every few seconds, ffmpeg once a minute: meanwhile nothing has changed.
-    @Test(arguments: [6.2, 70]) func whoReportsSeldomIsDefendedBetweenItsReports(interval: Double) {
+    @Test(arguments: [6.2, 70]) func protectionContinuesBetweenRareReports(interval: Double) {
         var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         var (reportCount, undefendedCount) = (0, 0)
         for number in 0..<Int(interval * 50 * 5) {
@@ -192,7 +192,7 @@ struct DefenceTests {
         #expect(undefendedCount == 0)
     }
 
-    @Test func whoHasGoneIsNotDefendedForEver() {
+    @Test func protectionEndsForAReceiverThatLeft() {
         var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.send(0, startsTalkspurt: true, at: seconds(1))
         _ = talker.receive(report(SSRC(1), [lossy(0.1)]), from: bob, at: seconds(2))
@@ -220,7 +220,7 @@ struct DefenceTests {
         #expect(LossProtectionSelector.leastExpectedLoss(bitRate: bitRate) == percent)
     }
 
-    @Test func whatAnEncoderCannotDoIsNotChosen() {
+    @Test func unsupportedProtectionIsNotChosen() {
         var configuration = RTPSessionConfiguration(remotes: [bob])
         configuration.lossProtection.hasInBandFEC = false
         var talker = session(9, configuration)

@@ -6,7 +6,7 @@ import Testing
 
 /// A partner whose address changes.
 struct PartnerTests {
-    @Test func whatIsSentFollowsThePartnerAndSoDoesWhatIsHeard() {
+    @Test func sendingAndReceivingFollowThePartner() {
         var talker = session(9, RTPSessionConfiguration(remotes: [bob], accepted: .only([bob.address])))
         talker.send(0, at: seconds(0))
         #expect(talker.takeDatagrams().allSatisfy { $0.endpoint == bob })

@@ -85,7 +85,7 @@ struct ReceivingTests {
     ]
 
     @Test(arguments: discards)
-    func whatIsNoGoodIsCountedOnceByItsReason(reason: DiscardReason, datagram: [UInt8]) {
+    func invalidPacketsAreCountedOnceByReason(reason: DiscardReason, datagram: [UInt8]) {
         var listener = session(1, RTPSessionConfiguration(accepted: .only([alice.address])))
         let sender = reason == .stranger ? bob : alice
         #expect(listener.receive(datagram, from: sender, at: .start) == .discarded(reason))
@@ -98,7 +98,7 @@ struct ReceivingTests {
     @Test func everyReasonHasATest() {
         var tested = Set(Self.discards.map(\.0))
         tested.insert(.tooManySources)  // moreSourcesThanAStationKeepsAreRefused
-        tested.insert(.looksEncrypted)  // PlausibilityTests
+        tested.insert(.looksEncrypted)  // EncryptedPayloadDetectorTests
         tested.insert(.loop)  // ourOwnPacketsLoopedBackChangeNothing
         #expect(tested == Set(DiscardReason.allCases))
     }
@@ -109,7 +109,7 @@ struct ReceivingTests {
         #expect(listener.discards.total == 0, "\(reception)")
     }
 
-    @Test func whatCanBeReadOfASpoiltReportCounts() {
+    @Test func theValidPartOfADamagedReportCounts() {
         var listener = session()
         _ = listener.receive(media(SSRC(9)), from: alice, at: .start)
         // A good-bye for more sources than it names, behind a name.

@@ -35,7 +35,7 @@ struct RedundancyEncoderTests {
         #expect(copies(at: [1], after: 5, bitRate: 1_000).isEmpty)
     }
 
-    @Test func whatIsWrittenIsReadBack() throws {
+    @Test func writtenRedundancyIsReadBack() throws {
         var encoder = RedundancyEncoder(bitRate: 64_000)
         encoder.keep([UInt8](repeating: 1, count: 30).span, at: position(0))
         let chosen = encoder.copies(

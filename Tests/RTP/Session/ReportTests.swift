@@ -57,7 +57,7 @@ struct ReportTests {
     }
 
     /// In the VoIP metrics of RFC 3611, as what was discarded.
-    @Test func whatTheCardDoesNotPlayIsReported() throws {
+    @Test func audioThatTheCardDoesNotPlayIsReported() throws {
         func views(missing: Bool) throws -> [ReceiverView] {
             let link = talk(NetworkModel(delay: .milliseconds(5)), until: 1)
             for step in 1...30 {
@@ -162,13 +162,13 @@ struct ReportTests {
         #expect(link.right.session.sources.isEmpty)
     }
 
-    @Test func whoNeverSpokeLeavesWithoutAWord() {
+    @Test func aSilentMemberLeavesWithoutBye() {
         var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.leave(at: seconds(0.1))
         #expect(talker.takeDatagrams().isEmpty)
     }
 
-    @Test func whoLeavesACrowdLeavesWithoutAWord() {
+    @Test func aMemberOfALargeGroupLeavesWithoutBye() {
         var talker = session(9, RTPSessionConfiguration(remotes: [bob]))
         talker.send(0, at: .start)
         _ = talker.takeDatagrams()

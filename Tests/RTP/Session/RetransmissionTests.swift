@@ -9,7 +9,7 @@ import Testing
 /// Asking for lost packets, and sending them again.
 struct RetransmissionTests {
     @Test(arguments: [("b5", 0.004), ("b10", 0.015), ("g10", 0.045)])
-    func whatIsAskedForComesInTime(network: String, limit: Double) throws {
+    func retransmissionsArriveInTime(network: String, limit: Double) throws {
         var missed = 0.0
         for seed in 1...5 as ClosedRange<UInt64> {
             let link = try ProtectedLink.link(network, .nack, .nack, seed: seed)
@@ -46,7 +46,7 @@ struct RetransmissionTests {
     }
 
     /// Beyond that, questions are thrown away, and there are not many to have.
-    @Test func whoIsNearIsAskedNoSoonerThanTheyAnswer() throws {
+    @Test func nacksAreRepeatedNoSoonerThanARoundTrip() throws {
         let link = ProtectedLink.link(try NetworkModel(parsing: "b10 delay=0.1ms"), .nack, .nack, seed: 3)
         link.run(until: seconds(30))
         let retransmission = link.left.session.sendStream.retransmission
@@ -54,7 +54,7 @@ struct RetransmissionTests {
         #expect(retransmission.refusedCount < 5, "\(retransmission)")
     }
 
-    @Test func whatIsSentAgainStaysWithinFifteenPercent() throws {
+    @Test func retransmissionsStayWithin15Percent() throws {
         for network in ["b10", "b30", "g20"] {
             let link = try ProtectedLink.link(network, .nack, .nack, seed: 2)
             link.left.speech?.byteCount = 80

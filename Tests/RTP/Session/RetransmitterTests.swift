@@ -21,7 +21,7 @@ struct RetransmitterTests {
         GenericNACK(sender: SSRC(1), media: SSRC(9), sequenceNumbers: numbers.map { SequenceNumber(rawValue: $0) })
     }
 
-    @Test func whatWasSentIsSentAgainAcrossTheWrap() {
+    @Test func packetsAreRetransmittedAcrossTheWrap() {
         var retransmitter = retransmitter()
         var counts = RetransmissionCounts()
         let due = retransmitter.retransmit(

@@ -52,7 +52,7 @@ struct SourceTests {
             ])
     }
 
-    @Test func whoSaysGoodbyeLeavesAMomentLaterAndStragglersAreHeard() {
+    @Test func aSourceThatSendsByeLeavesAfterItsStragglersArePlayed() {
         var listener = session()
         _ = listener.receive(media(SSRC(9), 0), from: alice, at: .start)
         _ = listener.receive(goodbye(SSRC(9), reason: "end of file"), from: alice, at: seconds(0.1))
@@ -82,7 +82,7 @@ struct SourceTests {
     }
 
     @Test(arguments: [RTPSessionConfiguration.ControlPort.multiplexed, .none])
-    func whoFallsSilentWithoutAWordIsGoneAfterTenSeconds(controlPort: RTPSessionConfiguration.ControlPort) {
+    func aSourceThatVanishesIsRemovedAfterTenSeconds(controlPort: RTPSessionConfiguration.ControlPort) {
         var listener = session(1, RTPSessionConfiguration(controlPort: controlPort))
         for number in 0..<50 {
             _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50))
@@ -94,7 +94,7 @@ struct SourceTests {
         #expect(listener.takeEvents().last == .sourceLeft(SSRC(9), reason: nil))
     }
 
-    @Test func whoReportsIsThereThoughSilentAndMissedWhenTheReportsEnd() throws {
+    @Test func aSilentSourceStaysWhileItReports() throws {
         let link = SimulatedLink(
             left: session(9, RTPSessionConfiguration(remotes: [SimulatedLink.endpoint(1)])), right: session(1),
             network: try #require(NetworkModel(named: "b10")))

@@ -65,7 +65,7 @@ struct UnprovenAddressTests {
         for (victim, count) in bytesOut { #expect(count <= bytesIn[victim] ?? 0) }
     }
 
-    @Test func whatASourceHasEarnedItDoesNotTakeToAnotherAddress() {
+    @Test func creditOfAnAddressDoesNotMoveToAnother() {
         var listener = session()
         for number in 0..<200 {
             _ = listener.receive(media(SSRC(9), number), from: alice, at: seconds(Double(number) / 50))

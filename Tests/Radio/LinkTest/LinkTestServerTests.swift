@@ -24,13 +24,13 @@ private struct RTPSession {
 
     /// Greets as Protocol/07-link-test.md has it. Returns the kind of the last answer.
     mutating func greet(from sender: Endpoint, question: UInt8 = 1) -> UInt8? {
-        guard let challenge = send(greeting(1, question), from: sender) else { return nil }
+        guard let challenge = send(packet(1, question), from: sender) else { return nil }
         #expect(challenge.count == 32 && challenge[5] == 2 && challenge[15] == question)
-        return send(greeting(3, question, answer: Array(challenge[16..<24])), from: sender)?[5]
+        return send(packet(3, question, answer: Array(challenge[16..<24])), from: sender)?[5]
     }
 }
 
-private func greeting(_ kind: UInt8, _ question: UInt8, answer: [UInt8] = [UInt8](repeating: 0, count: 8)) -> [UInt8] {
+private func packet(_ kind: UInt8, _ question: UInt8, answer: [UInt8] = [UInt8](repeating: 0, count: 8)) -> [UInt8] {
     Array("tfrc".utf8) + [1, kind, 0, 0] + [UInt8](repeating: 0, count: 7) + [question] + answer
         + [UInt8](repeating: 0, count: 8)
 }
@@ -40,9 +40,9 @@ private let mallory = Endpoint(.v4(0xC000_0266), port: 40_000)
 private let speech: [UInt8] = [0x80, 111, 0, 1] + [UInt8](repeating: 9, count: 90)
 
 struct AnswererTests {
-    @Test func whoHasBeenSeenToReceiveGetsEverythingBackAsItCame() {
+    @Test func aValidatedClientGetsItsPacketsBackUnchanged() {
         var session = RTPSession()
-        #expect(session.send(speech, from: alice) == nil, "not before a greeting")
+        #expect(session.send(speech, from: alice) == nil, "not before a handshake")
         #expect(session.greet(from: alice) == 4)
         #expect(session.send(speech, from: alice) == speech)
         #expect(session.send([0x80], from: alice) == [0x80])
@@ -52,16 +52,16 @@ struct AnswererTests {
     /// A forged address cannot know what was sent to it.
     @Test func aConfirmationThatDoesNotKnowTheAnswerIsNotAnswered() {
         var session = RTPSession()
-        _ = session.send(greeting(1, 1), from: alice)
-        #expect(session.send(greeting(3, 1), from: alice) == nil)
+        _ = session.send(packet(1, 1), from: alice)
+        #expect(session.send(packet(3, 1), from: alice) == nil)
         #expect(session.send(speech, from: alice) == nil)
         // Nor does the answer for one address, port or question hold for another.
-        let challenge = session.send(greeting(1, 1), from: mallory) ?? []
+        let challenge = session.send(packet(1, 1), from: mallory) ?? []
         let answer = Array(challenge[16..<24])
-        #expect(session.send(greeting(3, 1, answer: answer), from: alice) == nil)
-        #expect(session.send(greeting(3, 2, answer: answer), from: mallory) == nil)
+        #expect(session.send(packet(3, 1, answer: answer), from: alice) == nil)
+        #expect(session.send(packet(3, 2, answer: answer), from: mallory) == nil)
         let other = Endpoint(mallory.address, port: mallory.port + 1)
-        #expect(session.send(greeting(3, 1, answer: answer), from: other) == nil)
+        #expect(session.send(packet(3, 1, answer: answer), from: other) == nil)
     }
 
     @Test func oneAtATimeIsAnsweredUntilTheyLeaveOrFallSilent() {
@@ -72,10 +72,10 @@ struct AnswererTests {
         #expect(session.send(speech, from: alice) == speech, "the first goes on")
         #expect(session.greet(from: alice) == 4, "and may begin anew")
 
-        let challenge = session.send(greeting(1, 1), from: alice) ?? []
-        #expect(session.send(greeting(6, 1), from: alice) == nil)
+        let challenge = session.send(packet(1, 1), from: alice) ?? []
+        #expect(session.send(packet(6, 1), from: alice) == nil)
         #expect(session.answerer.asker == alice, "a farewell needs the answer, too")
-        #expect(session.send(greeting(6, 1, answer: Array(challenge[16..<24])), from: alice) == nil)
+        #expect(session.send(packet(6, 1, answer: Array(challenge[16..<24])), from: alice) == nil)
         #expect(session.answerer.asker == nil)
 
         #expect(session.greet(from: mallory) == 4)
@@ -84,9 +84,9 @@ struct AnswererTests {
     }
 
     /// Two answerers set upon each other fall silent at once.
-    @Test(arguments: [2, 4, 5, 0, 7, 255] as [UInt8]) func whatAnAnswererSaysIsNotAnswered(kind: UInt8) {
+    @Test(arguments: [2, 4, 5, 0, 7, 255] as [UInt8]) func repliesOfAServerAreNotAnswered(kind: UInt8) {
         var session = RTPSession()
-        #expect(session.send(greeting(kind, 1), from: alice) == nil)
+        #expect(session.send(packet(kind, 1), from: alice) == nil)
     }
 
     @Test func anyBytesFromAnywhereCostNoMoreThanTheyBring() {
@@ -99,7 +99,7 @@ struct AnswererTests {
         for round in 0..<5_000 {
             let sender = Endpoint(.v4(UInt32(chance() % 4)), port: 1)
             var datagram = (0..<Int(chance() % 64)).map { _ in chance() }
-            if round % 3 == 0 { datagram = greeting(chance() % 8, chance() % 4) }
+            if round % 3 == 0 { datagram = packet(chance() % 8, chance() % 4) }
             _ = session.send(datagram, from: sender)
             session.now = session.now + .milliseconds(Int(chance()))
         }

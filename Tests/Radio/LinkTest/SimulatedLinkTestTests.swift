@@ -15,7 +15,7 @@ private let speech: [Float] = (0..<48_000).map { index in
     return Float(0.3 * envelope * (sine(140 * time) + 0.5 * sine(280 * time) + 0.3 * sine(420 * time)))
 }
 
-/// Of so many turns, by Bhaskara's formula, which is close enough to be heard as one.
+/// The sine of a number of turns, by Bhaskara's formula, which is close enough to sound like one.
 private func sine(_ turns: Double) -> Double {
     let half = turns - turns.rounded(.down)
     let x = (half < 0.5 ? half : half - 0.5) * 360
@@ -116,7 +116,7 @@ struct SimulatedCheckTests {
         #expect(try #require(far.score) < (try #require(near.score)) - 0.3)
     }
 
-    @Test func whoHearsNothingBackSaysSo() throws {
+    @Test func aClientWithoutRepliesReportsIt() throws {
         let (result, state, samples) = try check("loss=100%")
         #expect(state == .over(.unanswered))
         #expect(result.quality == nil && result.score == nil && samples == [])
@@ -149,8 +149,8 @@ struct AskerTests {
         }
     }
 
-    /// `tenfour talk` knows no greeting: it hears and reports.
-    @Test func aStationThatKnowsNoGreetingIsSpokenToAndItsReportsAreTheResult() throws {
+    /// `tenfour talk` does not know the link test: it plays and reports.
+    @Test func aStationWithoutLinkTestIsMeasuredByItsReports() throws {
         var asker = try asker()
         var session = RTPSession(
             identity: Identity(ssrc: SSRC(77), seed: 1),

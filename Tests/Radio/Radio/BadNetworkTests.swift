@@ -59,7 +59,7 @@ private struct Hearing: ~Copyable {
     private(set) var allocationCount: UInt = 0
     private(set) var resyncCount = 0
     private(set) var talkerCount = 1
-    /// How much had been bent after each 5 ms.
+    /// The amount that had been time-scaled after each 5 ms.
     private(set) var timeScaled: [Int] = []
 
     private let losses: Double
@@ -102,7 +102,7 @@ private struct Hearing: ~Copyable {
         }
     }
 
-    /// With `upTo`, nothing but a stall happens, to so many packets; without it everything does.
+    /// With `upTo`, only a stall happens, to this number of packets; without it all kinds of damage happen.
     mutating func hear(seconds: Int, upTo last: Int? = nil) {
         send(everything: last == nil, count: last ?? packets.count)
         var sound = [Float](repeating: 0, count: Self.period)

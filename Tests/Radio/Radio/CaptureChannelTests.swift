@@ -45,7 +45,7 @@ import Testing
         for index in 0..<frames.rawValue * channelCount { #expect(input.sound[index] == frame[index % channelCount]) }
     }
 
-    @Test(arguments: CaptureChannel.allCases) func ofAMonoSourceTheOneChannelIsSent(channel: CaptureChannel) throws {
+    @Test(arguments: CaptureChannel.allCases) func aMonoSourceSendsItsOneChannel(channel: CaptureChannel) throws {
         var input = CaptureInput(
             AudioInput(Constant(frame: [0.5])), channelCount: 2, of: channel, frame: .milliseconds(5))
         _ = input.next()

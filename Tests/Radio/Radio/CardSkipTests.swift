@@ -11,7 +11,7 @@ import Testing
 extension RealTimeTests {
     /// Where the card leaves out sound, the figures give as much as is missing at the other end of its wire.
     @Suite(.serialized, .enabled(if: hasLabcard)) struct CardSkipTests {
-        @Test(arguments: [0, 12, 60, 200]) func whatIsMissingIsWhatIsNotHeard(milliseconds: Int) throws {
+        @Test(arguments: [0, 12, 60, 200]) func missingFramesAreThoseThatWereNotPlayed(milliseconds: Int) throws {
             try retrying {
                 let pair = try Pair(playingOn: "labcard:skip\(milliseconds)_ear", into: Heard())
                 let ear = try Ear("labcard:skip\(milliseconds)_ear")

@@ -66,7 +66,7 @@ extension RealTimeTests {
             }
         }
 
-        @Test func whoHasAnotherSecretIsToldAndHeardByNobody() throws {
+        @Test func aMemberWithAnotherSecretIsRefusedAndHeardByNobody() throws {
             let port = UDPPort.free()
             let heard = Heard()
             let answering = try answering(on: port, heard)
@@ -89,14 +89,14 @@ extension RealTimeTests {
             return try RadioSession(configuration)
         }
 
-        @Test func whoEndsWithoutHavingFoundItsChannelSaysSo() throws {
+        @Test func aSessionThatNeverFoundItsChannelReportsIt() throws {
             let session = try listening(link("127.0.0.1", port: UDPPort.free()), for: .seconds(1))
             let error = #expect(throws: RadioError.self) { try session.run() }
             #expect(error?.kind == .unavailable)
             #expect(error?.description.hasPrefix("nobody answers at the link's address") == true)
         }
 
-        @Test func whoEndsWhenItsChannelIsGoneSaysSo() throws {
+        @Test func aSessionWhoseChannelIsGoneReportsIt() throws {
             let port = UDPPort.free()
             let answering = try answering(on: port, Heard())
             try answering.start()
@@ -110,7 +110,7 @@ extension RealTimeTests {
             #expect(error?.kind == .unavailable)
         }
 
-        @Test func whoIsStoppedHasDoneWhatItWasToDo() throws {
+        @Test func aStoppedSessionEndsWithSuccess() throws {
             let session = try listening(link("127.0.0.1", port: UDPPort.free()), for: .seconds(60))
             try session.start()
             #expect(waiting { !session.takeChannelEvents().isEmpty })

@@ -37,7 +37,7 @@ struct DecoderBudgetTests {
         #expect(budget.setbackCount == 0)
     }
 
-    @Test func whatElseAPullTakesIsCounted() {
+    @Test func theWholePullCountsAgainstTheBudget() {
         var budget = budget()
         #expect(pull(&budget, cost: 400_000, others: 500_000) == 8 * 500_000 + 2 * 400_000)
     }
@@ -52,7 +52,7 @@ struct DecoderBudgetTests {
         }
     }
 
-    @Test func whatWasGivenUpIsTriedAgainLaterEachTime() {
+    @Test func aModelThatWasTurnedOffIsTriedAgainAfterALongerTimeEachTime() {
         var budget = budget()
         for seconds in [10, 20, 40, 80, 160, 300, 300] {
             budget.begin(FrameCount(240), at: 0)

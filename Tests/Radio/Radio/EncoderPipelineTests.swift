@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func whatIsLeftAtTheEndIsPaddedAndSent() throws {
+    @Test func theLastPartialFrameIsPaddedAndSent() throws {
         let talker = try SimulatedTalker()
         #expect(talker.say(tone(440, seconds: 0.05)).count == 2)
         #expect(talker.finish().map(\.position) == [FrameCount(1_920)])
@@ -121,7 +121,7 @@ import Testing
         #expect(loudness(of: sound.suffix(240)) < 0.05)
     }
 
-    @Test(arguments: [1, 100, 960, 5_000, 48_000]) func whatTheCardMissedIsMissingInTimeToo(missed: Int) throws {
+    @Test(arguments: [1, 100, 960, 5_000, 48_000]) func framesThatTheCardMissedAdvanceTheTimestamp(missed: Int) throws {
         let talker = try SimulatedTalker()
         let before = talker.say(tone(440, seconds: 0.05))
         #expect(before.count == 2)

@@ -10,10 +10,10 @@ import Testing
 
 @testable import TenfourRadio
 
-/// The whole way from a stranger's datagram to sound: station, handoff, lane, decoder, resampler, mix.
+/// The whole way from a stranger's datagram to audio: session, ring, jitter buffer, decoder, resampler, mixer.
 struct HostilePacketsTests {
     @Test(arguments: [48_000, 44_100])
-    func whatTheFuzzerFoundTrapsNothing(rate: Int) throws {
+    func inputsFromTheFuzzerDoNotTrap(rate: Int) throws {
         let folder = URL(filePath: Repository.path("Tests/TestSupport/Corpus/session"))
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         #expect(files.count >= 5)
@@ -68,7 +68,7 @@ private struct Way: ~Copyable {
     private(set) var isFinite = true
     private var rtpSession = RTPSession(identity: Identity(ssrc: SSRC(0xFFFF_FFFF)), configuration: .init(), at: .start)
     private var pipeline: PlayoutPipeline
-    private var handoff = RingBuffer<IncomingPacket>(capacity: 64, filler: IncomingPacket())
+    private var ring = RingBuffer<IncomingPacket>(capacity: 64, filler: IncomingPacket())
     private var now = Instant.start
 
     /// 5 ms.
@@ -93,16 +93,16 @@ private struct Way: ~Copyable {
         let reception = rtpSession.receive(datagram.span, from: sender, at: now)
         rtpSession.timeElapsed(at: now)
         while let event = rtpSession.nextEvent() {
-            if case .sourceLeft(let ssrc, _) = event { _ = handoff.producer.push { $0.set(.goodbye, of: ssrc) } }
+            if case .sourceLeft(let ssrc, _) = event { _ = ring.producer.push { $0.set(.goodbye, of: ssrc) } }
         }
         guard case .media(let packet) = reception else { return false }
-        return handoff.producer.push { $0.set(packet, of: datagram.span, arrivedAt: now) }
+        return ring.producer.push { $0.set(packet, of: datagram.span, arrivedAt: now) }
     }
 
     mutating func pull() {
         var sound = [Float](repeating: 0, count: 2 * period)
         var room = sound.mutableSpan
-        pipeline.pull(into: &room, at: now, from: handoff.consumer)
+        pipeline.pull(into: &room, at: now, from: ring.consumer)
         if !sound.allSatisfy(\.isFinite) { isFinite = false }
         now = now + .milliseconds(5)
     }

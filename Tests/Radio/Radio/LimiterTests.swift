@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [LPCMFormat.mono, .stereo]) func whatIsWithinFullScalePassesUnchanged(format: LPCMFormat) {
+    @Test(arguments: [LPCMFormat.mono, .stereo]) func samplesWithinFullScalePassUnchanged(format: LPCMFormat) {
         let sound = noise(48_000, loudness: 1)
         let heard = limit(sound, in: format)
         let delay = 24 * format.channelCount

@@ -194,7 +194,7 @@ import Testing
         #expect(playout.late == 0, "what came meanwhile is not late")
     }
 
-    @Test func whatALostCardIsGivenIsMissingSound() throws {
+    @Test func framesGivenToALostCardCountAsMissing() throws {
         let room = try room(saying: [440], seconds: 5)
         room.run(seconds: 2)
         let before = try #require(room.report(of: 1)?.playout)
@@ -237,7 +237,7 @@ import Testing
     }
 
     /// Frames of the card are not frames at 48 000 Hz: where one is taken for the other, the delay is wrong by up to a period, and
-    /// what plays is bent all the time.
+    /// the audio is time-scaled all the time.
     @Test(arguments: [8_000, 16_000, 44_100, 96_000, 192_000]) func aCardOfAnyRateHearsAsSoonAndAsEvenly(hertz: Int)
         throws
     {

@@ -148,7 +148,7 @@ extension RealTimeTests {
             for session in [sending, hearing] { try session.wait() }
         }
 
-        @Test func whatIsNotToBeHadIsSaidBeforeTheStart() throws {
+        @Test func unavailableDevicesAreReportedBeforeTheStart() throws {
             let folder = Folder()
             let port = UDPPort.free()
             let first = try RadioSession(receivingOn: "127.0.0.1:\(port)") { _ in }

@@ -19,7 +19,7 @@ import Testing
         #expect(heard.failure == nil)
     }
 
-    @Test func whatComesLaterIsTakenToo() {
+    @Test func laterAudioIsRecordedToo() {
         let heard = Heard()
         let ring = RingBuffer<RecordedAudio>(capacity: 512, filler: RecordedAudio())
         let producer = ring.producer

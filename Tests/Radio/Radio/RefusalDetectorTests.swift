@@ -46,7 +46,7 @@ struct RefusalWatchTests {
         #expect(end(after: 10) { _ in 0 } == nil)
     }
 
-    @Test func whatNeverLeftIsAFailure() throws {
+    @Test func packetsThatWereNeverSentAreAFailure() throws {
         let failure = try #require(end(after: 1, sent: false) { Int($0 * 50) })
         #expect("\(failure)".contains("no datagram left this machine"))
     }

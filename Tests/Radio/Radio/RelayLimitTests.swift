@@ -8,7 +8,7 @@ import Testing
 /// What a relay takes and says, and what we make of it.
 @Suite struct RelayLimitTests {
     @Test(arguments: Profile.allCases, CodingSettings.frames)
-    func whatAProfileSendsPassesARelay(profile: Profile, frame: Duration) {
+    func everyProfileStaysWithinTheLimitsOfARelay(profile: Profile, frame: Duration) {
         var coding = CodingSettings()
         var playout = PlayoutSettings()
         profile.apply(to: &coding, &playout)
@@ -23,8 +23,8 @@ import Testing
         #expect(bitsPerSecond < Double(limits.talkerBitsPerSecond))
     }
 
-    /// The place of a listener that was killed is free when its lease is over: whoever starts it again is to wait.
-    @Test func whatMayPassEndsNothing() {
+    /// The place of a listener that was killed is free when its lease is over: a restarted listener has to wait.
+    @Test func temporaryRefusalsDoNotEndTheSession() {
         #expect(Refusal.Reason.allCases.filter(\.mayPass) == [.full, .limited, .stopping, .left, .displaced])
         #expect(Refusal.Reason.full.sentence.contains("trying again"))
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import TenfourRadio
 
 @Suite struct SetupTests {
-    @Test func whoSendsHearsNobodyElse() throws {
+    @Test func aSenderPlaysNobody() throws {
         let configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
         #expect(configuration.rtpSession.remotes.map(\.description) == ["10.0.0.7:6000"])
         #expect(configuration.rtpSession.accepted == .only([.v4(0x0A00_0007)]))
@@ -14,7 +14,7 @@ import Testing
         #expect(configuration.multicast == nil)
     }
 
-    @Test func whoSendsToAGroupHearsItsReports() throws {
+    @Test func aSenderToAGroupReceivesItsReports() throws {
         let configuration = try RadioConfiguration.sending(
             to: StreamAddress(parsing: "rtp://@239.0.1.10"), multicastInterface: "eth7", timeToLive: 3)
         #expect(configuration.rtpSession.remotes.map(\.description) == ["239.0.1.10:5004"])
@@ -22,7 +22,7 @@ import Testing
         #expect(configuration.multicast == .init(group: nil, interface: "eth7", timeToLive: 3))
     }
 
-    @Test func whoReceivesDoesSoOnEveryAddressOrTheOneGiven() throws {
+    @Test func aReceiverListensOnAllAddressesOrTheGivenOne() throws {
         let any = try RadioConfiguration.receiving(on: StreamAddress(parsing: "rtp://:6000"))
         #expect(any.local == Endpoint(.anyV6, port: 6000))
         #expect(any.rtpSession.remotes.isEmpty && any.rtpSession.accepted == .anyone)
@@ -32,7 +32,7 @@ import Testing
         #expect(group.multicast == .init(group: .v4(0xEF00_010A)))
     }
 
-    @Test func whoTalksHearsTheirPartner() throws {
+    @Test func aTalkerHearsItsPartner() throws {
         let configuration = try RadioConfiguration.talking(
             with: StreamAddress(parsing: "127.0.0.1:6000"), localPort: 7000)
         #expect(configuration.local == Endpoint(.anyV6, port: 7000))
@@ -78,7 +78,7 @@ import Testing
         #expect(configuration.rtpSession.controlPort == .next)
     }
 
-    @Test func whoReceivesWhatWeSendKnowsOfCopiesAndAnswers() throws {
+    @Test func ourReceiverKnowsRedundancyAndRetransmission() throws {
         let configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
         let text = SessionDescription(of: configuration, name: "Evening").text()
         #expect(text.contains("m=audio 6000 RTP/AVP 111 63\r\n"))
@@ -143,7 +143,7 @@ import Testing
         #expect(error?.kind == .unavailable)
     }
 
-    @Test func whatIsSentIsDescribedForOthers() throws {
+    @Test func theSentStreamIsDescribedInSDP() throws {
         var configuration = try RadioConfiguration.sending(
             to: StreamAddress(parsing: "rtp://@239.0.1.10:6000"), rtpSession: RTPSessionConfiguration(payloadType: 100),
             timeToLive: 3)
@@ -159,7 +159,7 @@ import Testing
         #expect(read.multiplexesRTCP)
         let parameters = OpusParameters(parsing: read.opus?.parameters ?? "")
         #expect(parameters.usesInBandFEC && parameters.sendsStereo)
-        // And whoever reads it receives it.
+        // And a receiver that reads it plays it.
         #expect(try RadioConfiguration.receiving(read).local.description == "239.0.1.10:6000")
     }
 

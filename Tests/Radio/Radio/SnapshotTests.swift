@@ -9,7 +9,7 @@ import Testing
 /// What is told of how a session goes.
 struct SnapshotTests {
     /// The last voice may leave before anybody asks how it was.
-    @Test func whatWasKnownOfAVoiceIsToldAfterItHasLeft() throws {
+    @Test func theFiguresOfASourceAreReportedAfterItLeft() throws {
         let partner = Endpoint(.loopbackV4, port: 6_000)
         let rtpSession = rtpSession(hearing: [0, 1, 3], from: partner)
         var report = report()
@@ -29,7 +29,7 @@ struct SnapshotTests {
     }
 
     /// To the station it is somebody new; to people it is not. What was sent in between is lost, unless the numbers jump back.
-    @Test func whoComesBackIsCountedFromTheBeginning() throws {
+    @Test func aSourceThatReturnsIsCountedFromZero() throws {
         let partner = Endpoint(.loopbackV4, port: 6_000)
         let stays = [[0, 1, 3], [], [20], [20, 21, 22, 25], [], [40], [], [39]] as [[UInt16]]
         var before: [RadioSnapshot.VoiceSnapshot] = []

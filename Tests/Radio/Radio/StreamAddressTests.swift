@@ -16,7 +16,7 @@ import Testing
             ("::1", "::1", nil),
             ("rtp://@[ff02::1]:5004/", "ff02::1", 5004), ("rtp://10.0.0.7:5004/", "10.0.0.7", 5004),
         ] as [(String, String, UInt16?)])
-    func whatPeopleTypeIsRead(text: String, host: String, port: UInt16?) throws {
+    func typedAddressesAreParsed(text: String, host: String, port: UInt16?) throws {
         let address = try StreamAddress(parsing: text)
         #expect(address == StreamAddress(host: host, port: port))
         #expect(address.port == port ?? 5004)
@@ -31,7 +31,7 @@ import Testing
         ("rtp://[2001:db8::7", "bracket"), ("rtp://[2001:db8::7]5004", "bracket"), ("rtp://[]:5004", "bracket"),
         ("bob:٥", "'٥'"),
     ])
-    func whatCannotBeMeantIsRefusedInASentence(text: String, names: String) {
+    func ambiguousAddressesGetAClearError(text: String, names: String) {
         do {
             let address = try StreamAddress(parsing: text)
             Issue.record("\(text) was read as \(address)")

@@ -8,8 +8,8 @@ import Testing
 @testable import TenfourRadio
 
 @Suite struct TimePitchLoopTests {
-    /// So many pieces of 5 ms of a tone through a bending loop that has nothing more to come.
-    private func bent(rate: Double, pitch: Double, pieces: Int = 400) -> [Float] {
+    /// Runs `pieces` of 5 ms of a tone through a loop whose input has ended.
+    private func timeScaled(rate: Double, pitch: Double, pieces: Int = 400) -> [Float] {
         let controls = Controls(isMicrophoneOpen: false, isConnected: true)
         controls.rate.store(rate.bitPattern, ordering: .relaxed)
         controls.pitch.store(pitch.bitPattern, ordering: .relaxed)
@@ -36,18 +36,18 @@ import Testing
         return samples
     }
 
-    @Test func whatIsRecordedIsAsSlowAsWhatIsHeard() {
-        let sound = bent(rate: 0.5, pitch: 0)
+    @Test func theRecordingHasTheRateOfThePlayback() {
+        let sound = timeScaled(rate: 0.5, pitch: 0)
         #expect(abs(sound.count - 192_000) < 4_000)
     }
 
     @Test func atRateOneAndPitchZeroNothingIsChanged() {
         // No more than always lies in it, so that there is nothing to catch up.
-        let sound = bent(rate: 1, pitch: 0, pieces: 30)
+        let sound = timeScaled(rate: 1, pitch: 0, pieces: 30)
         #expect(sound.prefix(4_000) == (0..<4_000).map { Float(0.3 * sin(0.05 * Double($0))) }[...])
     }
 
-    @Test func whatARecordingHasNoRoomForIsCounted() {
+    @Test func samplesThatARecordingDropsAreCounted() {
         let controls = Controls(isMicrophoneOpen: false, isConnected: true)
         controls.isPlaybackOver.store(true, ordering: .relaxed)
         let heard = RingBuffer<RecordedAudio>(capacity: 32, filler: RecordedAudio())
@@ -70,7 +70,7 @@ import Testing
         #expect(lost > 0 && kept + lost >= 4_800)
     }
 
-    @Test func whatTheCardFindsMissingIsSilence() {
+    @Test func missingPiecesPlayAsSilence() {
         let ring = RingBuffer<RecordedAudio>(capacity: 8, filler: RecordedAudio())
         let producer = ring.producer
         var source = TimePitchSource(ring.consumer)

@@ -43,7 +43,7 @@ struct StreamSurveyTests {
     }
 
     /// Nearly any bytes read as some packet of Opus: the clock tells them apart.
-    @Test func whatIsNotOpusDoesNotLookLikeIt() {
+    @Test func otherPayloadsAreNotTakenForOpus() {
         var streams = Streams()
         streams.append(ssrc: 1, type: 0, step: 160, payload: [UInt8](repeating: 0xD5, count: 160))
         streams.append(ssrc: 2, type: 96, step: 3_000, payload: [UInt8](repeating: 0x7C, count: 900))

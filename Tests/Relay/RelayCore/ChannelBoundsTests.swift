@@ -62,7 +62,7 @@ struct ChannelBoundsTests {
         #expect(talkers(1, from: 101)[0].announce(room) == .discarded(.tooManyTalkers))
     }
 
-    @Test func whoTakesAnotherSSRCTakesNobodysPlace() {
+    @Test func aTalkerThatChangesItsSSRCEvictsNobody() {
         let crowd = talkers(32)
         for talker in crowd { talker.announce(room) }
         room.run(.seconds(6))
@@ -92,7 +92,7 @@ struct ChannelBoundsTests {
         #expect(crowd[1].talk(room) == .discarded(.tooManyVoices))
     }
 
-    @Test func whoHasNotAnnouncedTakesNobodysVoice() {
+    @Test func anUnannouncedSSRCDoesNotReplaceATalker() {
         let crowd = talkers(9)
         for talker in crowd.dropFirst() { talker.announce(room) }
         for _ in 0..<10 { #expect(crowd[0].talk(room) == .discarded(.unannounced)) }

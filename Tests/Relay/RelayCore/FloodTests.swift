@@ -104,7 +104,7 @@ struct FloodTests {
         #expect(room.take(newcomer.endpoint).count { $0.count == 105 } == 1)
     }
 
-    @Test func whatWaitedTooLongIsForgotten() {
+    @Test func expiredProofsAreDropped() {
         let room = RelayHarness([family], limits: .wide)
         room.relay.failedProofs(take: .milliseconds(1))
         let joins = wrongJoins(room, from: (0..<400).map { host($0) } + (0..<300).map { .host($0) })

@@ -13,7 +13,7 @@ struct HostTests {
         (1...count).map { SimulatedMember(family, .listen, at: .host(1, port: UInt16($0)), seed: seed) }
     }
 
-    @Test func whoNeverSendsAFirstRecordTakesNobodysPlace() {
+    @Test func anUnconfirmedSessionEvictsNobody() {
         var limits = RelayLimits()
         limits.channelMembers = 6
         limits.members = 6
@@ -69,7 +69,7 @@ struct HostTests {
     }
 
     /// A HELLO costs until somebody is in by it.
-    @Test func whoIsWelcomedAndSaysNothingHasSpentItsHellos() {
+    @Test func aSilentSessionHasSpentItsHellos() {
         let room = RelayHarness([family], limits: .wide)
         for round in 0..<4 {
             for ghost in members(500, seed: UInt64(round)) { ghost.knock(room) }

@@ -12,7 +12,7 @@ struct HostileTests {
     private let family = ChannelKeys.drawn("family")
     private let other = ChannelKeys.drawn("other", seed: 8)
 
-    /// So many in an ordinary run; a hundred or ten times as many where there is time.
+    /// The number in an ordinary run; a hundred or ten times as many in a long one.
     private func count(_ ordinary: Int, long: Int) -> Int {
         ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? ordinary : long
     }
@@ -171,7 +171,7 @@ struct HostileTests {
         ] { #expect(discards[reason] > 0, "\(reason)") }
     }
 
-    @Test func whatWasRecordedBringsNoMedia() {
+    @Test func aReplayedRecordingStartsNoMedia() {
         let room = RelayHarness([family])
         let talker = SimulatedMember(family, .talk, at: .host(1))
         let listener = SimulatedMember(family, .listen, at: .host(2))

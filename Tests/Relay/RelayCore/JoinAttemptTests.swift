@@ -12,7 +12,7 @@ struct JoiningTests {
 
     init() { room = RelayHarness([family, .drawn("other", seed: 8)]) }
 
-    @Test func whatATalkerSendsGoesToTheChannelWithoutItsTrailer() {
+    @Test func mediaIsForwardedWithoutItsHopTag() {
         let talker = SimulatedMember(family, .talk, at: .host(1))
         let listener = SimulatedMember(family, .listen, at: .host(2))
         #expect(talker.join(room) && listener.join(room))
@@ -181,7 +181,7 @@ struct JoiningTests {
         }
     }
 
-    @Test func whoTookAPlaceThatItsMemberStillHasIsTurnedAway() throws {
+    @Test func aSessionThatTookAnOccupiedPlaceIsRefused() throws {
         var limits = RelayLimits()
         limits.channelMembers = 4
         let room = RelayHarness([family], limits: limits)
@@ -272,7 +272,7 @@ struct JoiningTests {
         #expect(room.receive(lost.joinDatagram, from: lost.endpoint) == .discarded(.cookie))
     }
 
-    @Test func whatChangesAJoinThatWasHonouredIsNotLookedAt() {
+    @Test func alteredCopiesOfAnAcceptedJoinAreIgnored() {
         let member = SimulatedMember(family, .listen, at: .host(1))
         member.knock(room)
         var join = member.joinDatagram
@@ -300,7 +300,7 @@ struct JoiningTests {
         #expect(limitedCount == 10 && room.relay.status.discards[.tooManyJoins] == 10)
     }
 
-    @Test func whoJoinsAnewFromItsAddressHearsNothingTwice() {
+    @Test func aMemberThatRejoinsFromItsAddressGetsNothingTwice() {
         let member = SimulatedMember(family, .talk, at: .host(1))
         #expect(member.join(room))
         #expect(member.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
@@ -350,7 +350,7 @@ struct JoiningTests {
         #expect(rival.announce(room, talker.ssrc) == .forward(.announced, byteCount: 56, channel: 0, talker: 1))
     }
 
-    @Test func whoJoinsAnewOnlyToListenTalksNoMore() {
+    @Test func aMemberThatRejoinsAsAListenerNoLongerTalks() {
         let listener = SimulatedMember(family, .listen, at: .host(2))
         let talker = SimulatedMember(family, .talk, at: .host(1))
         #expect(listener.join(room) && talker.join(room))

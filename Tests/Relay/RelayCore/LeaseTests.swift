@@ -21,7 +21,7 @@ struct LeaseTests {
 
     private var isGone: Bool { room.takeEvents() == [.left(member: 0, channel: 0)] }
 
-    @Test func whoSaysTheReceiptBackStays() {
+    @Test func aMemberThatReturnsTheReceiptStays() {
         for _ in 0..<60 {
             room.run(.seconds(10))
             #expect(listener.renew(room) == .handled)
@@ -43,7 +43,7 @@ struct LeaseTests {
     }
 
     /// As with one who has gone, and goes on in the name of where it was.
-    @Test func whoDoesNotReceiveWhatIsSentIsForgotten() {
+    @Test func aMemberThatDoesNotReceiveIsRemoved() {
         let last = Record.renewal(token: 1, receipt: listener.receipt)
         for _ in 0..<15 {
             room.run(.seconds(10))

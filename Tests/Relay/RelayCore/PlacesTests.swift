@@ -105,7 +105,7 @@ struct PlacesTests {
         for member in crowd.suffix(6) {
             #expect(member.records(room).records.suffix(2) == [.goodbye(.displaced), .goodbye(.full)])
         }
-        // Whoever displaces one takes its place.
+        // A newcomer that displaces a session takes its place.
         #expect(SimulatedMember(family, .listen, at: .host(3)).join(room))
         #expect(crowd[3].renew(room) == .discarded(.unknownSession) && crowd[2].renew(room) == .handled)
         #expect(room.relay.status.channels[0].memberCount == 8)

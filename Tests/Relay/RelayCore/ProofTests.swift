@@ -93,7 +93,7 @@ struct ProofTests {
 
     /// The opposite of silence: each reason by itself, and each counted as what it is and as nothing else.
     @Test(arguments: [Refusal.Reason.full, .limited, .refused, .rekeyed])
-    func whoHasProvedTheKeyIsToldPlainlyAndCountedOnce(reason: Refusal.Reason) {
+    func aMemberThatProvedTheKeyGetsTheReasonAndCountsOnce(reason: Refusal.Reason) {
         let room = room()
         let counted: RelayDiscard
         let member: SimulatedMember
@@ -136,7 +136,7 @@ struct ProofTests {
         }
         #expect(outcome(room, of: member.joinDatagram, from: .host(2)) == nothing)
         #expect(outcome(room, of: member.joinDatagram, from: .host(1, port: 1)) == nothing)
-        // With the minute the relay's key turns, whoever asks.
+        // The relay's key changes with the minute, for all peers.
         room.now = room.now + .seconds(121)
         SimulatedMember(family, .talk, at: .host(3)).helloAndCookie(room)
         #expect(outcome(room, of: member.joinDatagram, from: member.endpoint) == nothing)

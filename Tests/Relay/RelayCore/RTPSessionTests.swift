@@ -15,7 +15,7 @@ struct StationTests {
         return lines
     }
 
-    @Test func lossOnOneLineIsMendedOnThatLine() {
+    @Test func lossOnOneLinkIsRecoveredOnThatLink() {
         let lines = lines(listeners: 10)
         lines[3].lossDown = 0.1
         let stations = RTPSessionRelay(family, lines)
@@ -33,7 +33,7 @@ struct StationTests {
         #expect(stations.room.relay.status.channels[0].retransmittedCount > 60)
     }
 
-    @Test func lossBeforeTheRelayIsMendedForAll() {
+    @Test func lossBeforeTheRelayIsRecoveredForAll() {
         let lines = lines(listeners: 3)
         lines[0].lossUp = 0.05
         let stations = RTPSessionRelay(family, lines)
@@ -96,7 +96,7 @@ struct StationTests {
     }
 
     /// Who talked before, and has been forgotten by the relay, says nothing of what the listeners can do.
-    @Test func whoeverTalkedBeforeDoesNotKeepTheNextTalkerFromCopies() {
+    @Test func aFormerTalkerDoesNotKeepTheNextTalkerFromCopies() {
         let lines = (0..<3).map { StationLine(family, $0 < 2 ? .talk : .listen, $0) }
         for line in lines { line.delay = .milliseconds(150) }
         lines[1].isTalking = true
@@ -110,7 +110,7 @@ struct StationTests {
         #expect(!lines[0].rtpSession.lossProtection.copies.isEmpty, "\(lines[0].rtpSession.lossProtection)")
     }
 
-    @Test func whoLeavesIsSaidGoodbyeFor() {
+    @Test func theRelaySendsByeForALeavingTalker() {
         let lines = lines(listeners: 1)
         let stations = RTPSessionRelay(family, lines)
         stations.run(seconds: 2)

@@ -29,7 +29,7 @@ struct ReportTests {
         return sent
     }
 
-    @Test func whatAListenerMissedIsSentToItAndToNobodyElse() {
+    @Test func aRetransmissionGoesOnlyToTheListenerThatAsked() {
         let other = SimulatedMember(family, .listen, at: .host(3))
         other.join(room)
         let sent = speak(20)
@@ -97,7 +97,7 @@ struct ReportTests {
         #expect(room.relay.status.channels[0].requestedCount == 3)
     }
 
-    @Test func whatIsOnlyLateOrTooMuchIsNotAskedFor() {
+    @Test func latePacketsAndLongGapsAreNotRequested() {
         var sent = speak(5)
         let late = talker.packet()
         sent.append(talker.packet())
@@ -178,7 +178,7 @@ struct ReportTests {
         #expect(verdict(members.enumerated().map { ($1, $0 < 3 ? 90 : 13) }) == 90)
     }
 
-    @Test func whatListenersMissIsAddedUp() throws {
+    @Test func lossesOfListenersAreAddedUp() throws {
         speak(60)
         var counts: [Int] = []
         for _ in 0..<4 {
@@ -229,7 +229,7 @@ struct ReportTests {
         #expect(verdict(many.enumerated().map { ($1, $0 < 40 ? 255 : 7) }) == 7)
     }
 
-    @Test func whatWasSaidLongAgoOrByThoseWhoLeftDoesNotCount() {
+    @Test func oldReportsAndThoseOfFormerListenersDoNotCount() {
         speak(10)
         #expect(verdict([(listener, 100)]) == 100)
         #expect(verdict([]) == 100)

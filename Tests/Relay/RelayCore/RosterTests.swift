@@ -153,7 +153,7 @@ struct RosterTests {
         #expect(handledCount < 10)
     }
 
-    @Test func whatIsToldAboutOneselfIsAnsweredWithLess() {
+    @Test func theReplyToAMemberRecordIsShorterThanIt() {
         everybodyJoins()
         _ = room.take(anna.member.endpoint)
         let before = room.bytesIn
@@ -161,7 +161,7 @@ struct RosterTests {
         #expect(room.take(anna.member.endpoint).reduce(0) { $0 + $1.count } <= room.bytesIn - before)
     }
 
-    @Test func whoKeepsItsNameBackCostsNothingAndIsToldAll() {
+    @Test func aMemberWithoutANameGetsTheWholeRosterAndAddsNoEntry() {
         let silent = TellingMember(nil, family, .listen, at: .host(5))
         silent.enter(room)
         everybodyJoins()

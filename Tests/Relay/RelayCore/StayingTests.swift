@@ -38,7 +38,7 @@ struct StayingTests {
         #expect(room.relay.status.channels[0].memberCount == 0 && room.relay.nextDeadline == nil)
     }
 
-    @Test func whoIsWelcomedAndSaysNothingIsForgottenAfterThreeSeconds() {
+    @Test func anUnconfirmedSessionEndsAfterThreeSeconds() {
         let ghost = SimulatedMember(family, .talk, at: .host(3))
         ghost.knock(room)
         #expect(talker.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
@@ -222,7 +222,7 @@ struct StayingTests {
         #expect(room.relay.status.channels[0].memberCount == 0)
     }
 
-    @Test func whoHasAnOldSecretIsToldSoUnlessItIsTooOld() {
+    @Test func aMemberWithARecentOldSecretLearnsIt() {
         let secrets = (0..<520).map { ChannelKeys.drawn("family", seed: 1_000 + UInt64($0)) }
         for keys in secrets { room.reload(RelayConfiguration([keys])) }
         for (age, isKnown) in [(1, true), (512, true), (513, false), (519, false)] {
@@ -250,7 +250,7 @@ struct StayingTests {
     }
 
     @Test(arguments: [Refusal.Reason.stopping, .left])
-    func whoStopsSaysGoodbyeToAll(reason: Refusal.Reason) {
+    func aStoppingRelaySendsByeToAll(reason: Refusal.Reason) {
         talker.announce(room)
         room.inbox = [:]
         room.stop(for: reason)

@@ -152,7 +152,7 @@ struct TalkingTests {
         #expect(room.receive(oversized, from: talker.endpoint) == .discarded(.malformedMedia))
     }
 
-    @Test func whoIsSilentForTenSecondsDoesNotTalkAnyMore() {
+    @Test func aTalkspurtEndsAfterTenSecondsOfSilence() {
         talker.announce(room)
         talker.talk(room)
         #expect(room.takeEvents() == [.talking(member: 0, .host(1))])

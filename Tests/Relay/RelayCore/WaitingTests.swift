@@ -26,7 +26,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func whatIsSentAgainDoesNotPileUp() {
+    @Test func repeatedRecordsDoNotAccumulate() {
         room.isBlocked = false
         let askers = (10..<40).map { SimulatedMember(family, .listen, at: .host($0)) }
         for asker in askers { asker.join(room) }

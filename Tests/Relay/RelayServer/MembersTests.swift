@@ -69,7 +69,7 @@ struct MembersTests {
         wait([anna, cleo], "the leave is told") { left(cleo) == ["Ben"] && left(anna) == ["Ben"] }
     }
 
-    @Test func whoIsStillThereAfterARestartIsNotAnnouncedAsGone() throws {
+    @Test func membersThatStayThroughARestartAreNotReportedGone() throws {
         var relay: RunningRelay? = try RunningRelay(configuration())
         let port = try #require(relay?.port)
         let anna = SocketMember(.talk, of: family, at: port, ssrc: 9, name: "Anna")

@@ -47,7 +47,7 @@ final class OnTheWayTests {
 
     private var spokenCount = 0
 
-    /// So many packets of 20 ms, in their time. All of them have come to the attacker afterwards.
+    /// Sends this number of packets of 20 ms in real time. The attacker has seen all of them when it returns.
     private func talk(_ count: Int, meanwhile: (Int) -> Void = { _ in }) {
         let start = Clocks.now
         for number in 0..<count {
@@ -86,7 +86,7 @@ final class OnTheWayTests {
         return late.heard.count
     }
 
-    @Test func whoJoinsNineteenSecondsAfterATalkHearsNothingOfIt() throws {
+    @Test func aMemberThatJoins19SecondsAfterATalkHearsNothingOfIt() throws {
         try join()
         talk(75)
         #expect(listener.heard == Array(0..<75))
@@ -95,7 +95,7 @@ final class OnTheWayTests {
         #expect(try heardAgain(.seconds(2), isSynchronised: true) > 50)
     }
 
-    @Test func whatIsWithheldForMoreThanTwoSecondsIsNotPlayed() throws {
+    @Test func packetsWithheldForMoreThanTwoSecondsAreNotPlayed() throws {
         try join()
         talk(20)
         var withheld: [(at: Instant, bytes: [UInt8])] = []

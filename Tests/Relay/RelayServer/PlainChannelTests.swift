@@ -19,7 +19,7 @@ struct PlainChannelTests {
         try RunningRelay(RelayServerConfiguration(bind: .anyLoopbackPort, plain: plain, workers: workers))
     }
 
-    @Test func whatComesInGoesOutToEveryTargetUnchanged() throws {
+    @Test func datagramsReachEveryTargetUnchanged() throws {
         let talker = PlainSocket()
         let left = PlainSocket()
         let right = PlainSocket()
@@ -57,7 +57,7 @@ struct PlainChannelTests {
         #expect(status.plain.first?.fanOut.offered == 100 && status.workers == workers)
     }
 
-    @Test func whatTheNetworkRefusesIsToldOfEveryThread() throws {
+    @Test func refusedDatagramsAreReportedForEveryThread() throws {
         let talker = PlainSocket()
         let listener = PlainSocket()
         let relay = try relay([channel(to: [0, 0, listener.port])], workers: 2)
@@ -90,7 +90,7 @@ struct PlainChannelTests {
         #expect(listener.receive(within: 100) == nil)
     }
 
-    @Test func whatIsBeyondTheLimitIsDropped() throws {
+    @Test func datagramsBeyondTheLimitAreDropped() throws {
         let talker = PlainSocket()
         let listener = PlainSocket()
         var limits = PlainChannel.Limits()

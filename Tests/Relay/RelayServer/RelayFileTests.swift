@@ -73,7 +73,7 @@ struct RelayFileTests {
         #expect(configuration.relay.channels.count == 1 && configuration.plain.count == 1)
     }
 
-    @Test func whatIsNotSetIsAsTheExampleSays() throws {
+    @Test func defaultsAreThoseOfTheExample() throws {
         let (file, configuration) = try read(Self.family)
         #expect(configuration.bind == Endpoint(.anyV6, port: 5004) && configuration.workers == 1)
         #expect(configuration.relay.limits == RelayLimits() && file.statusSocket == nil)
@@ -217,7 +217,7 @@ struct RelayFileTests {
         }
     }
 
-    @Test func ofVeryManyErrorsTheFirstAreTold() {
+    @Test func onlyTheFirstErrorsAreReported() {
         do throws(RelayFileErrors) {
             _ = try read(String(repeating: "nonsense\n", count: 5_000))
             Issue.record("taken")

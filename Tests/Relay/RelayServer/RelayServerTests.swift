@@ -24,7 +24,7 @@ struct RelayServerTests {
         return RelayServerConfiguration(bind: .anyLoopbackPort, relay: relay, workers: workers)
     }
 
-    @Test(arguments: [1, 3]) func whatATalkerSaysReachesTheChannelAndNobodyElse(workers: Int) throws {
+    @Test(arguments: [1, 3]) func mediaReachesTheChannelAndNobodyElse(workers: Int) throws {
         let (family, others) = (keys("family"), keys("others"))
         let relay = try RunningRelay(configuration([family, others], workers: workers))
         var talker = try TestMember(.talk, of: family, at: relay.port)
@@ -47,7 +47,7 @@ struct RelayServerTests {
         #expect(status.relay.channels.first?.forwardedCount == 31)
     }
 
-    /// As the simulation has it, over real sockets: whoever has proved nothing gets no more bytes than it sent.
+    /// As in the simulation, but over real sockets: a peer without proof gets no more bytes than it sent.
     @Test func aStrangerGetsNoMoreThanItSent() throws {
         let family = keys("family")
         let relay = try RunningRelay(configuration([family]))
@@ -72,7 +72,7 @@ struct RelayServerTests {
             var datagram =
                 [UInt8(ascii: "c"), 1, kind, 0] + (0..<124).map { _ in UInt8(truncatingIfNeeded: randomness.next()) }
             if kind > 8 { datagram = Array(datagram.prefix(Int(12 + randomness.next() % 60))) }
-            // Every fourth is a greeting as it should be, or says the cookie back and proves a key that nobody knows.
+            // Every fourth is a valid hello, or returns the cookie and proves a key that nobody knows.
             if number % 4 == 0 {
                 if number % 32 == 0 { joining = JoinAttempt(unknown, relay: name, using: &randomness) }
                 datagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
@@ -173,7 +173,7 @@ struct RelayServerTests {
     }
 
     /// Its HELLO, JOIN and renewals, said again from elsewhere and from where it was.
-    @Test func whatWasRecordedOfAListenerBringsNoSound() throws {
+    @Test func aReplayedListenerRecordingStartsNoMedia() throws {
         let family = keys("family")
         let relay = try RunningRelay(configuration([family]))
         var talker = try TestMember(.talk, of: family, at: relay.port)
@@ -238,7 +238,7 @@ struct RelayServerTests {
         #expect(Set(status.relay.channels.map(\.name)) == ["others", "family"])
     }
 
-    @Test func whatIsTooLongIsCountedWhereverItComes() throws {
+    @Test func oversizedDatagramsAreCountedOnEverySocket() throws {
         let family = keys("family")
         var configuration = configuration([family])
         let target = PlainSocket()
@@ -305,7 +305,7 @@ struct RelayServerTests {
         #expect(relay.server.status.relay.channels.map(\.name) == ["family", "more"])
     }
 
-    @Test func whatWaitsForARestartIsComparedWithWhatRuns() throws {
+    @Test func settingsThatNeedARestartAreComparedWithTheRunningOnes() throws {
         let family = keys("family")
         let (one, two) = (configuration([family]), configuration([family], workers: 2))
         let relay = try RunningRelay(one)

@@ -99,7 +99,7 @@ func rtp(_ sequenceNumber: UInt8, byteCount: Int = 100) -> [UInt8] {
     [0x80, 111, 0, sequenceNumber, 0, 0, 0, 0, 0, 0, 0, 7] + [UInt8](repeating: sequenceNumber, count: byteCount - 12)
 }
 
-/// Whoever waits goes on when it is open.
+/// Waiting threads go on when it is open.
 final class Gate: Sendable {
     private let isOpen = Atomic(false)
 

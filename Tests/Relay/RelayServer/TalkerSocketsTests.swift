@@ -71,7 +71,7 @@ struct TalkerSocketsTests {
     }
 
     /// A relay that slept finds more than it reads at once, and its talker's own socket has what came last.
-    @Test func whatCameBeforeATalkerHadItsSocketIsReadFirst() throws {
+    @Test func datagramsOlderThanATalkersSocketAreReadFirst() throws {
         speak(0..<150)
         port.whenHeard = { number in
             if number == 0 {
@@ -94,7 +94,7 @@ struct TalkerSocketsTests {
         #expect(port.heard == Array(0..<10))
     }
 
-    @Test func whoTalksAgainAtOnceLosesNothing() throws {
+    @Test func aTalkerThatResumesAtOnceLosesNothing() throws {
         port.talkers.open(for: 1, at: talker.localEndpoint)
         for turn: UInt8 in 0..<20 {
             speak(turn * 10..<turn * 10 + 5)

@@ -18,7 +18,7 @@ struct WaitingAnnouncementsTests {
         return [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
     }
 
-    @Test func whatTellsNothingNewWaitsAndComesOutAsItWas() {
+    @Test func repeatedAnnouncementsWaitAndLeaveUnchanged() {
         var waiting = WaitingAnnouncements()
         let (one, two) = (announcement(1, epoch: 5), announcement(2, epoch: 6))
         var isWaiting: [Bool] = []

@@ -3,7 +3,7 @@ import Synchronization
 import TenfourRings
 import Testing
 
-@Test func whatGoesInComesOutInOrder() {
+@Test func elementsComeOutInOrder() {
     let ring = RingBuffer<Int>(capacity: 4, filler: 0)
     let accepted = (1...5).map { ring.producer.push($0) }
     #expect(accepted == [true, true, true, true, false], "a full ring refuses")

@@ -41,7 +41,7 @@ public struct Conversation: ~Copyable {
         ears = InlineArray { _ in Ear(configuration) }
     }
 
-    /// Lets time pass until the card has asked for so much.
+    /// Lets time pass until the card has asked for this duration.
     public mutating func run(seconds: Double) {
         let end = pulledCount + Int((seconds * 48e3 / Double(Self.period.rawValue)).rounded())
         while pulledCount < end {

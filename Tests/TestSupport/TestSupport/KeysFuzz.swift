@@ -151,7 +151,7 @@ final class StrangersAtSRTP: Sendable {
     }
 }
 
-/// Keys that whoever fuzzes does not guess.
+/// Keys that a fuzzer does not guess.
 private let fuzzSession = FuzzSession()
 
 private struct FuzzSession: Sendable {

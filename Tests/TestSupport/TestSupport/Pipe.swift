@@ -32,7 +32,7 @@ public final class Pipe {
         input = -1
     }
 
-    /// Reads so many bytes; fewer at the end.
+    /// Reads this number of bytes; fewer at the end.
     public func read(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 4_096)

@@ -123,7 +123,7 @@ private struct StationTrial: ~Copyable {
             precondition((try? RTPHeader(parsing: datagram.span)) != nil)
             return
         }
-        // Whoever reads it must be able to.
+        // A reader must be able to parse it.
         guard var packets = try? RTCPCompound(parsing: datagram.span) else { preconditionFailure("no report") }
         do { while try packets.next() != nil {} } catch { preconditionFailure("\(error)") }
         guard destination.endpoint != Self.remote else { return }

@@ -12,7 +12,7 @@ public import TenfourSession
 /// The same seed gives the same run, to the byte.
 public final class SimulatedLink {
     public private(set) var now = Instant.start
-    /// Whoever is on the link: `left`, `right` and those after them.
+    /// The parties on the link: `left`, `right` and those after them.
     public let ends: [LinkEnd]
     /// Sums up all datagrams sent so far, and when.
     public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325

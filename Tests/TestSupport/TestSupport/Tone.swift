@@ -24,7 +24,7 @@ public struct Tone: Sendable, CustomStringConvertible {
     private static let seam = 0.8
     private static let margin = 40
 
-    /// Half of full scale for so many seconds: −9.0 dBFS.
+    /// Half of full scale for `seconds`: −9.0 dBFS.
     public static func samples(
         _ frequency: Double = telling, seconds: Double = 4, rate: Int = 48_000, amplitude: Double = 0.5
     ) -> [Float] {

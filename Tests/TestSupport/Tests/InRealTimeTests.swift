@@ -32,12 +32,12 @@ struct InRealTimeTests {
         return count.withLock { $0 }
     }
 
-    @Test func whatPassesRunsOnce() async throws {
+    @Test func aPassingTestRunsOnce() async throws {
         let count = try await runs(Self.always) { _ in }
         #expect(count == 1)
     }
 
-    @Test func whatFailsWhileTheMachineStoodStillIsRepeatedAtMostTwice() async throws {
+    @Test func aFailureDuringAStallIsRepeatedAtMostTwice() async throws {
         let counts = [
             try await runs(Self.always) { run in #expect(run == 2) },
             try await runs(Self.always) { run in if run < 3 { throw Broken() } },
@@ -49,7 +49,7 @@ struct InRealTimeTests {
         #expect(counts == [2, 3, 3, 3, 3])
     }
 
-    @Test func whatFailsOnAMachineInTimeFailsAtOnce() async throws {
+    @Test func aFailureOnAPunctualMachineFailsAtOnce() async throws {
         for excusedRuns in 0...1 {
             let count = Mutex(0)
             try await withKnownIssue {
@@ -64,7 +64,7 @@ struct InRealTimeTests {
         await withKnownIssue { _ = try await runs(Self.never) { _ in try #require(Bool(false)) } }
     }
 
-    /// One thread that sleeps is not late; what is overdue counts before it has woken up.
+    /// One thread that sleeps is not late; its overdue time counts before it runs again.
     @Test func aBareTimerIsLateByWhatTheMachineStoodStill() {
         let start = BareTimer.now
         #expect(BareTimer.ordinary.lateness(since: start) < .seconds(30))

@@ -34,7 +34,7 @@ import Testing
             ("--trace words.csv :0 127.0.0.1:9", 69, "words.csv cannot be used: trace line 1"),
             ("--report no/such/file.json :0 127.0.0.1:9", 69, "choose another path"),
         ] as [(String, Int32, String)])
-    func whatCannotBeIsToldInASentence(arguments: String, code: Int32, words: String) throws {
+    func impossibleOptionsGetAClearError(arguments: String, code: Int32, words: String) throws {
         folder.write("What is this?\n", to: "words.csv")
         let result = try Program.run("badlink", arguments.split(separator: " ").map(String.init), in: folder)
         #expect(result.end == .code(code) && result.output == "", "\(result.errors)")
@@ -55,7 +55,7 @@ import Testing
         #expect(Folder.text(of: folder("report.json")).hasPrefix("{"))
     }
 
-    @Test func whatIsAskedForGoesToStandardOutput() throws {
+    @Test func requestedOutputGoesToStandardOutput() throws {
         let list = try badlink("--list")
         #expect(list.end == .code(0) && list.output.contains("wifi-bad") && list.errors == "")
         let trace = try badlink("--network", "lte", "--print-trace", "3")

@@ -35,7 +35,7 @@ import Testing
         #expect(answerer.errors.contains("sent back 1"), "\(answerer.errors)")
     }
 
-    /// A station that knows no greeting hears us all the same, and reports.
+    /// A station without the link test hears us all the same, and reports.
     @Test func tenfourTalkIsAskedByItsReports() throws {
         let talker = try Program(
             "tenfour", ["talk", "127.0.0.1:\(port + 2)", "-p", "\(port)", "--input", "tone.wav", "-o", "heard.wav"],

@@ -67,7 +67,7 @@ import Testing
         #expect(Folder.bytes(of: folder("heard.wav")) == sound && Folder.text(of: folder("report.json")) == report)
     }
 
-    @Test func ofSeveralStreamsTheLargestIsPlayedAndTheOthersAreNamed() throws {
+    @Test func theLargestStreamIsPlayedAndTheOthersAreNamed() throws {
         folder.write(
             pcap(capture(count: 100) + capture(count: 200, ssrc: 10) + capture(count: 400, ssrc: 11, type: 0)),
             to: "many.pcap")
@@ -99,7 +99,7 @@ import Testing
         ("nothing", "none of it is RTP"), ("alien", "nothing else is played here"),
         ("missing", "name a file that is there"),
         ("years", "more than the 12"),
-    ]) func whatCannotBePlayedIsRefusedInASentence(name: String, words: String) throws {
+    ]) func unplayableFilesGetAClearError(name: String, words: String) throws {
         folder.write([], to: "empty")
         folder.write("What is this?", to: "words")
         folder.write(Array(pcap([])[..<20]), to: "header")

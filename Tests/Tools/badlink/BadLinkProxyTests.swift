@@ -61,7 +61,7 @@ struct ProxyTests {
         #expect(scene.tally("there")?.sent == 1 && scene.tally("back")?.sent == 1)
     }
 
-    @Test func whatTheModelLosesIsLostAndNothingElse() throws {
+    @Test func onlyPacketsThatTheModelLosesAreLost() throws {
         let network = NetworkModel(loss: .random(0.5), delay: .milliseconds(1), keepsOrder: true)
         var model = EmulatedLink(network, seed: 9)
         let bytes = [UInt8](0..<16)
@@ -145,7 +145,7 @@ struct AddressTests {
     }
 
     @Test(arguments: ["6000", "", ":", "::1:6000", "host:65536", "host:-1", ":5004", "192.0.2.1:0"])
-    func whatIsNoTargetIsRefused(text: String) {
+    func invalidTargetsAreRefused(text: String) {
         let error = #expect(throws: RadioError.self) { try targetEndpoint(text) }
         #expect(error?.kind == .usage)
     }

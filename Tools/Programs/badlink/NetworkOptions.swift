@@ -3,7 +3,7 @@ import TenfourCommandSupport
 import TenfourNetworkEmulator
 import TenfourRadio
 
-/// The network as options: a name or a trace to begin with, and parameters that bend it.
+/// The network as options: a name or a trace to begin with, and parameters that change it.
 struct NetworkOptions: ParsableArguments {
     @Option(help: "Begin with this network; --list shows them.")
     var network: String?

@@ -16,7 +16,7 @@ final class PreciseTimer {
         guard fileDescriptor >= 0 else { throw NetworkError(.refused, function: "timerfd_create", code: errno) }
         handle = try loop.onReadable(fileDescriptor) { [unowned self] in
             var count: UInt64 = 0
-            // Nothing to read: it was armed anew after it had woken the loop.
+            // Nothing to read: it was armed again after it had run the loop.
             guard unsafe read(fileDescriptor, &count, MemoryLayout.size(ofValue: count)) > 0 else { return }
             deadline = nil
             fire()

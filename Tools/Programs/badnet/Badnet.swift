@@ -18,7 +18,7 @@ import TenfourWaveform
         discussion: """
             The sentence goes to another station and what the way back brings is heard, on a simulated clock: both times the \
             network loses and delays by the same seed. The way back loses nothing. The picture shows levels over time, which \
-            packets were lost, what was made up and brought back, and the delay beneath. Standard output has the two scores.
+            packets were lost, the shares concealed and recovered, and the delay beneath. Standard output has the two scores.
 
             \(Console.exitCodes)
             """)
@@ -97,7 +97,7 @@ private struct Take {
         let share = { (share: Double?) in decimal((share ?? 0) * 100, places: 1) }
         title =
             "score \(score), \(share(quality.lostShare)) % lost, \(share(quality.concealedShare)) % made up, "
-            + "\(share(quality.recoveredShare)) % brought back"
+            + "\(share(quality.recoveredShare)) % recovered"
         text = quality.text
     }
 

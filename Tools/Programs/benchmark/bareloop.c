@@ -42,7 +42,7 @@ enum {
 };
 
 static struct {
-    int priority, steered, direct;
+    int priority, resampled, direct;
 } options = {50, 0, 0};
 
 static volatile sig_atomic_t ending;
@@ -202,7 +202,7 @@ static void play_sound(const char *card, int port)
     snd_pcm_t *pcm = open_card(card, SND_PCM_STREAM_PLAYBACK, PERIOD, PERIOD * (PERIODS - TARGET + 1));
     OpusDecoder *decoder = opus_decoder_create(RATE, 1, NULL);
     SpeexResamplerState *resampler = speex_resampler_init(1, RATE, RATE, QUALITY, NULL);
-    if (options.steered)
+    if (options.resampled)
         speex_resampler_set_rate_frac(resampler, 65522, 65521, 65522, 65521);
 
     int udp = socket(AF_INET6, SOCK_DGRAM, 0), off = 0;
@@ -264,7 +264,7 @@ static int usage(void)
     fputs("bareloop send PCM HOST PORT    capture, encode, send\n"
           "bareloop recv PCM PORT         receive, decode, resample, play\n\n"
           "  --priority 1-99   with SCHED_FIFO (50; 0: ordinary)\n"
-          "  --steered         at a resampler ratio that is not 1 : 1, as when two clocks differ\n"
+          "  --resampled       at a resampler ratio that is not 1 : 1, as when two clocks differ\n"
           "  --direct          without a resampler, as trx plays\n",
           stderr);
     return 2;
@@ -272,12 +272,12 @@ static int usage(void)
 
 int main(int count, char **arguments)
 {
-    static const struct option known[] = {{"priority", 1, 0, 'p'}, {"steered", 0, 0, 's'}, {"direct", 0, 0, 'd'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0}};
+    static const struct option known[] = {{"priority", 1, 0, 'p'}, {"resampled", 0, 0, 's'}, {"direct", 0, 0, 'd'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0}};
     int option;
     while ((option = getopt_long(count, arguments, "h", known, NULL)) != -1)
         switch (option) {
         case 'p': options.priority = atoi(optarg); break;
-        case 's': options.steered = 1; break;
+        case 's': options.resampled = 1; break;
         case 'd': options.direct = 1; break;
         default: return usage();
         }

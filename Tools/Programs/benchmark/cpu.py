@@ -32,7 +32,7 @@ TENFOUR_PAIR = Contender(
     [TENFOUR, "send", "-q", "-D", "lab_mic", f"rtp://127.0.0.1:{PORT}"],
     [TENFOUR, "recv", "-q", "-D", "lab_speaker", f"rtp://127.0.0.1:{PORT}"])
 BARE = Contender(
-    "the bare loop", [BARELOOP, "send", "lab_mic", "127.0.0.1", PORT], [BARELOOP, "recv", "--steered", "lab_speaker", PORT])
+    "the bare loop", [BARELOOP, "send", "lab_mic", "127.0.0.1", PORT], [BARELOOP, "recv", "--resampled", "lab_speaker", PORT])
 # trx resamples nothing, so only this plays at the same settings.
 DIRECT = Contender("the bare loop without a resampler", BARE.send, [BARELOOP, "recv", "--direct", "lab_speaker", PORT])
 

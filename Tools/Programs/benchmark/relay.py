@@ -34,7 +34,7 @@ ORDINARY = Extent(3, 7, 3, 8)
 
 
 class Relay:
-    """A contender: how it is started for so many streams with so many listeners each, and where it takes RTP."""
+    """A contender: how it is started for a number of streams with a number of listeners each, and where it takes RTP."""
 
     def __init__(self, name, command, port, joins=False, ready="ready"):
         self.name, self.command, self.port, self.joins, self.ready = name, command, port, joins, ready
@@ -257,7 +257,7 @@ def flood(table, seconds):
 
 
 def strangers(table):
-    """System calls apart. A greeting is answered, with a cookie that is worth a MAC; what else strangers send is not."""
+    """System calls apart. A hello is answered with a cookie, which costs a MAC; other packets from strangers are not."""
     costs = json.loads(subprocess.run([str(LOAD), "strangers"], check=True, capture_output=True).stdout)
     worst = max(costs.values())
     table.add(Row("a stranger's packet", "<= 1 us", f"{worst / 1000:.2f} us", worst <= 1000,

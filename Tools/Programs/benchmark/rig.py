@@ -44,7 +44,7 @@ def measure(duration, late=2.5):
 
 
 class Busy:
-    """How busy the machine was between `begin` and `end`, whoever it was: tells how far a figure can be trusted."""
+    """The load of the whole machine between `begin` and `end`: figures of a busy machine cannot be trusted."""
 
     def __init__(self):
         self.first, self.own = self.read(), own_time()

@@ -57,7 +57,7 @@ struct timer {
     float *lateness;
     size_t count, max;
     struct {
-        double due, woken;
+        double due, awake;
     } late[LATES_MAX];
     size_t lates;
     pthread_t thread;

@@ -25,16 +25,16 @@ static void *keep_time(void *context)
     while (!atomic_load(&ending)) {
         struct timespec until = {due / 1000000000, due % 1000000000};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-        double woken = now(), late = woken - (double)due * 1e-9;
+        double awake = now(), late = awake - (double)due * 1e-9;
         if (timer->count < timer->max)
             timer->lateness[timer->count++] = (float)(late * 1e3);
         if (late * 1e3 > options.late_ms && timer->lates < LATES_MAX) {
             timer->late[timer->lates].due = (double)due * 1e-9;
-            timer->late[timer->lates++].woken = woken;
+            timer->late[timer->lates++].awake = awake;
         }
         do
             due += period;
-        while ((double)due * 1e-9 < woken);
+        while ((double)due * 1e-9 < awake);
     }
     return NULL;
 }
@@ -65,7 +65,7 @@ double lateness_near(double from, double to)
     double worst = 0, distance = fmax(options.near_ms, options.period_ms) / 1e3;
     for (int i = 0; i < timer_count; i++)
         for (size_t k = 0; k < timers[i]->lates; k++)
-            if (timers[i]->late[k].due < to + distance && timers[i]->late[k].woken > from - distance)
-                worst = fmax(worst, timers[i]->late[k].woken - timers[i]->late[k].due);
+            if (timers[i]->late[k].due < to + distance && timers[i]->late[k].awake > from - distance)
+                worst = fmax(worst, timers[i]->late[k].awake - timers[i]->late[k].due);
     return worst * 1e3;
 }

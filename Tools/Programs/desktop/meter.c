@@ -131,14 +131,14 @@ static void *watch(void *processor)
     while (!atomic_load(&ending)) {
         struct timespec time = {due / 1000000000, due % 1000000000};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
-        int64_t woken = now();
-        double late = (double)(woken - due) / 1e6;
+        int64_t awake = now();
+        double late = (double)(awake - due) / 1e6;
         pthread_mutex_lock(&witness_lock);
         witness.worst_ms = fmax(witness.worst_ms, late);
         if (late >= late_ms && witness.count < sizeof witness.late / sizeof *witness.late)
-            witness.late[witness.count++] = (struct lateness){frame_of(due), frame_of(woken)};
+            witness.late[witness.count++] = (struct lateness){frame_of(due), frame_of(awake)};
         pthread_mutex_unlock(&witness_lock);
-        due = woken > due + period ? woken + period : due + period;
+        due = awake > due + period ? awake + period : due + period;
     }
     return NULL;
 }
@@ -307,7 +307,7 @@ static void usage(FILE *stream)
           "  --seconds S     measure, or compose, for so long (10)\n"
           "  --settle S      gaps count from so long after the first sound on (0.5)\n"
           "  --priority N    SCHED_FIFO for the witnesses, bare timer threads, one on each processor (0: one, ordinary)\n"
-          "  --late MS       it tells when it was late by so much (10)\n"
+          "  --late MS       reports each time that it was late by MS or more (10)\n"
           "  --wav PREFIX    write what was heard to PREFIX-SINK.wav\n"
           "  --no-chirps     measure with the tone alone: gaps, no delay\n\n"
           "Exit code 0: measured; 1: something failed; 2: wrong use.\n",

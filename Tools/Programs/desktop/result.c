@@ -21,8 +21,8 @@ static double lateness_ms(const struct witness *witness, double from, double to)
     double worst = 0;
     for (size_t i = 0; i < witness->count; i++) {
         const struct lateness *late = &witness->late[i];
-        if ((double)late->due < to + NEAR && (double)late->woken > from - NEAR)
-            worst = fmax(worst, (double)(late->woken - late->due) * 1000 / RATE);
+        if ((double)late->due < to + NEAR && (double)late->awake > from - NEAR)
+            worst = fmax(worst, (double)(late->awake - late->due) * 1000 / RATE);
     }
     return worst;
 }
@@ -191,6 +191,6 @@ void report(const struct question *question, FILE *out)
     fprintf(out, "],\n \"witness\": {\"late\": %zu, \"worst_ms\": %.1f, \"at\": [", question->witness->count, question->witness->worst_ms);
     for (size_t i = 0; i < question->witness->count; i++)
         fprintf(out, "%s[%.3f, %.1f]", i ? ", " : "", seconds((double)question->witness->late[i].due),
-                (double)(question->witness->late[i].woken - question->witness->late[i].due) / 48);
+                (double)(question->witness->late[i].awake - question->witness->late[i].due) / 48);
     fputs("]}}\n", out);
 }

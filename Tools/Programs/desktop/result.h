@@ -8,7 +8,7 @@
 
 /* A bare timer thread, of the priority of the programs under test: where it is late, the machine stood still. */
 struct lateness {
-    int64_t due, woken; /* frames */
+    int64_t due, awake; /* frames */
 };
 
 struct witness {

@@ -207,16 +207,16 @@ static bool a_suspended_card_goes_on(bool resuming)
     snd_pcm_writei(pcm, data, 9600);
     trouble("asleep.suspended", true);
     pause_for(0.01);
-    snd_pcm_avail(pcm); /* whoever asks first finds out */
+    snd_pcm_avail(pcm); /* the first call finds out */
     snd_pcm_sframes_t asleep = snd_pcm_writei(pcm, data, 480);
     int state = snd_pcm_state(pcm);
     pause_for(0.3); /* longer than the buffer lasts */
     trouble("asleep.suspended", false);
-    int woken = resuming ? snd_pcm_recover(pcm, -ESTRPIPE, 1) : snd_pcm_prepare(pcm), awake = snd_pcm_state(pcm);
+    int resumed = resuming ? snd_pcm_recover(pcm, -ESTRPIPE, 1) : snd_pcm_prepare(pcm), awake = snd_pcm_state(pcm);
     snd_pcm_sframes_t avail = snd_pcm_avail(pcm), written = snd_pcm_writei(pcm, data, 9600);
     snd_pcm_close(pcm);
     EXPECT(asleep == -ESTRPIPE && state == SND_PCM_STATE_SUSPENDED, "writei %ld, %s", asleep, snd_pcm_state_name(state));
-    EXPECT(woken == 0 && written == 9600, "waking gave %d, writei %ld", woken, written);
+    EXPECT(resumed == 0 && written == 9600, "resuming gave %d, writei %ld", resumed, written);
     EXPECT(awake == (resuming ? SND_PCM_STATE_RUNNING : SND_PCM_STATE_PREPARED) && (!resuming || avail < 4800),
            "awake %s, avail %ld", snd_pcm_state_name(awake), avail);
     return true;

@@ -1,4 +1,4 @@
-/* The pace of the card, and when a program that waits is woken. */
+/* The pace of the card, and when a waiting program runs again. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -106,7 +106,7 @@ static bool poll_wakes_once_a_period(snd_pcm_stream_t stream)
     for (int i = 0; i < WAKES;) {
         int ready = poll(&descriptor, 1, 1000);
         snd_pcm_poll_descriptors_revents(pcm, &descriptor, 1, &events);
-        double woken = now();
+        double awake = now();
         if (ready != 1 || (events & POLLERR)) {
             snd_pcm_close(pcm);
             EXPECT(false, "poll gave %d, events %x at wake %d", ready, events, i);
@@ -114,8 +114,8 @@ static bool poll_wakes_once_a_period(snd_pcm_stream_t stream)
         if (!(events & (POLLIN | POLLOUT)) && ++spurious < 1000)
             continue;
         lasting += poll(&descriptor, 1, 0) == 1; /* level-triggered: as long as nothing was moved, it stays ready */
-        gaps[i++] = woken - last;
-        last = woken;
+        gaps[i++] = awake - last;
+        last = awake;
         if (move_frames(pcm, plain, data, 480) != 480)
             break;
     }

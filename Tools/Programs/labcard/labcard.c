@@ -28,7 +28,7 @@
  * and stay gone for those who had them open. While WIRE.suspended exists they are asleep (ESTRPIPE); then snd_pcm_resume goes
  * on where it stopped, and snd_pcm_prepare starts afresh. Both are noticed within 5 ms of running. While WIRE.hanging exists,
  * opening and closing do not return, as with a sound server that hangs. While WIRE.quantum exists, which holds a number of frames,
- * the pointer moves so many at a time, as a sound server does: a playing card takes them at the start of each cycle.
+ * the pointer moves this number at a time, as a sound server does: a playing card takes them at the start of each cycle.
  *
  * A PCM whose configuration has a text in `says` writes it to standard error, and to alsa-lib's own handler, when it is opened,
  * as some plugins do.

@@ -22,7 +22,7 @@ from table import Row, Table, print_json
 
 LOSSLAB = os.path.join(ROOT, ".build/release/losslab")
 NETEQ = os.path.join(ROOT, ".build-tools/neteq/neteq")
-# What Opus looks ahead, and half of the round trip of a call: sound is heard so much later than playout says.
+# What Opus looks ahead, and half of the round trip of a call: audio is heard this much later than playout reports.
 LOOK_AHEAD = 6.5
 # The first segment that is to sound as if there had never been loss.
 RECOVERED = 6
@@ -105,7 +105,7 @@ def loss(lab, table):
             f"{row.network}, {row.kbit_s:g} kbit/s, {row.depth_ms} ms{', way back' if transit else ''}",
             f"≥ {row.ask:g}{' (less)' if ours['pesq'] < row.ask else ''}",
             f"{ours['pesq']:.2f} (ideal {ideal['pesq']:.2f}, GStreamer {peer:.2f})", met,
-            f"{ours['kbit_s']:.1f} kbit/s, {ours['delay_ms']:.0f} ms, {ours['recovered_percent']:.2f} % brought back, "
+            f"{ours['kbit_s']:.1f} kbit/s, {ours['delay_ms']:.0f} ms, {ours['recovered_percent']:.2f} % recovered, "
             f"{ours['concealed_percent']:.2f} % concealed; GStreamer at {gstreamer.LATENCY} ms: {' '.join(row.peer)}",
             ours=ours, ideal=ideal, gstreamer=peer))
 

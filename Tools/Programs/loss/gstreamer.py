@@ -5,7 +5,7 @@ import subprocess
 
 # In milliseconds: what it needs to play without a gap where nothing is lost.
 LATENCY = 60
-# So many pipelines at once are no load to speak of.
+# This number of pipelines at once is no load to speak of.
 COUNT = 24
 
 

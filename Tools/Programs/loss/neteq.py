@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-# What Opus looks ahead: sound is heard so much later than playout says.
+# What Opus looks ahead: audio is heard this much later than playout reports.
 LOOK_AHEAD = 6.5
 # It plays on after the last packet, so that the end of the speech is heard.
 TAIL = 2

@@ -29,18 +29,18 @@ def run(speech, losslab, folder, rate):
         there, back = (os.path.join(folder, f"pitch-{maker}-{name}.wav") for name in ("there", "back"))
         for source, target, tempo in ((speech.path, there, rate), (there, back, 1 / rate)):
             subprocess.run(command(losslab, source, target, tempo), capture_output=True, check=True)
-        bent = read(there)
+        scaled = read(there)
         align(speech, read(back), back)
         rows.append({
-            "maker": maker, "pesq": speech.score(back, 0), "distance_db": distance(speech.samples, bent, rate),
-            "tempo_error": len(bent) * rate / len(speech.samples) - 1})
+            "maker": maker, "pesq": speech.score(back, 0), "distance_db": distance(speech.samples, scaled, rate),
+            "tempo_error": len(scaled) * rate / len(speech.samples) - 1})
     return rows
 
 
-def distance(source, bent, rate, window=1024, step=480, search=1440):
+def distance(source, scaled, rate, window=1024, step=480, search=1440):
     """Mean over windows of how far the spectrum is from that of the likest window within 30 ms of where it should be from, in dB."""
-    centres = numpy.arange(step * 20, len(bent) - step * 20, step)
-    spectra = _spectra(bent, window, centres)
+    centres = numpy.arange(step * 20, len(scaled) - step * 20, step)
+    spectra = _spectra(scaled, window, centres)
     best = numpy.full(len(centres), numpy.inf)
     loudest = numpy.zeros(len(centres))
     for offset in range(-search, search + 1, 240):

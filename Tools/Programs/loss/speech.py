@@ -65,7 +65,7 @@ class Speech:
                 begun = []
 
     def score(self, path, delay_ms, first=0):
-        """Mean MOS-LQO of what was heard, so much later, over the segments from `first` on that fit. None when PESQ finds no
+        """Mean MOS-LQO of the recording, which is `delay_ms` late, over the segments from `first` on that fit. None when PESQ finds no
         speech."""
         from pesq import NoUtterancesError, pesq
 

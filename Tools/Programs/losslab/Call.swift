@@ -11,7 +11,7 @@ struct Call: ParsableCommand {
 
     @OptionGroup var trace: TraceOptions
 
-    @Option(help: "So many seeds from there on.")
+    @Option(help: "Number of seeds from there on.")
     var seeds: UInt64 = 1
 
     @Option(help: "There and back, in milliseconds.")
@@ -23,7 +23,7 @@ struct Call: ParsableCommand {
     @Option(help: "How deep repair may make playout, in milliseconds.")
     var maxLatency = 100.0
 
-    @Option(help: "The network loses nothing any more from so many seconds on.")
+    @Option(help: "Second from which on the network loses nothing.")
     var lossEnd: Double?
 
     @Flag(help: "Depth follows the round trip: --profile quality.")

@@ -21,7 +21,7 @@ struct Cost: ParsableCommand {
     @Option(help: "Each is timed so often, in turn.")
     var turns = 15
 
-    @Option(help: "So much of the speech.")
+    @Option(help: "Seconds of the speech.")
     var seconds = 60.0
 
     /// What the card asks for at a time: 5 ms.

@@ -7,7 +7,7 @@ import TenfourJitterBuffer
 /// Our time-stretch by itself, as a voice drives it: a packet at a time, a period where one is due.
 struct LossRun: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Change the tempo of a sound by so much and back again, by tenfour's own time-stretch.")
+        abstract: "Change the tempo of a recording and back again, by tenfour's own time-stretch.")
 
     @Argument(help: "A sound file of 48 kHz mono.")
     var input: String
@@ -15,7 +15,7 @@ struct LossRun: ParsableCommand {
     @Argument(help: "Where to write the result, a WAV.")
     var output: String
 
-    @Option(help: "By so many percent faster, and then slower again.")
+    @Option(help: "Percent by which it gets faster, and then slower again.")
     var percent = 5.0
 
     @Flag(help: "Leave it faster.")
@@ -32,18 +32,18 @@ struct LossRun: ParsableCommand {
             sound += piece[..<count]
         }
         var seams = Seams()
-        var bent = Self.bend(sound, by: 1 / (1 + percent / 100), &seams)
-        if !once { bent = Self.bend(bent, by: Double(sound.count) / Double(bent.count), &seams) }
+        var timeScaled = Self.scale(sound, by: 1 / (1 + percent / 100), &seams)
+        if !once { timeScaled = Self.scale(timeScaled, by: Double(sound.count) / Double(timeScaled.count), &seams) }
         var writer = try AudioFileWriter(path: output, format: .mono)
-        try writer.write(bent.span)
+        try writer.write(timeScaled.span)
         try writer.close()
         print(
-            "{\"frames_before\": \(sound.count), \"frames_after\": \(bent.count), \"cuts\": \(seams.count), "
+            "{\"frames_before\": \(sound.count), \"frames_after\": \(timeScaled.count), \"cuts\": \(seams.count), "
                 + "\"worst_seam_db\": \(seams.worst)}")
     }
 
     /// `sound` made as long as it was times `ratio`.
-    private static func bend(_ sound: [Float], by ratio: Double, _ seams: inout Seams) -> [Float] {
+    private static func scale(_ sound: [Float], by ratio: Double, _ seams: inout Seams) -> [Float] {
         var stretch = TimeScaler(channelCount: 1)
         let (history, frame) = (960, 960)
         var work = FixedBuffer<Float>(repeating: 0, count: history + 4 * frame)

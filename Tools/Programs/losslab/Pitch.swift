@@ -3,10 +3,10 @@ import TenfourAudioCore
 import TenfourAudioFile
 import TenfourTimePitch
 
-/// Time and pitch of a sound file, as the player bends them.
+/// Time and pitch of a sound file, changed as the player does.
 struct Pitch: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Bend the rate and the pitch of a sound, apart from each other.")
+        abstract: "Change the rate and the pitch of a recording, apart from each other.")
 
     @Argument(help: "A sound file.")
     var input: String
@@ -14,10 +14,10 @@ struct Pitch: ParsableCommand {
     @Argument(help: "Where to write the result, a WAV.")
     var output: String
 
-    @Option(help: "So much faster, 0.25 to 32.")
+    @Option(help: "Rate, 0.25 to 32.")
     var rate = 1.0
 
-    @Option(help: "So much higher, in cents.")
+    @Option(help: "Pitch change in cents; positive is higher.")
     var cents = 0.0
 
     func run() throws {
@@ -28,25 +28,25 @@ struct Pitch: ParsableCommand {
         timePitch.pitch = cents
         let channelCount = reader.format.channelCount
         var sound = [Float](repeating: 0, count: 4_800 * channelCount)
-        var bent = sound
+        var timeScaled = sound
         while true {
             var room = sound.mutableSpan
             let count = try reader.read(into: &room).rawValue
             guard count > 0 else { break }
             var taken = 0
             while taken < count {
-                var space = bent.mutableSpan
+                var space = timeScaled.mutableSpan
                 let progress = timePitch.process(
                     sound.span.extracting(taken * channelCount..<count * channelCount), into: &space)
                 taken += progress.consumed.rawValue
-                try writer.write(bent.span.extracting(0..<progress.produced.rawValue * channelCount))
+                try writer.write(timeScaled.span.extracting(0..<progress.produced.rawValue * channelCount))
             }
         }
         while true {
-            var space = bent.mutableSpan
+            var space = timeScaled.mutableSpan
             let count = timePitch.finish(into: &space).rawValue
             guard count > 0 else { break }
-            try writer.write(bent.span.extracting(0..<count * channelCount))
+            try writer.write(timeScaled.span.extracting(0..<count * channelCount))
         }
         try writer.close()
     }

@@ -14,16 +14,16 @@ struct Receive: ParsableCommand {
 
     @OptionGroup var trace: TraceOptions
 
-    @Option(help: "So many seeds from there on.")
+    @Option(help: "Number of seeds from there on.")
     var seeds: UInt64 = 1
 
     @Option(help: "PACKET_LOSS_PERC; above zero in-band FEC is on.")
     var expectLoss = 0
 
-    @Option(help: "Each packet carries copies of those so many packets before it (RFC 2198).")
+    @Option(help: "Offset in packets of the copies that each packet carries (RFC 2198).")
     var copy: [Int] = []
 
-    @Option(help: "Lost packets are asked for and come again after so many milliseconds.")
+    @Option(help: "Milliseconds after which a lost packet comes again (NACK).")
     var rtt: Double?
 
     @Option(help: "tenfour; ideal: libopus at a fixed depth.")

@@ -16,7 +16,7 @@ struct TraceOptions: ParsableArguments {
     @Option(help: "Of all payload, in bit/s.")
     var bitrate = 24_000
 
-    @Option(help: "So much of the speech.")
+    @Option(help: "Seconds of the speech.")
     var seconds = 60.0
 
     @Option(help: "Neural models of libopus that the receiver uses: auto (all), plain, plc or full.")

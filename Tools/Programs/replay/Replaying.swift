@@ -176,7 +176,7 @@ private struct Recording: ~Copyable {
     private var file: AudioFileWriter?
     private var before = PlayoutStatistics()
     private var timePitch = TimePitch(format: .mono)
-    private var bent = [Float](repeating: 0, count: 4_800)
+    private var timeScaled = [Float](repeating: 0, count: 4_800)
 
     init(_ path: String?, rate: Double, pitch: Double) throws(RadioError) {
         timePitch.rate = rate
@@ -192,20 +192,20 @@ private struct Recording: ~Copyable {
         mark(counted)
         var start = 0
         while start < sound.count {
-            let progress = Self.bend(sound.extracting(start..<sound.count), through: &timePitch, into: &bent)
+            let progress = Self.scale(sound.extracting(start..<sound.count), through: &timePitch, into: &timeScaled)
             start += progress.consumed.rawValue
             try put(progress.produced)
         }
     }
 
     mutating func close() throws(RadioError) {
-        while case let count = Self.end(&timePitch, into: &bent), count > .zero { try put(count) }
+        while case let count = Self.end(&timePitch, into: &timeScaled), count > .zero { try put(count) }
         do { try file?.close() } catch { throw RadioError(.failure, error.description) }
     }
 
     private mutating func mark(_ counted: PlayoutStatistics) {
-        let behind = bent(counted.concealedInHindsight - before.concealedInHindsight)
-        let ahead = bent(counted.concealed - before.concealed) - behind
+        let behind = timeScaled(counted.concealedInHindsight - before.concealedInHindsight)
+        let ahead = timeScaled(counted.concealed - before.concealed) - behind
         before = counted
         guard let start = file?.frameCount else { return }
         if behind > .zero { file?.marks.add(max(start - behind, .zero)..<start) }
@@ -213,29 +213,31 @@ private struct Recording: ~Copyable {
     }
 
     /// How long that is at another rate.
-    private func bent(_ count: FrameCount) -> FrameCount { FrameCount(Int(Double(count.rawValue) / timePitch.rate)) }
+    private func timeScaled(_ count: FrameCount) -> FrameCount {
+        FrameCount(Int(Double(count.rawValue) / timePitch.rate))
+    }
 
-    private mutating func put(_ count: FrameCount) throws(RadioError) { try Self.write(bent, count, to: &file) }
+    private mutating func put(_ count: FrameCount) throws(RadioError) { try Self.write(timeScaled, count, to: &file) }
 
     // Apart from `self`, whose parts would otherwise be taken for one.
 
-    private static func bend(
-        _ sound: Span<Float>, through timePitch: inout TimePitch, into bent: inout [Float]
+    private static func scale(
+        _ sound: Span<Float>, through timePitch: inout TimePitch, into timeScaled: inout [Float]
     ) -> EffectProgress {
-        var room = bent.mutableSpan
+        var room = timeScaled.mutableSpan
         return timePitch.process(sound, into: &room)
     }
 
     private static func write(
-        _ bent: [Float], _ count: FrameCount, to file: inout AudioFileWriter?
+        _ timeScaled: [Float], _ count: FrameCount, to file: inout AudioFileWriter?
     ) throws(RadioError) {
-        do { try file?.write(bent.span.extracting(0..<count.rawValue)) } catch {
+        do { try file?.write(timeScaled.span.extracting(0..<count.rawValue)) } catch {
             throw RadioError(.failure, error.description)
         }
     }
 
-    private static func end(_ timePitch: inout TimePitch, into bent: inout [Float]) -> FrameCount {
-        var room = bent.mutableSpan
+    private static func end(_ timePitch: inout TimePitch, into timeScaled: inout [Float]) -> FrameCount {
+        var room = timeScaled.mutableSpan
         return timePitch.finish(into: &room)
     }
 }

@@ -9,7 +9,7 @@ do {
         print(String(repeating: "#", count: Int(60 * peak)))
     }
     print("listening on \(session.localEndpoint)")
-    try session.run()  // until whoever was heard has left
+    try session.run()  // until everybody who was heard has left
 } catch {
     print(error)
     exit(1)

@@ -45,7 +45,7 @@ class Meter:
 
 
 class Busy:
-    """Loops that keep so many processors busy, at ordinary priority."""
+    """Loops that keep a number of processors busy, at ordinary priority."""
 
     def __init__(self, count):
         self.loops = [Program("sh", "-c", "while :; do :; done") for _ in range(count)]

@@ -53,7 +53,7 @@ def rows(sitting, results, is_short=False):
     for result in peers.values():
         yield from rows_of(str(sitting), result, must=False)
     ask = 70 if sitting.server == PULSE else ask_beside(peers.get("ffmpeg"), OTHERWISE.get(sitting.quantum))
-    # Ordinary threads miss the cycles of a server on a busy machine, whoever they are: then no more than those of others do.
+    # Ordinary threads miss the cycles of a server on a busy machine, those of all programs: so the limit is what other programs miss there.
     allowed = most_of(peers.values()) if sitting.user and not sitting.quantum else 0
     for name, result in results.items():
         if name not in PEERS and is_short:
