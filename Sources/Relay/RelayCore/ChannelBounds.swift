@@ -12,8 +12,8 @@ extension Relay {
     mutating func boundStream(
         _ index: TalkerIndex, of member: MemberID, _ ssrc: SSRC, _ byteCount: Int, at now: Instant
     ) -> RelayDiscard? {
-        let channel = sessions[member].channel
-        if !(channels.channels[channel.number]?.slots.renew(index, ssrc, at: now) ?? true) {
+        let channel = sessions.channel(of: member)
+        if !channels.renewSlot(of: index, ssrc, in: channel, at: now) {
             guard talkers[index]?.claim == ssrc else { return .unannounced }
             guard channels[channel]?.takeSlot(index, ssrc, at: now) ?? false else { return .tooManyVoices }
         }
@@ -22,7 +22,7 @@ extension Relay {
 
     /// Counts bits that are to be forwarded in a channel. Returns the reason where they are too many.
     mutating func boundBits(_ byteCount: Int, in channel: ChannelIndex, at now: Instant) -> RelayDiscard? {
-        channels.channels[channel.number]?.spend(byteCount, at: now) ?? true ? nil : .tooManyChannelBits
+        channels.spend(byteCount, in: channel, at: now) ? nil : .tooManyChannelBits
     }
 
     /// Makes room for one more SSRC in a channel: that of the talker who was silent longest is free again, if that is long
@@ -63,7 +63,7 @@ extension RelayedChannel {
     }
 
     /// Whether so many bytes more are within what is forwarded in a second, as much as two seconds at once.
-    fileprivate mutating func spend(_ byteCount: Int, at now: Instant) -> Bool {
+    mutating func spend(_ byteCount: Int, at now: Instant) -> Bool {
         let cost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.channelBitsPerSecond, 1))
         return bits.spend(cost, most: Self.savedBits, at: now.nanoseconds)
     }

@@ -1,9 +1,9 @@
 internal import TenfourAudioCore
+internal import TenfourPackets
 
 /// The channels of a relay, by index.
 struct ChannelTable: Sendable {
-    /// Each packet changes its entry in place here: the subscript below is a coroutine, whose frame is allocated.
-    var channels: [RelayedChannel?]
+    private var channels: [RelayedChannel?]
 
     init(_ configuration: RelayConfiguration) {
         channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits) }
@@ -16,6 +16,21 @@ struct ChannelTable: Sendable {
     subscript(channel: ChannelIndex) -> RelayedChannel? {
         _read { yield channels[channel.number] }
         _modify { yield &channels[channel.number] }
+    }
+
+    // For each packet. The subscript is a coroutine, whose frame may be allocated.
+
+    /// Counts a datagram that is forwarded in a channel.
+    mutating func countForwarded(in channel: ChannelIndex) { channels[channel.number]?.status.forwardedCount += 1 }
+
+    /// Counts bits that are to be forwarded in a channel. Returns false where they are too many.
+    mutating func spend(_ byteCount: Int, in channel: ChannelIndex, at now: Instant) -> Bool {
+        channels[channel.number]?.spend(byteCount, at: now) ?? true
+    }
+
+    /// Keeps the slot of a talker. Returns false if it has none under this SSRC.
+    mutating func renewSlot(of index: TalkerIndex, _ ssrc: SSRC, in channel: ChannelIndex, at now: Instant) -> Bool {
+        channels[channel.number]?.slots.renew(index, ssrc, at: now) ?? true
     }
 
     /// The indices without a channel, lowest first.

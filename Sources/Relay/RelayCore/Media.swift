@@ -22,8 +22,8 @@ extension Relay {
         case .right(let talker, let count): (member, byteCount) = (talker, count)
         case .wrong(let reason): return .discarded(reason)
         }
-        guard let index = sessions[member].talker else { return .discarded(.listenerMedia) }
-        if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
+        guard let index = sessions.talker(of: member) else { return .discarded(.listenerMedia) }
+        if sender != sessions.endpoint(of: member) { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(index, of: member, datagram.count, at: now) { return .discarded(reason) }
         if let reason = boundStream(index, of: member, ssrc, byteCount, at: now) { return .discarded(reason) }
         guard let isNew = receiveMedia(index, member, ssrc, datagram.extracting(..<byteCount), at: now) else {
@@ -41,8 +41,8 @@ extension Relay {
         case .right(let talker, let count): (member, byteCount) = (talker, count)
         case .wrong(let reason): return .discarded(reason)
         }
-        guard let index = sessions[member].talker else { return .discarded(.listenerMedia) }
-        if sender != sessions[member].endpoint { suspectMove(of: member, to: sender, datagram.count, at: now) }
+        guard let index = sessions.talker(of: member) else { return .discarded(.listenerMedia) }
+        if sender != sessions.endpoint(of: member) { suspectMove(of: member, to: sender, datagram.count, at: now) }
         if let reason = excess(index, of: member, datagram.count, at: now) { return .discarded(reason) }
         if talkers[index]?.claim != announcement.ssrc {
             if let reason = claim(announcement.ssrc, index, member, at: now) { return .discarded(reason) }
@@ -54,8 +54,8 @@ extension Relay {
     }
 
     private mutating func forward(_ content: Forwarded, _ byteCount: Int, of member: MemberID) -> Reception {
-        let channel = sessions[member].channel
-        channels.channels[channel.number]?.status.forwardedCount += 1
+        let channel = sessions.channel(of: member)
+        channels.countForwarded(in: channel)
         return .forward(content, byteCount: byteCount, channel: channel, talker: member)
     }
 
@@ -84,10 +84,10 @@ extension Relay {
     }
 
     private mutating func check(_ datagram: Span<UInt8>, of member: MemberID) -> Tagged {
-        guard let index = sessions[member].talker else { return .wrong(.listenerMedia) }
-        guard sessions[member].state == .joined else { return .wrong(.earlyMedia) }
+        guard let index = sessions.talker(of: member) else { return .wrong(.listenerMedia) }
+        guard sessions.state(of: member) == .joined else { return .wrong(.earlyMedia) }
         do {
-            guard let count = try talkers.talkers[index.number]?.checker.check(datagram) else {
+            guard let count = try talkers.check(datagram, of: index) else {
                 return .wrong(.strangerMedia)
             }
             return .right(member: member, byteCount: count)
@@ -104,7 +104,7 @@ extension Relay {
     private mutating func excess(_ index: TalkerIndex, of member: MemberID, _ byteCount: Int, at now: Instant)
         -> RelayDiscard?
     {
-        guard let reason = talkers.talkers[index.number]?.spend(byteCount, at: now) else { return nil }
+        guard let reason = talkers.spend(byteCount, of: index, at: now) else { return nil }
         sendLimits(to: index, at: now)
         return reason
     }

@@ -91,6 +91,12 @@ struct SessionTable: ~Copyable, Sendable {
         _modify { yield &sessions[member.number] }
     }
 
+    // For each packet. The subscript is a coroutine, whose frame may be allocated.
+    func talker(of member: MemberID) -> TalkerIndex? { sessions[member.number].talker }
+    func channel(of member: MemberID) -> ChannelIndex { sessions[member.number].channel }
+    func endpoint(of member: MemberID) -> Endpoint { sessions[member.number].endpoint }
+    func state(of member: MemberID) -> MemberSession.State { sessions[member.number].state }
+
     /// Draws an id for the session that takes the number `next`: 40 bits of chance, which hide the 24 bits of the number.
     func draw(_ generator: inout some RandomNumberGenerator) -> UInt64 {
         let random = generator.next() >> Self.numberBitCount

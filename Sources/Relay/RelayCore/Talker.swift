@@ -137,7 +137,7 @@ extension Relay {
         _ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, _ datagram: Span<UInt8>, at now: Instant
     ) -> Bool? {
         // To read of a talker is to copy it whole, so that the most of all packets only change it.
-        if let arrival = talkers.talkers[index.number]?.stream?.packetArrived(datagram, of: ssrc, at: now) {
+        if let arrival = talkers.packetArrived(datagram, of: ssrc, from: index, at: now) {
             return heard(arrival, at: now)
         }
         guard let talker = talkers[index], talker.claim == ssrc else { return nil }

@@ -1,10 +1,10 @@
 internal import TenfourAudioCore
+internal import TenfourPackets
 internal import TenfourChannelKeys
 
 /// The members that may talk, by index, and which of them do.
 struct TalkerRegistry: Sendable {
-    /// Each packet changes its entry in place here: the subscript below is a coroutine, whose frame is allocated.
-    var talkers: [Talker?] = []
+    private var talkers: [Talker?] = []
     private var free: [TalkerIndex] = []
     /// The talkers whose packets have come within the last seconds.
     private(set) var talking: [TalkerIndex] = []
@@ -13,10 +13,28 @@ struct TalkerRegistry: Sendable {
 
     var indices: some Sequence<TalkerIndex> { talkers.indices.lazy.map { TalkerIndex($0) } }
 
-    /// Nil if the index is free. Reading copies the whole talker; for each packet it is changed in place.
+    /// Nil if the index is free. Reading copies the whole talker, and the subscript is a coroutine, whose frame may be allocated: the
+    /// functions that each packet needs change the talker in place.
     subscript(index: TalkerIndex) -> Talker? {
         _read { yield talkers[index.number] }
         _modify { yield &talkers[index.number] }
+    }
+
+    /// The length of a datagram without its hop tag. Nil if the index is free.
+    mutating func check(_ datagram: Span<UInt8>, of index: TalkerIndex) throws(HopTagChecker.Failure) -> Int? {
+        try talkers[index.number]?.checker.check(datagram)
+    }
+
+    /// Counts a datagram against the limits of its talker. Returns the reason where it is more than they allow.
+    mutating func spend(_ byteCount: Int, of index: TalkerIndex, at now: Instant) -> RelayDiscard? {
+        talkers[index.number]?.spend(byteCount, at: now)
+    }
+
+    /// Counts a packet of a talker's stream. Returns nil if the stream has not begun or has another SSRC.
+    mutating func packetArrived(
+        _ datagram: Span<UInt8>, of ssrc: SSRC, from index: TalkerIndex, at now: Instant
+    ) -> TalkerStream.Arrival? {
+        talkers[index.number]?.stream?.packetArrived(datagram, of: ssrc, at: now)
     }
 
     mutating func insert(_ talker: Talker) -> TalkerIndex {
