@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
-internal import TenfourPackets
 internal import TenfourChannelKeys
+internal import TenfourPackets
 
 /// The members that may talk, by index, and which of them do.
 struct TalkerRegistry: Sendable {
