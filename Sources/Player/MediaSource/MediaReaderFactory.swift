@@ -36,7 +36,7 @@ package func isBuiltIn(_ container: ContainerFormat, _ window: inout ByteWindow)
     switch container {
     case .oggOpus: true
     case .wav:
-        if let header = try? WAVHeader(&window) { header.coding != nil && header.channelCount <= 2 } else { false }
+        if let wav = try? WAVStream(&window) { wav.coding != nil && wav.channelCount <= 2 } else { false }
     default: false
     }
 }

@@ -9,8 +9,8 @@ public final class WAVDemuxer: PacketDecoding {
     private(set) var audibleFrames = 0..<0
     let preroll = Duration.zero
 
-    private var header: WAVHeader
-    private let coding: WAVHeader.Coding
+    private var wav: WAVStream
+    private let coding: WAVStream.Coding
     private var window: ByteWindow
     private var nextFrame = 0
     private var measured: Int?
@@ -20,34 +20,34 @@ public final class WAVDemuxer: PacketDecoding {
 
     init(_ given: consuming ByteWindow) throws(ReaderError) {
         var window = given
-        do { header = try WAVHeader(&window) } catch { throw .demuxer(error) }
+        do { wav = try WAVStream(&window) } catch { throw .demuxer(error) }
         self.window = window
-        guard let coding = header.coding else {
+        guard let coding = wav.coding else {
             throw .undecodable("the codec of this WAV file is not supported: convert it to 16-bit PCM")
         }
         self.coding = coding
-        decodedFormat = LPCMFormat(rate: SampleRate(hertz: header.rate), channelCount: header.channelCount)
-        track = Track(codec: "pcm", format: decodedFormat, title: header.title, artist: header.artist)
+        decodedFormat = LPCMFormat(rate: SampleRate(hertz: wav.rate), channelCount: wav.channelCount)
+        track = Track(codec: "pcm", format: decodedFormat, title: wav.title, artist: wav.artist)
     }
 
     public var duration: Estimate<Duration>? {
-        let frames = measured ?? byteCount.map { $0 / header.frameByteCount }
+        let frames = measured ?? byteCount.map { $0 / wav.frameByteCount }
         return frames.map { Estimate(FrameCount($0).duration(at: decodedFormat.rate), isExact: true) }
     }
 
-    public var bitRate: Int? { header.rate * header.frameByteCount * 8 }
+    public var bitRate: Int? { wav.rate * wav.frameByteCount * 8 }
 
-    private var byteCount: Int? { header.byteCount(in: window.byteSource) }
+    private var byteCount: Int? { wav.byteCount(in: window.byteSource) }
 
     /// Frames left.
-    private var left: Int { byteCount.map { $0 / header.frameByteCount - nextFrame } ?? .max }
+    private var left: Int { byteCount.map { $0 / wav.frameByteCount - nextFrame } ?? .max }
 
     public func nextPacket() throws(DemuxerError) -> PacketDescription? {
-        let size = header.frameByteCount
+        let size = wav.frameByteCount
         var left = left
-        if left <= 0, header.rereadSize(in: window.byteSource) { left = self.left }
+        if left <= 0, wav.rereadSize(in: window.byteSource) { left = self.left }
         guard left > 0 else { return nil }
-        let offset = header.begin + nextFrame * size
+        let offset = wav.begin + nextFrame * size
         do { try window.load(at: offset, count: min(Self.frameCount, left) * size) } catch { throw .byteSource(error) }
         let count = window.bytes.count / size
         guard count > 0 else {
@@ -63,19 +63,19 @@ public final class WAVDemuxer: PacketDecoding {
         let state = window.byteSource.state
         guard state.isSeekable || state.isRepeatable else { throw .notSeekable }
         let frame = FrameCount(max(position, .zero), at: decodedFormat.rate).rawValue
-        nextFrame = min(frame, byteCount.map { $0 / header.frameByteCount } ?? 1 << 48)
+        nextFrame = min(frame, byteCount.map { $0 / wav.frameByteCount } ?? 1 << 48)
         return Estimate(FrameCount(nextFrame).duration(at: decodedFormat.rate), isExact: true)
     }
 
     func resetDecoder() {}
 
     func decode(into samples: inout MutableSpan<Float>) -> Int? {
-        Self.decode(window.bytes, coding, count: audibleFrames.count * header.channelCount, into: &samples)
+        Self.decode(window.bytes, coding, count: audibleFrames.count * wav.channelCount, into: &samples)
         return audibleFrames.count
     }
 
     private static func decode(
-        _ bytes: Span<UInt8>, _ coding: WAVHeader.Coding, count: Int, into samples: inout MutableSpan<Float>
+        _ bytes: Span<UInt8>, _ coding: WAVStream.Coding, count: Int, into samples: inout MutableSpan<Float>
     ) {
         switch coding {
         case .unsigned8: for index in 0..<count { samples[index] = (Float(bytes[index]) - 128) / 128 }

@@ -8,7 +8,7 @@ internal import TenfourRings
 #endif
 
 /// Opens addresses, files and pipes, with FFmpeg or, in a build without it, Ogg Opus and WAV only.
-struct ResourceOpener: MediaOpener {
+struct ResourceOpener: QueueItemOpener {
     private let settings: DownloadSettings
     /// Shared by all items, so that they reuse connections.
     private let loop: HTTPLoop

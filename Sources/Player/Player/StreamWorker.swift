@@ -6,7 +6,7 @@ internal import TenfourTimePitch
 /// Opens, reads and decodes items and fills the ring, on a thread of its own that may block on bytes.
 final class StreamWorker {
     private let controller: PlaybackController
-    private let opener: any MediaOpener
+    private let opener: any QueueItemOpener
     /// The format of the output.
     private let format: LPCMFormat
     /// The renderer of an output file, which runs on this thread.
@@ -37,8 +37,10 @@ final class StreamWorker {
     /// The duration of one scan, far below what the ring holds.
     private static let scanSlice = Duration.milliseconds(2)
 
-    init(_ controller: PlaybackController, _ opener: any MediaOpener, format: LPCMFormat, _ work: consuming StreamWork)
-    {
+    init(
+        _ controller: PlaybackController, _ opener: any QueueItemOpener, format: LPCMFormat,
+        _ work: consuming StreamWork
+    ) {
         self.controller = controller
         self.opener = opener
         self.format = format

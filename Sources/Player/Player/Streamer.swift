@@ -46,7 +46,7 @@ public final class Streamer: MediaPlayer {
         try self.init(configuration, opener: opener)
     }
 
-    init(_ configuration: StreamerConfiguration, opener: any MediaOpener) throws(StreamError) {
+    init(_ configuration: StreamerConfiguration, opener: any QueueItemOpener) throws(StreamError) {
         guard let wakeup = ThreadWakeup(), let monitorWakeup = ThreadWakeup() else {
             throw .unusable("too many files are open: raise `ulimit -n`")
         }

@@ -150,7 +150,7 @@ final class StraightReader: MediaReader {
 }
 
 /// Opens `CodedMedia` of the stated duration, such as `2.5` seconds. Other names cannot be opened.
-final class CodedOpener: MediaOpener {
+final class CodedOpener: QueueItemOpener {
     private let feeds = Locked<[CodedMedia]>([])
     private let format: LPCMFormat
     private let held: Double?

@@ -19,69 +19,20 @@ struct HostileTests {
 
     @Test func nothingForgedReplayedCrossedOrLateIsForwarded() {
         let room = RelayHarness([family, other], limits: .wide)
-        let talker = SimulatedMember(family, .talk, at: .host(1))
-        let second = SimulatedMember(family, .talk, at: .host(2))
-        let crosser = SimulatedMember(other, .talk, at: .host(3))
-        let listener = SimulatedMember(family, .listen, at: .host(4))
-        for member in [talker, second, crosser, listener] { #expect(member.join(room)) }
-        for member in [talker, second, crosser] { member.announce(room) }
-        // The same keys and addresses, at another relay.
-        let elsewhere = SimulatedMember(family, .talk, at: .host(1), seed: 5)
-        elsewhere.join(RelayHarness([family], seed: 2))
-        elsewhere.ssrc = talker.ssrc
-        let renewals = [talker, listener].map { $0.sealed(.renewal(token: 1)) }
-        for (member, renewal) in zip([talker, listener], renewals) { room.receive(renewal, from: member.endpoint) }
-
-        var randomness = SeededRandom(seed: 21)
-        var recorded: [[UInt8]] = []
-        var held: [[UInt8]] = []
-        let addresses = [talker, second, crosser, listener].map(\.endpoint) + [.host(9)]
+        var traffic = HostileTraffic(in: room, family: family, other: other)
+        let talker = traffic.talker
         var (validCount, forwardedCount, hostileForwardedCount) = (0, 0, 0)
         let total = count(100_000, long: 2_000_000)
         for round in 0..<total {
             if round % 20 == 0 {
                 room.now = room.now + .milliseconds(11)
-                if round % 10_000 == 0 {
-                    for member in [talker, second, crosser, listener] { member.renew(room) }
-                    room.inbox = [:]
-                }
-                let packet = talker.tagged(talker.packet(byteCount: 60))
-                if held.count < 20 || round % 400 == 0 {
-                    held.append(packet)
-                    continue
-                }
+                if round % 10_000 == 0 { traffic.renewLeases(in: room) }
+                guard let packet = traffic.nextValidPacket(holdsBack: round % 400 == 0) else { continue }
                 validCount += 1
-                recorded.append(packet)
-                if recorded.count > 300 { recorded.removeFirst(100) }
                 if case .forward = room.receive(packet, from: talker.endpoint) { forwardedCount += 1 }
-                continue
+            } else if let (datagram, address) = traffic.nextHostileDatagram(mayBeLate: round > total / 2) {
+                if case .forward = room.receive(datagram, from: address) { hostileForwardedCount += 1 }
             }
-            let address = addresses[Int(randomness.next() % UInt64(addresses.count))]
-            let datagram: [UInt8]
-            switch randomness.next() % 10 {
-            case 0: datagram = recorded.randomElement(using: &randomness) ?? renewals[0]
-            case 1: datagram = crosser.tagged(crosser.packet(talker.ssrc, byteCount: 60))
-            case 2: datagram = listener.tagged(listener.packet(talker.ssrc, byteCount: 60))
-            case 3: datagram = elsewhere.tagged(elsewhere.packet(byteCount: 60))
-            case 4: datagram = second.tagged(second.packet(talker.ssrc, byteCount: 60))
-            case 5: datagram = talker.packet(byteCount: 72)
-            case 6:
-                var changed = recorded.randomElement(using: &randomness) ?? renewals[0]
-                changed[Int(randomness.next() % UInt64(changed.count))] ^= 1 << UInt8(randomness.next() % 8)
-                datagram = changed
-            case 7:
-                let cut = recorded.randomElement(using: &randomness) ?? renewals[0]
-                datagram = Array(cut.prefix(Int(randomness.next() % UInt64(cut.count))))
-            case 8:
-                // So far behind that nobody can tell whether it came.
-                guard round > total / 2, let late = held.first else { continue }
-                datagram = late
-            default:
-                var record = renewals[Int(randomness.next() % 2)]
-                if randomness.next() % 2 == 0 { record[Int(randomness.next() % 82)] ^= 1 }
-                datagram = record
-            }
-            if case .forward = room.receive(datagram, from: address) { hostileForwardedCount += 1 }
         }
         #expect(hostileForwardedCount == 0)
         #expect(forwardedCount == validCount && validCount > total / 25)
@@ -91,7 +42,7 @@ struct HostileTests {
             .forgedRecord, .malformedMedia,
         ] { #expect(discards[reason] > 0, "\(reason)") }
         #expect(room.relay.status.channels[0].memberCount == 3)
-        // Nobody has been moved, or thrown out.
+        // No member was moved or removed.
         #expect(!room.events.contains { if case .moved = $0 { true } else if case .left = $0 { true } else { false } })
         #expect(talker.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
     }

@@ -92,7 +92,8 @@ struct RelayServerTests {
         relay.wait { $0.relay.channels.first?.forwardedCount == 201 }
     }
 
-    /// From each of their addresses, to the sockets of the relay: nobody hears anything but what the talker said.
+    /// Hostile datagrams come to the relay's sockets from the addresses of members and of a stranger. The listener must
+    /// hear what the talker sends and nothing else.
     @Test func nothingForgedReplayedOrCrossedIsForwarded() throws {
         let (family, others) = (keys("family"), keys("others"))
         var configuration = configuration([family, others])
@@ -101,66 +102,22 @@ struct RelayServerTests {
         let relay = try RunningRelay(configuration)
         // The same channel, at another relay.
         let elsewhere = try RunningRelay(self.configuration([family]))
-        var talker = try TestMember(.talk, of: family, at: relay.port)
-        var members = [
-            try TestMember(.talk, of: family, at: relay.port), try TestMember(.talk, of: others, at: relay.port),
-            try TestMember(.listen, of: family, at: relay.port), try TestMember(.talk, of: family, at: elsewhere.port),
-        ]
-        var listener = try TestMember(.listen, of: family, at: relay.port)
-        let stranger = PlainSocket()
-        talker.announce(SSRC(7))
-        members[1].announce(SSRC(8))
-        _ = listener.heard(1)
+        var traffic = try HostileSocketTraffic(to: relay, elsewhere: elsewhere, family: family, others: others)
 
         let isLong = ProcessInfo.processInfo.environment["TENFOUR_LONG"] != nil
         let total = isLong ? 1_060_000 : 20_000
-        var randomness = CSPRNG()
-        var recorded: [[UInt8]] = []
         var (validCount, hostileCount, wrongCount) = (0, 0, 0)
         for round in 0..<total {
+            if round % 5_000 == 0 { traffic.renewLeases() }
             if round % 20 == 0 {
-                if round % 5_000 == 0 {
-                    for index in members.indices {
-                        members[index].renew()
-                        _ = members[index].heard(.max, within: 1)
-                    }
-                    talker.renew()
-                    _ = talker.heard(.max, within: 1)
-                    listener.renew()
-                }
-                var packet = rtp(UInt8(truncatingIfNeeded: validCount))
-                packet[2] = UInt8(truncatingIfNeeded: validCount >> 8)
-                let tagged = talker.tagged(packet)
-                talker.send(tagged)
+                if !traffic.talk(validCount) { wrongCount += 1 }
                 validCount += 1
-                recorded.append(tagged)
-                if recorded.count > 300 { recorded.removeFirst(100) }
-                if listener.nextMedia() != packet { wrongCount += 1 }
-                continue
+            } else {
+                traffic.sendHostileDatagram(round)
+                hostileCount += 1
             }
-            let real = recorded[Int(randomness.next() % UInt64(recorded.count))]
-            let datagram: [UInt8]
-            switch randomness.next() % 6 {
-            case 0: datagram = real
-            case 1:
-                var changed = real
-                changed[Int(randomness.next() % UInt64(changed.count))] ^= 1 << UInt8(randomness.next() % 8)
-                datagram = changed
-            case 2: datagram = Array(real.prefix(Int(1 + randomness.next() % UInt64(real.count - 1))))
-            case 3: datagram = Array(real.dropLast(HopTag.byteCount))
-            // In the talker's name, by each of the others with its own key.
-            case 4: datagram = members[Int(randomness.next() % 4)].tagged(rtp(UInt8(truncatingIfNeeded: round)))
-            default: datagram = talker.said[Int(randomness.next() % 3)]
-            }
-            switch randomness.next() % 4 {
-            case 0: talker.send(datagram)
-            case 1: stranger.send(datagram, toPort: relay.port)
-            case 2: listener.send(datagram)
-            default: members[Int(randomness.next() % 3)].send(datagram)
-            }
-            hostileCount += 1
         }
-        #expect(wrongCount == 0 && listener.nextMedia(within: 100) == nil)
+        #expect(wrongCount == 0 && traffic.listener.nextMedia(within: 100) == nil)
         let status = relay.wait {
             $0.relay.discards.total > hostileCount * 9 / 10
                 && $0.relay.channels.first?.forwardedCount == validCount + 1

@@ -1,8 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourMediaSource
 
-/// Opens queue items: the seam between the player and what fetches and decodes.
-protocol MediaOpener: Sendable {
+/// Opens queue items: the player knows nothing else of fetching and decoding.
+protocol QueueItemOpener: Sendable {
     /// Starts fetching. Does not block.
     func begin(_ item: QueueItem) throws(StreamError) -> any ByteSource
 
