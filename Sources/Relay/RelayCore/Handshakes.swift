@@ -96,7 +96,6 @@ extension Relay {
     private mutating func welcome(
         _ join: Join, _ key: JoinKey, to channel: ChannelIndex, from sender: Endpoint, at now: Instant
     ) -> Reception {
-        endThose(at: sender, in: channel, .waiting, at: now)
         let session = sessions.draw(&generator)
         let share = KeyShare(using: &generator)
         var keys: SessionKeys?
@@ -107,6 +106,7 @@ extension Relay {
         guard let keys else { return .discarded(.weakShare) }
         spentCookies.insert(join.cookie)
         let member = admit(keys, as: key.role, to: channel, at: sender, now)
+        endThose(at: sender, in: channel, .waiting, but: member, at: now)
         pendingWelcomes[member] = PendingWelcome(join: join, datagram: datagram)
         outbox.put(datagram.span, to: sender)
         return .handled

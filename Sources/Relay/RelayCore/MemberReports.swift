@@ -129,9 +129,9 @@ extension Relay {
             guard let talker = talkers[index], let ssrc = talker.stream?.ssrc, talker.member != member,
                 sessions[talker.member].channel == sessions[member].channel
             else { continue }
-            var items = [Capabilities(supportsNACK: true).item].compactMap { $0 }
-            if let name = talker.name { items.append(SourceDescription.Item(.name, name)) }
-            let description = SourceDescription(chunks: [SourceDescription.Chunk(ssrc: ssrc, items: items)])
+            let description = SourceDescription(
+                ssrc: ssrc, canonicalName: Self.canonicalName, name: talker.name,
+                extensions: [Capabilities(supportsNACK: true).item].compactMap { $0 })
             let echo = ExtendedReport(
                 sender: ssrc, blocks: [.echoes([TimeEcho(teller: teller, time: time.short, delay: .zero)])])
             let receiverReport = ReceiverReport(ssrc: ssrc)

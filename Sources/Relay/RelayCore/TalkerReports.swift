@@ -8,6 +8,8 @@ extension Relay {
     private static let interval = Duration.seconds(1)
     private static let lossyInterval = Duration.milliseconds(500)
     private static let maximumOtherCount = 3
+    /// The CNAME of all reports that the relay writes, also of those that it writes as if from a talker.
+    static let canonicalName = "relay"
 
     /// Forgets the reports of a member that has left.
     mutating func forgetViews(of member: MemberID, in channel: ChannelIndex) {
@@ -87,7 +89,7 @@ extension Relay {
         let capabilities = Capabilities(
             supportsNACK: true, redPayloadType: verdict?.redPayloadType, depth: verdict?.depth,
             concealment: verdict?.concealment ?? .plain)
-        let items = [SourceDescription.Item(.canonicalName, "relay"), capabilities.item].compactMap { $0 }
+        let items = [SourceDescription.Item(.canonicalName, Self.canonicalName), capabilities.item].compactMap { $0 }
         let description = SourceDescription(
             chunks: reports.map { report in
                 let name = others.first { $0.ssrc == report.ssrc }?.name

@@ -258,7 +258,10 @@ struct ReportTests {
         let chunks = report.packets.flatMap { packet -> [SourceDescription.Chunk] in
             if case .sourceDescription(let description) = packet { description.chunks } else { [] }
         }
-        #expect(chunks.first?[.name]?.text == "Anna" && chunks.first?.ssrc == talker.ssrc)
+        let chunk = try #require(chunks.first)
+        #expect(chunk[.name]?.text == "Anna" && chunk.ssrc == talker.ssrc)
+        // A compound packet has a CNAME (RFC 3550 section 6.1).
+        #expect(chunk[.canonicalName]?.text == "relay")
     }
 
     @Test func reportsThatCannotBeReadAreCounted() {
