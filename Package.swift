@@ -152,8 +152,8 @@ let package = Package(
         module(
             "Radio/LinkTest",
             uses: [
-                "AudioCore", "OpusCodec", "Packets", "Session", "JitterBuffer", "CallQuality", "NetworkEmulator",
-                "Radio", "Simulation",
+                "AudioCore", "OpusCodec", "Packets", "Session", "JitterBuffer", "CallQuality", "ChannelKeys",
+                "NetworkEmulator", "Radio", "Simulation",
             ]),
 
         module(
@@ -192,8 +192,8 @@ let package = Package(
         program(
             "radiocheck",
             uses: [
-                "AudioCore", "AudioFile", "Packets", "Session", "CallQuality", "UV", "NetworkEmulator", "Radio",
-                "LinkTest", "CommandSupport",
+                "AudioCore", "AudioFile", "Packets", "Session", "CallQuality", "ChannelKeys", "UV", "NetworkEmulator",
+                "Radio", "LinkTest", "CommandSupport",
             ], others: [argumentParser]),
         program(
             "badnet",

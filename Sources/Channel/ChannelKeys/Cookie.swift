@@ -1,4 +1,3 @@
-private import CSodium
 public import TenfourAudioCore
 
 /// What a relay gives to whoever says hello, and remembers nothing of: only who receives at an address can say it back.
@@ -88,10 +87,9 @@ public struct Cookies: Sendable {
     }
 
     private static func key(_ secret: SecretBytes, _ generation: UInt32) -> SecretBytes {
-        HKDF.expand(secret, label("cookie") { $0.append(number: generation) }, count: 16)
+        HKDF.expand(secret, label("cookie") { $0.append(number: generation) }, count: sipHashKeyByteCount)
     }
 
-    /// `crypto_shorthash_siphashx24`.
     private static func tag(
         _ generation: UInt32, _ nonce: UInt128, _ source: PeerAddress, _ relay: PeerAddress, key: SecretBytes
     ) -> UInt128 {
@@ -102,19 +100,7 @@ public struct Cookies: Sendable {
             source.write(into: &$0)
             relay.write(into: &$0)
         }
-        var tag = InlineArray<16, UInt8>(repeating: 0)
-        var span = tag.mutableSpan
-        unsafe span.withUnsafeMutableBufferPointer { tag in
-            key.withBytes { key in
-                unsafe key.withUnsafeBufferPointer { key in
-                    unsafe bytes.span.withUnsafeBufferPointer { bytes in
-                        _ = unsafe crypto_shorthash_siphashx24(
-                            tag.baseAddress!, bytes.baseAddress!, UInt64(bytes.count), key.baseAddress!)
-                    }
-                }
-            }
-        }
-        return tag.span.number(at: 0)
+        return sipHash(bytes.span, key: key)
     }
 }
 

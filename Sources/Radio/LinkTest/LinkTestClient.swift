@@ -47,6 +47,8 @@ public struct LinkTestClient: ~Copyable {
     private let beginning: Instant
     private var nextGreeting: Instant?
     private var greetings: [LinkTestPacket] = []
+    /// Is sent after all else, since the server returns nothing after it.
+    private var farewell: LinkTestPacket?
     private var start = Instant.start
     private var packetCount = 0
     /// What was done against loss for the packet that was sent last: afterwards nothing is lost any more.
@@ -145,13 +147,18 @@ public struct LinkTestClient: ~Copyable {
             greetings.removeFirst().write(into: &buffer)
             return true
         }
+        let isReturned: Bool
         switch state {
         case .greeting: return false
-        case .speaking(true), .waiting(true), .over(.heard):
-            return session.nextDatagram(into: &buffer) != nil || receiver.nextDatagram(into: &buffer) != nil
-        case .speaking, .waiting, .over:
-            return session.nextDatagram(into: &buffer) != nil
+        case .speaking(true), .waiting(true), .over(.heard): isReturned = true
+        case .speaking, .waiting, .over: isReturned = false
         }
+        if session.nextDatagram(into: &buffer) != nil { return true }
+        if isReturned, receiver.nextDatagram(into: &buffer) != nil { return true }
+        guard let farewell else { return false }
+        farewell.write(into: &buffer)
+        self.farewell = nil
+        return true
     }
 
     /// When `timeElapsed` wants to be called at the latest; nil when it is over.
@@ -263,6 +270,6 @@ public struct LinkTestClient: ~Copyable {
         let hasComeBack = isReturned && receiver.now != nil
         state = .over(hasComeBack ? .heard : session.sendStream.lastReceiverView == nil ? .unanswered : .reported)
         session.leave(at: now)
-        if isReturned { greetings.append(LinkTestPacket(.farewell, question: question, answer: answer)) }
+        if isReturned { farewell = LinkTestPacket(.farewell, question: question, answer: answer) }
     }
 }

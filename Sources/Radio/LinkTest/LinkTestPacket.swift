@@ -33,13 +33,16 @@ struct LinkTestPacket: Hashable, Sendable {
         self.answer = answer
     }
 
-    /// Nil for anything else.
+    /// Returns nil for anything else, which includes fields that are not zero as they must be.
     init?(parsing datagram: Span<UInt8>) {
         guard datagram.count == Self.byteCount, datagram.uint32(at: 0) == Self.magic, datagram[4] == Self.version,
             let kind = Kind(rawValue: datagram[5])
         else { return nil }
         func number(at offset: Int) -> UInt64 {
             UInt64(datagram.uint32(at: offset)) << 32 | UInt64(datagram.uint32(at: offset + 4))
+        }
+        guard datagram[6] == 0, datagram[7] == 0, number(at: 24) == 0, kind != .hello || number(at: 16) == 0 else {
+            return nil
         }
         self.init(kind, question: number(at: 8), answer: number(at: 16))
     }

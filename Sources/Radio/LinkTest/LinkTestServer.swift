@@ -1,4 +1,5 @@
 public import TenfourAudioCore
+internal import TenfourChannelKeys
 public import TenfourSession
 
 /// Sends back what an asker sends, datagram for datagram.
@@ -11,15 +12,17 @@ public struct LinkTestServer: Sendable {
     /// Datagrams that went back to askers.
     public private(set) var returnedCount = 0
 
-    private let secret: UInt64
+    private let challenge: AddressChallenge
     private var lastHeard = Instant.start
 
     /// An asker that has been silent so long has gone.
     public static let patience = Duration.seconds(3)
     public static let maximumDatagramByteCount = 1_500
 
-    /// `secret` is chance's, and nobody else's.
-    public init(secret: UInt64) { self.secret = secret }
+    /// Draws the secret of the server numbers. `generator` must be a CSPRNG outside tests.
+    public init(using generator: inout some RandomNumberGenerator) {
+        challenge = AddressChallenge(using: &generator)
+    }
 
     /// Takes a datagram in, and appends the answer to `answer`, which is empty and has room for 1500 bytes. Returns whether
     /// there is one; it goes to `sender`.
@@ -39,8 +42,9 @@ public struct LinkTestServer: Sendable {
         return true
     }
 
-    private mutating func reply(to greeting: LinkTestPacket, from sender: Endpoint, at now: Instant) -> LinkTestPacket? {
-        let number = number(for: greeting.question, of: sender)
+    private mutating func reply(to greeting: LinkTestPacket, from sender: Endpoint, at now: Instant) -> LinkTestPacket?
+    {
+        let number = challenge.number(for: greeting.question, at: PeerAddress(sender))
         let isFree = asker == nil || asker == sender
         switch greeting.kind {
         case .hello:
@@ -56,16 +60,5 @@ public struct LinkTestServer: Sendable {
         case .confirmation, .farewell, .challenge, .acceptance, .refusal:
             return nil
         }
-    }
-
-    /// What only somebody who receives at `sender` can know. Nothing is remembered for it, so that greetings from anywhere
-    /// cannot use us up. The hash is SipHash, begun with a secret.
-    private func number(for question: UInt64, of sender: Endpoint) -> UInt64 {
-        var hasher = Hasher()
-        hasher.combine(secret)
-        hasher.combine(sender)
-        hasher.combine(question)
-        hasher.combine(secret)
-        return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 }

@@ -39,7 +39,7 @@ public struct SimulatedLinkTest: ~Copyable {
             seed: .random(in: 0 ... .max, using: &chance))
         let asker = try LinkTestClient(configuration, identity: identity, at: .start, hear: hear)
         self.asker = asker
-        answerer = LinkTestServer(secret: .random(in: 0 ... .max, using: &chance))
+        answerer = LinkTestServer(using: &chance)
         self.there = EmulatedLink(there, seed: seed, beginning: .start)
         self.back = EmulatedLink(back, seed: seed &+ 1, beginning: .start)
     }

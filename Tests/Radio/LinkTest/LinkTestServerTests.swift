@@ -1,14 +1,20 @@
 import TenfourAudioCore
 import TenfourLinkTest
+import TenfourNetworkEmulator
 import TenfourSession
 import Testing
 
 /// An answerer, and the books that are kept on whom it sends how much.
 private struct RTPSession {
-    var answerer = LinkTestServer(secret: 7)
+    var answerer: LinkTestServer
     var now = Instant.start
     private(set) var bytesIn: [Endpoint: Int] = [:]
     private(set) var bytesOut: [Endpoint: Int] = [:]
+
+    init(seed: UInt64 = 7) {
+        var randomness = SeededRandom(seed: seed)
+        answerer = LinkTestServer(using: &randomness)
+    }
 
     mutating func send(_ datagram: [UInt8], from sender: Endpoint) -> [UInt8]? {
         bytesIn[sender, default: 0] += datagram.count
@@ -62,6 +68,22 @@ struct AnswererTests {
         #expect(session.send(packet(3, 2, answer: answer), from: mallory) == nil)
         let other = Endpoint(mallory.address, port: mallory.port + 1)
         #expect(session.send(packet(3, 1, answer: answer), from: other) == nil)
+    }
+
+    /// The number depends on the key that is drawn at the start, and on nothing that differs between processes.
+    @Test func theServerNumberIsAKeyedHash() {
+        var (first, same, other) = (RTPSession(), RTPSession(), RTPSession(seed: 8))
+        let number = first.send(packet(1, 1), from: alice)?[16..<24]
+        #expect(number == [126, 219, 155, 185, 45, 179, 250, 105])
+        #expect(same.send(packet(1, 1), from: alice)?[16..<24] == number)
+        #expect(other.send(packet(1, 1), from: alice)?[16..<24] != number)
+    }
+
+    @Test(arguments: [6, 7, 16, 23, 24, 31]) func aHelloWithAFieldThatMustBeZeroIsIgnored(offset: Int) {
+        var session = RTPSession()
+        var hello = packet(1, 1)
+        hello[offset] = 1
+        #expect(session.send(hello, from: alice) == nil)
     }
 
     @Test func oneAtATimeIsAnsweredUntilTheyLeaveOrFallSilent() {

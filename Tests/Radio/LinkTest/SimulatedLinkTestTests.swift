@@ -178,13 +178,38 @@ struct AskerTests {
         #expect(asker.result.quality == nil)
     }
 
+    /// The server returns nothing after FAREWELL, so the BYE goes before it.
+    @Test func farewellIsTheLastDatagram() throws {
+        var asker = try asker()
+        var randomness = SeededRandom(seed: 1)
+        var server = LinkTestServer(using: &randomness)
+        var now = Instant.start
+        for _ in 0..<20 {
+            asker.timeElapsed(at: now)
+            for datagram in datagrams(&asker) {
+                let reply = [UInt8](capacity: 1_500) {
+                    _ = server.receive(datagram.span, from: Endpoint(.v4(1), port: 1), at: now, answer: &$0)
+                }
+                if !reply.isEmpty { asker.receive(reply.span, from: host, at: now) }
+            }
+            now = now + .milliseconds(20)
+        }
+        #expect(asker.state == .speaking(isReturned: true))
+        asker.stop(at: now)
+        let last = datagrams(&asker)
+        let goodbye = try #require(last.dropLast().last)
+        #expect(last.last?.count == 32 && last.last?[5] == 6)
+        #expect(goodbye[0] >= 128 && (200...204).contains(goodbye[1]))
+    }
+
     @Test func nobodyElseIsListenedTo() throws {
         var asker = try asker()
         asker.timeElapsed(at: .start)
         let sent = datagrams(&asker)
         #expect(sent.count == 1 && sent[0].count == 32)
         let hello = sent[0]
-        var answerer = LinkTestServer(secret: 1)
+        var randomness = SeededRandom(seed: 1)
+        var answerer = LinkTestServer(using: &randomness)
         let challenge = [UInt8](capacity: 1_500) {
             _ = answerer.receive(hello.span, from: Endpoint(.v4(1), port: 1), at: .start, answer: &$0)
         }

@@ -1,5 +1,6 @@
 import Glibc
 import TenfourAudioCore
+import TenfourChannelKeys
 import TenfourLinkTest
 import TenfourSession
 import TenfourUV
@@ -9,12 +10,14 @@ final class Answering {
     private let loop: EventLoop
     private let socket: UDPSocket
     private let say: (String) -> Void
-    private var answerer = LinkTestServer(secret: .random(in: 0 ... .max))
+    private var answerer: LinkTestServer
 
     init(on endpoint: Endpoint, say: @escaping (String) -> Void) throws {
         let loop = try EventLoop()
         self.loop = loop
         self.say = say
+        var generator = CSPRNG()
+        answerer = LinkTestServer(using: &generator)
         socket = try UDPSocket(on: loop, bindingTo: endpoint, options: SocketOptions())
     }
 
