@@ -25,8 +25,8 @@ import TenfourUV
             \(Console.exitCodes)
             """)
 
-    @Argument(help: "Where to listen: :port or address:port.") var listen: String?
-    @Argument(help: "Where to send to: host:port.") var target: String?
+    @Argument(help: "The address to listen at: :port or address:port.") var listen: String?
+    @Argument(help: "The address to forward to: host:port.") var target: String?
 
     @OptionGroup(title: "Network") var network: NetworkOptions
     @Option(help: "The random seed.") var seed: UInt64 = 1

@@ -14,18 +14,18 @@ import TenfourWaveform
     static let configuration = CommandConfiguration(
         commandName: "badnet",
         abstract:
-            "Plays a sentence through a bad network with the defence off and on: two WAVs, one picture, two scores.",
+            "Plays a sentence through a bad network without and with loss protection: two WAV files, one picture, two scores.",
         discussion: """
-            The sentence goes to another station and what the way back brings is heard, on a simulated clock: both times the \
-            network loses and delays by the same seed. The way back loses nothing. The picture shows levels over time, which \
-            packets were lost, the shares concealed and recovered, and the delay beneath. Standard output has the two scores.
+            On a simulated clock, another station sends the sentence back as it received it; only the outward path loses \
+            packets. Both runs use the same seed. The picture shows levels over time, lost packets, the shares concealed and \
+            recovered, and the delay. The two scores go to standard output.
 
             \(Console.exitCodes)
             """)
 
-    @Argument(help: ArgumentHelp("Where to write off.wav, on.wav and badnet.svg.", valueName: "folder")) var folder:
+    @Argument(help: ArgumentHelp("The folder for off.wav, on.wav and badnet.svg.", valueName: "folder")) var folder:
         String
-    @Option(help: ArgumentHelp("The network, in badlink's words.", valueName: "network")) var network = Self.usual
+    @Option(help: ArgumentHelp("The network, as for badlink.", valueName: "network")) var network = Self.usual
     @Option(help: "The random seed.") var seed: UInt64 = 1
     @Option(help: ArgumentHelp("The sentence: a sound file, mono at 48 kHz.", valueName: "file")) var speech: String?
 
@@ -45,12 +45,14 @@ import TenfourWaveform
         let on = try Take(.auto, speech, network, seed)
         for (take, name) in [(off, "off"), (on, "on")] {
             try Console.write(take.samples, asSoundTo: "\(folder)/\(name).wav")
-            Console.log("badnet: with the defence \(name), score \(take.score): \(folder)/\(name).wav")
+            Console.log("badnet: loss protection \(name), score \(take.score): \(folder)/\(name).wav")
             Console.log(take.text)
         }
         let picture = WaveformPicture(
             title: "\(network), seed \(seed)",
-            rows: [off.row(titled: "defence off", Self.style), on.row(titled: "defence on", Self.style)],
+            rows: [
+                off.row(titled: "loss protection off", Self.style), on.row(titled: "loss protection on", Self.style),
+            ],
             style: Self.style)
         do {
             try OutputFile(path: "\(folder)/badnet.svg").write(picture.file(.svg))
@@ -79,7 +81,7 @@ private struct Take {
         var configuration = LinkTestClient.Configuration(host: Endpoint(.anyV4, port: 1), speech: speech)
         configuration.duration = FrameCount(speech.count).duration()
         configuration.lossProtection.mode = mode
-        // By the time of sending, so that what the defence sends besides does not change what the network does.
+        // Losses follow the time of sending, so that extra packets of loss protection do not change the network.
         let there = NetworkModel(trace: Trace(of: model, seed: seed, count: Self.slotCount))
         let tape = Tape()
         var check = try SimulatedLinkTest(

@@ -238,7 +238,7 @@ def main():
             if "loss" in wanted:
                 loss(lab, table(f"Loss: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"))
             if "auto" in wanted:
-                auto(lab, table(f"Defence by itself: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"))
+                auto(lab, table(f"Automatic loss protection: PESQ-WB, mean of {arguments.seeds} seeds of 60 s"))
             if "jitter" in wanted:
                 jitter(lab, table(f"Jitter: PESQ-WB and mean delay beside NetEQ, mean of {arguments.seeds} seeds of 60 s"))
             if "models" in wanted:

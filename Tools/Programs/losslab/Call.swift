@@ -7,35 +7,35 @@ import TenfourSession
 /// A call over a network with a way back, some seeds: a line of JSON for each, and what was heard as WAV.
 struct Call: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Let two stations talk over a network with a way back, the defence doing what it does in a call.")
+        abstract: "Let two stations talk over a simulated network, with loss protection as in a call.")
 
     @OptionGroup var trace: TraceOptions
 
-    @Option(help: "Number of seeds from there on.")
+    @Option(help: "Number of seeds, counted from --seed.")
     var seeds: UInt64 = 1
 
-    @Option(help: "There and back, in milliseconds.")
+    @Option(help: "Round-trip time in milliseconds.")
     var rtt = 40.0
 
-    @Option(help: "auto, off, copy or nack.")
+    @Option(help: "Loss protection: auto, off, copy or nack.")
     var defence = "auto"
 
-    @Option(help: "How deep repair may make playout, in milliseconds.")
+    @Option(help: "Limit of the playout delay while it waits for recovery, in milliseconds.")
     var maxLatency = 100.0
 
     @Option(help: "Second from which on the network loses nothing.")
     var lossEnd: Double?
 
-    @Flag(help: "Depth follows the round trip: --profile quality.")
+    @Flag(help: "Let the playout delay follow the round trip, as --profile quality does.")
     var quality = false
 
-    @Option(name: .shortAndLong, help: "Where to write what was heard; %s stands for the seed.")
+    @Option(name: .shortAndLong, help: "The WAV file to write; %s stands for the seed.")
     var output: String?
 
     func run() throws {
         let model = try trace.model()
         guard let mode = LossProtectionConfiguration.Mode(rawValue: defence) else {
-            throw ValidationError("a defence is auto, off, copy or nack")
+            throw ValidationError("--defence takes auto, off, copy or nack")
         }
         var reader = try AudioFileReader(path: trace.speech)
         var sound = [Float](repeating: 0, count: Int(trace.seconds * 48_000))

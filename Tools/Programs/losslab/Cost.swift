@@ -10,18 +10,18 @@ import TenfourResampling
 /// What playout takes of a processor beside the decoder that it drives, on a clean network.
 struct Cost: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Time playout, resampler and time-stretch against bare opus_decode on the same packets: JSON.")
+        abstract: "Compare the processor time of playout, resampler and time-stretch with bare opus_decode, as JSON.")
 
     @Argument(help: "The speech: a sound file of 48 kHz mono.")
     var speech: String
 
-    @Option(help: "Of the encoder, in bit/s.")
+    @Option(help: "Bit rate of the encoder in bit/s.")
     var bitrate = 32_000
 
-    @Option(help: "Each is timed so often, in turn.")
+    @Option(help: "Number of measurements of each, in turns.")
     var turns = 15
 
-    @Option(help: "Seconds of the speech.")
+    @Option(help: "Seconds of the speech to use.")
     var seconds = 60.0
 
     /// What the card asks for at a time: 5 ms.

@@ -12,13 +12,13 @@ struct LossRun: ParsableCommand {
     @Argument(help: "A sound file of 48 kHz mono.")
     var input: String
 
-    @Argument(help: "Where to write the result, a WAV.")
+    @Argument(help: "The WAV file to write.")
     var output: String
 
-    @Option(help: "Percent by which it gets faster, and then slower again.")
+    @Option(help: "Percent by which the tempo rises before it is restored.")
     var percent = 5.0
 
-    @Flag(help: "Leave it faster.")
+    @Flag(help: "Do not restore the tempo.")
     var once = false
 
     func run() throws {

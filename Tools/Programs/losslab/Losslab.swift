@@ -4,7 +4,7 @@ import ArgumentParser
 @main
 struct Losslab: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send speech through a network by seed and hear what a receiver makes of it, faster than real time.",
+        abstract: "Send speech through simulated networks and write what a receiver plays, faster than real time.",
         subcommands: [Receive.self, Call.self, Cost.self, Packets.self, LossRun.self, Pitch.self],
         defaultSubcommand: Receive.self)
 }

@@ -12,10 +12,10 @@ struct Packets: ParsableCommand {
 
     @OptionGroup var trace: TraceOptions
 
-    @Option(help: "PACKET_LOSS_PERC; above zero in-band FEC is on.")
+    @Option(help: "Loss that the encoder expects, in percent (OPUS_SET_PACKET_LOSS_PERC); above 0 it adds in-band FEC.")
     var expectLoss = 0
 
-    @Option(name: .shortAndLong, help: "The capture.")
+    @Option(name: .shortAndLong, help: "The capture file to write (pcap).")
     var output: String
 
     private static let opus: UInt8 = 111

@@ -11,7 +11,7 @@ struct Pitch: ParsableCommand {
     @Argument(help: "A sound file.")
     var input: String
 
-    @Argument(help: "Where to write the result, a WAV.")
+    @Argument(help: "The WAV file to write.")
     var output: String
 
     @Option(help: "Rate, 0.25 to 32.")

@@ -6,7 +6,7 @@ import TenfourNetworkEmulator
 /// One receiver, one network, some seeds: a line of JSON for each, and what was heard as WAV.
 struct Receive: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Let one receiver hear speech through a network, and say how it went: one line of JSON a seed.")
+        abstract: "Let one receiver play speech from a simulated network, and print one line of JSON for each seed.")
 
     enum Receiver: String, ExpressibleByArgument, CaseIterable {
         case tenfour, ideal
@@ -14,31 +14,31 @@ struct Receive: ParsableCommand {
 
     @OptionGroup var trace: TraceOptions
 
-    @Option(help: "Number of seeds from there on.")
+    @Option(help: "Number of seeds, counted from --seed.")
     var seeds: UInt64 = 1
 
-    @Option(help: "PACKET_LOSS_PERC; above zero in-band FEC is on.")
+    @Option(help: "Loss that the encoder expects, in percent (OPUS_SET_PACKET_LOSS_PERC); above 0 it adds in-band FEC.")
     var expectLoss = 0
 
-    @Option(help: "Offset in packets of the copies that each packet carries (RFC 2198).")
+    @Option(help: "Each packet also carries a copy of the packet this many packets earlier (RFC 2198).")
     var copy: [Int] = []
 
-    @Option(help: "Milliseconds after which a lost packet comes again (NACK).")
+    @Option(help: "Retransmit lost packets; they arrive this many milliseconds later (NACK).")
     var rtt: Double?
 
-    @Option(help: "tenfour; ideal: libopus at a fixed depth.")
+    @Option(help: "The receiver: tenfour, or ideal, which is libopus with a fixed playout delay.")
     var receiver = Receiver.tenfour
 
-    @Option(help: "In milliseconds: the depth of ideal, the most that repair may raise ours to.")
+    @Option(help: "Playout delay of ideal, and the limit of tenfour's while it waits for recovery, in milliseconds.")
     var depth = 20.0
 
-    @Flag(help: "Keep ours at --depth, too.")
+    @Flag(help: "Fix the playout delay of tenfour at --depth, too.")
     var fixed = false
 
-    @Option(help: "In milliseconds: what our card asks for at a time.")
+    @Option(help: "Period of the simulated card in milliseconds.")
     var period = 2.5
 
-    @Option(name: .shortAndLong, help: "Where to write what was heard; %s stands for the seed.")
+    @Option(name: .shortAndLong, help: "The WAV file to write; %s stands for the seed.")
     var output: String?
 
     func run() throws {

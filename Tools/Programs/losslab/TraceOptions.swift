@@ -10,16 +10,16 @@ struct TraceOptions: ParsableArguments {
     @Option(help: "A network by name, such as b5, g10, j30, gam, par, wifi-lab, step.")
     var network = "b5"
 
-    @Option(help: "What chance begins with.")
+    @Option(help: "The first random seed.")
     var seed: UInt64 = 1
 
-    @Option(help: "Of all payload, in bit/s.")
+    @Option(help: "Bit rate of all payload in bit/s.")
     var bitrate = 24_000
 
-    @Option(help: "Seconds of the speech.")
+    @Option(help: "Seconds of the speech to use.")
     var seconds = 60.0
 
-    @Option(help: "Neural models of libopus that the receiver uses: auto (all), plain, plc or full.")
+    @Option(help: "Neural models of libopus 1.5 that the receiver uses: auto (all), plain (none), plc or full.")
     var decoder = DecoderChoice.auto
 
     func model() throws -> NetworkModel {

@@ -42,7 +42,7 @@ struct CheckVerdict {
                 "jitter      \(milliseconds(view.jitter))"
                     + (view.roundTrip.map { ", \(milliseconds($0)) there and back" } ?? ""))
         }
-        lines.append("defence     \(result.lossProtection)")
+        lines.append("protection  \(result.lossProtection)")
         if let model = result.model {
             lines.append(
                 "score       \(decimal(model.score, places: 2)) of 4.5 (E-model, R \(decimal(model.rating, places: 0)))"

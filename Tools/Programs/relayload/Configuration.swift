@@ -7,9 +7,9 @@ struct Configuration: ParsableCommand {
         abstract: "Print a relay's configuration for the channels that the other commands load.")
 
     @OptionGroup var places: Places
-    @Option(help: "Where plain RTP comes in for all listeners of one channel.")
+    @Option(help: "The port for plain RTP that goes to all listeners of one channel.")
     var rtpIn: UInt16?
-    @Option(help: "Threads that send.")
+    @Option(help: "Number of sending threads.")
     var workers = 1
 
     func run() {

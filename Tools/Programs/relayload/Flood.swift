@@ -5,12 +5,12 @@ import TenfourUV
 
 /// Junk from somebody else.
 struct Flood: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Send junk that looks like RTP to a relay.")
+    static let configuration = CommandConfiguration(abstract: "Send random bytes with an RTP header to a relay.")
 
     @OptionGroup var places: Places
     @Option(help: "Packets a second.")
     var rate = 200_000
-    @Option(help: "How long.")
+    @Option(help: "Seconds to send.")
     var seconds = 30
 
     func run() throws {

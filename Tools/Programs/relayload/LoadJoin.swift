@@ -7,12 +7,13 @@ import TenfourPackets
 struct LoadJoin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "join",
-        abstract: "Join talkers and listeners, say \"joined\", wait for a line on stdin, talk, say \"sent\".")
+        abstract:
+            "Join talkers and listeners, print \"joined\", wait for a line on standard input, talk, print \"sent\".")
 
     @OptionGroup var places: Places
-    @Option(help: "How many packets each talker sends; 0 for no talkers.")
+    @Option(help: "Number of packets of each talker; 0 for no talkers.")
     var packets = 0
-    @Option(help: "The number of the first listener, where others have joined before.")
+    @Option(help: "The number of the first listener; others may have joined before.")
     var firstListener = 0
 
     func run() throws {

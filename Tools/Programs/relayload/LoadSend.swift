@@ -3,10 +3,10 @@ import ArgumentParser
 /// Plain RTP.
 struct LoadSend: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send plain RTP, 50 packets a second and stream.")
+        commandName: "send", abstract: "Send streams of plain RTP, 50 packets a second each.")
 
     @OptionGroup var places: Places
-    @Option(help: "How many packets each stream sends.")
+    @Option(help: "Number of packets of each stream.")
     var packets: Int
 
     func run() throws {

@@ -4,7 +4,7 @@ import ArgumentParser
 @main
 struct Relayload: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Load a relay of this machine, for Tools/benchmark.",
+        abstract: "Load a relay on this machine, for Tools/benchmark.",
         subcommands: [Configuration.self, LoadSend.self, LoadJoin.self, Flood.self, Strangers.self])
 }
 
@@ -12,9 +12,9 @@ struct Relayload: ParsableCommand {
 struct Places: ParsableArguments {
     @Option(help: "The port of the relay, or of its plain input, on 127.0.0.1.")
     var port: UInt16
-    @Option(help: "Talkers, each in a channel of its own.")
+    @Option(help: "Number of talkers, each in a channel of its own.")
     var streams = 1
-    @Option(help: "Listeners of each channel: 127.1.h.l, counted through.")
+    @Option(help: "Number of listeners in each channel, at 127.1.0.0 and the following addresses.")
     var listeners = 0
     @Option(help: "The port of all listeners.")
     var sinkPort: UInt16 = 0

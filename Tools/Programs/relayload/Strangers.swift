@@ -8,7 +8,7 @@ import TenfourSession
 /// What a relay thinks about those whom it does not know, without the calls to the system.
 struct Strangers: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Time what a relay does with a packet of a stranger, and with a first hello.")
+        abstract: "Measure a relay's processor time for a stranger's packet, and for a first hello.")
 
     @Option(help: "Packets of each kind.")
     var packets = 1_000_000
