@@ -89,7 +89,7 @@ import Testing
 
     /// Pieces that do not fit the packets make them jitter by 20 ms, and a busy machine makes it more. The buffer learns that
     /// as it goes, and changes the pitch by half a percent at most.
-    @Test func weHearFfmpegWithoutBeingToldHowDeepToBuffer() throws {
+    @Test func ffmpegPlaysWithAutomaticBuffering() throws {
         try receive(["rtp://:\(port)", "--payload-type", "97"], ["--jitter", "auto"], from: ffmpeg(pieces: 1_024))
         let tone = try #require(Tone(in: try Recording(wav: folder("heard.wav")).channels[0]))
         #expect(abs(tone.frequency - Tone.telling) < 5 && abs(tone.level + 9.03) < 1, "\(tone)")

@@ -51,7 +51,7 @@ import Testing
         server.wait()
     }
 
-    @Test func wrongUseEndsInASentence() throws {
+    @Test func wrongUseEndsInAClearError() throws {
         let unreadable = try Program.run("send-a-file", ["/nowhere.wav", "rtp://127.0.0.1"])
         #expect(unreadable.end == .code(1))
         #expect(unreadable.output.contains("/nowhere.wav") && unreadable.output.count { $0 == "\n" } == 1)

@@ -25,7 +25,7 @@ private func refusal(
     }
 }
 
-@Test func aFileThatCannotBeReadIsSaidWithTheRemedy() throws {
+@Test func aFileThatCannotBeReadIsReportedWithTheRemedy() throws {
     let folder = TemporaryFolder()
     #expect(refusal(toRead: folder.file("no.wav"))?.reason == .notFound)
     #expect(refusal(toRead: folder.path)?.reason == .isDirectory)
@@ -77,7 +77,7 @@ private func refusal(
     #expect(refusal(toRead: folder.file("a.raw", of: [1, 2]), rawFormat: raw)?.reason == .unsupportedChannelCount(9))
 }
 
-@Test func aFileThatCannotBeWrittenIsSaidWithTheRemedy() {
+@Test func aFileThatCannotBeWrittenIsReportedWithTheRemedy() {
     let folder = TemporaryFolder()
     #expect(refusal(toWrite: folder.path)?.reason == .isDirectory)
     #expect(refusal(toWrite: folder.file("no/such/folder.wav"))?.reason == .noSuchDirectory)
@@ -90,7 +90,7 @@ private func refusal(
     #expect(unsafe access(folder.file("a"), F_OK) != 0, "what is refused for its format is not made")
 }
 
-@Test func aFileThatMayNotBeOpenedIsSaid() async {
+@Test func aFileThatMayNotBeOpenedIsReported() async {
     // Permissions do not bind root: the process gives up what it may before it tries.
     await #expect(processExitsWith: .success) {
         let folder = TemporaryFolder()
@@ -127,7 +127,7 @@ private func refusal(
     #expect(try reader.all() == [Float](repeating: 0.25, count: 5 * 960))
 }
 
-@Test func aPipeWhoseReaderHasEndedIsSaid() async {
+@Test func aPipeWhoseReaderHasEndedIsReported() async {
     await #expect(processExitsWith: .success) {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]

@@ -68,7 +68,7 @@ func aVolumeIsBetweenNothingAndAll(gain: Float) {
     (EqualizerBand(.highShelf, frequency: 4_000, gain: -6), 15_000, -6),
     (EqualizerBand(.highShelf, frequency: 4_000, gain: -6), 200, 0),
 ])
-func aBandDoesWhatItSays(band: EqualizerBand, hertz: Double, decibels: Double) {
+func aBandHasItsFrequencyAndGain(band: EqualizerBand, hertz: Double, decibels: Double) {
     var equalizer = Equalizer(format: .mono, bands: [band])
     let input = sine(hertz, frames: 19_200)
     var output = input

@@ -36,7 +36,7 @@ import Testing
     #expect(try decoder.concealed(960).allSatisfy { $0 == 0 })
 }
 
-@Test func noPacketIsMalformedAndTooLittleRoomIsSaid() throws {
+@Test func noPacketIsMalformedAndTooLittleRoomIsReported() throws {
     var decoder = try OpusDecoder()
     var samples = [Float](repeating: 0, count: 480)
     var span = samples.mutableSpan

@@ -33,7 +33,7 @@ private struct Owned: ~Copyable {
         #expect(notes.outcome.withLock { $0 } == .notAsked)
     }
 
-    @Test func priorityIsGrantedOrTheReasonIsTold() throws {
+    @Test func priorityIsGrantedOrTheReasonIsReported() throws {
         let notes = Notes()
         let thread = try AudioThread("play", priority: 10, work: notes) { notes, outcome in
             notes.outcome.withLock { $0 = outcome }

@@ -96,7 +96,7 @@ import Testing
         #expect(ContinuousClock.now - start > .milliseconds(600))
     }
 
-    @Test func anUnknownNameIsToldWithTheRemedy() {
+    @Test func anUnknownNameIsReportedWithTheRemedy() {
         for name in ["hw:7", "nonsense", "plughw:CARD=Nobody", ""] {
             #expect(failure(playingOn: name) == .noSuchDevice(name))
         }

@@ -213,7 +213,7 @@ private let second: Int64 = 1_000_000_000
         #expect(schedule.due(1_024 - 240) == 92_500_000)
     }
 
-    @Test func aStepIsToldOnceAndDriftIsNot() {
+    @Test func aStepIsReportedOnceAndDriftIsNot() {
         var schedule = schedule()
         schedule.follow(.init(origin: 0, lead: 480))
         schedule.follow(.init(origin: millisecond / 2, lead: 480))

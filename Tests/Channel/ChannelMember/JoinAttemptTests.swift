@@ -47,7 +47,7 @@ struct JoiningTests {
         #expect(member.discards.total == member.discards[.beforeJoined])
     }
 
-    @Test func aWrongSecretIsToldAfterThreeSecondsAndTriedOn() {
+    @Test func aWrongSecretIsReportedAfterThreeSecondsAndTriedOn() {
         let member = Member(0, Family.configuration(.talk, keys: Family.stranger), ssrc: 9)
         let air = Airwaves([member], relay)
         air.run(seconds: 2.9)
@@ -125,7 +125,7 @@ struct JoiningTests {
         #expect(member.eventsOnly == [.joined(.listen, seenAt: member.endpoint)])
     }
 
-    @Test func aGoodbyeIsToldAndTheMemberComesBack() {
+    @Test func aGoodbyeIsReportedAndTheMemberComesBack() {
         let member = Member(0, Family.configuration(.listen), ssrc: 9)
         let air = Airwaves([member], relay)
         air.run(seconds: 1)

@@ -186,7 +186,7 @@ struct MembersTests {
         return page
     }
 
-    @Test func anotherSSRCIsToldWithTheName() {
+    @Test func anotherSSRCIsReportedWithTheName() {
         let air = Airwaves([anna(speech: Speech()), cleo()], RealRelay())
         air.run(seconds: 2)
         air.members[0].rtpSession.takeAnotherSSRC(at: air.now)

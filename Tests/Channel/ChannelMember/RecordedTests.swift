@@ -150,7 +150,7 @@ struct RecordedTests {
         #expect(listener.heard.count > 45)
     }
 
-    @Test func aListenerThatSleptTenMinutesHearsWhatIsSaidNowAndNothingOlder() {
+    @Test func aListenerThatSleptTenMinutesHearsOnlyPresentAudio() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(frameCount: FrameCount(2_880)))
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([talker, listener], relay)

@@ -115,7 +115,7 @@ struct TalkingTests {
         #expect(!relay.log.contains { $0.bytes[0] != 99 })
     }
 
-    @Test func aSessionIsMadeAnewBeforeItsCounterEndsAndNobodyHearsIt() {
+    @Test func aSessionIsMadeAgainBeforeItsCounterEndsAndNobodyHearsIt() {
         var configuration = Family.configuration(.talk)
         configuration.lastHopCounter = 200
         let talker = Member(0, configuration, ssrc: 9, speech: Speech())
@@ -131,7 +131,7 @@ struct TalkingTests {
         #expect(!relay.records.contains(.leave))
     }
 
-    @Test func aTalkerThatJoinsARelayAnewWhileItTalksNeverLeaves() {
+    @Test func aTalkerThatJoinsARelayAgainWhileItTalksNeverLeaves() {
         var configuration = Family.configuration(.talk)
         configuration.lastHopCounter = 200
         let talker = Member(0, configuration, ssrc: 9, speech: Speech())
@@ -148,7 +148,7 @@ struct TalkingTests {
         #expect(talker.eventsOnly == [.joined(.talk, seenAt: talker.endpoint)])
     }
 
-    @Test func aTalkerIsToldOnceWhatIsTooMuch() {
+    @Test func aTalkerLearnsItsLimitsOnce() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
         let air = Airwaves([talker], relay)
         air.run(seconds: 1)

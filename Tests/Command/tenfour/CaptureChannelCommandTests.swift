@@ -20,7 +20,7 @@ import Testing
         return program.errors
     }
 
-    @Test func aSilentChannelIsToldOnceWithTheRemedy() throws {
+    @Test func aSilentChannelIsReportedOnceWithTheRemedy() throws {
         let said = try send("side", [])
         let sentence = "the right channel of the microphone is digital silence and halves the level of the mix: "
         #expect(said.contains(sentence + "--capture-channel left sends only the other channel\n"), "\(said)")
@@ -32,7 +32,7 @@ import Testing
         #expect(said.contains("so nobody hears you: --capture-channel left sends the other channel\n"), "\(said)")
     }
 
-    @Test func nothingIsSaidWhereTheOtherChannelIsSent() throws {
+    @Test func nothingIsReportedWhereTheOtherChannelIsSent() throws {
         let said = try send("thisside", ["--capture-channel", "left"], for: .seconds(4))
         #expect(!said.contains("digital silence"), "\(said)")
     }

@@ -24,7 +24,7 @@ struct ChannelStatusTests {
         return channelStatus.notice(for: .closed(reason), verbose: false)
     }
 
-    @Test func whetherAStationHasLeftOrARelayStopsIsTold() throws {
+    @Test func whetherAStationHasLeftOrARelayStopsIsReported() throws {
         #expect(try news(of: .left) == "bob.local (192.0.2.1:5004) has left; trying again until it is back")
         #expect(try news(of: .stopping) == "the relay is stopping; trying again until it is back")
     }

@@ -165,7 +165,7 @@ import Testing
         Misuse("listen tenfour://h/f#talk-able-acid-acre-claud-aim", 2, "word 4", "'claud'", "'cloud' may be meant"),
         Misuse("talk bob.invalid --link-file plain", 2, "write only one of them"),
     ])
-    func wrongUseIsToldInASentence(misuse: Misuse) throws {
+    func wrongUseGetsAClearError(misuse: Misuse) throws {
         folder.write("tenfour://host/family#talk-aaaa\n", to: "open")
         unsafe chmod(folder("open"), 0o644)
         folder.write("dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydA==\n", to: "gcm")

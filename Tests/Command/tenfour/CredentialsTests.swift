@@ -21,7 +21,7 @@ import Testing
     }
 
     /// A playlist that names both servers, absolutely and relatively, and one that leads from the one to the other.
-    @Test func noOtherHostOfAPlaylistIsToldAnything() throws {
+    @Test func aPlaylistReportsNothingToOtherHosts() throws {
         let leads = "leads=" + other.address("song.wav").utf8.map { String($0, radix: 16) }.joined()
         folder.write(
             "\(other.address("song.wav"))\nsong.wav\n\(first.address("song.wav"))\n\(first.address("song.wav", leads))\n",

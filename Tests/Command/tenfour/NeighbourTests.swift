@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func aStationOnItsPartnersPortIsToldThatItTalksToItself() throws {
+    @Test func aStationOnItsPartnersPortLearnsThatItTalksToItself() throws {
         for host in ["localhost", "127.0.0.1"] {
             let result = try tenfour(
                 ["talk", "\(host):\(port)", "-p", "\(port)", "--input", "long.wav", "-o", "self.wav", "-d", "0.5"],

@@ -157,7 +157,7 @@ struct PeopleWordsTests {
         }
     }
 
-    @Test func theEndOfTheInputIsTold() throws {
+    @Test func theEndOfTheInputIsReported() throws {
         folder.write(Recording(channels: [Tone.samples(seconds: 0.5)]).wav(), to: "short.wav")
         let talker = try Program(
             "tenfour",

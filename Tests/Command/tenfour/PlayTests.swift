@@ -86,7 +86,7 @@ import Testing
         #expect(try AudioFileReader(path: folder("out.wav")).frameCount == FrameCount(120_000))
     }
 
-    @Test func aStartBehindTheEndIsToldWithTheLength() throws {
+    @Test func aStartBehindTheEndIsReportedWithTheLength() throws {
         let name = try tone("tone.wav", seconds: 10)
         let run = try Program.run("tenfour", ["play", name, "--start", "1:39", "-o", folder("out.wav")])
         #expect(run.end == .code(69))

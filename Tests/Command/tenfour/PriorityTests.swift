@@ -41,7 +41,7 @@ import Testing
     @Test(arguments: [
         (MockRealtimeKit.Mood.none, "it is not installed): install and start rtkit, or put '@audio - rtprio"),
         (.deny, "it refused): log in at"), (.hang, "it did not answer): restart rtkit-daemon, or put"),
-    ]) func aDenialIsToldOnceWithTheRemedy(mood: MockRealtimeKit.Mood, remedy: String) throws {
+    ]) func aDenialIsReportedOnceWithTheRemedy(mood: MockRealtimeKit.Mood, remedy: String) throws {
         let mock = try MockRealtimeKit(mood)
         let program = try receive(on: mock.address)
         #expect(program.says(remedy), "\(program.errors)")
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// Without a card there is no notice, since a late thread is not heard.
-    @Test func withoutACardNothingIsSaid() throws {
+    @Test func withoutACardNothingIsReported() throws {
         let program = try user.start(
             "tenfour", ["recv", "-o", "/dev/null", "-p", "\(port)", "-d", "1s"],
             environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"])

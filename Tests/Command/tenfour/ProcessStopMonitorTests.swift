@@ -4,7 +4,7 @@ import Testing
 
 /// Tests the measured duration of stops.
 struct ProcessStopMonitorTests {
-    @Test func aStopIsToldOnceWithItsLength() {
+    @Test func aStopIsReportedOnceWithItsLength() {
         var stops = ProcessStopMonitor()
         let start = SuspendingClock.now
         #expect(stops.poll(at: start, wasContinued: false) == nil)

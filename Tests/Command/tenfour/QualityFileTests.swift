@@ -52,7 +52,7 @@ import Testing
         #expect(sent["lost_share"] is NSNumber && sent["score"] is NSNumber, "by the receiver's reports: \(sent)")
     }
 
-    @Test func aPlaceThatCannotBeWrittenIsToldBeforeTheStart() throws {
+    @Test func aPlaceThatCannotBeWrittenIsReportedBeforeTheStart() throws {
         for arguments in [
             ["recv", "-p", "\(port)", "-o", "x.wav"], ["send", "--input", "long.wav", "rtp://127.0.0.1"],
         ] {

@@ -52,7 +52,7 @@ import Testing
     @Test(arguments: [
         ["plot", "-"], ["send", "--input", "-", "rtp://127.0.0.1:9"], ["talk", "--open", "--input", "-", "127.0.0.1"],
     ])
-    func noiseIsRefusedWithASentence(arguments: [String]) throws {
+    func noiseIsRefusedWithAClearError(arguments: [String]) throws {
         var chance = SeededRandom(seed: 4)
         folder.write((0..<300_000).map { _ in UInt8(truncatingIfNeeded: chance.next()) }, to: "noise")
         folder.write(String(repeating: "It is a truth universally acknowledged. ", count: 2_000), to: "text")
@@ -102,7 +102,7 @@ import Testing
         #expect(run.errors.contains("list.m3u is a playlist: drawing the first of its 2 entries, \(folder("in.wav"))"))
     }
 
-    @Test func plotGoesByTheProxyItIsTold() throws {
+    @Test func plotUsesTheGivenProxy() throws {
         let server = try SoundServer(folder)
         let proxy = try ProxyServer()
         let address = server.address("in.wav", host: "nobody.invalid")

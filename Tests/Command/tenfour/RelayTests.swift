@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func itsConfigurationIsReadAnewUnlessThatIsWrong() throws {
+    @Test func itsConfigurationIsReadAgainUnlessItIsInvalid() throws {
         let (family, other) = (try Channel("family", port: port), try Channel("other", port: port))
         configure([family.line, other.line])
         let relay = try startRelay()
@@ -164,7 +164,7 @@ import Testing
         #expect(relay.says("the new status socket is used after a restart of the relay"), "\(relay.errors)")
     }
 
-    @Test func everyErrorOfAConfigurationIsTold() throws {
+    @Test func everyErrorOfAConfigurationIsReported() throws {
         configure(["workers 0", "nonsense", "channel family talk=x listen=y"])
         let result = try tenfour(["relay", "--config", "relay.conf", "--check"], in: folder)
         #expect(result.end == .code(78) && result.output == "")
@@ -294,7 +294,7 @@ import Testing
         Misuse("relay staus", 2, "no 'tenfour relay staus'", "write tenfour relay status", "tenfour relay --help"),
         Misuse("relay status --socket no.sock", 69, "no relay answers there", "--socket"),
     ])
-    func wrongUseIsToldInASentence(misuse: Misuse) throws {
+    func wrongUseGetsAClearError(misuse: Misuse) throws {
         folder.write("# comment\nworkers 0\n", to: "bad.conf")
         folder.write("", to: "empty.conf")
         let result = try tenfour(misuse.arguments, in: folder)
@@ -310,7 +310,7 @@ import Testing
         Misuse("relay --config x --workers 65", 2, "1 to 64"),
         Misuse("relay --config x --bind bob:1", 2, "0.0.0.0:5004"),
     ])
-    func wrongOptionsAreToldWithTheUsage(misuse: Misuse) throws {
+    func wrongOptionsAreReportedWithTheUsage(misuse: Misuse) throws {
         let result = try tenfour(misuse.arguments, in: folder)
         #expect(result.end == .code(misuse.code) && result.output == "", "\(result.errors)")
         #expect(

@@ -16,7 +16,7 @@ import Testing
         #expect(result.errors.contains(", no reports came"), "\(result.errors)")
     }
 
-    @Test func oneWhoTakesAllAndSaysNothingIsNoFailureAndGivesNoScore() throws {
+    @Test func aSilentReceiverIsNoFailureAndGivesNoScore() throws {
         let socket = PlainSocket()
         let result = try tenfour(
             ["send", "--input", "in.wav", "rtp://127.0.0.1:\(socket.port)", "--report", "sent.json"], in: folder)

@@ -94,7 +94,7 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("recv -o - --report -", 2, "both write to standard output", "name a file"),
         Misuse("talk 127.0.0.1 -o - --report -", 2, "both write to standard output", "name a file"),
     ])
-    func isToldInASentence(misuse: Misuse) throws {
+    func wrongOptionsGetAClearErrorToo(misuse: Misuse) throws {
         let result = try tenfour(misuse.arguments, in: folder)
         #expect(result.end == .code(misuse.code), "\(result.errors)")
         #expect(result.output == "")
@@ -158,7 +158,7 @@ struct Misuse: CustomTestStringConvertible {
         #expect(start.errors.contains("no audio after 01:00"), "\(start.errors)")
     }
 
-    @Test func aVariableThatSetsNothingIsToldUnlessWeAreQuiet() throws {
+    @Test func aVariableThatSetsNothingIsReportedUnlessWeAreQuiet() throws {
         let environment = ["TENFOUR_BITRAET": "24k", "TENFOUR_FRAME": "10ms", "TENFOUR_NONSENSE": "1"]
         let arguments = ["recv", "-p", "\(UDPPort.free())", "-o", "x.wav", "-d", "0.1"]
         let loud = try tenfour(arguments, in: folder, environment: environment)
@@ -171,7 +171,7 @@ struct Misuse: CustomTestStringConvertible {
         #expect(try tenfour(arguments + ["-q"], in: folder, environment: environment).errors == "")
     }
 
-    @Test(.enabled(if: hasLabcard)) func aCardThatIsTakenIsTold() throws {
+    @Test(.enabled(if: hasLabcard)) func aCardThatIsTakenIsReported() throws {
         let (port, card) = (UDPPort.free(), "labcard:taken")
         let first = try Program("tenfour", ["recv", "-p", "\(port)", "-D", card], in: folder)
         try #require(first.says("receiving"), "\(first.errors)")

@@ -94,7 +94,7 @@ import Testing
         #expect(container == .ogg)
     }
 
-    @Test func moreThanTwoChannelsAreRefusedWithASentence() {
+    @Test func moreThanTwoChannelsAreRefusedWithAClearError() {
         #expect(throws: ReaderError.self) { try openReader(StoredBytes(Self.bytes("six.opus")), format: .stereo) }
     }
 

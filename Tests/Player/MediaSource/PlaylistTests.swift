@@ -26,7 +26,7 @@ struct PlaylistTests {
         #expect(try entries("mms://a/b\nfile:///etc/passwd\nc") == ["http://host/radio/c -"])
     }
 
-    @Test func aListOfNothingSaysSo() {
+    @Test func anEmptyListReportsIt() {
         #expect(throws: PlaylistError.empty) { try entries("#EXTM3U\n") }
         #expect(throws: PlaylistError.empty) { try entries("") }
         #expect(throws: PlaylistError.self) { try entries("file:///a") }

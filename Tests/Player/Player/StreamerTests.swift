@@ -8,7 +8,7 @@ import Testing
 
 /// A streamer by the clock, with sound that comes when the test lets it. Waits have an end only for what would never come.
 @Suite(.serialized, .onItsOwnThread, .inRealTime) struct StreamerTests {
-    @Test func itPlaysToTheEndAndTellsHowItGoes() async throws {
+    @Test func itPlaysToTheEndAndReportsProgress() async throws {
         let streamer = try streamer(CodedOpener(.mono))
         let events = streamer.events
         try streamer.playToEnd("0.6")
@@ -124,7 +124,7 @@ import Testing
         streamer.close()
     }
 
-    @Test func aSeekWhileItIsStoppedIsToldAndIsWherePlayBegins() throws {
+    @Test func aSeekWhileItIsStoppedIsReportedAndIsWherePlayBegins() throws {
         let streamer = try streamer(CodedOpener(.mono))
         streamer.open("30")
         streamer.play()
@@ -166,7 +166,7 @@ import Testing
         streamer.close()
     }
 
-    @Test func aSeekThatLeadsNowhereIsToldAndItPlaysOn() async throws {
+    @Test func aSeekThatLeadsNowhereIsReportedAndItPlaysOn() async throws {
         let streamer = try streamer(CodedOpener(.mono, .straight))
         let events = streamer.events
         streamer.open("2")

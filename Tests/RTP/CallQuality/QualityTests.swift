@@ -132,7 +132,7 @@ struct QualityTests {
         #expect(meter.whole.text.contains("lost        26 of 570 packets (4.6 %), 1.3 in a row"))
     }
 
-    @Test func talkersAddUpAndOneWhoBeginsAnewGoesOn() {
+    @Test func talkersAddUpAndOneWhoBeginsAgainGoesOn() {
         var meter = QualityMeter(keepsSeconds: false)
         meter.observe(counts(packets: 50), of: alice, at: .milliseconds(900))
         meter.observe(counts(packets: 20, lost: 2, runs: 2), of: SSRC(2), at: .milliseconds(900))

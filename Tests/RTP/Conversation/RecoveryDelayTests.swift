@@ -50,7 +50,7 @@ struct RepairTests {
         #expect(conversation.statistics(of: talker.ssrc).concealed - before < FrameCount(48 * 160))
     }
 
-    @Test func theDepthGoesWithTheLoss() throws {
+    @Test func thePlayoutDelayFollowsTheLoss() throws {
         var model = try #require(NetworkModel(named: "b10"))
         model.delay = .milliseconds(20)
         var conversation = Conversation(talkers: [talker], network: model, seed: 4)

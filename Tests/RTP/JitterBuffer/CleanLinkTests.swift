@@ -32,7 +32,7 @@ func everyFrameSizePlays(frameCount: Int) {
     #expect(count >= (5 * 48_000 - 960) / frameCount - 2)
 }
 
-@Test func aFixedDepthIsKept() {
+@Test func aFixedPlayoutDelayIsKept() {
     var talk = SimulatedTalk(PlayoutConfiguration(playoutDelay: .fixed(FrameCount(2_880))))
     talk.run(seconds: 5)
     let depths = talk.depths

@@ -20,7 +20,7 @@ private func loses(_ number: Int) -> Bool { number % 20 == 10 }
     #expect(statistics.due == statistics.decoded + statistics.recoveredByCopy)
 }
 
-@Test(arguments: [1, 2, 3]) func theDepthLeavesRoomForCopiesAtADistance(distance: Int) {
+@Test(arguments: [1, 2, 3]) func thePlayoutDelayAllowsForDistantCopies(distance: Int) {
     var talk = SimulatedTalk()
     talk.delay = { loses($0) ? nil : FrameCount(48) }
     talk.repair = { _ in (.copy, FrameCount(distance * 960 + 48)) }

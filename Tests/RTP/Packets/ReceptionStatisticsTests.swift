@@ -152,7 +152,7 @@ struct ReceptionStatisticsTests {
         #expect(statistics.losses.lossCount == 1 && statistics.losses.runCount == 1)
     }
 
-    @Test mutating func aSequenceThatBeginsAnewHasLostNothing() {
+    @Test mutating func aSequenceThatBeginsAgainHasLostNothing() {
         _ = arrive([65_530, 65_533, 2] + Array(20_000..<20_100))
         #expect(statistics.restartCount == 1 && statistics.losses.lossCount == 0)
     }

@@ -202,7 +202,7 @@ struct DefenceTests {
         #expect(talker.lossProtection == LossProtection(bitRate: 32_000))
     }
 
-    @Test func aDefenceThatIsNotTakenAnyMoreEndsAtOnce() {
+    @Test func protectionThatTheReceiverNoLongerTakesEndsAtOnce() {
         let prediction = PredictedScore(
             lossShare: 0.1, meanBurst: 1.1, roundTrip: nil, depth: .milliseconds(100), frame: .milliseconds(20))
         var situation = LossProtectionSelector.Situation(
@@ -250,7 +250,7 @@ struct DefenceTests {
         #expect(configuration.depth(roundTrip: nil) == .milliseconds(200))
     }
 
-    @Test func playoutIsToldOfTheDepthThatRepairNeeds() throws {
+    @Test func playoutLearnsTheDelayThatRecoveryNeeds() throws {
         let link = try ProtectedLink.link("b10", .nack, .nack, seed: 2)
         link.run(until: seconds(10))
         let repair = try #require(link.right.session.sources.first?.repair)

@@ -106,7 +106,7 @@ struct ParticipantTests {
         #expect(session.participants(at: moment(10)).map(\.name) == ["Alice"])
     }
 
-    @Test func aNameThatComesLaterIsTold() {
+    @Test func aNameThatComesLaterIsReported() {
         var session = session([alice])
         take(report(from: 9, nil), &session, from: alice, at: moment(2))
         take(report(from: 9, "Alice"), &session, from: alice, at: moment(3))

@@ -25,7 +25,7 @@ struct RetransmissionTests {
         #expect(missed / 5 < limit, "\(missed / 5)")
     }
 
-    @Test func moreDepthLeavesRoomForMoreTries() throws {
+    @Test func aLongerDelayAllowsMoreRetransmissions() throws {
         var configuration = LossProtectionConfiguration()
         configuration.mode = .nack
         configuration.maximumDepth = .milliseconds(200)
@@ -267,7 +267,7 @@ struct RetransmissionTests {
         #expect(byteCount <= 123_000)
     }
 
-    @Test func oneWhoNeverAnswersIsAskedSeldom() {
+    @Test func oneWhoNeverRepliesIsAskedSeldom() {
         var configuration = RTPSessionConfiguration()
         configuration.lossProtection.sourcesSupportNACK = true
         var listener = session(1, configuration)

@@ -16,7 +16,7 @@ struct SourceTests {
         #expect(listener.sources.map(\.ssrc) == [SSRC(9)])
     }
 
-    @Test func aNameIsToldOnceAndWhenItChanges() {
+    @Test func aNameIsReportedOnceAndWhenItChanges() {
         var listener = session()
         _ = listener.receive(media(SSRC(9)), from: alice, at: .start)
         for name in ["Alice", "Alice", "Alice in the van", nil] {

@@ -84,7 +84,7 @@ struct SimulatedCheckTests {
     }
 
     /// Where the delays of the packets ask for more depth than loss does, all of it is there to ask in.
-    @Test func lossIsAskedForInAllTheDepthThereIs() throws {
+    @Test func retransmissionsUseTheWholePlayoutDelay() throws {
         let on = try (1...3).map { try check("wifi-lab-g5", seed: $0, seconds: 10, .nack).result.quality }
         let recovered = on.compactMap { $0?.whole.recoveredShare }.reduce(0, +) / 3
         #expect(recovered > 0.03, "\(recovered)")
@@ -123,7 +123,7 @@ struct SimulatedCheckTests {
     }
 
     /// A satellite is far, not bad.
-    @Test func aLongWayIsToldAsADelay() throws {
+    @Test func aLongPathIsReportedAsADelay() throws {
         let (result, _, _) = try check("delay=300ms")
         #expect(result.advice.count == 1 && result.advice[0].contains("600 ms"), "\(result.advice)")
         #expect(try #require(result.roundTrip?.quantile(0)) == .milliseconds(600))

@@ -38,7 +38,7 @@ import Testing
         #expect(hearing.buffer.statistics.delay < FrameCount(1_920), "and the stall of a second is caught up")
     }
 
-    @Test func aPauseIsWhereTheDepthIsWonBack() throws {
+    @Test func thePlayoutDelayIsReducedInAPause() throws {
         var steady = try Hearing(losses: 0)
         var halting = try Hearing(losses: 0, pauses: true)
         steady.stall = 100..<150

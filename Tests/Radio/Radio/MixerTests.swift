@@ -100,7 +100,7 @@ import Testing
         #expect(amplitude(of: 700, in: heard) < 0.01)
     }
 
-    @Test func aTalkerWhoIsOnlySilentKeepsTheirVoice() throws {
+    @Test func aSilentTalkerKeepsItsSlot() throws {
         let room = try room(saying: [440], seconds: 1)
         room.run(seconds: 2)
         let before = try #require(room.report(of: 1))

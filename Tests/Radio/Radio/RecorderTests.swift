@@ -48,7 +48,7 @@ import Testing
         #expect(samples == (0..<4_800).map { Float($0) / 65_536 })
     }
 
-    @Test func aFullDiskIsToldOnceAndEndsIt() throws {
+    @Test func aFullDiskIsReportedOnceAndEndsIt() throws {
         let heard = Heard()
         let writer = try AudioFileWriter(path: "/dev/full", format: .mono, container: .raw)
         let recorder = Recorder(file: writer, closure: nil, format: .mono, filled(400), failed: heard.fail)

@@ -109,7 +109,7 @@ struct SimulatedReceiverTests {
         #expect(try #require(whole.concealedShare) < 0.01)
     }
 
-    @Test func whereNothingComesNothingIsSaid() throws {
+    @Test func whereNothingComesNothingIsReported() throws {
         let (report, sampleCount) = try receive([nil, nil])
         #expect(sampleCount == 0 && report.whole.score == nil && report.whole.expected == 0)
     }

@@ -29,7 +29,7 @@ struct JoiningTests {
         #expect(status.channels[0].talkerCount == 1 && status.channels[0].forwardedCount == 2)
     }
 
-    @Test func aMemberIsToldItsLeaseTheTimeAndItsAddress() throws {
+    @Test func aMemberLearnsItsLeaseTheTimeAndItsAddress() throws {
         room.now = .start + .seconds(3)
         let listener = SimulatedMember(family, .listen, at: .host(2))
         #expect(listener.join(room))
@@ -122,7 +122,7 @@ struct JoiningTests {
         #expect(room.relay.status.channels[0].memberCount == 0)
     }
 
-    @Test func theSameWelcomeIsSaidAgainAndNoOther() {
+    @Test func theSameWelcomeIsSentAgainAndNoOther() {
         let member = SimulatedMember(family, .listen, at: .host(1))
         member.helloAndCookie(room)
         room.receive(member.joinDatagram, from: member.endpoint)
@@ -203,7 +203,7 @@ struct JoiningTests {
         #expect(second.renew(room) == .discarded(.unknownSession))
     }
 
-    @Test func allOfAFullChannelMayJoinAnewTogether() {
+    @Test func allOfAFullChannelMayJoinAgainTogether() {
         var limits = RelayLimits()
         limits.channelMembers = 10
         limits.members = 10
@@ -320,7 +320,7 @@ struct JoiningTests {
         #expect(again.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 1))
     }
 
-    @Test func aTalkerThatJoinsAnewWhileItTalksGoesOn() {
+    @Test func aTalkerThatJoinsAgainWhileItTalksGoesOn() {
         let listener = SimulatedMember(family, .listen, at: .host(2))
         let rival = SimulatedMember(family, .talk, at: .host(3))
         let talker = SimulatedMember(family, .talk, at: .host(1))

@@ -219,7 +219,7 @@ struct ReportTests {
         #expect(other.cumulativeLost == 0)
     }
 
-    @Test func aHundredOnOneLineHaveOneVoice() {
+    @Test func aHundredTalkersOnOneConnectionHaveOneSlot() {
         speak(10)
         let many = join(100) { Endpoint(.v4(0x0B00_0001 + UInt32($0)), port: 40_000) }
         let few = join(19) { .host(10 + $0) }

@@ -34,7 +34,7 @@ struct RosterTests {
         }
     }
 
-    @Test func anOpenedMicrophoneAndALeaveAreToldWithinASecond() {
+    @Test func anOpenedMicrophoneAndALeaveAreReportedWithinASecond() {
         everybodyJoins()
         anna.tell(room, .open)
         ben.member.say(.leave, room)
@@ -172,7 +172,7 @@ struct RosterTests {
         #expect(cleo.page(room, .others, from: 0).total == 1)
     }
 
-    @Test func oneThatJoinsAnewFromWhereItWasIsWhoItWas() {
+    @Test func oneThatJoinsAgainFromWhereItWasIsWhoItWas() {
         everybodyJoins()
         anna.member.join(room)
         room.run(.seconds(1))

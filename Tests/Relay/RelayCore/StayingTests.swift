@@ -142,7 +142,7 @@ struct StayingTests {
         #expect(talker.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 0))
     }
 
-    @Test func unknownSessionsAreToldTwentyTimesASecond() {
+    @Test func unknownSessionsAreReportedTwentyTimesASecond() {
         room.run(.seconds(30))
         room.inbox = [:]
         for _ in 0..<100 { #expect(listener.renew(room) == .discarded(.unknownSession)) }

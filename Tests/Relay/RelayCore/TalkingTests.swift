@@ -30,7 +30,7 @@ struct TalkingTests {
         #expect(room.receive(talker.tagged(talker.packet(SSRC(77))), from: talker.endpoint) == .discarded(.unannounced))
     }
 
-    @Test func theFirstClaimStandsAndTheSecondIsTold() {
+    @Test func theFirstClaimStandsAndTheSecondIsReported() {
         talker.announce(room)
         #expect(second.announce(room, talker.ssrc) == .discarded(.takenSSRC))
         #expect(second.records(room).records == [.ssrcRefused(talker.ssrc)])

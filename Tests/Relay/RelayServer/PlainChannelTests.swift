@@ -103,7 +103,7 @@ struct PlainChannelTests {
         #expect(passed >= 10 && passed < 50)
     }
 
-    @Test func aPortThatSomebodyHasIsToldAtTheStart() throws {
+    @Test func aPortThatSomebodyHasIsReportedAtTheStart() throws {
         let other = PlainSocket()
         var plain = channel(to: [])
         plain.inputs = [.init(bind: .loopback(other.port))]
@@ -119,7 +119,7 @@ struct PlainChannelTests {
         }
     }
 
-    @Test func aConfigurationReadAnewKeepsWhatIsTheSameAndEndsTheRest() throws {
+    @Test func aConfigurationReadAgainKeepsWhatIsTheSameAndEndsTheRest() throws {
         let talker = PlainSocket()
         let stays = PlainSocket()
         let leaves = PlainSocket()

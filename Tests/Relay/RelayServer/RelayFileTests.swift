@@ -191,7 +191,7 @@ struct RelayFileTests {
         }
     }
 
-    @Test func everythingThatIsWrongIsToldWithItsLine() {
+    @Test func everythingThatIsWrongIsReportedWithItsLine() {
         let text = """
             workers 0
             \(Self.family)nonsense

@@ -179,7 +179,7 @@ struct RelayServerTests {
         #expect(status.relay.discards[.strangerMedia] == status.relay.discards.total)
     }
 
-    @Test func aConfigurationReadAnewEndsOnlyTheChannelsThatChanged() throws {
+    @Test func aConfigurationReadAgainEndsOnlyTheChannelsThatChanged() throws {
         let (family, others) = (keys("family"), keys("others"))
         let relay = try RunningRelay(configuration([family, others]))
         var talker = try TestMember(.talk, of: family, at: relay.port)
@@ -276,7 +276,7 @@ struct RelayServerTests {
         }
     }
 
-    @Test func allAreToldWhenTheRelayEnds() throws {
+    @Test func allMembersLearnThatTheRelayEnds() throws {
         let family = keys("family")
         let relay = try RunningRelay(configuration([family]))
         var members: [TestMember] = []

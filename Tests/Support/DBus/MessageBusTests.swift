@@ -49,7 +49,7 @@ private let daemon = BusObject(
             failure { () throws(BusError) in _ = try bus.property("MaxRealtimePriority", of: daemon) } == .noService)
     }
 
-    @Test func noBusIsToldAtOnce() {
+    @Test func noBusIsReportedAtOnce() {
         let folder = Folder()
         let end = failure { () throws(BusError) in
             _ = try MessageBus(address: "unix:path=\(folder("bus"))", until: .now + .seconds(30))
@@ -74,7 +74,7 @@ private let daemon = BusObject(
         #expect(ContinuousClock.now - start < .seconds(15))
     }
 
-    @Test func aMachineWithoutLibsystemdIsTold() {
+    @Test func aMachineWithoutLibsystemdIsReported() {
         let end = failure { () throws(BusError) in _ = try openSDBus("libsystemd-none.so.0") }
         guard case .noLibrary(let words) = end else {
             Issue.record("\(String(describing: end))")

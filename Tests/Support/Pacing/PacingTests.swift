@@ -31,7 +31,7 @@ struct PacingTests {
         #expect(!early && late)
     }
 
-    @Test func aCellRateLimitAllowsWhatItSaysAndNoMore() {
+    @Test func aCellRateLimitAllowsItsRateAndNoMore() {
         let price = CellRateLimit.Price(perSecond: 10, most: 5)
         var limit = CellRateLimit()
         var count = 0

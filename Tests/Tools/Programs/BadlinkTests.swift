@@ -16,7 +16,7 @@ import Testing
         ["--back", "loss=5", ":0", "127.0.0.1:9"], ["--back", "lan", "--one-way", ":0", "127.0.0.1:9"],
         ["--print-trace", "0"], ["--seed", "x"],
     ])
-    func wrongUseIsToldWithTheUsage(arguments: [String]) throws {
+    func wrongUseIsReportedWithTheUsage(arguments: [String]) throws {
         let result = try Program.run("badlink", arguments, in: folder)
         #expect(result.end == .code(2) && result.output == "", "\(result.errors)")
         #expect(

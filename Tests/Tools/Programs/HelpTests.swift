@@ -5,14 +5,14 @@ import Testing
 @Suite(.onItsOwnThread) struct HelpTests {
     /// Every command says what its exit codes mean, in the same words.
     @Test(arguments: ["tenfour", "badlink", "replay", "radiocheck", "badnet"])
-    func theExitCodesAreTold(command: String) throws {
+    func theExitCodesAreAsDocumented(command: String) throws {
         let words = try words(ofHelp: [command])
         #expect(words.contains("Exit codes: 0 success, also after Ctrl-C; 1 failure while running; 2 usage error; 69"))
     }
 
     /// The help states the unit of a bare number, as in `--max-latency 300`.
     @Test(arguments: ["tenfour talk", "tenfour send", "tenfour recv", "replay", "radiocheck"])
-    func theUnitOfABareNumberIsTold(command: String) throws {
+    func theUnitOfABareNumberIsReported(command: String) throws {
         let words = try words(ofHelp: command.split(separator: " ").map(String.init))
         for unit in words.matches(of: /<(time|auto\|time|rate)> .*?(?= -)/) {
             #expect(unit.output.0.contains("a bare number is in "), "\(unit.output.0)")

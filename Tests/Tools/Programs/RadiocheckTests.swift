@@ -78,7 +78,7 @@ import Testing
         #expect(xml.contains("failures=\"0\"") && xml.contains("name=\"lan seed 1\"") && !xml.contains("<failure"))
     }
 
-    @Test func wrongUseIsToldWithTheUsage() throws {
+    @Test func wrongUseIsReportedWithTheUsage() throws {
         for arguments in [
             [], ["x", "--answer"], ["--network", "nonsense"], ["--network", "lan", "--min-score", "7"],
         ] {

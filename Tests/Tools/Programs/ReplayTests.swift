@@ -112,7 +112,7 @@ import Testing
         #expect(Folder.bytes(of: folder("heard.wav")).isEmpty)
     }
 
-    @Test func wrongUseIsToldWithTheUsage() throws {
+    @Test func wrongUseIsReportedWithTheUsage() throws {
         for arguments in [
             ["x", "--ssrc", "nonsense"], ["x", "--payload-type", "128"], ["x", "--jitter", "never"], [],
         ] {
