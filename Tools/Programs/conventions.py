@@ -2,8 +2,8 @@
 
 usage: conventions.py [--count] [KIND…]
 
-Without KIND all are checked: names, twice (types of one name in two modules), words, files, functions, products, folders. --count prints
-the number of breaches of each kind instead.
+Without KIND all are checked: names, twice (types of one name in two modules), words, files, functions, products, folders, map (types that
+Sources/README.md names and nobody declares). --count prints the number of breaches of each kind instead.
 """
 
 import collections
@@ -34,6 +34,9 @@ RETIRED_WORDS = [
     """.split()
 ]
 assert len(RETIRED_WORDS) <= 40
+
+# Types of libraries that the map names.
+FOREIGN_TYPES = {"Atomic", "Module"}
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
@@ -105,8 +108,17 @@ def check_functions(name, lines):
         index += 1
 
 
+def check_map(declared_names):
+    """Types that the map names in `code` exist; the first part of `Type.function` is the type."""
+    for number, line in enumerate((ROOT / "Sources" / "README.md").read_text().split("\n"), 1):
+        for name in re.findall(r"`([A-Z]\w+)(?:\.[a-z]\w*)?`", line):
+            if name not in declared_names and not name.startswith("Tenfour") and name not in FOREIGN_TYPES:
+                breaches["map"].append(f"Sources/README.md:{number}: no type is called {name}")
+
+
 def check():
     places = collections.defaultdict(set)
+    declared_names = set()
     patterns = [
         (word, re.compile(r"\b" + re.escape(words_of(word)) + r"\b")) for word in RETIRED_WORDS
     ]
@@ -124,10 +136,12 @@ def check():
             declared = DECLARATION.match(line)
             if not declared:
                 continue
+            declared_names.add(declared.group(1))
             if declared.group(1) in RETIRED_NAMES:
                 breaches["names"].append(f"{name}:{number}: {declared.group(1)} is a retired name of a type")
             if module(name):
                 places[declared.group(1)].add(module(name))
+    check_map(declared_names)
     for type_name, modules in sorted(places.items()):
         if len(modules) > 1:
             breaches["twice"].append(f"{type_name} is a type of {', '.join(sorted(modules))}")

@@ -94,7 +94,7 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("recv -o - --report -", 2, "both write to standard output", "name a file"),
         Misuse("talk 127.0.0.1 -o - --report -", 2, "both write to standard output", "name a file"),
     ])
-    func wrongOptionsGetAClearErrorToo(misuse: Misuse) throws {
+    func misuseGetsAClearError(misuse: Misuse) throws {
         let result = try tenfour(misuse.arguments, in: folder)
         #expect(result.end == .code(misuse.code), "\(result.errors)")
         #expect(result.output == "")
