@@ -4,7 +4,7 @@ private import CSodium
 enum AEAD {
     static let tagByteCount = 16
 
-    /// Appends `body` and the tag, sealed. A key never meets a counter twice: that is the caller's.
+    /// Encrypts `body` and appends it with its 16-byte tag. The caller must never use the same `counter` twice under one key.
     static func seal(
         _ body: Span<UInt8>, counter: UInt64, data: Span<UInt8>, key: Span<UInt8>,
         into datagram: inout OutputSpan<UInt8>
@@ -27,8 +27,8 @@ enum AEAD {
         }
     }
 
-    /// Opens a sealed body with its tag where it is: it is 16 bytes shorter then. False where it is not authentic, and then
-    /// the bytes are as they were.
+    /// Decrypts `sealed`, a body and its tag, in place; the body is 16 bytes shorter. Returns false if it is not
+    /// authentic; the body is then zeroed.
     static func open(
         _ sealed: inout MutableSpan<UInt8>, counter: UInt64, data: Span<UInt8>, key: Span<UInt8>
     ) -> Bool {

@@ -1,9 +1,9 @@
 package import TenfourSession
 
-// The two ways to write an address: as sockets have it, and as control packets do.
+// Conversions between the address of a socket and the address field of a control packet.
 
 extension PeerAddress {
-    /// The scope of a link-local address is the host's own affair.
+    /// Converts a socket's address. The scope of a link-local address is dropped: it has a meaning only on this host.
     package init(_ endpoint: Endpoint) {
         switch endpoint.address {
         case .v4(let number): self.init(v4: number, port: endpoint.port)

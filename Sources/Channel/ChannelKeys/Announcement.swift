@@ -1,28 +1,30 @@
 public import TenfourPackets
 
-/// Tells receivers which key a sender uses and where its packet count is, authenticated under the media root
+/// Announces a sender's epoch, which selects its SRTP key, and its packet index; authenticated under the media root
 /// (Protocol/05-channel-keys.md).
 ///
-/// A relay reads it and cannot make one.
+/// A relay can read an announcement, but cannot make one.
 public struct Announcement: Hashable, Sendable {
     public var suite: SRTPSuite
     public var ssrc: SSRC
     public var epoch: Epoch
-    /// Of the sender's latest packet in this epoch, or of the first to come.
+    /// The index of the sender's latest packet in this epoch, or of the first packet if none has been sent.
     public var index: PacketIndex
-    /// The sender's clock, seconds since 1970.
+    /// The sender's clock: whole seconds since 1970.
     public var seconds: UInt64
     private var tag: UInt128
 
-    /// Without the header of a control datagram.
+    /// The length in bytes, without the header of a control datagram.
     public static let byteCount = 52
-    /// How far the clock of an epoch's first announcement may be off the receiver's, in milliseconds, where the kernel of each
-    /// calls its clock synchronised.
+    /// The maximum difference in milliseconds between the clock of an epoch's first announcement and the receiver's clock, if
+    /// the kernels of both report their clocks as synchronised.
     public static let maximumSynchronisedError: UInt64 = 10_000
-    /// The same where one of them does not.
+    /// The maximum difference in milliseconds between the clock of an epoch's first announcement and the receiver's clock, if
+    /// at least one of the clocks is not synchronised.
     public static let maximumClockError: UInt64 = 120_000
 
-    /// Signs it. `clock` is that of the epoch: where the epoch has a timing, its own milliseconds and the time since it was drawn.
+    /// Makes and authenticates an announcement. `clock` is the sender's clock in this epoch: if the epoch has a timing, the
+    /// time at which the epoch was drawn plus the time that has passed since then. Only its whole seconds are sent.
     public init(
         suite: SRTPSuite, ssrc: SSRC, epoch: Epoch, index: PacketIndex, at clock: WallClock, under root: MediaRoot
     ) {
@@ -35,20 +37,20 @@ public struct Announcement: Hashable, Sendable {
         tag = expectedTag(under: root)
     }
 
-    /// The sender's clock in milliseconds since 1970, below 2⁶³: less than a second early, and where the epoch has a timing exact
-    /// when whole seconds have passed since it was drawn.
+    /// The sender's clock in milliseconds since 1970, below 2⁶³. It is less than a second too early. If the epoch has a timing,
+    /// it is exact when a whole number of seconds has passed since the epoch was drawn.
     public var milliseconds: Int64 {
         let whole = Int64(min(seconds, 1 << 48)) * 1_000
         return epoch.timing == nil ? whole : whole + Int64(epoch.milliseconds % 1_000)
     }
 
-    /// Whether its epoch is at most `Epoch.maximumLead` ahead of its clock. One far ahead would be the newest for
-    /// years.
+    /// Whether its epoch is at most `Epoch.maximumLead` ahead of its clock. Without this check an epoch far in the future would
+    /// remain the newest for years.
     public var isEpochOfItsTime: Bool {
         Int64(epoch.milliseconds) <= milliseconds + Int64(Epoch.maximumLead)
     }
 
-    /// Reads what somebody says; nobody has vouched for it yet.
+    /// Parses an announcement. It is not authenticated: check `isAuthentic`.
     init(parsing bytes: Span<UInt8>) throws(ControlParseError) {
         guard bytes.count == Self.byteCount else { throw .length(bytes.count) }
         guard let suite = SRTPSuite(rawValue: bytes[0]) else { throw .value }
@@ -62,13 +64,13 @@ public struct Announcement: Hashable, Sendable {
         tag = bytes.number(at: 36)
     }
 
-    /// Appends 52 bytes.
+    /// Appends the 52 bytes of the announcement, without a header.
     func write(into datagram: inout OutputSpan<UInt8>) {
         writeUnsigned(into: &datagram)
         datagram.append(number: tag)
     }
 
-    /// Whether a member made it.
+    /// Whether a member of the channel made the announcement: its tag is right under `root`.
     public func isAuthentic(under root: MediaRoot) -> Bool { tag ^ expectedTag(under: root) == 0 }
 
     private func writeUnsigned(into bytes: inout OutputSpan<UInt8>) {
@@ -87,9 +89,9 @@ public struct Announcement: Hashable, Sendable {
     }
 }
 
-/// SRTP's count of a sender's packets: 32 bits of rollover counter and 16 of sequence number (RFC 3711 section 3.3.1).
+/// SRTP's index of a packet: the rollover counter (32 bits), then the sequence number (16 bits); RFC 3711 section 3.3.1.
 public struct PacketIndex: Hashable, Comparable, Sendable {
-    /// 0…2⁴⁸ − 1.
+    /// The index as a number, 0…2⁴⁸ − 1.
     public let rawValue: UInt64
 
     public init(rolloverCounter: UInt32, _ sequenceNumber: SequenceNumber) {
@@ -99,17 +101,17 @@ public struct PacketIndex: Hashable, Comparable, Sendable {
     public var rolloverCounter: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 16) }
     public var sequenceNumber: SequenceNumber { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: rawValue)) }
 
-    /// The index with `sequenceNumber` that lies closest.
+    /// Returns the index with this sequence number that is closest to `self`.
     public func closest(_ sequenceNumber: SequenceNumber) -> PacketIndex {
         let moved = Int64(rawValue) + Int64(sequenceNumber.distance(after: self.sequenceNumber))
-        // Before the first packet there is none: then it is one of the first turn.
+        // No index is below zero; the index is then in the first cycle of sequence numbers.
         let index = moved < 0 ? moved + 65_536 : min(moved, 1 << 48 - 1)
         return PacketIndex(
             rolloverCounter: UInt32(truncatingIfNeeded: index >> 16),
             SequenceNumber(rawValue: UInt16(truncatingIfNeeded: index)))
     }
 
-    /// The index `count` packets before, or the first.
+    /// Returns the index `count` packets before this one, at least 0.
     func less(_ count: Int) -> PacketIndex { PacketIndex(rawValue: rawValue - min(rawValue, UInt64(count))) }
 
     private init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -1,8 +1,8 @@
-/// Numbers of five bits as digits that people can type: RFC 4648's base32 in small letters, without padding.
+/// Encodes bytes as digits of five bits that people can type: RFC 4648's base32 in small letters, without padding.
 enum Base32 {
     static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-    /// Nil for what is no digit. Capitals are read, and what looks like a letter but is none of the digits.
+    /// Returns the five bits of a digit, or nil for any other character. Accepts capitals, and 0, 1 and 8 for o, l and b.
     static func value(of character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a")
@@ -15,7 +15,7 @@ enum Base32 {
         }
     }
 
-    /// All bits of `bytes`, most significant first; zeros fill the last digit.
+    /// Encodes all bits of `bytes`, most significant first; the last digit is filled up with zero bits.
     static func text(of bytes: Span<UInt8>) -> String {
         var digits: [UInt8] = []
         var held: UInt16 = 0
@@ -32,7 +32,7 @@ enum Base32 {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// `count` bytes from exactly as many digits as they need, nil for anything else.
+    /// Decodes `count` bytes. Returns nil if the number of digits is wrong, a character is no digit, or an unused bit is set.
     static func bytes(_ digits: Span<UInt8>, count: Int) -> SecretBytes? {
         guard digits.count == (count * 8 + 4) / 5 else { return nil }
         var isRight = true

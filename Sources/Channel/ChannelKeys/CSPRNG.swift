@@ -1,9 +1,9 @@
 private import CSodium
 
-/// Chance that nobody can foretell, from 32 bytes that are drawn once.
+/// A cryptographically secure random number generator, seeded with 32 random bytes.
 ///
-/// ChaCha20 (`crypto_stream_chacha20_ietf`) whose key is replaced by its own first bytes each time, and whose numbers are
-/// zeroed as they are given: who learns what it holds now does not learn what it gave before.
+/// It is ChaCha20 (`crypto_stream_chacha20_ietf`). Each refill replaces the key by the first 32 bytes of the output, and
+/// numbers are zeroed once returned: an attacker who reads the present state cannot compute earlier numbers.
 public struct CSPRNG: RandomNumberGenerator, Sendable {
     private var key: SecretBytes
     private var numbers: SecretBytes
@@ -20,7 +20,7 @@ public struct CSPRNG: RandomNumberGenerator, Sendable {
         numbers = SecretBytes(count: 0) { _ in }
     }
 
-    /// `generator` must be one that nobody can foretell: the system's, outside tests.
+    /// Draws the key from `generator`, which must be unpredictable: the system's generator, outside tests.
     public init(using generator: inout some RandomNumberGenerator) {
         key = SecretBytes(count: Self.keyByteCount, using: &generator)
         numbers = SecretBytes(count: 0) { _ in }
@@ -28,13 +28,13 @@ public struct CSPRNG: RandomNumberGenerator, Sendable {
 
     public mutating func next() -> UInt64 {
         if place + 8 > numbers.count { refill() }
-        // A copy of the generator must give the same numbers.
+        // `numbers` may be shared with a copy of this generator, which must return the same numbers.
         if !isKnownUniquelyReferenced(&numbers) { numbers = numbers.part(0..<numbers.count) }
         defer { place += 8 }
         return numbers.take(at: place)
     }
 
-    /// The bytes that it has drawn and may still give, for tests.
+    /// The random bytes that are drawn and not returned yet; those already returned are zero. For tests.
     package var held: SecretBytes { numbers }
 
     private mutating func refill() {

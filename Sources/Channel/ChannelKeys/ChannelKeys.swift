@@ -3,11 +3,11 @@ public import TenfourPackets
 /// The keys that are derived from a channel's name and secret, each under its own label (Protocol/05-channel-keys.md).
 public struct ChannelKeys: Sendable, Equatable {
     public let name: String
-    /// Nil from a listen link.
+    /// The join key of talkers; nil if the keys come from a listen link.
     public let talkJoin: JoinKey?
     public let listenJoin: JoinKey
     public let mediaRoot: MediaRoot
-    /// The secret in a listen link.
+    /// The secret of the channel's listen link.
     public let listenSecret: Secret
 
     public init(name: String, secret: Secret) {
@@ -30,7 +30,7 @@ public struct ChannelKeys: Sendable, Equatable {
         mediaRoot = MediaRoot(HKDF.expand(listenKey, "media root", count: 32))
     }
 
-    /// From a passphrase it takes about 0.1 s and 64 MiB.
+    /// Derives the keys of a link. A passphrase takes about 0.1 s and 64 MiB of memory.
     public init(_ link: ChannelLink) throws(PassphraseError) {
         switch link.opening {
         case .secret(let secret): self.init(name: link.name, secret: secret)
@@ -39,7 +39,7 @@ public struct ChannelKeys: Sendable, Equatable {
         }
     }
 
-    /// Nil for the role of talking, from a listen link.
+    /// Returns the join key of a role; nil for talking if the keys come from a listen link.
     public func joinKey(for role: Role) -> JoinKey? { role == .talk ? talkJoin : listenJoin }
 }
 
@@ -49,10 +49,11 @@ public enum Role: UInt8, Sendable, CaseIterable {
     case listen = 2
 }
 
-/// By which a relay tells members of one role from strangers. Known to members and relay; nothing of the sound follows from it.
+/// The key with which members of one role prove to the relay that they may join. Members and the relay know it; the media
+/// cannot be decrypted with it.
 public struct JoinKey: Sendable, Equatable {
     public let role: Role
-    /// Names the channel and the role in JOIN.
+    /// Identifies the channel and the role in JOIN.
     public let channelID: UInt128
     let bytes: SecretBytes
 
@@ -65,23 +66,24 @@ public struct JoinKey: Sendable, Equatable {
         channelID = HKDF.expand(bytes, "channel id", count: 16).withBytes { $0.number(at: 0) }
     }
 
-    /// A key that nobody has, for the work of refusing who names an unknown channel.
+    /// A random key that no member has. A relay checks the JOIN for an unknown channel with it, so that the check takes the
+    /// same time as for a known one.
     public init(dummyUsing generator: inout some RandomNumberGenerator) {
         self.init(.listen, SecretBytes(count: Self.byteCount, using: &generator))
     }
 
-    /// Reads the 52 digits of a relay's configuration; nil for anything else.
+    /// Reads the key from the 52 base32 digits in a relay's configuration; returns nil for any other text.
     public init?(_ role: Role, configurationText text: String) {
         let digits = Array(text.utf8)
         guard let bytes = Base32.bytes(digits.span, count: Self.byteCount) else { return nil }
         self.init(role, bytes)
     }
 
-    /// The key itself: for a relay's configuration and for nothing else.
+    /// The key itself, as 52 base32 digits. Write it into a relay's configuration only.
     public var configurationText: String { bytes.withBytes { Base32.text(of: $0) } }
 }
 
-/// From which all that members send each other is protected. Known to members only.
+/// The key from which the keys for media, announcements and member infos are derived. Only members know it.
 public struct MediaRoot: Sendable, Equatable {
     private let bytes: SecretBytes
     let announcementKey: SecretBytes
@@ -91,7 +93,7 @@ public struct MediaRoot: Sendable, Equatable {
         announcementKey = HKDF.expand(bytes, "announcement", count: 32)
     }
 
-    /// One sender's key of one epoch.
+    /// Returns the SRTP master key of one sender in one epoch.
     public func masterKey(_ suite: SRTPSuite, ssrc: SSRC, epoch: Epoch) -> SRTPMasterKey {
         let text = label("srtp") {
             $0.append(suite.rawValue)
@@ -101,7 +103,7 @@ public struct MediaRoot: Sendable, Equatable {
         return SRTPMasterKey(suite, HKDF.expand(bytes, text, count: suite.masterByteCount))
     }
 
-    /// Under which the member of this id seals what it tells about itself.
+    /// Returns the key with which the member with this id encrypts its `MemberInfo`.
     func memberInfoKey(of id: UInt64) -> SecretBytes {
         HKDF.expand(bytes, label("member info") { $0.append(number: id) }, count: 32)
     }

@@ -2,17 +2,17 @@
 ///
 /// Protocol/05-channel-keys.md describes it. Its description leaves the secret out; `text` does not.
 public struct ChannelLink: Sendable, Equatable {
-    /// The secret behind the `#`.
+    /// The kind of secret behind the `#`.
     public enum Opening: Sendable, Equatable {
         case secret(Secret)
         case passphrase(Passphrase)
     }
 
-    /// How a secret is written.
+    /// The notation of a generated secret.
     public enum Form: Sendable { case letters, words }
 
-    /// Of a relay, or of a station that answers; in small letters, an IPv6 address without brackets. Nil in the link that such a
-    /// station has for itself.
+    /// The host of the relay, or of an endpoint that contains one: in small letters, an IPv6 address without brackets. Nil in
+    /// the link that such an endpoint uses for itself.
     public let host: String?
     public let port: UInt16
     public let name: String
@@ -43,7 +43,7 @@ public struct ChannelLink: Sendable, Equatable {
         try self.init(parsing: bytes.span)
     }
 
-    /// Total: any bytes give a link or a reason.
+    /// Parses a link. Accepts any bytes; throws the first error found.
     public init(parsing text: Span<UInt8>) throws(ChannelLinkError) {
         guard text.count <= Self.maximumByteCount else { throw .tooLong }
         for index in text.indices where !(0x21...0x7E).contains(text[index]) { throw .character }
@@ -60,7 +60,7 @@ public struct ChannelLink: Sendable, Equatable {
         opening = try Self.opening(rest.extracting((hash + 1)...))
     }
 
-    /// The link itself, secret and all: for whoever is to have it and for nothing else.
+    /// The whole link with its secret. Show it only to people who may have it.
     public func text(_ form: Form = .letters) -> String {
         switch opening {
         case .secret(let secret):
@@ -69,13 +69,13 @@ public struct ChannelLink: Sendable, Equatable {
         }
     }
 
-    /// All before the secret.
+    /// The part of the link before the `#`, without the secret.
     public var place: String {
         let host = host.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
         return "tenfour://\(host)\(port == Self.defaultPort ? "" : ":\(port)")/\(name)"
     }
 
-    /// `HOST[:PORT]` as it stands in a link.
+    /// Parses `HOST[:PORT]`, written as in a link. The port is 5004 if it is missing.
     public static func hostAndPort(_ text: String) throws(ChannelLinkError) -> (host: String, port: UInt16) {
         let bytes = Array(text.utf8)
         let (host, port) = try hostAndPort(bytes.span)
@@ -83,13 +83,13 @@ public struct ChannelLink: Sendable, Equatable {
         return (host, port)
     }
 
-    /// A channel's name as links and keys have it, from what a person writes: capitals become small letters.
+    /// Checks a channel's name as a person writes it, and converts capitals to small letters, as links and keys have it.
     public static func channelName(_ text: String) throws(ChannelLinkError) -> String {
         let bytes = Array(text.utf8)
         return try name(bytes.span)
     }
 
-    /// How JOIN names the relay; nil where the link names none.
+    /// The relay's id in JOIN; nil if the link has no host.
     public var relay: RelayID? { host.map { RelayID(host: $0, port: port) } }
 }
 
@@ -98,7 +98,7 @@ extension ChannelLink: CustomStringConvertible, CustomDebugStringConvertible {
     public var debugDescription: String { description }
 }
 
-// MARK: Its parts
+// MARK: Parsing
 
 extension ChannelLink {
     private static func hostAndPort(_ text: Span<UInt8>) throws(ChannelLinkError) -> (String?, UInt16) {
@@ -169,7 +169,7 @@ extension ChannelLink {
         }
     }
 
-    /// Capitals as small letters; nil where a byte is none of `isAllowed`.
+    /// Returns `text` with capitals converted to small letters; nil if `isAllowed` rejects a byte.
     private static func small(_ text: Span<UInt8>, _ isAllowed: (UInt8) -> Bool) -> String? {
         var bytes: [UInt8] = []
         for index in text.indices {
@@ -181,7 +181,7 @@ extension ChannelLink {
 }
 
 extension Passphrase {
-    /// `TAG-PERCENT-ENCODED`.
+    /// Parses `TAG-PASSPHRASE`: 8 base32 digits, a hyphen, and the percent-encoded passphrase.
     fileprivate init(linkText text: Span<UInt8>) throws(ChannelLinkError) {
         guard text.count > 9, text[8] == UInt8(ascii: "-") else { throw .tag }
         var tag: UInt64 = 0

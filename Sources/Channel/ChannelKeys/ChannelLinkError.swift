@@ -1,4 +1,4 @@
-/// Why a text is no channel's link. Tells nothing of the secret but a word that is misspelt.
+/// The reason why a text is not a valid link of a channel. Contains nothing of the secret except a misspelt word.
 public enum ChannelLinkError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooLong
     case character

@@ -1,15 +1,15 @@
-/// A control datagram as it came: what it says, and nobody has vouched for any of it (Protocol/06-control.md).
+/// A parsed control datagram (Protocol/06-control.md). Nothing in it is authenticated yet.
 public enum ControlPacket: Hashable, Sendable {
     case hello(nonce: UInt128)
     case cookie(Cookie, nonce: UInt128)
     case join(Join)
     case welcome(Welcome)
     case refusal(Refusal)
-    /// Of this session; a `RecordOpener` opens it.
+    /// A record of the session with this id, still encrypted; a `RecordOpener` decrypts it.
     case record(session: UInt64)
     case unknownSession(UInt64)
     case announcement(Announcement)
-    /// With a hop tag behind it, which a `HopTagChecker` checks.
+    /// An announcement with a hop tag, which a `HopTagChecker` checks.
     case taggedAnnouncement(Announcement)
 
     enum Kind: UInt8 {
@@ -23,7 +23,7 @@ public enum ControlPacket: Hashable, Sendable {
         case announcement = 8
     }
 
-    /// The first byte of every control datagram, and of no other.
+    /// The first byte of every control datagram; RTP and RTCP packets begin with another one.
     public static let firstByte = UInt8(ascii: "c")
     static let version: UInt8 = 1
     static let headerByteCount = 4
@@ -31,10 +31,10 @@ public enum ControlPacket: Hashable, Sendable {
     static let cookieByteCount = 40
     static let unknownSessionByteCount = 12
     static let announcementByteCount = headerByteCount + Announcement.byteCount
-    /// The longest of all, a record.
+    /// The length of the longest control datagram, which is a record.
     public static let maximumByteCount = Record.maximumByteCount + RecordFrame.byteCount
 
-    /// Total: any bytes give a packet or a reason.
+    /// Parses a datagram. Accepts any bytes; throws the reason if they are not a control packet.
     public init(parsing datagram: Span<UInt8>) throws(ControlParseError) {
         guard datagram.count >= Self.headerByteCount else { throw .length(datagram.count) }
         guard datagram[0] == Self.firstByte else { throw .notControl }
@@ -100,15 +100,15 @@ public enum ControlPacket: Hashable, Sendable {
     }
 }
 
-/// Why a datagram is no control packet, or no record inside one.
+/// The reason why a datagram is not a control packet, or why the content of a record is invalid.
 public enum ControlParseError: Error, Hashable, Sendable {
-    /// Its first byte is another protocol's.
+    /// The first byte belongs to another protocol.
     case notControl
     case version(UInt8)
     case kind(UInt8)
-    /// So many bytes are none of its kind's lengths.
+    /// The kind cannot have this length in bytes.
     case length(Int)
-    /// A field holds what no sender of this version writes.
+    /// A field has a value that this version of the protocol does not allow.
     case value
 }
 

@@ -1,13 +1,14 @@
 public import TenfourAudioCore
 
-/// What a relay gives to whoever says hello, and remembers nothing of: only who receives at an address can say it back.
+/// A relay's answer to HELLO. The member returns it in JOIN, which proves that it receives at its address; the relay stores
+/// nothing for it.
 public struct Cookie: Hashable, Sendable {
     let generation: UInt32
     let tag: UInt128
 
     static let byteCount = 20
 
-    /// Half of its tag, which nobody but the relay can choose: enough to know it again among those that were given.
+    /// Half of the tag, which only the relay can choose. It identifies the cookie among those that the relay has made.
     package var mark: UInt64 { UInt64(truncatingIfNeeded: tag) }
 
     fileprivate init(generation: UInt32, tag: UInt128) {
@@ -15,7 +16,7 @@ public struct Cookie: Hashable, Sendable {
         self.tag = tag
     }
 
-    /// Reads 20 bytes that are there.
+    /// Reads the 20 bytes at `offset`; `bytes` must contain them.
     init(parsing bytes: Span<UInt8>, at offset: Int) {
         generation = bytes.number(at: offset)
         tag = bytes.number(at: offset + 4)
@@ -27,16 +28,16 @@ public struct Cookie: Hashable, Sendable {
     }
 }
 
-/// Makes and knows a relay's cookies, of this minute and the one before.
+/// Makes and checks a relay's cookies. Those of the present minute and of the one before are valid.
 public struct Cookies: Sendable {
     private let secret: SecretBytes
     private var latest: (generation: UInt32, key: SecretBytes)
     private var earlier: (generation: UInt32, key: SecretBytes)
 
-    /// How long one key is used. A cookie lives once to twice as long.
+    /// The time for which one key is used. A cookie is valid for one to two times as long.
     public static let generationLength = Duration.seconds(60)
 
-    /// `generator` must be one that nobody can foretell.
+    /// Draws the secret from `generator`, which must be unpredictable.
     public init(using generator: inout some RandomNumberGenerator) {
         secret = SecretBytes(count: 32, using: &generator)
         latest = (0, Self.key(secret, 0))
@@ -52,7 +53,7 @@ public struct Cookies: Sendable {
             tag: Self.tag(latest.generation, nonce, source, relay, key: latest.key))
     }
 
-    /// Whether we gave it for this nonce to this source at this address of ours, within its life.
+    /// Whether we made the cookie for this nonce, this source and this address of ours, and it is still valid.
     public mutating func accepts(
         _ cookie: Cookie, for nonce: UInt128, from source: PeerAddress, to relay: PeerAddress, at now: Instant
     ) -> Bool {
@@ -62,12 +63,13 @@ public struct Cookies: Sendable {
         return cookie.generation == given.generation && tag ^ cookie.tag == 0
     }
 
-    /// A number for who has a session at `address`, which only who receives there can say back.
+    /// Returns a number that only a receiver at `address` can send back. It proves that the session's member still receives
+    /// there.
     public mutating func receipt(for session: UInt64, at address: PeerAddress, _ now: Instant) -> UInt64 {
         cookie(for: UInt128(session), from: address, to: .nowhere, at: now).mark
     }
 
-    /// Whether we gave it for this session at this address, in this generation or the one before.
+    /// Whether we made the receipt for this session at this address, in this generation or the one before.
     public mutating func accepts(
         receipt: UInt64, for session: UInt64, at address: PeerAddress, _ now: Instant
     ) -> Bool {
@@ -105,11 +107,11 @@ public struct Cookies: Sendable {
 }
 
 extension PeerAddress {
-    /// No relay is there: receipts are no cookies.
+    /// Stands for the relay's address in receipts, so that a receipt is never valid as a cookie.
     fileprivate static let nowhere = PeerAddress(v4: 0, port: 0)
 }
 
-/// Writes all of `bytes` without allocating.
+/// Fills all of `bytes` without allocating: `write` must write exactly their number.
 func fill<let count: Int>(_ bytes: inout InlineArray<count, UInt8>, _ write: (inout OutputSpan<UInt8>) -> Void) {
     var span = bytes.mutableSpan
     unsafe span.withUnsafeMutableBufferPointer { pointer in

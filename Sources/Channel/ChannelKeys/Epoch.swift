@@ -1,16 +1,17 @@
 public import TenfourPackets
 
-/// A number that gives a sender a key it never used: 16 bytes that begin with its clock (Protocol/05-channel-keys.md).
+/// Selects one of a sender's SRTP keys, which must never be used twice: 16 bytes that begin with the sender's clock
+/// (Protocol/05-channel-keys.md).
 ///
-/// A later epoch of one sender is the greater number.
+/// Of two epochs of one sender, the later is the greater number.
 public struct Epoch: Hashable, Comparable, Sendable {
     public let rawValue: UInt128
 
-    /// Joins a sender's RTP timestamps to its clock. Epochs of the version before have none.
+    /// Relates a sender's RTP timestamps to its clock. Epochs of older implementations have none.
     public struct Timing: Hashable, Sendable {
-        /// The RTP timestamp of the moment at which the epoch was drawn.
+        /// The RTP timestamp at the moment when the epoch was drawn.
         public var timestamp: RTPTimestamp
-        /// Whether the sender's kernel called its clock synchronised.
+        /// Whether the sender's kernel reported its clock as synchronised.
         public var isSynchronised: Bool
 
         public init(timestamp: RTPTimestamp, isSynchronised: Bool) {
@@ -21,8 +22,8 @@ public struct Epoch: Hashable, Comparable, Sendable {
 
     public init(rawValue: UInt128) { self.rawValue = rawValue }
 
-    /// The epoch of `clock`, or just after `last` where the clock was set back by no more than `maximumLead` since.
-    /// `random` is drawn for each epoch: 24 bits of it are used, and 80 without `timing`.
+    /// Makes the epoch for the time `clock`. It is greater than `last`, unless the clock has been set back by more than
+    /// `maximumLead` since. Draw `random` for each epoch: 24 bits of it are used, and 80 without `timing`.
     public init(at clock: WallClock, timing: Timing? = nil, random: UInt128, after last: Epoch? = nil) {
         var milliseconds = UInt128(clock.sinceEpoch) & Self.clockMask
         if let last, milliseconds + UInt128(Self.maximumLead) > last.rawValue >> 80 {
@@ -41,7 +42,7 @@ public struct Epoch: Hashable, Comparable, Sendable {
     /// The sender's clock when it drew the epoch: milliseconds since 1970, 48 bits.
     public var milliseconds: UInt64 { UInt64(truncatingIfNeeded: rawValue >> 80) }
 
-    /// Nil for an epoch of a station of the version before.
+    /// Nil for an epoch of an older implementation.
     public var timing: Timing? {
         guard rawValue >> 32 & 0xFFFF == Self.form, rawValue >> 24 & 0xFE == 0 else { return nil }
         return Timing(
@@ -49,17 +50,17 @@ public struct Epoch: Hashable, Comparable, Sendable {
             isSynchronised: rawValue >> 24 & 1 == 1)
     }
 
-    /// How far an epoch may be ahead of the clock that announces it, in milliseconds.
+    /// The maximum time by which an epoch may be ahead of the clock that announces it, in milliseconds.
     public static let maximumLead: UInt64 = 5_000
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
     private static let clockMask: UInt128 = 1 << 48 - 1
-    /// `e2`: an epoch that has a timing.
+    /// Marks a raw value that carries a timing: ASCII `e2`, in bits 32…47.
     private static let form: UInt128 = 0x6532
 }
 
-/// The time of day: milliseconds since 1970.
+/// A time of day, in milliseconds since 1970.
 public struct WallClock: Hashable, Comparable, Sendable {
     public var sinceEpoch: UInt64
 

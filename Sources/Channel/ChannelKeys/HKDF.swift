@@ -2,14 +2,14 @@ private import CSodium
 
 /// Key derivation by HKDF-SHA256 (RFC 5869), composed from libsodium's HMAC-SHA256.
 public enum HKDF {
-    /// Section 2.2: what is random in `secret`, evenly spread over 32 bytes.
+    /// Extract (RFC 5869 section 2.2): derives a pseudorandom key of 32 bytes from `secret`.
     public static func extract(salt: Span<UInt8>, secret: Span<UInt8>) -> SecretBytes {
         var key = hmac(key: salt) { $0.update(secret) }
         defer { zero(&key) }
         return SecretBytes(count: 32) { for index in 0..<32 { $0[index] = key[index] } }
     }
 
-    /// Section 2.3: `count` bytes for what `label` says, 0…8160.
+    /// Expand (RFC 5869 section 2.3): derives `count` bytes, 0…8160, for the purpose that `label` names.
     public static func expand(_ key: SecretBytes, _ label: [UInt8], count: Int) -> SecretBytes {
         precondition((0...8160).contains(count), "HKDF gives 255 times 32 bytes at the most")
         return SecretBytes(count: count) { output in
@@ -33,7 +33,7 @@ public enum HKDF {
     }
 }
 
-/// HMAC-SHA256 (RFC 2104) while it is fed.
+/// An HMAC-SHA256 (RFC 2104) in progress: pass the message to `update`, in any number of pieces.
 struct HMAC {
     fileprivate var state = crypto_auth_hmacsha256_state()
 
@@ -49,9 +49,9 @@ struct HMAC {
     }
 }
 
-/// HMAC-SHA256 of what `feed` gives it.
+/// Returns the HMAC-SHA256 of the bytes that `feed` passes to `update`.
 func hmac(key: Span<UInt8>, _ feed: (inout HMAC) -> Void) -> InlineArray<32, UInt8> {
-    // A key is filled up with zeros: none at all is one zero, and no null pointer.
+    // HMAC pads a key with zeros, so one zero byte is equal to an empty key, whose pointer may be null.
     let none: InlineArray<1, UInt8> = [0]
     guard key.count > 0 else { return hmac(key: none.span, feed) }
     var mac = HMAC()
@@ -68,12 +68,12 @@ func hmac(key: Span<UInt8>, _ feed: (inout HMAC) -> Void) -> InlineArray<32, UIn
     return output
 }
 
-/// The first 16 bytes of an HMAC-SHA256: what the protocol calls a tag or a proof.
+/// Returns the first 16 bytes of an HMAC-SHA256, as a big-endian number: the protocol's tags and proofs.
 func shortMAC(key: SecretBytes, _ feed: (inout HMAC) -> Void) -> UInt128 {
     key.withBytes { hmac(key: $0, feed).span.number(at: 0) }
 }
 
-/// SHA-256 of `bytes`.
+/// Returns the SHA-256 of `bytes`.
 func sha256(_ bytes: Span<UInt8>) -> InlineArray<32, UInt8> {
     var output = InlineArray<32, UInt8>(repeating: 0)
     var span = output.mutableSpan
@@ -85,7 +85,7 @@ func sha256(_ bytes: Span<UInt8>) -> InlineArray<32, UInt8> {
     return output
 }
 
-/// `sodium_memzero`, which no optimizer takes away.
+/// Overwrites `bytes` with zeros by `sodium_memzero`, which the optimizer does not remove.
 func zero(_ bytes: inout InlineArray<32, UInt8>) {
     var span = bytes.mutableSpan
     unsafe span.withUnsafeMutableBufferPointer { unsafe sodium_memzero($0.baseAddress!, $0.count) }

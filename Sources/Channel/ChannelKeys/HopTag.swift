@@ -1,24 +1,24 @@
 private import CSodium
 
-/// The trailer of a talker's datagram on its way to the relay: a counter and a SipHash of all before it.
+/// The last 12 bytes of a datagram that a talker sends to the relay: a counter, and a SipHash of all bytes before the hash.
 ///
-/// With it a relay knows forgeries before it fans them out, for the price of 20 ns.
+/// With it, in about 20 ns, a relay recognises a forged datagram before it forwards any copies.
 public enum HopTag {
     public static let byteCount = 12
     static let counterByteCount = 4
 }
 
-/// Tags one way's datagrams.
+/// Appends hop tags to the datagrams of one direction of a session.
 public struct HopTagger: Sendable {
     private let key: SecretBytes
-    /// Of the next datagram. Past `lastCounter` the session is to be made anew.
+    /// The counter of the next datagram. When it reaches `lastCounter`, a new session is due.
     public private(set) var counter: UInt32 = 0
 
     public static let lastCounter: UInt32 = .max - 65_535
 
     init(key: SecretBytes) { self.key = key }
 
-    /// Appends the 12 bytes to a whole datagram; false, and nothing appended, where the counter is used up.
+    /// Appends the 12 bytes to a complete datagram. Returns false, and appends nothing, if the counter is used up.
     public mutating func tag(_ datagram: inout OutputSpan<UInt8>) -> Bool {
         guard counter < .max else { return false }
         datagram.append(number: counter)
@@ -28,12 +28,12 @@ public struct HopTagger: Sendable {
     }
 }
 
-/// Checks the other side's, each once.
+/// Checks the hop tags of the datagrams from the other side; accepts each counter once.
 public struct HopTagChecker: Sendable {
     private let key: SecretBytes
     private var window = ReplayWindow()
 
-    /// Why a datagram is not forwarded.
+    /// The reason why a datagram is refused.
     public enum Failure: Error, Hashable, Sendable {
         case short
         case replayed
@@ -42,7 +42,8 @@ public struct HopTagChecker: Sendable {
 
     init(key: SecretBytes) { self.key = key }
 
-    /// How many bytes of `datagram` there are without its tag, which is right and new.
+    /// Checks the tag of `datagram` and returns the number of bytes before the tag. Throws if the tag is wrong or its counter
+    /// was used before.
     public mutating func check(_ datagram: Span<UInt8>) throws(Failure) -> Int {
         let end = datagram.count - HopTag.byteCount
         guard end > 0 else { throw .short }
@@ -57,7 +58,7 @@ public struct HopTagChecker: Sendable {
     }
 }
 
-/// SipHash-2-4 (`crypto_shorthash_siphash24`), as the number of its eight bytes.
+/// Returns SipHash-2-4 (`crypto_shorthash_siphash24`); its eight bytes are read as a big-endian number.
 private func siphash(_ bytes: Span<UInt8>, key: SecretBytes) -> UInt64 {
     var tag = InlineArray<8, UInt8>(repeating: 0)
     var span = tag.mutableSpan

@@ -1,10 +1,11 @@
 internal import TenfourSession
 
-/// JOIN: the cookie said back, who wants what, a share, and the proof of the join key over all of it.
+/// JOIN: the relay's cookie, the channel, relay and role, the member's X25519 public key, and a proof that the member has the
+/// join key.
 public struct Join: Hashable, Sendable {
     public let nonce: UInt128
     public let cookie: Cookie
-    /// Which join key proves it.
+    /// The id of the join key that `proof` was made with.
     public let channelID: UInt128
     public let relay: RelayID
     public let role: Role
@@ -24,7 +25,7 @@ public struct Join: Hashable, Sendable {
         proof = expectedProof(of: key)
     }
 
-    /// Reads 128 bytes that are there.
+    /// Parses 128 bytes; the caller has checked the length.
     init(parsing datagram: Span<UInt8>) throws(ControlParseError) {
         guard let role = Role(rawValue: datagram[72]), datagram.isZero(in: 73..<80) else { throw .value }
         nonce = datagram.number(at: 4)
@@ -36,11 +37,11 @@ public struct Join: Hashable, Sendable {
         proof = datagram.number(at: 112)
     }
 
-    /// Whether who says it has `key`. The work is the same whatever the answer: where the channel is unknown, ask with a key
-    /// that nobody has.
+    /// Whether the sender of this JOIN has `key`. Takes the same time for either result: for an unknown channel, call it with a
+    /// dummy key.
     public func isProved(by key: JoinKey) -> Bool { proof ^ expectedProof(of: key) == 0 }
 
-    /// Appends 128 bytes.
+    /// Appends the 128 bytes of the JOIN.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         writeUnproved(into: &datagram)
         datagram.append(number: proof)
@@ -64,13 +65,14 @@ public struct Join: Hashable, Sendable {
     }
 }
 
-/// A relay by the name that stands in a link, so that a JOIN for one relay is none for another.
+/// Identifies a relay by the host and port in a link, so that a JOIN for one relay is not valid at another.
 public struct RelayID: Hashable, Sendable {
     let rawValue: UInt128
 
     init(rawValue: UInt128) { self.rawValue = rawValue }
 
-    /// `host` as in a link: capitals count as small letters, an IPv6 address has no brackets and is one however it is written.
+    /// `host` as in a link. Capitals count as small letters; an IPv6 address has no brackets, and all its notations give the
+    /// same id.
     public init(host: String, port: UInt16) {
         let host = host.contains(":") ? IPAddress(host).map { "\($0)" } ?? host : host
         let text = Array("tenfour 1 relay \(host.lowercased()):\(port)".utf8)
@@ -78,21 +80,22 @@ public struct RelayID: Hashable, Sendable {
     }
 }
 
-/// REFUSAL: an answer to JOIN that is no session.
+/// REFUSAL: the relay's answer to a JOIN that it rejects.
 public struct Refusal: Hashable, Sendable {
     public enum Reason: UInt8, Sendable, CaseIterable {
-        /// The channel is unknown, or the secret differs. Anybody may have said so.
+        /// The relay does not know the channel, or the secret differs. This reason is not authenticated: anybody may have sent
+        /// it.
         case unproved = 0
         case full = 1
         case limited = 2
-        /// Not by this relay, or not in this role.
+        /// The relay id is not this relay's, or the role is not the join key's. In GOODBYE: the channel has been removed.
         case refused = 3
         /// The channel has a new secret.
         case rekeyed = 4
         case stopping = 5
-        /// The station that answered its channel's members has left.
+        /// The endpoint that contained the relay has left.
         case left = 6
-        /// The channel is full, and the member's place went to one from a network with fewer members. In good-byes only.
+        /// The channel is full, and the place was given to a member from a network with fewer members. Only in GOODBYE.
         case displaced = 7
     }
 
@@ -102,7 +105,7 @@ public struct Refusal: Hashable, Sendable {
 
     static let byteCount = 40
 
-    /// `key` is what `join` was checked against, be it one that nobody has.
+    /// `key` must be the key that `join` was checked with, also if that was a dummy key.
     public init(of join: Join, for reason: Reason, key: JoinKey) {
         nonce = join.nonce
         self.reason = reason
@@ -110,7 +113,7 @@ public struct Refusal: Hashable, Sendable {
         tag = expectedTag(join, key)
     }
 
-    /// Reads 40 bytes that are there.
+    /// Parses 40 bytes; the caller has checked the length.
     init(parsing datagram: Span<UInt8>) throws(ControlParseError) {
         guard let reason = Reason(rawValue: datagram[20]), reason != .displaced, datagram.isZero(in: 21..<24) else {
             throw .value
@@ -120,7 +123,7 @@ public struct Refusal: Hashable, Sendable {
         tag = datagram.number(at: 24)
     }
 
-    /// Appends 40 bytes.
+    /// Appends the 40 bytes of the REFUSAL.
     public func write(into datagram: inout OutputSpan<UInt8>) {
         writeUntagged(into: &datagram)
         datagram.append(number: tag)
@@ -146,7 +149,7 @@ public struct Refusal: Hashable, Sendable {
 }
 
 extension Refusal.Reason: CustomStringConvertible {
-    /// The text for people.
+    /// The text shown to people.
     public var description: String {
         switch self {
         case .unproved: "the relay does not know this channel, or the secret differs"

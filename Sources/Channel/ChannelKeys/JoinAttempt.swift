@@ -1,34 +1,34 @@
-/// A member's one attempt to join: HELLO, COOKIE, JOIN, WELCOME, without their timing.
+/// The messages of a member's attempt to join: HELLO, COOKIE, JOIN, WELCOME. Their timing is the caller's.
 ///
-/// Nothing that is not an answer to what it said changes it.
+/// Datagrams that do not answer this attempt change nothing.
 public struct JoinAttempt: Sendable {
     private let key: JoinKey
     private let relay: RelayID
     private let nonce: UInt128
     private let share: KeyShare
-    /// One for each cookie, oldest first. Somebody on the path can answer HELLO before the relay does.
+    /// One JOIN for each cookie, oldest first. An attacker on the path can answer HELLO before the relay does.
     private var joins: [Join] = []
 
-    /// How many different cookies are answered: the relay's own, and false ones that came before it.
+    /// The maximum number of different cookies that are answered: the relay's, and forged ones that arrived earlier.
     public static let maximumCookieCount = 4
 
-    /// Whether a relay has answered HELLO: JOIN is what it says now.
+    /// Whether a COOKIE has answered HELLO, so that JOIN is sent from now on.
     public var hasCookie: Bool { !joins.isEmpty }
-    /// How many datagrams are to be said again while there is no answer: HELLO, or the JOIN of each cookie.
+    /// The number of datagrams to repeat while there is no answer: one HELLO, or the JOIN for each cookie.
     public var datagramCount: Int { max(joins.count, 1) }
 
-    /// The meaning of the relay's datagram for the attempt.
+    /// The meaning of a received datagram for the attempt.
     public enum Answer: Sendable {
-        /// JOIN is due.
+        /// Send the JOIN for this cookie.
         case cookie
         case welcome(Welcome.Terms, SessionKeys)
-        /// `unproved` is a hint only: anybody may have said so.
+        /// The relay refused the JOIN. The reason `unproved` is only a hint: anybody may have sent it.
         case refusal(Refusal.Reason)
-        /// Of another attempt, said again, or not authentic.
+        /// The datagram belongs to another attempt, is a repetition, or is not authentic.
         case nothing
     }
 
-    /// `generator` must be one that nobody can foretell. For each attempt anew.
+    /// Draws the nonce and the key share. `generator` must be unpredictable. Each attempt needs a new value.
     public init(_ key: JoinKey, relay: RelayID, using generator: inout some RandomNumberGenerator) {
         self.init(
             key, relay: relay, nonce: .random(in: 0 ... .max, using: &generator), share: KeyShare(using: &generator))
@@ -41,10 +41,10 @@ public struct JoinAttempt: Sendable {
         self.share = share
     }
 
-    /// Appends what is to be said now: HELLO, and after a cookie its JOIN. 128 bytes.
+    /// Appends the next datagram to send: HELLO, or the JOIN for the latest cookie. 128 bytes.
     public func write(into datagram: inout OutputSpan<UInt8>) { write(datagramCount - 1, into: &datagram) }
 
-    /// Appends what is to be said again, the one with that number below `datagramCount`. 128 bytes.
+    /// Appends the datagram to repeat that has this number, below `datagramCount`. 128 bytes.
     public func write(_ number: Int, into datagram: inout OutputSpan<UInt8>) {
         if joins.indices.contains(number) {
             joins[number].write(into: &datagram)

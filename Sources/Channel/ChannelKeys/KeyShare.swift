@@ -1,17 +1,17 @@
 private import CSodium
 
-/// One side's half of an X25519 agreement (RFC 7748), drawn for one session and forgotten with it.
+/// One side's X25519 key pair (RFC 7748), drawn for one session and dropped with it.
 public struct KeyShare: Sendable {
     private let secret: SecretBytes
-    /// The public part, which the other side gets.
+    /// The public key, which is sent to the other side.
     public let point: SharePoint
 
-    /// `generator` must be one that nobody can foretell.
+    /// Draws the secret key. `generator` must be unpredictable.
     public init(using generator: inout some RandomNumberGenerator) {
         self.init(SecretBytes(count: 32, using: &generator))
     }
 
-    /// `crypto_scalarmult_base`.
+    /// Derives the public key. The C function is `crypto_scalarmult_base`.
     init(_ secret: SecretBytes) {
         self.secret = secret
         var bytes = InlineArray<32, UInt8>(repeating: 0)
@@ -26,8 +26,8 @@ public struct KeyShare: Sendable {
         point = SharePoint(parsing: bytes.span, at: 0)
     }
 
-    /// What both sides know and nobody else; nil for a point of low order, with which everybody would
-    /// (`crypto_scalarmult`).
+    /// Returns the secret that only the two sides can compute; nil if `other` is a point of low order, with which anybody could
+    /// compute it. The C function is `crypto_scalarmult`.
     func agreement(with other: SharePoint) -> SecretBytes? {
         var isGood = false
         var point = InlineArray<32, UInt8>(repeating: 0)
@@ -49,7 +49,7 @@ public struct KeyShare: Sendable {
     }
 }
 
-/// An X25519 public key as it is sent.
+/// An X25519 public key, as it is sent.
 public struct SharePoint: Hashable, Sendable {
     private let firstHalf: UInt128
     private let secondHalf: UInt128

@@ -1,30 +1,30 @@
 internal import TenfourAudioCore
 public import TenfourPackets
 
-/// A member's name, microphone and SSRC, as it tells them to the other members of a channel.
+/// A member's name, microphone and SSRC, which it sends to the other members of the channel.
 ///
-/// It is sent as `SealedMemberInfo`, encrypted with a key that only members have: relays forward it and cannot read it. The wire
-/// format is in Protocol/06-control.md, section "Roster".
+/// It is sent as `SealedMemberInfo`, encrypted with a key that only members have: relays forward it and cannot read it. The
+/// wire format is in Protocol/06-control.md, section "Roster".
 public struct MemberInfo: Hashable, Sendable {
-    /// Fit to be shown, at most 64 bytes of UTF-8. Empty where the member keeps its name back.
+    /// The name, safe to display, at most 64 bytes of UTF-8. Empty if the member hides its name.
     public let name: String
     public var microphone: Microphone
-    /// The SSRC of its sound.
+    /// The SSRC of the member's media.
     public var ssrc: SSRC
-    /// When it came into the channel, by its own clock: seconds since 1970.
+    /// The time at which the member joined the channel, by its own clock: seconds since 1970.
     public var joined: UInt32
-    /// When its microphone was opened or closed last, in the same seconds.
+    /// The time at which its microphone was last opened or closed, by its own clock: seconds since 1970.
     public var microphoneChanged: UInt32
 
-    /// Whether a member sends sound.
+    /// The state of a member's microphone.
     public enum Microphone: UInt8, Sendable, CaseIterable {
-        /// It only listens.
+        /// The member only listens.
         case none = 0
         case closed = 1
         case open = 2
     }
 
-    /// `name` is cut off between two letters where it has more than 64 bytes; controls in it are replaced.
+    /// A `name` of more than 64 bytes is cut between two characters; control characters in it are replaced by U+FFFD.
     public init(name: String, microphone: Microphone, ssrc: SSRC, joined: UInt32, microphoneChanged: UInt32) {
         self.name = Self.shown(name)
         self.microphone = microphone
@@ -33,11 +33,12 @@ public struct MemberInfo: Hashable, Sendable {
         self.microphoneChanged = microphoneChanged
     }
 
-    /// In bytes of UTF-8.
+    /// The maximum length of a name in bytes of UTF-8.
     public static let maximumNameByteCount = 64
     static let byteCount = 13 + maximumNameByteCount
 
-    /// `name` as it may be shown: without controls, and without spaces at its ends.
+    /// Returns `name` made safe to display: at most 64 bytes, control characters replaced by U+FFFD, no white space at its
+    /// ends.
     public static func shown(_ name: String) -> String {
         var shown = ""
         var byteCount = 0
@@ -50,7 +51,7 @@ public struct MemberInfo: Hashable, Sendable {
         return shown
     }
 
-    /// Reads 77 bytes that were sealed by a member; nil where no member of this version writes them.
+    /// Parses 77 bytes that were decrypted as a member's; nil if this version of the protocol does not allow them.
     init?(parsing bytes: Span<UInt8>) {
         guard bytes.count == Self.byteCount, let microphone = Microphone(rawValue: bytes[0]) else { return nil }
         var end = 13
@@ -62,7 +63,7 @@ public struct MemberInfo: Hashable, Sendable {
             ssrc: SSRC(bytes.number(at: 1)), joined: bytes.number(at: 5), microphoneChanged: bytes.number(at: 9))
     }
 
-    /// Appends 77 bytes: the name is filled up with zeros, so that its length says nothing.
+    /// Appends 77 bytes. Zeros follow the name, so that its length is hidden.
     func write(into bytes: inout OutputSpan<UInt8>) {
         bytes.append(microphone.rawValue)
         bytes.append(number: ssrc.rawValue)
@@ -73,20 +74,20 @@ public struct MemberInfo: Hashable, Sendable {
     }
 }
 
-/// A member's info as it is sent and as a relay stores it: 109 bytes.
+/// A member's encrypted info, 109 bytes, as it is sent and as a relay stores it.
 ///
 /// A relay can read the id and the counter in it. The info itself is encrypted for the members of the channel.
 public struct SealedMemberInfo: Sendable {
-    /// A number that the member has drawn for as long as it runs. Not zero.
+    /// A number that identifies the member, drawn at its start and kept until its end. Not zero.
     public let id: UInt64
-    /// How many infos the member has sealed under this id. From 1.
+    /// The number of infos that the member has sealed under this id, starting at 1.
     public let counter: UInt64
     private var sealed: InlineArray<93, UInt8>
 
     public static let byteCount = 109
     static let sealedByteCount = MemberInfo.byteCount + AEAD.tagByteCount
 
-    /// Seals `info` for the members of a channel. One id never seals two infos with one counter: that is the caller's.
+    /// Encrypts `info` for the members of a channel. The caller must never use the same `id` and `counter` for two infos.
     public init(_ info: MemberInfo, id: UInt64, counter: UInt64, under root: MediaRoot) {
         precondition(id > 0 && counter > 0, "zero is nobody's")
         self.id = id
@@ -102,7 +103,7 @@ public struct SealedMemberInfo: Sendable {
         for index in bytes.indices { sealed[index] = bytes[index] }
     }
 
-    /// Opens the sealed info; nil where no member of the channel sealed it under this id and counter.
+    /// Decrypts the info; nil if no member of the channel sealed it under this id and counter.
     public func opened(under root: MediaRoot) -> MemberInfo? {
         var bytes = sealed
         var span = bytes.mutableSpan
@@ -120,7 +121,7 @@ public struct SealedMemberInfo: Sendable {
         }
     }
 
-    /// Reads 109 bytes that are there. Throws where the id or the counter is zero.
+    /// Reads the 109 bytes at `offset`; `bytes` must contain them. Throws if the id or the counter is zero.
     init(parsing bytes: Span<UInt8>, at offset: Int) throws(ControlParseError) {
         id = bytes.number(at: offset)
         counter = bytes.number(at: offset + 8)

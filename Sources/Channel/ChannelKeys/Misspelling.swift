@@ -1,15 +1,16 @@
-/// A word of a secret that is none of those that secrets are written in.
+/// A word in a secret that is not in the word list.
 public struct Misspelling: Hashable, Sendable {
-    /// Counted from 1.
+    /// The position of the word in the secret, starting at 1.
     public let place: Int
-    /// As it was written, cut where it is long.
+    /// The word as it was written, cut after 20 bytes.
     public let word: String
-    /// The words that may be meant, at most three.
+    /// The most similar words of the list, at most three.
     public let nearest: [String]
 
     private static let shownLength = 20
 
-    /// The first such word; nil where fewer than half of them are words of the list, so that letters and digits are meant.
+    /// Finds the first word that is not in the list; nil if fewer than half of the words are in the list, since the secret is
+    /// then written in letters and digits.
     init?(in text: Span<UInt8>) {
         var words: [[UInt8]] = [[]]
         for index in text.indices {
@@ -25,9 +26,10 @@ public struct Misspelling: Hashable, Sendable {
     }
 }
 
-/// Finds the words that a misspelt word may be meant to be.
+/// Finds the words that a misspelt word may stand for.
 package enum Spelling {
-    /// Those of `words` that are one slip away from `word`, else those that are two; none where that is most of the word.
+    /// Returns the words that differ from `word` by one typing error, or else those that differ by two. Two errors count only
+    /// in words of four bytes or more, one error in words of two or more.
     package static func nearest(to word: String, among words: [String]) -> [String] {
         let written = Array(word.lowercased().utf8)
         let distances = words.map { ($0, distance(written, Array($0.utf8))) }
@@ -38,7 +40,8 @@ package enum Spelling {
         return []
     }
 
-    /// Letters left out, put in, taken for another, or exchanged with their neighbour.
+    /// Returns the number of typing errors between two words: a letter is missing, added, replaced, or swapped with its
+    /// neighbour.
     private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...other.count)

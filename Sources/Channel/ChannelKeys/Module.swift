@@ -1,2 +1,2 @@
-// A channel's secrets and what follows from them: links, keys, the sealing and opening of packets, SRTP.
-// This module never reads a clock, draws random numbers, keeps a session's time or decides who may do what: all these are arguments.
+// Everything that follows from a channel's secret: links, keys, encryption and decryption of packets and records, SRTP. This
+// module never reads a clock, keeps timers or decides who may do what; clocks and random numbers are arguments.

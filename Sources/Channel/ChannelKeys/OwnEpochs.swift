@@ -1,4 +1,4 @@
-/// The latest 16 epochs that we drew ourselves. An announcement of one of them is ours and has come back.
+/// The latest 16 epochs that we drew. An announcement of one of them is our own and has come back.
 public struct OwnEpochs: Sendable {
     private var epochs: [Epoch] = []
 
@@ -6,7 +6,7 @@ public struct OwnEpochs: Sendable {
 
     public init() {}
 
-    /// `epoch` is ours from now on.
+    /// Adds an epoch that we drew; the oldest is dropped if there are 16.
     public mutating func insert(_ epoch: Epoch) {
         if epochs.count == Self.maximumCount { epochs.removeFirst() }
         epochs.append(epoch)

@@ -1,15 +1,15 @@
-/// The few sizes that a stream's payloads are padded to, so that their length tells little of what is said (RFC 6562).
+/// The few sizes to which a stream's payloads are padded, so that their length reveals little of the speech (RFC 6562).
 public struct PaddedSizes: Hashable, Sendable {
-    /// The payload at the stream's bit rate, in bytes, a multiple of 8.
+    /// The size of a payload at the stream's bit rate, in bytes, rounded up to a multiple of 8.
     private let nominal: Int
 
-    /// The most padding of an RTP packet, in bytes.
+    /// The most padding of an RTP packet, in bytes, including its length byte.
     static let maximumPadding = 255
 
-    /// `nominal` is the payload at the stream's bit rate, in bytes; 1…1280.
+    /// `nominal` is the size of a payload at the stream's bit rate, in bytes; 1…1280.
     public init(nominal: Int) { self.nominal = (min(max(nominal, 1), 1280) + 7) / 8 * 8 }
 
-    /// To how many bytes a payload of `byteCount` grows, padding and its count included.
+    /// Returns the size in bytes to which a payload of `byteCount` bytes is padded, including the padding's length byte.
     public func size(of byteCount: Int) -> Int {
         let most = 4 * nominal
         let wanted =
@@ -24,8 +24,8 @@ public struct PaddedSizes: Hashable, Sendable {
         return byteCount + Self.maximumPadding - (byteCount + Self.maximumPadding) % 8
     }
 
-    /// Pads an RTP packet that is not padded yet, with RTP's padding (RFC 3550 section 5.1), as far as there is room for it.
-    /// `payload` is how many of its bytes are payload, `limit` how long it may become.
+    /// Adds RTP padding (RFC 3550 section 5.1) to an RTP packet without padding, as far as there is room for it. `payload` is
+    /// the size of its payload in bytes, `limit` the maximum size of the whole packet.
     public func pad(_ packet: inout OutputSpan<UInt8>, payload byteCount: Int, limit: Int = .max) {
         let room = min(packet.freeCapacity, limit - packet.count)
         let padding = min(size(of: byteCount) - byteCount, room, Self.maximumPadding)

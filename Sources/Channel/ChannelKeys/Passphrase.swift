@@ -1,20 +1,21 @@
 private import CSodium
 private import Glibc
 
-/// A secret of one's own choice, and the tag that keeps two channels of one name and passphrase apart.
+/// A secret that people choose, and a random tag, so that two channels with the same name and passphrase have different keys.
 ///
-/// Whoever keeps a recording, and any relay, can try passphrases at leisure: hence the rules, and the work that each try costs.
+/// Anybody who records the channel, and any relay, can try passphrases offline. So weak ones are refused, and each attempt
+/// takes 64 MiB of memory and about 0.1 s.
 public struct Passphrase: Sendable, Equatable {
-    /// 40 random bits that stand in the link.
+    /// 40 random bits, which are part of the link.
     public let tag: UInt64
-    /// UTF-8, with one space between words.
+    /// The passphrase in UTF-8, with one space between words.
     let text: SecretBytes
 
     public static let maximumByteCount = 256
     public static let minimumWordCount = 5
     public static let minimumBitCount = 60.0
 
-    /// Refuses what is easy to guess. `tag` is drawn anew for each channel.
+    /// Throws if `text` is easy to guess. Draw `tag` for each new channel.
     public init(_ text: String, tag: UInt64) throws(PassphraseError) {
         let bytes = Array(text.utf8)
         try self.init(bytes.span, tag: tag)
@@ -42,7 +43,8 @@ public struct Passphrase: Sendable, Equatable {
         self.text = SecretBytes(copying: joined.span)
     }
 
-    /// Argon2id with 64 MiB and 3 passes: about 0.1 s (`crypto_pwhash_argon2id`). Throws when there is no memory for it.
+    /// Derives the secret by Argon2id (`crypto_pwhash_argon2id`) with 64 MiB of memory and 3 passes, in about 0.1 s. Throws if
+    /// there is not enough memory.
     public func talkSecret(forChannel name: String) throws(PassphraseError) -> Secret {
         let salt = saltBytes(forChannel: name)
         var code: CInt = 0
@@ -72,7 +74,8 @@ public struct Passphrase: Sendable, Equatable {
         return sha256(salted.span)
     }
 
-    /// How many bits a guesser needs who knows people: see Protocol/05-channel-keys.md.
+    /// Estimates the bits of entropy against an attacker who knows how people choose passphrases. The rules are in
+    /// Protocol/05-channel-keys.md.
     private static func estimatedBitCount(of text: String) -> Double {
         let words = text.unicodeScalars.split(separator: " ").map { $0.map(\.value) }
         let classes = CharacterClass.allCases.filter { kind in
@@ -100,7 +103,7 @@ public struct Passphrase: Sendable, Equatable {
     }
 }
 
-/// The alphabet that a guesser has to try for a character.
+/// The set of characters that an attacker has to try for a character.
 private enum CharacterClass: CaseIterable {
     case small, capital, digit, otherASCII, beyond
 
@@ -125,12 +128,12 @@ private enum CharacterClass: CaseIterable {
     }
 }
 
-/// Why a passphrase is not taken.
+/// The reason why a passphrase is refused.
 public enum PassphraseError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooLong
     case controlCharacter
     case notUTF8
-    /// So many different words of three letters or more, and so many estimated bits.
+    /// It has too few different words of three bytes or more, and too few estimated bits.
     case weak(wordCount: Int, bitCount: Int)
     case outOfMemory
 

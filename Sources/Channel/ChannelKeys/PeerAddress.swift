@@ -1,6 +1,6 @@
-/// An IP address and port as control packets hold them: 19 bytes, an IPv4 address never mapped into IPv6.
+/// An IP address and port in a control packet: 19 bytes. An IPv4 address is never written as a mapped IPv6 address.
 public struct PeerAddress: Hashable, Sendable {
-    /// 4 or 6.
+    /// 4 for IPv4, 6 for IPv6.
     let family: UInt8
     let address: UInt128
     public let port: UInt16
@@ -17,7 +17,7 @@ public struct PeerAddress: Hashable, Sendable {
         self.port = port
     }
 
-    /// One that maps an IPv4 address (`::ffff:a.b.c.d`) becomes that.
+    /// Makes the address from an IPv6 address. A mapped IPv4 address (`::ffff:a.b.c.d`) becomes an IPv4 address.
     public init(v6 address: UInt128, port: UInt16) {
         if address >> 32 == 0xFFFF {
             self.init(v4: UInt32(truncatingIfNeeded: address), port: port)
@@ -31,7 +31,7 @@ public struct PeerAddress: Hashable, Sendable {
     /// Nil for an IPv4 address.
     public var v6: UInt128? { family == 6 ? address : nil }
 
-    /// Reads 19 bytes that are there.
+    /// Reads the 19 bytes at `offset`; `bytes` must contain them.
     init(parsing bytes: Span<UInt8>, at offset: Int) throws(ControlParseError) {
         let address: UInt128 = bytes.number(at: offset + 1)
         let port: UInt16 = bytes.number(at: offset + 17)

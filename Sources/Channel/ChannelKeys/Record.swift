@@ -1,35 +1,37 @@
 public import TenfourPackets
 
-/// The messages of a session between a member and the relay, once both have keys (Protocol/06-control.md).
+/// The messages of a session between a member and the relay, after the handshake (Protocol/06-control.md).
 ///
-/// Everything about a record stands here: its case, its code, its length, how it is read and how it is written. A new record
-/// is added at these four places; the compiler then names the switches of both sides that have to handle it.
+/// A record is defined in this file by its case, its code, its parsing with its length, and its writing. A new record is added
+/// in these four places; the compiler then finds the switches of member and relay that must handle it.
 public enum Record: Hashable, Sendable {
-    /// The member renews its lease, or asks whether the relay is there. The token comes back. `receipt` is that of the last
-    /// answer, or zero; it proves that the member still receives at its address.
+    /// The member renews its lease, or checks that the relay answers. The relay returns the token. `receipt` is the receipt in
+    /// the relay's last answer, or zero; it proves that the member still receives at its address.
     case renewal(token: UInt64, receipt: UInt64 = 0)
     /// The relay's answer to a renewal.
     case renewed(token: UInt64, receipt: UInt64, Welcome.Terms)
     /// The member leaves.
     case leave
-    /// The relay asks for an answer from an address that the member seems to have moved to.
+    /// The relay asks for an answer from the address that the member seems to have moved to.
     case pathChallenge(UInt128)
     case pathAnswer(UInt128)
     /// The relay ends the session.
     case goodbye(Refusal.Reason)
-    /// Another member has claimed this SSRC.
+    /// The relay refuses this SSRC, because another member has claimed it.
     case ssrcRefused(SSRC)
-    /// The member sends more than the relay takes of a talker in a second; the excess is lost.
+    /// The relay limits what it accepts from this talker, in packets and bits per second; it has dropped packets beyond the
+    /// limits.
     case limited(packetsPerSecond: UInt32, bitsPerSecond: UInt32)
-    /// RTCP, in this range of the datagram.
+    /// RTCP, which stands in this range of the datagram.
     case report(Range<Int>)
-    /// The member asks to be told who is there, and describes itself; nil if it does not.
+    /// The member asks for the roster, and sends its own info; nil if it hides the info.
     case info(SealedMemberInfo?)
-    /// The relay tells who has joined, left or changed. Without entries it tells the counts alone.
+    /// The relay reports the members that have joined, left or changed. Without entries, it reports the number of
+    /// unlisted members and acknowledges the receiver's info.
     case roster(Roster.Head, [Roster.Entry])
-    /// The member asks for the members of a part from `position` on. `receipt` is as in a renewal.
+    /// The member requests the entries of a part of the roster from `position` on. `receipt` is as in a renewal.
     case rosterRequest(Roster.Part, position: UInt32, receipt: UInt64)
-    /// A piece of the answer to a roster request.
+    /// A part of the relay's answer to a roster request.
     case rosterPage(Roster.PageHead, [Roster.Entry])
 
     private enum Code: UInt8 {
@@ -48,15 +50,15 @@ public enum Record: Hashable, Sendable {
         case rosterPage = 13
     }
 
-    /// The longest RTCP in a report, in bytes.
+    /// The maximum length of the RTCP in a report, in bytes.
     public static let maximumReportByteCount = 1232
-    /// The longest record, in bytes: a report behind its code.
+    /// The maximum length of a record, in bytes: a code and the longest report.
     static let maximumByteCount = 1 + maximumReportByteCount
     private static let rosterByteCount = 1 + Roster.Head.byteCount
     private static let rosterPageByteCount = 1 + Roster.PageHead.byteCount
     private static let maximumEntriesByteCount = Roster.maximumEntryCount * Roster.Entry.maximumByteCount
 
-    /// Reads an opened record, which begins at `start` in its datagram.
+    /// Parses a decrypted record, which begins at byte `start` of its datagram.
     init(parsing body: Span<UInt8>, at start: Int) throws(ControlParseError) {
         guard body.count > 0 else { throw .length(0) }
         guard let code = Code(rawValue: body[0]) else { throw .kind(body[0]) }
@@ -110,7 +112,7 @@ public enum Record: Hashable, Sendable {
         }
     }
 
-    /// Appends the record. `report` is the RTCP of a report, otherwise empty.
+    /// Appends the record. `report` is the RTCP of a report record, otherwise empty.
     func write(report: Span<UInt8>, into body: inout OutputSpan<UInt8>) {
         body.append(code.rawValue)
         switch self {

@@ -1,9 +1,9 @@
-/// A record on the wire: header, sealed body, tag.
+/// The wire format of a record: header, encrypted body, tag.
 enum RecordFrame {
     static let openByteCount = 20
     static let byteCount = openByteCount + AEAD.tagByteCount
 
-    /// Appends a record. `report` is the RTCP of a report, otherwise empty.
+    /// Encrypts a record and appends it. `report` is the RTCP of a report record, otherwise empty.
     static func seal(
         _ record: Record, report: Span<UInt8>, session: UInt64, counter: UInt64, key: Span<UInt8>,
         into datagram: inout OutputSpan<UInt8>
@@ -28,7 +28,7 @@ enum RecordFrame {
         AEAD.seal(body, counter: counter, data: start.span, key: key, into: &datagram)
     }
 
-    /// Opens a record in place.
+    /// Decrypts a record in place. Throws if it is malformed, replayed or forged.
     static func open(
         _ datagram: inout MutableSpan<UInt8>, window: inout ReplayWindow, key: Span<UInt8>
     ) throws(RecordOpener.Failure) -> Record {
@@ -51,7 +51,8 @@ enum RecordFrame {
     }
 }
 
-/// Lends memory for `count` bytes while `body` runs, on the stack if it is large enough.
+/// Passes an empty buffer for `count` bytes to `body`. The memory is on the stack if it is small enough, and is valid only
+/// while `body` runs.
 func withTemporaryBytes(_ count: Int, _ body: (inout OutputSpan<UInt8>) -> Void) {
     unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { memory in
         var output = unsafe OutputSpan(buffer: memory, initializedCount: 0)

@@ -1,4 +1,4 @@
-/// Seals the records of one direction of a session.
+/// Encrypts the records of one direction of a session.
 public struct RecordSealer: Sendable {
     public let session: UInt64
     private let key: SecretBytes
@@ -9,13 +9,13 @@ public struct RecordSealer: Sendable {
         self.key = key
     }
 
-    /// Appends a record of anything but a report: 36 bytes and those inside.
+    /// Encrypts and appends a record that is not a report. It takes 36 bytes more than its content.
     public mutating func seal(_ record: Record, into datagram: inout OutputSpan<UInt8>) {
         if case .report = record { preconditionFailure("a report is sealed with its bytes") }
         seal(record, report: Span(), into: &datagram)
     }
 
-    /// Appends a record of RTCP, of 8 to 1232 bytes.
+    /// Encrypts and appends a report: RTCP of 8 to 1232 bytes.
     public mutating func seal(report: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
         precondition(
             (8...Record.maximumReportByteCount).contains(report.count), "no RTCP, or more than a datagram holds")
@@ -30,7 +30,7 @@ public struct RecordSealer: Sendable {
         }
     }
 
-    /// Seals any bytes, as a hostile member could.
+    /// Encrypts and appends any bytes, as a hostile member could. For tests.
     package mutating func seal(inside body: Span<UInt8>, into datagram: inout OutputSpan<UInt8>) {
         counter += 1
         key.withBytes {
@@ -39,24 +39,24 @@ public struct RecordSealer: Sendable {
     }
 }
 
-/// Opens the records of one direction of a session, each once.
+/// Decrypts the records of one direction of a session; accepts each counter once.
 public struct RecordOpener: Sendable {
     private let key: SecretBytes
     private var window = ReplayWindow()
 
-    /// The reason why a record was not opened.
+    /// The reason why a record was not accepted.
     public enum Failure: Error, Hashable, Sendable {
-        /// The record came before, or is too old to tell.
+        /// The counter was used before, or is too old to know.
         case replayed
-        /// The other side of the session has not sealed it, or it was changed on its way.
+        /// The tag is wrong: the other side of the session did not seal the record, or it was changed in transit.
         case forged
-        /// The other side has sealed it, but it is not a record. Its counter is spent.
+        /// The other side sealed it, but the content is not a record. Its counter counts as used.
         case malformed(ControlParseError)
     }
 
     init(key: SecretBytes) { self.key = key }
 
-    /// Opens a record in place. A report is then in the clear, in the range that it names.
+    /// Decrypts a record in place. The RTCP of a report is then in the range of `datagram` that the record holds.
     public mutating func open(_ datagram: inout MutableSpan<UInt8>) throws(Failure) -> Record {
         try key.withBytes { (key) throws(Failure) in
             try RecordFrame.open(&datagram, window: &window, key: key)

@@ -1,23 +1,23 @@
-/// Which counters came, of the latest 1024.
+/// Remembers which of the latest 1024 counters have been received.
 ///
-/// Asking and remembering are two steps: what was not authenticated must not move the window.
+/// Checking and inserting are separate steps, because a datagram that is not authentic must not move the window.
 public struct ReplayWindow: Sendable {
-    /// The highest that came; nil before the first.
+    /// The highest counter received; nil before the first.
     public private(set) var highest: UInt64?
-    /// A bit for each counter, in its place modulo 1024.
+    /// One bit for each counter, at its value modulo 1024.
     private var seen = InlineArray<16, UInt64>(repeating: 0)
 
     public static let count: UInt64 = 1024
 
     public init() {}
 
-    /// Whether `counter` is neither one that came nor too old to tell.
+    /// Whether `counter` is new. False if it has been received, or is 1024 or more below the highest.
     public func accepts(_ counter: UInt64) -> Bool {
         guard let highest, counter <= highest else { return true }
         return highest - counter < Self.count && seen[word(counter)] & bit(counter) == 0
     }
 
-    /// It came, and was authentic.
+    /// Marks `counter` as received. Call it after its datagram was authenticated.
     public mutating func insert(_ counter: UInt64) {
         if let highest, counter > highest {
             if counter - highest >= Self.count {

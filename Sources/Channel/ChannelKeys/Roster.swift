@@ -1,21 +1,21 @@
-/// The members of a channel as a relay lists them: talkers one by one, the others as a count (Protocol/06-control.md).
+/// A channel's members as a relay lists them: each talker by itself, all others as a number (Protocol/06-control.md).
 public enum Roster {
-    /// The most entries of one record.
+    /// The maximum number of entries in one record.
     public static let maximumEntryCount = 10
-    /// Names on one page.
+    /// The number of members on one page.
     public static let pageLength = 50
-    /// Talkers that are listed. Those beyond are counted with the listeners.
+    /// The maximum number of talkers that are listed. Further talkers are counted with the listeners.
     public static let maximumListedCount = 32
 
-    /// The beginning of each roster record.
+    /// The header of a record with changes of the roster.
     public struct Head: Hashable, Sendable {
         /// The revision of the roster after this change.
         public var revision: UInt32
-        /// The revision of the roster before it.
+        /// The revision of the roster before this change.
         public var previous: UInt32
-        /// Members that are not listed, the one that this is said to included.
+        /// The number of members that are not listed, including the receiver if it is one of them.
         public var otherCount: UInt32
-        /// The counter of the receiver's own info, as the relay holds it; zero where it holds none.
+        /// The counter of the receiver's info that the relay has stored; zero if there is none.
         public var counter: UInt64
 
         static let byteCount = 20
@@ -42,18 +42,18 @@ public enum Roster {
         }
     }
 
-    /// Which of the members are asked for.
+    /// The part of the members that is requested.
     public enum Part: UInt8, Sendable, CaseIterable {
         case listed = 0
-        /// Those of the others who tell something about themselves.
+        /// Members that are not listed and have sent an info.
         case others = 1
     }
 
-    /// The beginning of each record of a page.
+    /// The header of a record with a part of a page.
     public struct PageHead: Hashable, Sendable {
         public var part: Part
         public var revision: UInt32
-        /// The place of the record's first entry in the part.
+        /// The index of the record's first entry in the part.
         public var position: UInt32
         /// The number of entries in the part.
         public var total: UInt32
@@ -83,15 +83,15 @@ public enum Roster {
         }
     }
 
-    /// One member.
+    /// One member in the roster.
     public struct Entry: Hashable, Sendable {
-        /// The relay's number of the member while it is in; later it may be another's.
+        /// The relay's number for the member. It may be given to another member later.
         public var number: UInt32
         public var state: State
 
         public enum State: Hashable, Sendable {
             case gone
-            /// Nil where the member tells nothing about itself, as one of an earlier version.
+            /// The member is present. Nil if it has sent no info, as older implementations do.
             case here(SealedMemberInfo?)
         }
 
@@ -109,7 +109,7 @@ public enum Roster {
             self.state = state
         }
 
-        /// Reads all that stand in `bytes` from `offset` on.
+        /// Parses all entries in `bytes` from `offset` to the end.
         static func all(parsing bytes: Span<UInt8>, from offset: Int) throws(ControlParseError) -> [Entry] {
             var entries: [Entry] = []
             var offset = offset

@@ -1,34 +1,34 @@
 private import CSRTP
 public import TenfourPackets
 
-/// The cryptographic context of one sender's packets, one way (RFC 3711 section 3.2), over libsrtp2.
+/// The cryptographic context of one SSRC in one direction (RFC 3711 section 3.2), based on libsrtp2.
 ///
-/// Belongs to one thread at a time. Allocates in `init` only, as far as this side of libsrtp goes.
+/// Belongs to one thread at a time. Allocates memory in `init` only, apart from what libsrtp itself allocates.
 public struct SRTPContext: ~Copyable, Sendable {
     private let handle: SRTPSession
     private let ssrc: SSRC
     private let suite: SRTPSuite
-    /// The index that was announced; nil once a packet has been opened near it.
+    /// The packet index in the announcement; nil after the first packet that was decrypted with its help.
     private var announced: PacketIndex?
     /// Packets with a lower index are refused.
     private var floor = PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0))
     private var highest = PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0))
 
-    /// For packets that we send. The rollover counter is zero before the first.
+    /// Makes a context for packets that we send. The first packet's rollover counter is zero.
     public init(sending key: SRTPMasterKey, ssrc: SSRC) throws(SRTPError) {
         try self.init(key, ssrc: ssrc, windowPacketCount: UInt(Self.shortestWindow))
     }
 
-    /// For packets that we send from `index` on, as somebody does who has sent all those before.
+    /// Makes a context for packets that we send from `index` on, as if all earlier ones had been sent. For tests.
     package init(sending key: SRTPMasterKey, ssrc: SSRC, at index: PacketIndex) throws(SRTPError) {
         try self.init(sending: key, ssrc: ssrc)
         let status = unsafe srtp_set_stream_roc(handle.session, ssrc.rawValue, index.rolloverCounter)
         precondition(status == srtp_err_status_ok, "a context knows its own SSRC")
     }
 
-    /// For packets of `ssrc`, whose count was announced to be at `index`. Packets that are doubles, or more than 2 s at
-    /// `packetsPerSecond` behind the latest, and 128 packets at the least, are refused; so is what is more than 128 packets before
-    /// `index`.
+    /// Makes a context for packets received from `ssrc`, whose announced packet index is `index`. Refuses duplicates, packets
+    /// that are behind the latest by more than 2 s at `packetsPerSecond` and at least 128 packets, and packets more than 128
+    /// before `index`.
     public init(
         receiving key: SRTPMasterKey, ssrc: SSRC, at index: PacketIndex, packetsPerSecond: Int = 50
     ) throws(SRTPError) {
@@ -46,8 +46,8 @@ public struct SRTPContext: ~Copyable, Sendable {
         suite = key.suite
     }
 
-    /// Encrypts an RTP packet where it is and appends its tag, for which there must be room. Of our SSRC; never the same packet
-    /// twice: what is sent again is sent as it was. `srtp_protect`.
+    /// Encrypts an RTP packet of our SSRC in place and appends its tag; `packet` must have room for the tag. Never encrypt a
+    /// packet twice: a retransmission repeats the encrypted bytes. The C function is `srtp_protect`.
     public mutating func protect(_ packet: inout OutputSpan<UInt8>) throws(SRTPError) {
         guard packet.freeCapacity >= suite.tagByteCount else { throw .noRoom }
         let status = unsafe packet.withUnsafeMutableBufferPointer { bytes, count in
@@ -60,17 +60,17 @@ public struct SRTPContext: ~Copyable, Sendable {
         guard status == srtp_err_status_ok else { throw SRTPError(status) }
     }
 
-    /// Decrypts a packet where it is and returns how many bytes of RTP it has become. Nothing changes where it throws, but the
-    /// packet's bytes may have. `srtp_unprotect`.
+    /// Decrypts a packet in place and returns the length of the RTP packet in bytes. If it throws, only the packet's bytes may
+    /// have changed. The C function is `srtp_unprotect`.
     public mutating func unprotect(_ packet: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
         guard packet.count >= RTPHeader.byteCount + suite.tagByteCount else { throw .malformed }
         let number = SequenceNumber(rawValue: packet.span.number(at: 2))
         let index = (announced ?? highest).closest(number)
         guard index >= floor else { throw .old }
         if announced != nil {
-            // libsrtp forgets what it was told only when that lies further ahead than sequence numbers tell; otherwise it would
-            // stay in that turn for ever. Nearer, it finds the count itself, and zero takes back what an earlier packet made us
-            // say.
+            // libsrtp drops a rollover counter (ROC) set here only after a packet whose index is more than 2¹⁵ above the highest
+            // one; otherwise it would use that ROC for all later packets. For a nearer packet it finds the ROC itself, and 0
+            // cancels a ROC that was set for an earlier packet.
             let isBeyondReach = index.rawValue > highest.rawValue + 0x8000
             let status = unsafe srtp_set_stream_roc(
                 handle.session, ssrc.rawValue, isBeyondReach ? index.rolloverCounter : 0)

@@ -1,22 +1,22 @@
 internal import CSRTP
 
-/// Why a packet was not protected, or is none of its sender's.
+/// The reason why a packet was not encrypted, or not accepted.
 public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Not of this key, or changed on its way.
+    /// The packet was not encrypted with this key, or was changed in transit.
     case forged
-    /// Came before.
+    /// The packet has been received before.
     case replayed
-    /// From before the replay window.
+    /// The packet is older than the replay window.
     case old
-    /// Too short, or no RTP.
+    /// The packet is too short, or is not RTP.
     case malformed
-    /// Of another SSRC.
+    /// The packet has another SSRC.
     case otherSource
-    /// As many packets as one key may protect: a new epoch is due.
+    /// The key has encrypted the maximum number of packets: a new epoch is due.
     case keyUsedUp
-    /// The caller's buffer ends before the tag does.
+    /// The caller's buffer has no room for the tag.
     case noRoom
-    /// An `srtp_err_status_` number of srtp.h.
+    /// Another error of libsrtp: the number of an `srtp_err_status_` constant of srtp.h.
     case other(UInt32)
 
     init(_ status: srtp_err_status_t) {

@@ -1,10 +1,10 @@
 private import CSodium
 
 extension SRTPSuite {
-    /// As SDP names it (RFC 4568 section 6.2, RFC 7714 section 14.2), and ffmpeg.
+    /// The suite's name in SDP (RFC 4568 section 6.2, RFC 7714 section 14.2) and in ffmpeg's options.
     public var name: String { self == .aesCounterMode ? "AES_CM_128_HMAC_SHA1_80" : "AEAD_AES_128_GCM" }
 
-    /// Names have no case.
+    /// Finds the suite with this name, in capital or small letters; nil if there is none.
     public init?(name: String) {
         guard let suite = Self.allCases.first(where: { $0.name == name.uppercased() }) else { return nil }
         self = suite
@@ -12,12 +12,13 @@ extension SRTPSuite {
 }
 
 extension SRTPMasterKey {
-    /// A new one. `generator` must be one that nobody can foretell: the system's, outside tests.
+    /// Draws a new key. `generator` must be unpredictable: the system's generator, outside tests.
     public init(_ suite: SRTPSuite, using generator: inout some RandomNumberGenerator) {
         self.init(suite, SecretBytes(count: suite.masterByteCount, using: &generator))
     }
 
-    /// Key and salt in base64, with or without `=` at its end; nil for anything else (`sodium_base642bin`).
+    /// Reads key and salt in base64, with or without `=` at the end; nil for any other text. The C function is
+    /// `sodium_base642bin`.
     public init?(_ suite: SRTPSuite, base64 text: String) {
         let characters = text.utf8.prefix { $0 != UInt8(ascii: "=") }.map { CChar(bitPattern: $0) }
         let padding = text.utf8.dropFirst(characters.count)
@@ -35,7 +36,7 @@ extension SRTPMasterKey {
         self.init(suite, bytes)
     }
 
-    /// The key itself, in base64: for whoever is to have it and for nothing else (`sodium_bin2base64`).
+    /// Key and salt in base64. Show it only to people who may have the key. The C function is `sodium_bin2base64`.
     public var base64Text: String {
         bytes.withBytes { bytes in
             var text = [CChar](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)

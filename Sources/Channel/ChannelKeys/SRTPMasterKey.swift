@@ -1,14 +1,14 @@
-/// Cipher and authentication of SRTP.
+/// A pair of cipher and authentication of SRTP.
 public enum SRTPSuite: UInt8, Sendable, CaseIterable {
-    /// AES_CM_128_HMAC_SHA1_80 of RFC 3711, which everything speaks.
+    /// AES_CM_128_HMAC_SHA1_80 of RFC 3711, which all SRTP implementations support.
     case aesCounterMode = 1
     /// AEAD_AES_128_GCM of RFC 7714.
     case aesGCM = 2
 
-    /// How much longer a packet becomes.
+    /// The number of bytes that encryption adds to an RTP packet.
     public var tagByteCount: Int { self == .aesCounterMode ? 10 : 16 }
 
-    /// Of key and salt together.
+    /// The number of bytes of key and salt together.
     public var masterByteCount: Int { 16 + (self == .aesCounterMode ? 14 : 12) }
 }
 
@@ -23,7 +23,7 @@ public struct SRTPMasterKey: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// As another program gives it; nil where the length is not `suite.masterByteCount`.
+    /// Takes key and salt from another program; nil if their length is not `suite.masterByteCount`.
     public init?(_ suite: SRTPSuite, keyAndSalt: SecretBytes) {
         guard keyAndSalt.count == suite.masterByteCount else { return nil }
         self.init(suite, keyAndSalt)

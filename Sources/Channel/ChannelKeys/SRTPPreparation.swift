@@ -1,7 +1,7 @@
 internal import TenfourPackets
 
 extension SRTPSuite {
-    /// Lets libsrtp load and check its cryptography now: with the first packet it would hold that up for some 70 ms.
+    /// Makes libsrtp load and test its ciphers now, which takes about 70 ms and would otherwise delay the first packet.
     public func prepare() {
         let key = SRTPMasterKey(self, SecretBytes(count: masterByteCount) { _ in })
         let ssrc = SSRC(1)

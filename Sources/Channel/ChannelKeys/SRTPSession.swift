@@ -1,6 +1,6 @@
 internal import CSRTP
 
-/// Whose packets a session of libsrtp takes.
+/// The SSRCs whose packets a libsrtp session accepts.
 enum SRTPSources {
     case one(UInt32)
     case anyInbound
@@ -12,7 +12,7 @@ enum SRTPSources {
 struct SRTPSession: ~Copyable, @unchecked Sendable {
     let session: srtp_t
 
-    /// `repeats` lets a packet be protected again, which must then be the same to the byte.
+    /// If `repeats` is true, an index may be encrypted again; the packet must then be identical.
     init(
         _ key: SRTPMasterKey, _ sources: SRTPSources, windowPacketCount: UInt, repeats: Bool = false
     ) throws(SRTPError) {
@@ -20,7 +20,7 @@ struct SRTPSession: ~Copyable, @unchecked Sendable {
         var session: srtp_t?
         var status = srtp_err_status_ok
         key.bytes.withBytes { bytes in
-            // libsrtp copies the key, and takes a pointer to what it could change.
+            // libsrtp copies the key, but takes a mutable pointer.
             var copy = InlineArray<32, UInt8>(repeating: 0)
             for index in bytes.indices { copy[index] = bytes[index] }
             var span = copy.mutableSpan

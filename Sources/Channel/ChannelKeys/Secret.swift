@@ -12,7 +12,7 @@ public struct Secret: Sendable, Equatable {
     let bytes: SecretBytes
 
     public static let byteCount = 16
-    /// The secret and its check, in digits of five bits or words of ten.
+    /// The number of base32 digits (five bits each) in which the secret and its check bits are written.
     static let letterCount = 28
     static let wordCount = 14
 
@@ -22,12 +22,12 @@ public struct Secret: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// A new one. `generator` must be one that nobody can foretell: the system's, outside tests.
+    /// Draws a new secret. `generator` must be unpredictable: the system's generator, outside tests.
     public init(_ kind: Kind, using generator: inout some RandomNumberGenerator) {
         self.init(kind, SecretBytes(count: Self.byteCount, using: &generator))
     }
 
-    /// 28 letters and digits, by fours. The secret itself: for a link and for nothing else.
+    /// The secret and its check as 28 letters and digits in groups of four. Put it into a link only.
     public var letters: String {
         let bits = checkedBits
         return (0..<Self.letterCount).map { place in
@@ -36,13 +36,13 @@ public struct Secret: Sendable, Equatable {
         }.joined()
     }
 
-    /// 14 words. The secret itself: for a link and for nothing else.
+    /// The secret and its check as 14 words. Put it into a link only.
     public var words: String {
         let bits = checkedBits
         return (0..<Self.wordCount).map { SecretWords.all[bits.number($0, bitCount: 10)] }.joined(separator: "-")
     }
 
-    /// Reads either form.
+    /// Reads a secret in letters or in words.
     init(_ kind: Kind, parsing text: Span<UInt8>) throws(ChannelLinkError) {
         var bits = CheckedBits()
         if let numbers = SecretWords.numbers(in: text) {
@@ -71,7 +71,7 @@ public struct Secret: Sendable, Equatable {
         guard bits.check == check else { throw .secretCheck }
     }
 
-    /// 12 bits that find slips of the pen.
+    /// 12 check bits, which detect typing errors.
     private var check: UInt16 {
         bytes.withBytes { bytes in
             var text = Array(kind.rawValue.utf8)
@@ -91,12 +91,12 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// 140 bits: a secret, and its check.
+/// 140 bits: a secret and its check bits.
 private struct CheckedBits {
     var secret: UInt128 = 0
     var check: UInt16 = 0
 
-    /// The bits from `place * bitCount` on, most significant first.
+    /// Returns the number in the `bitCount` bits from `place * bitCount` on, most significant first.
     func number(_ place: Int, bitCount: Int) -> Int {
         var number = 0
         for position in place * bitCount..<(place + 1) * bitCount {

@@ -1,13 +1,14 @@
 private import CSodium
 
-/// Bytes that nobody else may know: zeroed when they are let go, never shown, compared in constant time.
+/// Secret bytes: zeroed when they are released, never printed, compared in constant time.
 ///
-/// Shared, not copied, so that they are in one place of memory. Any thread; they never change, but for what their only owner takes.
+/// A reference, so that the bytes exist once in memory. Usable on any thread: the bytes never change, except by `take`, which
+/// only a sole owner may call.
 @safe
 public final class SecretBytes: @unchecked Sendable {
     private let memory: UnsafeMutableBufferPointer<UInt8>
 
-    /// `fill` writes all of the `count` bytes, which are zero before.
+    /// Allocates `count` zero bytes and passes them to `fill`, which must write all of them.
     public init<Failure: Error>(
         count: Int, _ fill: (inout MutableSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -18,7 +19,7 @@ public final class SecretBytes: @unchecked Sendable {
         try fill(&span)
     }
 
-    /// A copy: the caller zeroes its own.
+    /// Copies `bytes`; the caller must zero the original.
     public convenience init(copying bytes: Span<UInt8>) {
         self.init(count: bytes.count) { for index in bytes.indices { $0[index] = bytes[index] } }
     }
@@ -36,7 +37,7 @@ public final class SecretBytes: @unchecked Sendable {
 
     public var count: Int { unsafe memory.count }
 
-    /// Lends the bytes.
+    /// Calls `body` with the bytes, which are valid only while it runs.
     public func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -44,20 +45,20 @@ public final class SecretBytes: @unchecked Sendable {
         return try body(span)
     }
 
-    /// Eight of the bytes, of which nothing is left. Nobody else may have these.
+    /// Returns the eight bytes from `place` on, as a big-endian number, and zeroes them. Nobody else may hold this object.
     func take(at place: Int) -> UInt64 {
         defer { unsafe sodium_memzero(memory.baseAddress! + place, 8) }
         return withBytes { $0.number(at: place) }
     }
 
-    /// `range` of the bytes, on its own.
+    /// Returns a copy of `range` of the bytes.
     func part(_ range: Range<Int>) -> SecretBytes {
         withBytes { SecretBytes(copying: $0.extracting(range)) }
     }
 }
 
 extension SecretBytes: Equatable {
-    /// `sodium_memcmp`.
+    /// Compares in constant time. The C function is `sodium_memcmp`.
     public static func == (left: SecretBytes, right: SecretBytes) -> Bool {
         guard left.count == right.count else { return false }
         return unsafe sodium_memcmp(left.memory.baseAddress!, right.memory.baseAddress!, left.count) == 0
@@ -70,5 +71,6 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Chooses the fastest code for this processor (`sodium_init`), once. Without it every function works, slowly.
+/// Initialises libsodium once (`sodium_init`), which selects the fastest code for this processor. Without it all functions
+/// work, but slowly.
 private let librariesAreReady = sodium_init() >= 0

@@ -1,9 +1,8 @@
-/// 1024 words for ten bits each: short, known to most who read English at all, in the order of the alphabet. The order is part
-/// of the protocol.
+/// 1024 words for ten bits each: short, common English words in alphabetical order. The order is part of the protocol.
 enum SecretWords {
     static let all: [String] = text.split(whereSeparator: \.isWhitespace).map(String.init)
 
-    /// The numbers of words with hyphens between, whatever their capitals; nil where one of them is no word of the list.
+    /// Returns the indices of words separated by hyphens, in capital or small letters; nil if a word is not in the list.
     static func numbers(in text: Span<UInt8>) -> [Int]? {
         var numbers: [Int] = []
         var word: [UInt8] = []

@@ -1,8 +1,8 @@
 private import CSodium
 
-/// The control keys of a relay's many sessions, each at a small number, with their counters and windows: 224 bytes a session.
+/// The keys, counters and replay windows of a relay's control sessions, each at a small number: 224 bytes for a session.
 ///
-/// Keys lie in one place of memory, are never copied, and are zeroed when their session is dropped.
+/// Keys stay at one place in memory, are never copied, and are zeroed when their session is removed.
 @safe
 public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
     private var chunks: [UnsafeMutablePointer<Slot>] = unsafe []
@@ -26,7 +26,7 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Takes the place of what was there before.
+    /// Stores a session at `number`, in place of the session that was there.
     public mutating func insert(_ keys: SessionKeys, at number: Int) {
         while unsafe chunks.count * Self.chunkCount <= number {
             let chunk = UnsafeMutablePointer<Slot>.allocate(capacity: Self.chunkCount)
@@ -41,22 +41,22 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
         keys.relayControl.withBytes { key in for index in 0..<32 { unsafe slot.pointee.keys[32 + index] = key[index] } }
     }
 
-    /// Forgets the session there, which is in the table.
+    /// Removes the session at `number`, and zeroes its keys. The table must contain `number`.
     public mutating func remove(_ number: Int) {
         unsafe sodium_memzero(slot(number), MemoryLayout<Slot>.stride)
         unsafe slot(number).initialize(to: Slot())
     }
 
-    /// The session there; zero where there is none.
+    /// The id of the session at `number`; zero if there is none.
     public func session(_ number: Int) -> UInt64 { unsafe slot(number).pointee.session }
 
-    /// Appends a record of the relay's, of anything but a report.
+    /// Encrypts and appends a record from the relay to the member at `number`. The record must not be a report.
     public mutating func seal(_ record: Record, for number: Int, into datagram: inout OutputSpan<UInt8>) {
         if case .report = record { preconditionFailure("a report is sealed with its bytes") }
         seal(record, report: Span(), for: number, into: &datagram)
     }
 
-    /// Appends a record of RTCP, of 8 to 1232 bytes.
+    /// Encrypts and appends a report to the member at `number`: RTCP of 8 to 1232 bytes.
     public mutating func seal(report: Span<UInt8>, for number: Int, into datagram: inout OutputSpan<UInt8>) {
         precondition(
             (8...Record.maximumReportByteCount).contains(report.count), "no RTCP, or more than a datagram holds")
@@ -73,7 +73,7 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
             key: key(slot, 32), into: &datagram)
     }
 
-    /// Opens a member's record where it is; a report is then in clear in the range that it names.
+    /// Decrypts a record from the member at `number` in place. The RTCP of a report is then in the range that the record holds.
     public mutating func open(
         _ datagram: inout MutableSpan<UInt8>, from number: Int
     ) throws(RecordOpener.Failure) -> Record {
@@ -85,7 +85,7 @@ public struct SessionKeyTable: ~Copyable, @unchecked Sendable {
         unsafe chunks[number / Self.chunkCount] + number % Self.chunkCount
     }
 
-    /// Where the key lies, without copying it.
+    /// The 32 bytes of a key in `slot`, not copied.
     @_lifetime(borrow self)
     private func key(_ slot: UnsafeMutablePointer<Slot>, _ offset: Int) -> Span<UInt8> {
         let start = unsafe UnsafeRawPointer(slot) + Self.keysOffset + offset

@@ -1,4 +1,4 @@
-/// The keys that the two sides of a session agreed on, one for each direction and purpose. None of them is ever sent.
+/// The keys that both sides of a session derive in the handshake, one for each direction and purpose. They are never sent.
 public struct SessionKeys: Sendable, Equatable {
     public let session: UInt64
     let memberControl: SecretBytes
@@ -6,7 +6,7 @@ public struct SessionKeys: Sendable, Equatable {
     let memberHop: SecretBytes
     let relayHop: SecretBytes
 
-    /// `welcome` is the open part of the answer.
+    /// Derives the keys. `welcome` is the part of WELCOME that is not encrypted.
     init(session: UInt64, agreed: SecretBytes, key: JoinKey, join: Join, welcome: Span<UInt8>) {
         var transcript = label("tenfour 1 session")
         transcript += [UInt8](capacity: Join.byteCount) { join.write(into: &$0) }
@@ -23,7 +23,7 @@ public struct SessionKeys: Sendable, Equatable {
         relayHop = HKDF.expand(root, "relay hop", count: 16)
     }
 
-    /// Which side of the session we are.
+    /// The side of a session.
     public enum Side: Sendable { case member, relay }
 
     public func sealer(for side: Side) -> RecordSealer {

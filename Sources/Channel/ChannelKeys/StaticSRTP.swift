@@ -1,26 +1,28 @@
 private import CSRTP
 internal import TenfourPackets
 
-/// SRTP and SRTCP (RFC 3711) under one key that both ends were given beforehand, as other programs speak it.
+/// SRTP and SRTCP (RFC 3711) under one key that both ends have in advance, compatible with other programs.
 ///
-/// Such a key knows no epochs: the count begins at zero with each sender, so that who joins later than its first turn of
-/// sequence numbers hears nothing, and what was recorded plays again to whoever has started anew. Nor may one SSRC send under
-/// the key twice; SSRCs are drawn by chance, so draw a key for each conversation. Belongs to one thread at a time.
+/// Such a key has no epochs, so each sender's rollover counter starts at zero. An endpoint that joins after a sender's sequence
+/// numbers have wrapped cannot decrypt its packets, and recorded packets can be replayed to an endpoint that has restarted. Two
+/// streams with one SSRC must not use the same key; SSRCs are random, so draw a key for each conversation. Belongs to one
+/// thread at a time.
 public struct StaticSRTP: ~Copyable, Sendable {
     public let suite: SRTPSuite
     private let outgoing: SRTPSession
     private let incoming: SRTPSession
-    /// Whose packets libsrtp keeps account of, who was heard last at the end.
+    /// The senders whose state libsrtp keeps, most recently received last.
     private var senders: [SSRC] = []
 
-    /// How much longer a datagram becomes at the most: the tag, and the count of RTCP.
+    /// The maximum number of bytes that encryption adds to a datagram: the tag, and the index in SRTCP.
     public static let maximumGrowth = 20
-    /// As many as a station hears; who was silent for longest is forgotten for the next.
+    /// The maximum number of senders whose state is kept, the same as that of an RTP session's sources. A new sender replaces
+    /// the one that has been silent longest.
     public static let maximumSenderCount = 64
-    /// More than 2 s of the shortest packets.
+    /// The size of the replay window: more than 2 s of the shortest packets (2.5 ms).
     private static let windowPacketCount: UInt = 1024
 
-    /// For both ways.
+    /// Uses `key` for both directions.
     public init(_ key: SRTPMasterKey) throws(SRTPError) {
         let outgoing = try SRTPSession(key, .anyOutbound, windowPacketCount: Self.windowPacketCount, repeats: true)
         let incoming = try SRTPSession(key, .anyInbound, windowPacketCount: Self.windowPacketCount)
@@ -30,8 +32,8 @@ public struct StaticSRTP: ~Copyable, Sendable {
         senders.reserveCapacity(Self.maximumSenderCount + 1)
     }
 
-    /// Encrypts a datagram of RTP or RTCP where it is and appends what `maximumGrowth` leaves room for. What is sent again must
-    /// be as it was. `srtp_protect`, `srtp_protect_rtcp`.
+    /// Encrypts an RTP or RTCP datagram in place; `datagram` must have room for `maximumGrowth` more bytes. A retransmission
+    /// must be identical to the first packet. The C functions are `srtp_protect` and `srtp_protect_rtcp`.
     public mutating func protect(_ datagram: inout OutputSpan<UInt8>) throws(SRTPError) {
         guard datagram.freeCapacity >= Self.maximumGrowth else { throw .noRoom }
         let session = unsafe outgoing.session
@@ -50,8 +52,9 @@ public struct StaticSRTP: ~Copyable, Sendable {
         guard status == srtp_err_status_ok else { throw SRTPError(status) }
     }
 
-    /// Decrypts a datagram where it is and returns how many bytes of RTP or RTCP it has become. Total: whatever is not of this
-    /// key throws, and changes nothing but its own bytes. `srtp_unprotect`, `srtp_unprotect_rtcp`.
+    /// Decrypts a datagram in place and returns the length of the RTP or RTCP packet in bytes. Accepts any bytes: throws if
+    /// they were not encrypted with this key, and then changes nothing but `datagram`. The C functions are `srtp_unprotect` and
+    /// `srtp_unprotect_rtcp`.
     public mutating func unprotect(_ datagram: inout MutableSpan<UInt8>) throws(SRTPError) -> Int {
         guard datagram.count >= 2 else { throw .malformed }
         let isControl = RTCPCompound.isRTCP(secondByte: datagram[1])
@@ -70,13 +73,14 @@ public struct StaticSRTP: ~Copyable, Sendable {
         return Int(length)
     }
 
-    /// libsrtp keeps account of each sender from its first authentic packet on, for ever unless it is told otherwise.
+    /// Records that `sender` was received, and removes the state of the sender that has been silent longest if there are too
+    /// many. libsrtp itself would keep each sender's state forever.
     private mutating func heard(_ sender: SSRC) {
         if senders.last == sender { return }
         if let place = senders.firstIndex(of: sender) { senders.remove(at: place) }
         senders.append(sender)
         guard senders.count > Self.maximumSenderCount else { return }
-        // Unlike its siblings it wants the number in network order.
+        // Unlike the other functions of libsrtp, this one takes the SSRC in network byte order.
         _ = unsafe srtp_remove_stream(incoming.session, senders.removeFirst().rawValue.bigEndian)
     }
 }

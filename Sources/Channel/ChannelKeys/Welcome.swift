@@ -1,4 +1,4 @@
-/// WELCOME: the relay's share, and terms that only who said JOIN can open.
+/// WELCOME: the relay's X25519 public key, and the terms, which only the sender of the JOIN can decrypt.
 public struct Welcome: Hashable, Sendable {
     public let nonce: UInt128
     public let session: UInt64
@@ -7,13 +7,13 @@ public struct Welcome: Hashable, Sendable {
     static let byteCount = openByteCount + Terms.byteCount + AEAD.tagByteCount
     static let openByteCount = 60
 
-    /// The terms that a relay grants, in WELCOME and whenever a lease is renewed.
+    /// The terms of a lease: in WELCOME, and in each answer to a renewal.
     public struct Terms: Hashable, Sendable {
-        /// For how long the relay sends without another record, in seconds.
+        /// The duration of the lease in seconds. The relay ends the session unless it is renewed within this time.
         public var lease: UInt16
-        /// The relay's time of day.
+        /// The relay's wall clock.
         public var clock: WallClock
-        /// Where the relay sees the member.
+        /// The member's address and port, as the relay sees them.
         public var address: PeerAddress
 
         static let byteCount = 29
@@ -24,7 +24,7 @@ public struct Welcome: Hashable, Sendable {
             self.address = address
         }
 
-        /// Reads 29 bytes that are there.
+        /// Reads the terms from the 29 bytes at `offset`; `bytes` must contain them.
         init(parsing bytes: Span<UInt8>, at offset: Int) throws(ControlParseError) {
             lease = bytes.number(at: offset)
             clock = WallClock(milliseconds: bytes.number(at: offset + 2))
@@ -38,17 +38,17 @@ public struct Welcome: Hashable, Sendable {
         }
     }
 
-    /// Reads what is open.
+    /// Reads the part that is not encrypted.
     init(parsing datagram: Span<UInt8>) {
         nonce = datagram.number(at: 4)
         session = datagram.number(at: 20)
         share = SharePoint(parsing: datagram, at: 28)
     }
 
-    /// The relay's answer to a proved JOIN: appends 105 bytes and gives the keys that both sides now have. Nil, and nothing
-    /// appended, where the member's share is of low order.
+    /// Appends the relay's answer to a JOIN whose proof is right, 105 bytes, and returns the session keys. Returns nil, and
+    /// appends nothing, if the member's X25519 public key is a point of low order.
     ///
-    /// `key` is the one that proved `join`, `share` is drawn for this session, `session` names it.
+    /// `key` is the join key that proved `join`; `share` and `session` are drawn for this session.
     public static func answer(
         _ join: Join, key: JoinKey, share: KeyShare, session: UInt64, terms: Terms,
         into datagram: inout OutputSpan<UInt8>
@@ -69,7 +69,7 @@ public struct Welcome: Hashable, Sendable {
         return keys
     }
 
-    /// The member's side of the same. Nil where it is no answer to `join`.
+    /// Decrypts WELCOME on the member's side and derives the session keys. Returns nil if it does not answer `join`.
     static func open(
         _ datagram: Span<UInt8>, to join: Join, key: JoinKey, share: KeyShare
     ) -> (terms: Terms, keys: SessionKeys)? {

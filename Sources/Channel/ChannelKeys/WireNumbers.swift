@@ -1,7 +1,7 @@
-// Numbers in network byte order, of any width.
+// Integers of any width in network byte order.
 
 extension Span<UInt8> {
-    /// The caller has checked that the bytes are there; a wrong index traps.
+    /// Reads the integer at `offset`. Traps if the bytes are not there: the caller must have checked the length.
     func number<Number: FixedWidthInteger & UnsignedInteger>(at offset: Int, as _: Number.Type = Number.self) -> Number
     {
         var number: Number = 0
@@ -32,7 +32,7 @@ extension OutputSpan<UInt8> {
     mutating func append(zeros count: Int) { append(repeating: 0, count: count) }
 }
 
-/// The bytes of a label, with what makes it one of many behind it.
+/// Returns the ASCII bytes of a key derivation label, followed by the numbers that make the label unique.
 func label(_ text: StaticString, _ numbers: (inout OutputSpan<UInt8>) -> Void = { _ in }) -> [UInt8] {
     [UInt8](capacity: text.utf8CodeUnitCount + 64) { bytes in
         text.withUTF8Buffer { characters in unsafe bytes.append(characters.span) }
