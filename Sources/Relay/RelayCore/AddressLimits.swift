@@ -2,17 +2,19 @@ internal import TenfourAudioCore
 internal import TenfourPacing
 internal import TenfourSession
 
-/// How often something may come from each host, in a table whose size does not depend on who comes: IPv4 addresses, and
-/// IPv6 networks of 64 bits, of which one customer has all.
+/// Rate limits per source address, in a hash table of fixed size: 256 rows of four entries. The key is an IPv4 address or an IPv6
+/// /64 network, because one customer owns all addresses of a /64.
 ///
-/// A host that is not in it has spent nothing. Where a row is full, the one that has the least to wait is forgotten.
+/// An address without an entry has its full allowance. If a row is full, a new address replaces the entry that has the least
+/// allowance in use.
 struct AddressLimits: Sendable {
     private var entries: [Entry]
     private let seed: UInt64
     private let price: CellRateLimit.Price
     private let scope: Scope
 
-    /// What counts as one: a host, or the network of a site.
+    /// The addresses that share one limit: a host (an IPv4 address or an IPv6 /64), or a site's network (an IPv4 /24 or an IPv6
+    /// /48).
     enum Scope: Sendable {
         case host, network
 
@@ -44,7 +46,7 @@ struct AddressLimits: Sendable {
         return true
     }
 
-    /// Whether so many more are within the limit; then they are spent.
+    /// Whether `count` more are within the limit. If they are, they are counted.
     mutating func spend(_ address: IPAddress, count: Int = 1, at now: Instant) -> Bool {
         let prefix = scope.prefix(of: address)
         var chosen = row(prefix).lowerBound
@@ -58,7 +60,7 @@ struct AddressLimits: Sendable {
         return entries[chosen].allowance.spend(price, count: count, at: now)
     }
 
-    /// One that was spent was none of those that are limited.
+    /// Returns the price of one that was counted but must not be limited.
     mutating func giveBack(_ address: IPAddress) {
         let prefix = scope.prefix(of: address)
         for place in row(prefix) where entries[place].prefix == prefix { entries[place].allowance.giveBack(price) }
@@ -71,7 +73,8 @@ struct AddressLimits: Sendable {
 }
 
 extension IPAddress {
-    /// Whose one host is: an IPv4 address, 64 bits of an IPv6 address. No two of them are alike: ff00::/8 is no host's.
+    /// The prefix that identifies one host: the IPv4 address, or the upper 64 bits of an IPv6 address. IPv4 prefixes lie in
+    /// ff00::/8 (multicast), so they differ from every IPv6 host.
     var hostPrefix: UInt64 {
         switch self {
         case .v4(let number): 0xFFFF_FFFF_0000_0000 | UInt64(number)
@@ -79,7 +82,7 @@ extension IPAddress {
         }
     }
 
-    /// Whose one line is, or one office: 24 bits of an IPv4 address, 64 of an IPv6 address.
+    /// The prefix that identifies one access line or office: 24 bits of an IPv4 address, 64 bits of an IPv6 address.
     var linePrefix: UInt64 {
         switch self {
         case .v4(let number): 0xFFFF_FFFF_0000_0000 | UInt64(number & 0xFFFF_FF00)
@@ -88,7 +91,7 @@ extension IPAddress {
     }
 }
 
-/// Both halves of a product: a number that depends on every bit of both.
+/// Returns a hash of two numbers: the high half of their 128-bit product XOR the low half. It depends on every bit of both.
 func folded(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let product = left.multipliedFullWidth(by: right)
     return product.high ^ product.low

@@ -2,16 +2,18 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Who has a place in a channel. A quarter of the places is kept for talkers, and where a channel is full no network holds
-/// more than twice what a newcomer's holds.
+/// Admission to a channel within its member limit. A quarter of the limit is reserved for talkers. In a full channel, a newcomer
+/// displaces a listener of the network with the most listeners, if these are more than twice as many as the members in its own
+/// network.
 extension Relay {
-    /// Whether a JOIN from there may succeed: there is room, its own place is there, or another's can be had.
+    /// Whether a JOIN from `sender` may succeed: the channel has room, the JOIN replaces an earlier session at the same transport
+    /// address, or the newcomer may displace a listener.
     func mayEnter(_ channel: ChannelIndex, as role: Role, from sender: Endpoint) -> Bool {
         hasRoom(in: channel, as: role) || isHere(sender, in: channel, as: role)
             || mayDisplace(in: channel, from: sender.address)
     }
 
-    /// Whether a place is free for one more of that role.
+    /// Whether the channel and the relay have room for one more member with that role.
     func hasRoom(in channel: ChannelIndex, as role: Role) -> Bool {
         guard let channel = channels[channel] else { return false }
         let places = channel.limits.channelMembers
@@ -21,12 +23,14 @@ extension Relay {
             && listenerCount < RelayLimits.listenerPlaces(of: limits.members)
     }
 
-    /// A member that joins anew from where it was takes its own place. One whose first record has not come has none.
+    /// Whether a joined session at that transport address would be replaced by the new one. A session that has not sent its first
+    /// record does not count, because it uses no room.
     private func isHere(_ sender: Endpoint, in channel: ChannelIndex, as role: Role) -> Bool {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
             let session = sessions[member]
-            // The place of a listener is none of those that are kept for talkers.
+            // A new listener may replace only a listener, because a talker's room is reserved for talkers. A new talker may
+            // replace either.
             if session.channel == channel, session.state == .joined, role == .talk || session.role == role {
                 return true
             }
@@ -34,13 +38,15 @@ extension Relay {
         return false
     }
 
-    /// Whether the network of a newcomer holds less than half of what the listeners of another hold.
+    /// Whether the newcomer's network has less than half as many members as the network with the most listeners has listeners.
+    /// That network must have at least two.
     private func mayDisplace(in channel: ChannelIndex, from address: IPAddress) -> Bool {
         guard let networks = channels[channel]?.networks, networks.mostListeners >= 2 else { return false }
         return networks.memberCount(near: address) * 2 < networks.mostListeners
     }
 
-    /// Frees a place for a member whose first record has come. False where there is none to be had.
+    /// Makes room for a member that has sent its first record, by displacing a listener if necessary. Returns false if there is
+    /// no room.
     mutating func makeRoom(for member: MemberID, at now: Instant) -> Bool {
         let channel = sessions[member].channel
         if hasRoom(in: channel, as: sessions[member].role) { return true }
@@ -53,13 +59,14 @@ extension Relay {
 
     private mutating func displace(_ member: MemberID, at now: Instant) {
         outbox.put(.goodbye(.displaced), for: member, of: &sessions)
-        // A station that does not know that reason takes this one; any other has gone by then.
+        // For an implementation that does not know the first reason. Any other has left by now and ignores this record.
         outbox.put(.goodbye(.full), for: member, of: &sessions)
         end(member, at: now)
     }
 
-    /// Limits were lowered: the newest listeners beyond them go, those of the fullest channel first where it is the whole relay that
-    /// has too many. Talkers stay. From here on, a listener that is displaced leaves a place for the newcomer.
+    /// Ends the sessions of listeners beyond limits that were lowered, the newest first, and never those of talkers. If the whole
+    /// relay is over its limit, listeners of the channel with the most listeners go first. Afterwards no limit is exceeded by
+    /// listeners, so displacing one listener makes room for one newcomer.
     mutating func shrink(at now: Instant) {
         for channel in channels.indices {
             while let places = channels[channel]?.limits.channelMembers, let status = channels[channel]?.status,
@@ -85,7 +92,7 @@ extension Relay {
         return nil
     }
 
-    /// The members of a channel lie newest first.
+    /// Returns the newest listener among the networks with the most listeners. The list of members is ordered newest first.
     private func newestListenerOfLargestNetwork(in channel: ChannelIndex) -> MemberID? {
         guard let networks = channels[channel]?.networks else { return nil }
         var next = sessions.first(in: channel)
@@ -101,13 +108,13 @@ extension Relay {
         return nil
     }
 
-    /// Counts a member whose first record has come.
+    /// Adds a member that has sent its first record to the counts of its channel.
     mutating func countPlace(_ member: MemberID) { count(sessions[member], step: 1) }
 
-    /// Counts a member no longer.
+    /// Removes a member from the counts of its channel.
     mutating func uncountPlace(_ session: MemberSession) { count(session, step: -1) }
 
-    /// Counts a member in its new network. To be called before it moves.
+    /// Moves a member from the count of its old network to that of `address`. Must be called before its session moves.
     mutating func movePlace(_ member: MemberID, to address: IPAddress) {
         let session = sessions[member]
         let isListener = session.role == .listen
@@ -132,6 +139,7 @@ extension Relay {
 }
 
 extension RelayLimits {
-    /// Of so many places, those that listeners may take: a quarter, but two at least, is kept for talkers.
+    /// Returns the part of a member limit that listeners may use: all but a quarter, and but two at least, which is reserved for
+    /// talkers. At least one if the limit is not zero.
     static func listenerPlaces(of places: Int) -> Int { max(places - max(2, places / 4), min(places, 1)) }
 }

@@ -3,12 +3,12 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourPackets
 
-/// What the talkers of one channel may do together: register SSRCs, be heard at the same time, and send bits.
+/// Limits on all talkers of a channel together: registered SSRCs, simultaneous talkers, and bits per second.
 extension Relay {
-    /// An SSRC whose talker was silent for so long gives way to a new one, where a channel has no room for both.
+    /// The silence after which a talker loses its SSRC to a new talker, if the channel has reached its limit of SSRCs.
     static let silenceBeforeDisplaced = Duration.seconds(5)
 
-    /// Why a packet of `index` is beyond its channel's bounds; nil where it is within them.
+    /// Checks a packet of a talker against the limits of its channel. Returns the reason to drop it; nil if it is within them.
     mutating func boundStream(
         _ index: TalkerIndex, of member: MemberID, _ ssrc: SSRC, _ byteCount: Int, at now: Instant
     ) -> RelayDiscard? {
@@ -20,18 +20,18 @@ extension Relay {
         return boundBits(byteCount, in: channel, at: now)
     }
 
-    /// Counts bits that are to be forwarded in a channel. Returns the reason where they are too many.
+    /// Counts the bits of a datagram to be forwarded in a channel. Returns a reason if they exceed its bit rate.
     mutating func boundBits(_ byteCount: Int, in channel: ChannelIndex, at now: Instant) -> RelayDiscard? {
         channels.spend(byteCount, in: channel, at: now) ? nil : .tooManyChannelBits
     }
 
-    /// Makes room for one more SSRC in a channel: that of the talker who was silent longest is free again, if that is long
-    /// enough. False where there is no room.
+    /// Makes room for one more SSRC in a channel, by releasing the SSRC of the talker that has been silent longest, if that is at
+    /// least `silenceBeforeDisplaced`. Returns false if there is no room.
     mutating func makeRoomForSSRC(in channel: ChannelIndex, of index: TalkerIndex, at now: Instant) -> Bool {
         guard let most = channels[channel]?.limits.channelTalkers else { return true }
-        // One that takes another SSRC gives its own up.
+        // A talker that registers another SSRC gives up its own.
         let ownCount = talkers[index]?.claim == nil ? 0 : 1
-        // Where the limit was lowered there may be several too many.
+        // If the limit was lowered, several SSRCs may have to be released.
         while let claimants = channels[channel]?.claimants, claimants.count - ownCount >= most {
             guard let silent = silentLongest(of: claimants, but: index, at: now),
                 now - silent.since >= Self.silenceBeforeDisplaced
@@ -62,7 +62,8 @@ extension RelayedChannel {
         slots.add(index, ssrc, of: limits.channelVoices, at: now)
     }
 
-    /// Whether so many bytes more are within what is forwarded in a second, as much as two seconds at once.
+    /// Whether `byteCount` more bytes are within the bit rate of the channel, with a burst of two seconds. If they are, they are
+    /// counted.
     mutating func spend(_ byteCount: Int, at now: Instant) -> Bool {
         let cost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.channelBitsPerSecond, 1))
         return bits.spend(cost, most: Self.savedBits, at: now.nanoseconds)

@@ -1,26 +1,27 @@
 internal import TenfourChannelKeys
 
-/// Finds the channel of a join key, and knows the former keys of channels.
+/// Finds the channel for a join key by its channel id, and remembers the former keys of channels.
 struct ChannelDirectory: Sendable {
     private var current: [UInt128: Entry] = [:]
     private var former: [UInt128: JoinKey] = [:]
-    /// Of those, in the order in which they became so; each once.
+    /// The ids in `former`, oldest first, without duplicates.
     private var formerIDs: [UInt128] = []
 
     struct Entry: Sendable {
         var key: JoinKey
-        /// Nil where it leads nowhere any more.
+        /// Nil for a former key, which admits to no channel any more.
         var channel: ChannelIndex?
     }
 
-    /// Who had an older one learns no more than a stranger.
+    /// The number of former keys that are remembered. A JOIN with an older one is answered like one for an unknown channel.
     static let maximumFormerCount = 1_024
 
     subscript(_ channelID: UInt128) -> Entry? {
         current[channelID] ?? former[channelID].map { Entry(key: $0, channel: nil) }
     }
 
-    /// For all of `channels`, by their places. Of two with one key, the first has it.
+    /// Replaces the current keys by those of all `channels`. If two channels have the same key, it belongs to the one with the
+    /// lower index.
     mutating func open(_ channels: ChannelTable) {
         current.removeAll()
         for index in channels.indices {
@@ -32,7 +33,7 @@ struct ChannelDirectory: Sendable {
         }
     }
 
-    /// The channel has others now: who still has these shall know.
+    /// Remembers the keys of a channel that has new keys, so that members with these learn that they changed.
     mutating func retire(_ channel: RelayConfiguration.Channel) {
         for key in [channel.talkJoin, channel.listenJoin] {
             if former.updateValue(key, forKey: key.channelID) != nil { formerIDs.removeAll { $0 == key.channelID } }

@@ -1,23 +1,24 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 
-/// Who is in one channel, as its members are told: which talkers are listed, and what has changed since the last telling.
+/// The roster of one channel as its members receive it: the listed talkers, and the changes since the last roster update.
 struct ChannelRoster: Sendable {
-    /// Numbers of members, in the order in which they came.
+    /// The ids of the listed members, in the order in which they were listed.
     private(set) var listed: [MemberID] = []
-    /// Those whose entries have changed or gone since they were told last, longest ago first.
+    /// Members whose entries were changed or removed since the last roster update, oldest change first.
     private var changed: [MemberID] = []
     private(set) var revision: UInt32 = 0
-    /// When members are to be told; nil while there is nothing new.
+    /// The time of the next roster update; nil if nothing has changed.
     private(set) var due: Instant?
-    /// When they may be told again.
+    /// The earliest time of the next roster update.
     private var nextSending: Instant?
 
-    /// Members are told at most once in this time, so that a crowd that comes in at once makes few datagrams.
+    /// The shortest time between two roster updates of a channel, so that many members who join at once cause few datagrams.
     static let interval = Duration.seconds(1)
-    /// The same for each member: a channel of thousands is told less often, a thousand records a second in all.
+    /// The shortest time between two roster updates, for each member of the channel: above 1000 members updates become rarer, so
+    /// that a channel sends at most 1000 records per second.
     static let intervalOfEach = Duration.milliseconds(1)
-    /// What happens within this time of the first change is told with it.
+    /// The delay of a roster update after the first change, so that it includes the changes that follow shortly.
     private static let delay = Duration.milliseconds(50)
 
     var hasRoom: Bool { listed.count < Roster.maximumListedCount }
@@ -42,13 +43,14 @@ struct ChannelRoster: Sendable {
         if due == nil { due = max(now + Self.delay, nextSending ?? now) }
     }
 
-    /// Nobody is there to be told.
+    /// Forgets the changes, because the channel has no members.
     mutating func forgetChanges() {
         changed = []
         due = nil
     }
 
-    /// The members whose entries are to be told now to `count` members, as many as a record holds; the others are told later.
+    /// Starts the next revision. Returns the members whose entries go into this update to `count` members, at most as many as fit
+    /// into a record; the others follow in the next update.
     mutating func removeChanges(for count: Int, at now: Instant) -> [MemberID] {
         let members = Array(changed.prefix(Roster.maximumEntryCount))
         changed.removeFirst(members.count)
@@ -60,14 +62,15 @@ struct ChannelRoster: Sendable {
     }
 }
 
-/// What members tell about themselves, sealed: 112 bytes for each who tells something.
+/// The encrypted information of members about themselves (their names), which the relay cannot read: 112 bytes for each member
+/// that has sent it.
 struct InfoTable: Sendable {
     private var infos: [SealedMemberInfo] = []
     private var free: [Int32] = []
 
     subscript(_ slot: Int32) -> SealedMemberInfo? { slot >= 0 ? infos[Int(slot)] : nil }
 
-    /// Keeps `info` in the slot of an earlier info; a negative `slot` stands for none. Returns its slot.
+    /// Stores `info` in `slot`, replacing an earlier info; in a free slot if `slot` is negative. Returns the slot.
     mutating func put(_ info: SealedMemberInfo, at slot: Int32) -> Int32 {
         if slot >= 0 {
             infos[Int(slot)] = info

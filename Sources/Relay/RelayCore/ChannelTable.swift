@@ -9,26 +9,27 @@ struct ChannelTable: Sendable {
         channels = configuration.channels.map { RelayedChannel($0, within: configuration.limits) }
     }
 
-    /// All indices; some channels may be gone.
+    /// All indices, including those of channels that were removed.
     var indices: some Sequence<ChannelIndex> { channels.indices.lazy.map { ChannelIndex($0) } }
 
-    /// Nil if the channel is gone.
+    /// The channel at an index; nil if it was removed.
     subscript(channel: ChannelIndex) -> RelayedChannel? {
         _read { yield channels[channel.number] }
         _modify { yield &channels[channel.number] }
     }
 
-    // For each packet. The subscript is a coroutine, whose frame may be allocated.
+    // The functions below run for each packet. They avoid the subscript, because it is a coroutine, whose frame may be allocated.
 
     /// Counts a datagram that is forwarded in a channel.
     mutating func countForwarded(in channel: ChannelIndex) { channels[channel.number]?.status.forwardedCount += 1 }
 
-    /// Counts bits that are to be forwarded in a channel. Returns false where they are too many.
+    /// Counts the bits of a datagram to be forwarded in a channel. Returns false if they exceed its bit rate.
     mutating func spend(_ byteCount: Int, in channel: ChannelIndex, at now: Instant) -> Bool {
         channels[channel.number]?.spend(byteCount, at: now) ?? true
     }
 
-    /// Keeps the slot of a talker. Returns false if it has none under this SSRC.
+    /// Records a packet of a talker that holds a slot among the simultaneous talkers. Returns false if it holds none with this
+    /// SSRC.
     mutating func renewSlot(of index: TalkerIndex, _ ssrc: SSRC, in channel: ChannelIndex, at now: Instant) -> Bool {
         channels[channel.number]?.slots.renew(index, ssrc, at: now) ?? true
     }
@@ -44,7 +45,7 @@ struct ChannelTable: Sendable {
         }
     }
 
-    /// When the members of some channel are to be told of changes in its roster; nil while there are none.
+    /// The time of the next roster update of any channel; nil if no roster has changed.
     var rosterDeadline: Instant? { channels.lazy.compactMap { $0?.roster.due }.min() }
 
     /// The channel with the most listeners.

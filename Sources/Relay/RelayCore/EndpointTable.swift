@@ -1,8 +1,8 @@
 internal import TenfourSession
 
-/// Which members are at an address: open addressing, at most two thirds full, 8 bytes a slot.
+/// A hash table from transport addresses to members: open addressing, at most two thirds full, 8 bytes per slot.
 ///
-/// The hash is keyed by chance, so that nobody can choose addresses that all fall on one slot.
+/// The hash is keyed with random numbers, so that nobody can choose addresses that all collide.
 struct EndpointTable: Sendable {
     private var slots = [Slot](repeating: Slot(), count: 64)
     private var count = 0
@@ -10,7 +10,7 @@ struct EndpointTable: Sendable {
 
     private struct Slot: Sendable {
         var hash: UInt32 = 0
-        /// From one on; zero where the slot is free.
+        /// The member's number plus one; zero if the slot is free.
         var member: UInt32 = 0
     }
 
@@ -18,7 +18,7 @@ struct EndpointTable: Sendable {
         seeds = (generator.next(), generator.next(), generator.next() | 1)
     }
 
-    /// Walks over those who may be at an address; some are elsewhere.
+    /// Iterates over the members with an address's hash. Some may have another address with the same hash.
     struct Search {
         fileprivate var slot: Int
         fileprivate let hash: UInt32
@@ -44,7 +44,7 @@ struct EndpointTable: Sendable {
         count += 1
     }
 
-    /// `member` is at `endpoint`.
+    /// Removes `member`, which was inserted with the same `endpoint`.
     mutating func remove(_ member: MemberID, at endpoint: Endpoint) {
         let mask = slots.count - 1
         var hole = Int(hash(endpoint)) & mask
@@ -53,7 +53,7 @@ struct EndpointTable: Sendable {
             hole = (hole + 1) & mask
         }
         count -= 1
-        // Those behind move up, so that no search ends before them.
+        // Moves the following entries up, so that no search stops at the hole before it reaches them.
         var next = (hole + 1) & mask
         while slots[next].member > 0 {
             let home = Int(slots[next].hash) & mask

@@ -5,19 +5,19 @@ internal import TenfourSession
 
 /// Limits on what the relay answers to those that have not proved a key, and on how many join.
 struct HandshakeLimits: Sendable {
-    /// HELLOs, and JOINs without a valid cookie, of each host.
+    /// HELLOs and JOINs without a valid cookie, per host.
     private var strangers: AddressLimits
-    /// JOINs of each host that proved nothing.
+    /// JOINs whose proof failed, per host.
     private var failures: AddressLimits
-    /// Records of unknown sessions, of each host.
+    /// Records with an unknown session id, per host.
     private var unknownSessions: AddressLimits
-    /// Proved JOINs of each host, and of all.
+    /// JOINs with a valid proof, per host; `joins` is for all hosts together.
     private var hostJoins: AddressLimits
     private var joins = CellRateLimit()
 
     private static let failurePrice = CellRateLimit.Price(perSecond: 20, most: 20)
     private static let strangerPrice = CellRateLimit.Price(perSecond: 20, most: 2_000)
-    /// Five hundred members behind one address may come back together, and again.
+    /// Lets 500 members behind one address join again at the same time, several times in succession.
     private static let hostJoinPrice = CellRateLimit.Price(perSecond: 200, most: 2_000)
     private static let joinPrice = CellRateLimit.Price(perSecond: 5_000, most: 5_000)
 
@@ -28,38 +28,39 @@ struct HandshakeLimits: Sendable {
         hostJoins = AddressLimits(Self.hostJoinPrice, seed: generator.next())
     }
 
-    /// Whether a stranger is answered; if it is, it counts.
+    /// Whether a HELLO, or a JOIN without a valid cookie, may be answered. If it may, it is counted.
     mutating func allowsStranger(at address: IPAddress, _ now: Instant) -> Bool { strangers.spend(address, at: now) }
 
-    /// A stranger has become a member: its handshake counts no longer.
+    /// Removes a HELLO from the count, because its sender has become a member.
     mutating func strangerJoined(at address: IPAddress) { strangers.giveBack(address) }
 
-    /// Whether a host has not failed too often.
+    /// Whether the proofs of a JOIN from this host may be checked, as not too many have failed.
     func allowsProof(at address: IPAddress, _ now: Instant) -> Bool { failures.allows(address, at: now) }
 
     mutating func proofFailed(at address: IPAddress, _ now: Instant) { _ = failures.spend(address, at: now) }
 
-    /// Whether a record of an unknown session is answered; if it is, it counts.
+    /// Whether a record with an unknown session id may be answered. If it may, it is counted.
     mutating func allowsUnknownSession(at address: IPAddress, _ now: Instant) -> Bool {
         unknownSessions.spend(address, at: now)
     }
 
-    /// Whether one more member may join; if it may, it counts.
+    /// Whether one more member from this host may join. If it may, it is counted.
     mutating func allowsJoin(at address: IPAddress, _ now: Instant) -> Bool {
         hostJoins.spend(address, at: now) && joins.spend(Self.joinPrice, at: now)
     }
 }
 
-/// Limits on the missing packets that members request, counted in NACK words, each of which names up to 17 packets.
+/// Limits on the retransmissions that members request, counted in NACK words, each of which names up to 17 packets (RFC 4585
+/// section 6.2.1).
 struct NACKLimits: Sendable {
     private var hosts: AddressLimits
     private var networks: AddressLimits
     private var all = CellRateLimit()
 
     private static let hostPrice = CellRateLimit.Price(perSecond: 5_000, most: 10_000)
-    /// A network may request these whatever all others do.
+    /// The rate that a network always has, even if the limit of all members together is used up.
     private static let networkPrice = CellRateLimit.Price(perSecond: 200, most: 400)
-    /// About a tenth of the relay's time.
+    /// Chosen so that answering them takes about a tenth of the relay's processing time.
     private static let allPrice = CellRateLimit.Price(perSecond: 200_000, most: 20_000)
 
     init(using generator: inout CSPRNG) {
@@ -67,7 +68,7 @@ struct NACKLimits: Sendable {
         networks = AddressLimits(Self.networkPrice, of: .network, seed: generator.next())
     }
 
-    /// Whether `count` NACK words are within the limits; if they are, they count.
+    /// Whether `count` NACK words are within the limits. If they are, they are counted.
     mutating func spend(_ address: IPAddress, wordCount count: Int, at now: Instant) -> Bool {
         if count == 0 { return true }
         guard hosts.spend(address, count: count, at: now) else { return false }

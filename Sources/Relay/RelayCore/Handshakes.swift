@@ -2,9 +2,10 @@ package import TenfourAudioCore
 package import TenfourChannelKeys
 package import TenfourSession
 
-/// HELLO and JOIN: until the join key is proved nothing is kept, and no more is sent than came.
+/// Handles HELLO and JOIN. Until a JOIN has proved its key, the relay keeps no state for it and answers with no more bytes than
+/// it received.
 extension Relay {
-    /// A WELCOME that may have to be said again.
+    /// A WELCOME that is sent again if the same JOIN arrives again.
     struct PendingWelcome: Sendable {
         let join: Join
         let datagram: [UInt8]
@@ -19,7 +20,8 @@ extension Relay {
         return .handled
     }
 
-    /// In the order of the table in Protocol/06-control.md.
+    /// Checks a JOIN in the order of the table in Protocol/06-control.md, then admits its sender, refuses it, or queues the JOIN
+    /// for its proof.
     mutating func join(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
         let source = PeerAddress(sender)
         guard cookies.accepts(join.cookie, for: join.nonce, from: source, to: address, at: now) else {
@@ -36,7 +38,7 @@ extension Relay {
         return prove(join, from: sender, at: now)
     }
 
-    /// Checks what a JOIN proves, and lets its member in or says why not.
+    /// Checks the proof of a JOIN. Admits its sender with a WELCOME, or refuses it with a reason.
     mutating func prove(_ join: Join, from sender: Endpoint, at now: Instant) -> Reception {
         let entry = directory[join.channelID]
         let key = entry?.key ?? dummyKey
@@ -70,19 +72,22 @@ extension Relay {
         return .discarded(discard)
     }
 
-    /// The first may have been lost; or somebody repeats what it overheard.
+    /// Sends a refusal again: the first may have been lost. The JOIN may also be a replay by an eavesdropper.
     private mutating func refuseAgain(_ refusal: Refusal, _ sender: Endpoint) -> Reception {
         outbox.put(capacity: 40, to: sender) { refusal.write(into: &$0) }
         return .discarded(.replayedJoin)
     }
 
-    /// Of sessions whose first record has not come: who never means to send one takes nobody's place but its neighbours'.
+    /// The most sessions of one host that wait for their first record. A host that never sends it cannot keep out members from
+    /// other hosts.
     static let mostWaitingOfHost = 1_000
 
-    /// While the network takes nothing, what strangers ask for must not pile up.
+    /// Whether answers to unauthenticated senders may be queued. Keeps them from piling up while the network accepts no
+    /// datagrams.
     var hasRoomForStrangers: Bool { outbox.count < 4_096 }
 
-    /// The whole JOIN is compared: one that is not the same proves nothing, and is worth no work.
+    /// Sends the WELCOME again to a JOIN whose cookie was used. The whole JOIN is compared with the first: a different one is
+    /// dropped without checking its proof.
     private mutating func welcomeAgain(_ join: Join, _ sender: Endpoint) -> Reception {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
@@ -112,7 +117,8 @@ extension Relay {
         return .handled
     }
 
-    /// Who has proved its key: from now on there is a session. Its id was the last to be drawn.
+    /// Creates a session for a sender that has proved its key, and returns its member. The session id of `keys` must be the last
+    /// that `sessions` has drawn.
     package mutating func admit(
         _ keys: SessionKeys, as role: Role, to channel: ChannelIndex, at endpoint: Endpoint, _ now: Instant
     ) -> MemberID {
@@ -126,7 +132,8 @@ extension Relay {
         Welcome.Terms(lease: Self.lease, clock: wallClock(at: now), address: PeerAddress(endpoint))
     }
 
-    /// A member that joins anew from where it is goes on where it was.
+    /// Replaces an earlier session of the same transport address in the channel. The new session takes over its SSRC and its
+    /// info.
     mutating func takePlace(of endpoint: Endpoint, in channel: ChannelIndex, by member: MemberID, at now: Instant) {
         var search = sessions.search(endpoint)
         while let old = sessions.next(&search, at: endpoint) {
@@ -137,7 +144,8 @@ extension Relay {
         endThose(at: endpoint, in: channel, .joined, but: member, at: now)
     }
 
-    /// A member that joins anew from where it is has forgotten what it had: it shall not hear everything twice.
+    /// Ends the sessions in `state` of this transport address in the channel, but `kept`, so that the member does not receive
+    /// everything twice.
     mutating func endThose(
         at endpoint: Endpoint, in channel: ChannelIndex, _ state: MemberSession.State, but kept: MemberID? = nil,
         at now: Instant
@@ -146,7 +154,7 @@ extension Relay {
         while let member = sessions.next(&search, at: endpoint) {
             guard member != kept, sessions[member].channel == channel, sessions[member].state == state else { continue }
             end(member, at: now)
-            // The table has changed under the search.
+            // Starts the search again, because ending a session has changed the table.
             search = sessions.search(endpoint)
         }
     }

@@ -2,17 +2,17 @@ internal import TenfourAudioCore
 internal import TenfourPackets
 internal import TenfourSession
 
-/// The last report of one listener on a talker's stream.
+/// The last report of one listener on a talker's stream, reduced to the values that the talker needs.
 struct ListenerView: Sendable {
-    /// Of the packets since its last report, in 1/256: what is missing though it was sent again.
+    /// The fraction of packets since its previous report that stayed lost despite retransmission, in 1/256.
     var fractionLost: UInt8
-    /// What it takes redundant coding under; 255 where it does not.
+    /// The payload type under which it accepts redundancy (RFC 2198); 255 if it does not.
     var redPayloadType: UInt8
-    /// How far behind it may play, in milliseconds; zero where it does not say.
+    /// Its longest playout delay in milliseconds, counted from the fastest packet; zero if its report does not state one.
     var depth: UInt16
-    /// How it makes up what stays lost.
+    /// How the listener conceals packets that stay lost.
     var concealment: PacketLossConcealment
-    /// When it said so, in seconds.
+    /// The time of the report, in seconds of the monotonic clock.
     var second: UInt32
 
     init(_ fractionLost: UInt8, _ capabilities: Capabilities?, at now: Instant) {
@@ -26,22 +26,23 @@ struct ListenerView: Sendable {
     static func second(_ now: Instant) -> UInt32 { UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000_000) }
 }
 
-/// What the listeners of one talker say together. Nobody's word counts more than that of all others on its line: one who
-/// lies changes nothing where twenty speak. Concealment is the exception: one older listener is enough for plain.
+/// A summary of the reports of all listeners of one talker. All listeners on one access line together count as one, so a false
+/// report from one line changes nothing among twenty lines. The exception is concealment, which is the weakest of all listeners.
 struct ListenersVerdict: Sendable {
-    /// The 90th percentile, in 1/256.
+    /// The 90th percentile of the fractions that stayed lost, in 1/256.
     var fractionLost: UInt8
-    /// What nine of ten take.
+    /// The payload type for redundancy that at least nine of ten lines accept; nil if there is none.
     var redPayloadType: UInt8?
-    /// What nine of ten have at least.
+    /// The longest playout delay that nine of ten lines have at least, among those that state one; nil if none does.
     var depth: Duration?
-    /// Of the weakest: a sender that counts on less does a little more against loss than some need.
+    /// The weakest concealment among all listeners: a sender that expects less sends somewhat more redundancy than some listeners
+    /// need.
     var concealment: PacketLossConcealment
 
-    /// Longer ago than this is not true any more, in seconds.
+    /// The age in seconds after which a report is ignored.
     private static let memory: UInt32 = 15
 
-    /// Nil where nobody has said anything. `line` is what its members have in common: their network.
+    /// Nil if there is no recent report. `line` returns the network prefix that identifies the access line of a member.
     init?(_ views: [MemberID: ListenerView], at now: Instant, line: (MemberID) -> UInt64) {
         let second = ListenerView.second(now)
         var all: [(line: UInt64, view: ListenerView)] = []

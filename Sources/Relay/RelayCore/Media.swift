@@ -4,9 +4,9 @@ internal import TenfourPacing
 internal import TenfourPackets
 internal import TenfourSession
 
-/// What talkers send to all: SRTP and announcements, with hop tags.
+/// Handles the datagrams of talkers that are forwarded to the channel: SRTP and announcements, each with a hop tag.
 extension Relay {
-    /// The longest datagram of media that is forwarded, in bytes without its hop tag: what fits into an Ethernet frame.
+    /// The longest media datagram that is forwarded, in bytes without its hop tag: it fits into an Ethernet frame.
     public static let maximumMediaByteCount = 1_500
     private static let announcementPrice = CellRateLimit.Price(perSecond: 1, most: 8)
 
@@ -64,8 +64,8 @@ extension Relay {
         case wrong(RelayDiscard)
     }
 
-    /// Whose hop tag it is. The trailer does not say: it is asked of those at its address, and then of those who have
-    /// announced its SSRC, who may have moved.
+    /// Finds the member whose hop tag a datagram carries. The tag has no session id: it is checked with the keys of the members
+    /// at the sender's address, and then of the members that have registered the SSRC, whose address may have changed.
     private mutating func tagged(_ datagram: Span<UInt8>, _ ssrc: SSRC, from sender: Endpoint) -> Tagged {
         var failure = RelayDiscard.strangerMedia
         var search = sessions.search(sender)
@@ -100,7 +100,8 @@ extension Relay {
         }
     }
 
-    /// Whether it is more than a talker may send. What is dropped for that counts as lost in what the talker is told.
+    /// Returns a reason if a datagram exceeds the limits of its talker, and sends the talker these limits. The dropped packets
+    /// count as lost in the reports to the talker.
     private mutating func excess(_ index: TalkerIndex, of member: MemberID, _ byteCount: Int, at now: Instant)
         -> RelayDiscard?
     {
@@ -121,7 +122,7 @@ extension Relay {
         outbox.put(notice, for: member, of: &sessions)
     }
 
-    /// Takes an SSRC for a session, in the index of what it had; nil where nothing is against it.
+    /// Registers an SSRC for a talker in place of its former one. Returns the reason if that is refused, nil if it succeeds.
     private mutating func claim(_ ssrc: SSRC, _ index: TalkerIndex, _ member: MemberID, at now: Instant)
         -> RelayDiscard?
     {
@@ -143,7 +144,7 @@ extension Relay {
         return nil
     }
 
-    /// To one who joins: who is talking, where that is not too long ago to be believed.
+    /// Sends a new member the last announcements of the channel's other talkers, unless they are too old to be accepted.
     mutating func sendAnnouncements(to member: MemberID, at now: Instant) {
         for talker in channels[sessions[member].channel]?.claimants ?? [] where talker != member {
             guard let said = sessions[talker].talker.flatMap({ talkers[$0] }), !said.announcement.isEmpty,

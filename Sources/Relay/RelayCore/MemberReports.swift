@@ -4,10 +4,10 @@ internal import TenfourPacing
 internal import TenfourPackets
 internal import TenfourSession
 
-/// Reads the RTCP of members, which ends here: their reports on a talker are summed up for it, missing packets are
-/// retransmitted, and their clocks are echoed.
+/// Handles the RTCP of members, which the relay does not forward: it summarizes their reports for the talker, retransmits missing
+/// packets, and echoes their clocks.
 extension Relay {
-    /// In bytes of the record that was opened.
+    /// Handles a compound RTCP packet of a member. `range` is its position in `opened`, the decrypted record.
     mutating func report(_ range: Range<Int>, from member: MemberID, at now: Instant) -> Reception {
         let wordCount = GenericNACK.wordCount(in: opened.span.extracting(range))
         guard nacks.spend(sessions[member].endpoint.address, wordCount: wordCount, at: now) else {
@@ -62,7 +62,8 @@ extension Relay {
         return index
     }
 
-    /// The index of who talks under that SSRC in the channel of a member, and is another.
+    /// The talker that sends with that SSRC in a member's channel; nil if there is none, if it is silent, or if it is the member
+    /// itself.
     private func stream(of ssrc: SSRC, heardBy member: MemberID) -> TalkerIndex? {
         let channel = sessions[member].channel
         guard let talker = ssrcs[ssrc]?.first(where: { sessions[$0].channel == channel }), talker != member,
@@ -80,8 +81,8 @@ extension Relay {
         }
     }
 
-    /// Sends again what a member has missed, to that member and to no other: at most half as many packets as its channel
-    /// forwards, and not more at once than anybody can have missed who is still there.
+    /// Retransmits the packets that a NACK names, to this member only, and as far as `PacketRing` still has them. At most half as
+    /// many as its channel has forwarded, with a burst of 50 packets.
     private mutating func retransmit(_ nack: GenericNACK, of member: MemberID, at now: Instant) {
         guard let index = stream(of: nack.media, heardBy: member), let ring = talkers[index]?.stream?.ring else {
             return
@@ -104,13 +105,14 @@ extension Relay {
         }
     }
 
-    /// In packets forwarded.
+    /// The price of one retransmission, in packets forwarded in the channel.
     private static let retransmissionCost: Int64 = 2
     private static let maximumRetransmissionCost: Int64 = 2 * 50
 
     private static let echoPrice = CellRateLimit.Price(perSecond: 4, most: 8)
 
-    /// One clock a report, and a few a second: an answer is many times as long as the question.
+    /// Echoes one clock per report, at most 4 per second with a burst of 8, because the answer is several times as long as the
+    /// request.
     private mutating func echoClock(_ packets: [RTCPPacket], of member: MemberID, at now: Instant) {
         for case .extendedReport(let report) in packets {
             for case .referenceTime(let time) in report.blocks {
@@ -120,8 +122,8 @@ extension Relay {
         }
     }
 
-    /// Sends a member's clock back, as if from those whom it hears: so it knows how long what it asks for will take. With it
-    /// goes what they are called, and that what is lost of them can be asked for.
+    /// Echoes a member's clock in reports that carry the SSRCs of the talkers that it hears, so that it can measure the round
+    /// trip that a retransmission takes. The reports also contain the talkers' names, and the capability to answer NACKs.
     private mutating func echo(_ time: NTPTime, of teller: SSRC, to member: MemberID) {
         var report: [UInt8] = []
         var count = 0
@@ -151,7 +153,7 @@ extension Relay {
 }
 
 extension RTCPPacket {
-    /// What who sends it can do.
+    /// The loss-protection capabilities of the sender, from a source description; nil if it has none.
     fileprivate var capabilities: Capabilities? {
         guard case .sourceDescription(let description) = self else { return nil }
         return description.chunks.lazy.compactMap { Capabilities($0) }.first
@@ -159,7 +161,7 @@ extension RTCPPacket {
 }
 
 extension GenericNACK {
-    /// How many words of missing packets a compound packet holds, by its headers alone.
+    /// The number of NACK words in a compound packet, counted from the packet headers alone.
     static func wordCount(in compound: Span<UInt8>) -> Int {
         var (start, count) = (0, 0)
         while start + 4 <= compound.count {

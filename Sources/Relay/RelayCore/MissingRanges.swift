@@ -1,27 +1,27 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The packets of a talker that have not come. Each is requested once, after the time in which it may only be late.
+/// The missing packets of a talker. Each is requested once, after `reordering`, as until then it may only be late.
 struct MissingRanges: Sendable {
     private var entries: [Entry] = []
 
     private struct Entry: Sendable {
         var number: SequenceNumber
-        /// When it is requested; after that, when it is forgotten.
+        /// The time to request the packet; once it was requested, the time to forget it.
         var due: Instant
         var isAsked = false
     }
 
-    /// The most packets at a time: a retransmission would not recover more.
+    /// The most missing packets that are tracked. A longer gap is not requested, because retransmission would not repair it.
     static let maximumCount = 64
-    /// How much later than those behind it a packet may come.
+    /// The delay after which a packet that others have overtaken is requested.
     static let reordering = Duration.milliseconds(10)
-    /// How long after the question an answer is known for what it is.
+    /// The time after a request in which the packet still counts as a retransmission.
     private static let memory = Duration.seconds(1)
 
     init() {}
 
-    /// `count` packets before this one are missing so far.
+    /// Adds the `count` packets before `number`, which are missing so far.
     mutating func skipped(_ count: Int, before number: SequenceNumber, at now: Instant) {
         guard count > 0, count <= Self.maximumCount else { return }
         entries.removeFirst(max(entries.count + count - Self.maximumCount, 0))

@@ -1,2 +1,2 @@
-// The relay that decides: who is let in, who stays, who may speak, and what goes to whom (Protocol/06-control.md).
-// Opens no socket, reads no clock, and cannot open what it passes on.
+// The protocol logic of the relay (Protocol/06-control.md): which members are admitted, how long they stay, who may send, and to
+// whom each packet is forwarded. Opens no socket, reads no clock, and cannot decrypt the media that it forwards.

@@ -1,11 +1,11 @@
 internal import TenfourSession
 
-/// How many places of one channel each network holds: an IPv4 /24, or an IPv6 /48.
+/// The number of members of one channel in each network: an IPv4 /24 or an IPv6 /48.
 ///
-/// Costs a dictionary entry for each network that has a member; every question is answered without a walk.
+/// Needs one dictionary entry per network with members. All counts are read in constant time.
 struct NetworkShares: Sendable {
     private var shares: [UInt64: Share] = [:]
-    /// At each index, the number of networks with so many listeners.
+    /// The number of networks with as many listeners as the index.
     private var listenerHistogram: [Int] = [0]
 
     private struct Share: Sendable {
@@ -13,13 +13,13 @@ struct NetworkShares: Sendable {
         var listeners: Int32 = 0
     }
 
-    /// Listeners of the network that has the most of them.
+    /// The number of listeners in the network that has the most.
     private(set) var mostListeners = 0
 
-    /// Talkers and listeners in the network of an address.
+    /// The number of members, talkers and listeners, in the network of an address.
     func memberCount(near address: IPAddress) -> Int { Int(shares[address.networkPrefix]?.members ?? 0) }
 
-    /// Listeners in the network of an address.
+    /// The number of listeners in the network of an address.
     func listenerCount(near address: IPAddress) -> Int { Int(shares[address.networkPrefix]?.listeners ?? 0) }
 
     mutating func add(_ address: IPAddress, isListener: Bool) {
@@ -27,7 +27,7 @@ struct NetworkShares: Sendable {
         if isListener { count(address, step: 1) }
     }
 
-    /// One that was added.
+    /// Removes a member that was added with the same arguments.
     mutating func remove(_ address: IPAddress, isListener: Bool) {
         if isListener { count(address, step: -1) }
         let members = (shares[address.networkPrefix]?.members ?? 1) - 1
@@ -51,7 +51,7 @@ struct NetworkShares: Sendable {
 }
 
 extension IPAddress {
-    /// The network that one site or customer has: 24 bits of an IPv4 address, 48 bits of an IPv6 address.
+    /// The prefix that identifies the network of a site or customer: 24 bits of an IPv4 address, 48 bits of an IPv6 address.
     var networkPrefix: UInt64 {
         switch self {
         case .v4(let number): 0xFFFF_FFFF_0000_0000 | UInt64(number & 0xFFFF_FF00)

@@ -1,11 +1,12 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The last half second of a talker's packets, to be sent again as they were. Allocates at `init` only.
+/// A buffer of a talker's packets of the last half second, for retransmission. Allocates only in `init`.
 struct PacketRing: Sendable {
     private var bytes: [UInt8]
     private var entries: [Entry]
-    /// Where the next goes, counted on and on; `bytes` is walked round and round.
+    /// The number of bytes written since the beginning, including skipped ones; modulo the size of `bytes` it is the next write
+    /// position.
     private var position = 0
 
     private struct Entry: Sendable {
@@ -15,10 +16,11 @@ struct PacketRing: Sendable {
         var arrival = Instant.start
     }
 
-    /// Older than this nobody waits for.
+    /// The age after which a packet is not retransmitted, because no listener waits for it any more.
     static let memory = Duration.milliseconds(500)
 
-    /// Room for a second of all that a talker may send, within bounds.
+    /// Makes room for one second of what a talker may send: 32…1024 packets (rounded up to a power of two) and 8192…131 072
+    /// bytes.
     init(_ limits: RelayLimits) {
         let count = min(max(limits.talkerPacketsPerSecond, 32), 1_024)
         entries = [Entry](repeating: Entry(), count: 1 << (Int.bitWidth - (count - 1).leadingZeroBitCount))
@@ -26,13 +28,13 @@ struct PacketRing: Sendable {
         bytes = [UInt8](repeating: 0, count: byteCount)
     }
 
-    /// A packet that is there.
+    /// The position of a stored packet in the buffer, and its arrival time.
     struct Kept {
         var range: Range<Int>
         var arrival: Instant
     }
 
-    /// One that came again takes no more room.
+    /// Stores a packet. Ignores a duplicate of a stored packet.
     mutating func insert(_ datagram: Span<UInt8>, _ number: SequenceNumber, at now: Instant) {
         guard datagram.count <= bytes.count, packet(number, at: now) == nil else { return }
         let room = bytes.count - position % bytes.count
@@ -44,7 +46,7 @@ struct PacketRing: Sendable {
         position += datagram.count
     }
 
-    /// Where the packet of that number lies; nil where it never came, or is forgotten.
+    /// Finds the packet with a sequence number. Returns nil if it never arrived, or is overwritten or older than `memory`.
     func packet(_ number: SequenceNumber, at now: Instant) -> Kept? {
         let entry = entries[place(number)]
         guard entry.position >= 0, entry.sequenceNumber == number, position - entry.position <= bytes.count,
@@ -54,7 +56,7 @@ struct PacketRing: Sendable {
         return Kept(range: start..<start + Int(entry.byteCount), arrival: entry.arrival)
     }
 
-    /// Lends the bytes of one that `packet` has found.
+    /// Passes the bytes of a packet that `packet` has just found to `body`.
     func withBytes(_ kept: Kept, _ body: (Span<UInt8>) -> Void) { body(bytes.span.extracting(kept.range)) }
 
     private func place(_ number: SequenceNumber) -> Int { Int(number.rawValue) & (entries.count - 1) }

@@ -2,9 +2,10 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Members that move to another address.
+/// Moves members to a new transport address after they have proved it.
 extension Relay {
-    /// An authentic datagram of `byteCount` bytes has come from an address where the member is not known to be.
+    /// Handles an authentic datagram of `byteCount` bytes from an address that is not the member's. Sends a challenge there if
+    /// one is due.
     mutating func suspectMove(of member: MemberID, to endpoint: Endpoint, _ byteCount: Int, at now: Instant) {
         let challenge = paths.datagramArrived(
             of: member, from: endpoint, byteCount: byteCount, using: &generator, at: now)

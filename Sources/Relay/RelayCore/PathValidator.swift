@@ -2,27 +2,27 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Proves that a member whose packets come from another address has moved there: only the member can answer a sealed
-/// challenge. An eavesdropper may repeat its packets from anywhere.
+/// Checks that a member whose packets arrive from a new address really has moved there: only the member can answer an encrypted
+/// challenge, while an eavesdropper could replay its packets from any address.
 struct PathValidator: Sendable {
     private var paths: [MemberID: Path] = [:]
 
-    /// An address where a member may be.
+    /// A new address of a member that is not validated yet.
     private struct Path: Sendable {
         var endpoint: Endpoint
         var challenge: UInt128
-        /// Bytes that came from the address, less those that went there.
+        /// The number of bytes received from the address, minus those sent to it.
         var credit = 0
         var lastChallenge: Instant?
     }
 
     private static let interval = Duration.milliseconds(200)
-    /// The length of a sealed challenge.
+    /// The length of an encrypted challenge record, in bytes.
     static let challengeByteCount = 53
     private static let maximumCredit = 4_096
 
-    /// Takes an authentic datagram of `byteCount` bytes from `endpoint`, where the member is not known to be. Returns the
-    /// challenge to send there, if one is due and no longer than what came.
+    /// Records an authentic datagram of `byteCount` bytes from `endpoint`, which is not the member's address. Returns the
+    /// challenge to send there; nil if none is due or it would be longer than the bytes received.
     mutating func datagramArrived(
         of member: MemberID, from endpoint: Endpoint, byteCount: Int, using generator: inout CSPRNG, at now: Instant
     ) -> UInt128? {
@@ -42,7 +42,7 @@ struct PathValidator: Sendable {
         return isDue ? path.challenge : nil
     }
 
-    /// Whether an answer from `sender` is that to the challenge sent there. If it is, the path is valid and forgotten.
+    /// Whether `answer` matches the challenge sent to `sender`. If it does, the address is valid and its state is removed.
     mutating func validate(_ answer: UInt128, of member: MemberID, from sender: Endpoint) -> Bool {
         guard let path = paths[member], path.endpoint == sender, path.challenge == answer, path.lastChallenge != nil
         else { return false }

@@ -3,10 +3,10 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// JOINs that wait to be proved, because proofs that failed have taken their share of the time. Networks take turns, an IPv4
-/// /24 or an IPv6 /48 each: however many come from one, a newcomer from another is next.
+/// JOINs that wait for the check of their proof, because failed proofs have used up their share of processing time. Networks (an
+/// IPv4 /24 or an IPv6 /48 each) take turns, so that many JOINs from one network do not delay those of others.
 struct ProofQueue: Sendable {
-    /// The network whose turn it is comes first. In each the oldest JOIN comes first.
+    /// Networks in the order of their turns. The JOINs of each are ordered oldest first.
     private var networks: [Network] = []
 
     private struct Network: Sendable {
@@ -20,17 +20,18 @@ struct ProofQueue: Sendable {
         let arrival: Instant
     }
 
-    /// The most networks that wait at a time.
+    /// The most networks that can have waiting JOINs.
     static let mostNetworks = 256
     static let mostOfNetwork = 8
-    /// How long a JOIN waits. Its member repeats it, and then begins anew.
+    /// The longest time that a JOIN waits. The member repeats an unanswered JOIN, and later starts a new handshake.
     static let memory = Duration.seconds(2)
-    /// The proof time before it was measured.
+    /// The assumed duration of one proof until it is measured.
     static let usualProofTime = Duration.microseconds(10)
-    /// How many proofs are made at a time.
+    /// The number of proofs that are checked in one batch.
     static let batch = 16
 
-    /// Failed proofs of so long each take a tenth of the time, and 5 ms at once.
+    /// The rate limit of failed proofs, if each takes `proofTime`: a tenth of the processing time, with a burst of 5 ms, or of
+    /// one batch if that is more.
     static func price(proofTime: Duration) -> CellRateLimit.Price {
         let seconds = min(max(proofTime / .seconds(1), 1e-6), 1e-3)
         return CellRateLimit.Price(perSecond: 0.1 / seconds, most: max(0.005 / seconds, Double(batch)))
@@ -38,7 +39,8 @@ struct ProofQueue: Sendable {
 
     var isEmpty: Bool { networks.isEmpty }
 
-    /// False where too many of its network wait, or too many networks. One that waits already waits once.
+    /// Adds a JOIN; one that waits already is not added twice. Returns false if too many JOINs of its network or too many
+    /// networks wait.
     mutating func insert(_ join: Join, from sender: Endpoint, at now: Instant) -> Bool {
         let waiting = Waiting(join: join, sender: sender, arrival: now)
         guard let index = networks.firstIndex(where: { $0.prefix == sender.address.networkPrefix }) else {
@@ -52,7 +54,7 @@ struct ProofQueue: Sendable {
         return true
     }
 
-    /// The next one of the network whose turn it is; its next turn comes after those of all others.
+    /// Removes and returns the oldest JOIN of the network whose turn it is, and moves this network to the end of the order.
     mutating func next() -> Waiting? {
         guard var network = networks.first else { return nil }
         networks.removeFirst()
@@ -62,34 +64,35 @@ struct ProofQueue: Sendable {
     }
 }
 
-/// Decides when JOINs are proved: at once, until failed proofs have taken their share of the time; then in turn.
+/// Decides when the proof of a JOIN is checked: immediately, until failed proofs have used up their share of processing time;
+/// then through `ProofQueue`.
 struct ProofScheduler: Sendable {
     private var queue = ProofQueue()
     private var failures = CellRateLimit()
     private var price = ProofQueue.price(proofTime: ProofQueue.usualProofTime)
 
-    /// Takes how long a failed proof takes.
+    /// Sets the measured duration of one failed proof.
     mutating func setProofTime(_ time: Duration) { price = ProofQueue.price(proofTime: time) }
 
-    /// Whether a JOIN that comes now has to wait.
+    /// Whether a JOIN that arrives now must be queued.
     func mustWait(at now: Instant) -> Bool { !queue.isEmpty || !failures.allows(price, at: now) }
 
-    /// Lets a JOIN wait. Returns false if there is no room for it.
+    /// Queues a JOIN. Returns false if there is no room for it.
     mutating func insert(_ join: Join, from sender: Endpoint, at now: Instant) -> Bool {
         queue.insert(join, from: sender, at: now)
     }
 
     mutating func proofFailed(at now: Instant) { _ = failures.spend(price, at: now) }
 
-    /// When some of the waiting JOINs can be proved; nil while none waits.
+    /// The time at which a batch of queued JOINs can be checked; nil if none is queued.
     var deadline: Instant? { queue.isEmpty ? nil : failures.moment(for: ProofQueue.batch, of: price) }
 
-    /// Removes the JOIN that is next, if it may be proved now.
+    /// Removes and returns the next queued JOIN; nil if it may not be checked yet.
     mutating func next(at now: Instant) -> ProofQueue.Waiting? { failures.allows(price, at: now) ? queue.next() : nil }
 }
 
 extension Relay {
-    /// Proves JOINs that wait, as far as failed proofs may take time.
+    /// Checks the proofs of queued JOINs, as far as the time limit of failed proofs allows.
     mutating func proveWaiting(at now: Instant) {
         guard let due = proofs.deadline, due <= now else { return }
         while let next = proofs.next(at: now) {
@@ -98,13 +101,14 @@ extension Relay {
                 continue
             }
             spentCookies.turn(to: now)
-            // It may have come a second time, and the first have been proved.
+            // Skips a retransmitted JOIN whose first copy has been admitted.
             guard !spentCookies.contains(next.join.cookie) else { continue }
             count(prove(next.join, from: next.sender, at: now))
         }
     }
 
-    /// Proves a JOIN wrong that nobody has sent, and says so to nobody: for those who measure how long that takes.
+    /// Checks a JOIN with a wrong proof and builds its refusal, without sending it or changing any state. The caller measures the
+    /// duration.
     package func practiseProof(_ datagram: Span<UInt8>) {
         guard case .join(let join)? = try? ControlPacket(parsing: datagram), !join.isProved(by: dummyKey) else {
             return

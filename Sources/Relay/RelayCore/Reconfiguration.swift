@@ -2,16 +2,17 @@ public import TenfourAudioCore
 public import TenfourChannelKeys
 internal import TenfourSession
 
-/// A configuration that changes, and an end.
+/// Changes the configuration of a running relay, and stops it.
 extension Relay {
-    /// Those in a channel that keeps its keys stay, but for the newest listeners where it has room for fewer now. Others are told
-    /// why theirs ends: it has other keys now, or is gone.
+    /// Changes to `configuration`. Members of a channel with unchanged keys stay, except for its newest listeners if its limit is
+    /// now lower. All other members are sent GOODBYE with the reason: the channel has new keys, or is removed.
     public mutating func reload(_ configuration: RelayConfiguration, at now: Instant) {
         limits = configuration.limits
         names = configuration.names
         let wanted = Dictionary(grouping: configuration.channels.indices) { configuration.channels[$0].name }
         var isKept = [Bool](repeating: false, count: configuration.channels.count)
-        // The index of a channel that ends now is used again by the next reconfiguration, when all have noticed.
+        // An index that becomes free now is reused only by the next reconfiguration, when all users of the index know that its
+        // channel has ended.
         let free = channels.free
         for index in channels.indices {
             guard let channel = channels[index]?.configuration else { continue }
@@ -40,8 +41,8 @@ extension Relay {
         }
     }
 
-    /// Says good-bye to all; who wants to join from now on is refused. A station that has answered for itself goes `for` having
-    /// left.
+    /// Sends GOODBYE to all members and refuses every JOIN from now on. An endpoint that contains its own relay stops with the
+    /// reason `left`.
     public mutating func stop(for reason: Refusal.Reason = .stopping, at now: Instant) {
         ending = reason
         for channel in channels.indices { sendGoodbye(reason, to: channel, at: now) }
@@ -49,7 +50,7 @@ extension Relay {
 
     private mutating func sendGoodbye(_ reason: Refusal.Reason, to channel: ChannelIndex, at now: Instant) {
         while let member = sessions.first(in: channel) {
-            // A talker's end is no news to those who are told that all ends.
+            // No BYE for the talker's SSRC: all members of the channel are sent GOODBYE anyway.
             if let talker = sessions[member].talker { silenceTalker(talker) }
             outbox.put(.goodbye(reason), for: member, of: &sessions)
             end(member, at: now)

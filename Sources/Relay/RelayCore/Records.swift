@@ -4,7 +4,7 @@ internal import TenfourPacing
 internal import TenfourPackets
 internal import TenfourSession
 
-/// Handles the records of members.
+/// Handles the encrypted control records that members send to the relay.
 extension Relay {
     mutating func record(
         _ datagram: Span<UInt8>, of session: UInt64, from sender: Endpoint, at now: Instant
@@ -51,7 +51,7 @@ extension Relay {
         return .discarded(.unknownSession)
     }
 
-    /// Opens a record in a buffer of our own, because a received datagram is read-only.
+    /// Decrypts a record in the buffer `room`, because a received datagram is read-only.
     private static func open(
         _ datagram: Span<UInt8>, from member: MemberID, _ keys: inout SessionKeyTable, within room: inout [UInt8]
     ) -> Result<Record, RecordOpener.Failure> {
@@ -65,8 +65,8 @@ extension Relay {
         }
     }
 
-    /// Renews the lease of a member that still receives where the relay sends, which its receipt proves. One that has gone must
-    /// not keep a stream flowing to its old address.
+    /// Answers a RENEWAL. Renews the lease if the datagram comes from the member's address and its receipt proves that the member
+    /// still receives there, so that the relay does not go on sending to an address that the member has left.
     private mutating func renewalArrived(
         _ token: UInt64, _ receipt: UInt64, of session: UInt64, _ member: MemberID, from sender: Endpoint,
         at now: Instant
@@ -80,18 +80,19 @@ extension Relay {
         if isThere { rosterRenewed(member, at: now) }
     }
 
-    /// The lease begins anew.
+    /// Extends the lease of a member to `Relay.lease` from now.
     mutating func renew(_ member: MemberID, at now: Instant) {
         sessions.renew(member, until: now + .seconds(Int(Self.lease)))
     }
 
-    /// A record came: with the first the member is in, as it has received WELCOME. False where there is no room for it:
-    /// others may have come meanwhile, or whose place it was let in for has moved away.
+    /// Joins a waiting member at its first record, which proves that it has received WELCOME. Returns true for a member that has
+    /// joined already. Returns false if there is no room for it: others may have joined since then, or the session that it was to
+    /// replace has moved to another address.
     private mutating func begin(_ member: MemberID, at now: Instant) -> Bool {
         guard sessions[member].state == .waiting else { return true }
         let endpoint = sessions[member].endpoint
         let channel = sessions[member].channel
-        // Any number of listeners may live behind one address, and come back together.
+        // Takes this handshake off the limit of its host, because many listeners may share one address and join at the same time.
         handshakes.strangerJoined(at: endpoint.address)
         takePlace(of: endpoint, in: channel, by: member, at: now)
         guard makeRoom(for: member, at: now) else {
@@ -109,7 +110,7 @@ extension Relay {
         return true
     }
 
-    /// Forgets a session, and says so to those who hear it.
+    /// Ends a session: frees all of its state, sends BYE for its SSRC, if it has one, and posts `left` if it had joined.
     mutating func end(_ member: MemberID, at now: Instant) {
         let session = sessions[member]
         let channel = session.channel

@@ -1,9 +1,8 @@
 internal import TenfourChannelKeys
 
-/// The refusals of JOINs that had proved a key: a JOIN that comes again is looked up and not proved again.
+/// Remembers refusals of JOINs whose proof was valid, so that a repeated JOIN is answered without checking its proof again.
 ///
-/// So many as there is room for, each in the place that its cookie gives it: nobody but the relay chooses cookies. Allocates
-/// once, with the first.
+/// Has 1024 entries, indexed by bits of the cookie, which only the relay can choose. Allocates once, at the first refusal.
 struct RefusalCache: Sendable {
     private var entries: [Entry?] = []
 

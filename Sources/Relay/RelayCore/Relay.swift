@@ -4,14 +4,14 @@ internal import TenfourPacing
 internal import TenfourPackets
 public import TenfourSession
 
-/// A relay of any number of channels: lets members in, keeps them while they stay, and says what goes to whom.
+/// A relay for any number of channels: admits members, keeps their sessions, and returns for each datagram where it is forwarded.
 ///
-/// Opens no socket, reads no clock, and cannot open what it passes on. After each input, take datagrams until nil, then
-/// events until nil, then sleep until `nextDeadline`. What a member says is in Protocol/06-control.md.
+/// Opens no socket, reads no clock, and cannot decrypt the media that it forwards. After each input, take datagrams until nil,
+/// then events until nil, then sleep until `nextDeadline`. The protocol is described in Protocol/06-control.md.
 public struct Relay: ~Copyable, Sendable {
-    /// The limits of all channels together, and of each channel that has none of its own.
+    /// The limits of all channels together, and of each channel without its own limits.
     var limits: RelayLimits
-    /// What members' links may call the relay; empty accepts any name.
+    /// The names by which members' links may address the relay; empty accepts any name.
     var names: [RelayID]
     let address: PeerAddress
     private var clock: RelayClock
@@ -20,51 +20,52 @@ public struct Relay: ~Copyable, Sendable {
     var directory = ChannelDirectory()
     var channels: ChannelTable
     var sessions: SessionTable
-    /// Listeners in all channels whose first record has come.
+    /// The number of listeners in all channels that have sent their first record.
     var listenerCount = 0
     var talkers = TalkerRegistry()
     var ssrcs = SSRCRegistry()
     var paths = PathValidator()
-    /// What members tell about themselves, sealed for each other.
+    /// The members' information about themselves (their names), encrypted for the other members.
     var infos = InfoTable()
-    /// When the members of some channel are to be told of changes in its roster; nil while there are none.
+    /// The time of the next roster update of any channel; nil if no roster has changed.
     var rosterDeadline: Instant?
     var rosterPages = CellRateLimit()
-    /// The SSRCs of the relay's own reports to talkers: about their line, and about their listeners.
+    /// The sender SSRCs of the relay's reports to talkers: `line` reports how a stream arrives at the relay, `listeners` how it
+    /// arrives at the listeners.
     let reporters: (line: SSRC, listeners: SSRC)
 
-    /// Cookies for HELLOs, and receipts for what was sent to members.
+    /// Makes the cookies that answer HELLOs, and the receipts by which members prove that they receive at their address.
     var cookies: Cookies
     var spentCookies = SpentCookies()
     var refusals = RefusalCache()
-    /// The key for JOINs of unknown channels, so that they are as much work as others.
+    /// The key for JOINs with an unknown channel id, so that these take as long as others.
     let dummyKey: JoinKey
-    /// The WELCOMEs of members whose first record has not come, to be sent again if JOIN comes again.
+    /// The WELCOMEs of members that have not sent their first record, to be sent again if the same JOIN arrives again.
     var pendingWelcomes: [MemberID: PendingWelcome] = [:]
     var proofs = ProofScheduler()
     var handshakes: HandshakeLimits
     var nacks: NACKLimits
-    /// Why nobody is let in any more; nil while members may join.
+    /// The reason for refusing every JOIN after `stop`; nil while members may join.
     var ending: Refusal.Reason?
 
     private var discards = RelayDiscardCounts()
     private var events = RelayEventQueue()
     var outbox = DatagramQueue()
-    /// Retransmissions. They go out after all else, and only while they are of use.
+    /// Retransmissions. They are sent after all other datagrams, and dropped when they are older than `PacketRing.memory`.
     var retransmissions = DatagramQueue(limit: 256)
     /// The time of the latest input.
     private var latest: Instant
-    /// The record that was opened last.
+    /// The buffer of the record that was decrypted last.
     var opened: [UInt8]
 
-    /// For how long a member is kept without a record, in seconds.
+    /// The lease of a member, in seconds: its session ends if it is not renewed within this time.
     static let lease: UInt16 = 30
-    /// How long the first record may take.
+    /// The time in which a new session must send its first record.
     static let patience = Duration.seconds(3)
     static let recordPrice = CellRateLimit.Price(perSecond: 50, most: 100)
 
-    /// `address` is ours, as members reach us: cookies are bound to it. `clock` is the time of day at `now`. `generator`
-    /// must be one that nobody can foretell: the system's, outside tests.
+    /// `address` is the relay's address as members reach it: cookies are bound to it. `clock` is the wall-clock time at `now`.
+    /// `generator` must be unpredictable: outside tests, the system's.
     public init(
         _ configuration: RelayConfiguration, address: PeerAddress, at now: Instant, clock: WallClock,
         using generator: inout some RandomNumberGenerator
@@ -89,20 +90,20 @@ public struct Relay: ~Copyable, Sendable {
         directory.open(channels)
     }
 
-    /// What became of a datagram.
+    /// The result of a received datagram.
     public enum Reception: Hashable, Sendable {
-        /// Its first bytes go, as they are, to all members of the channel but the talker.
+        /// The first `byteCount` bytes are to be forwarded unchanged to all members of the channel except the talker.
         case forward(Forwarded, byteCount: Int, channel: ChannelIndex, talker: MemberID)
-        /// It was for the relay itself.
+        /// The datagram was for the relay itself, or a repeated packet; nothing is forwarded.
         case handled
         case discarded(RelayDiscard)
     }
 
-    /// What is forwarded.
+    /// The content of a forwarded datagram.
     public enum Forwarded: Hashable, Sendable {
-        /// SRTP.
+        /// An SRTP packet.
         case media
-        /// The announcement of an epoch.
+        /// The announcement of a key epoch by its talker.
         case announcement(Epoch)
     }
 
@@ -142,36 +143,38 @@ public struct Relay: ~Copyable, Sendable {
         proveWaiting(at: now)
     }
 
-    /// How long it takes on this machine to prove a JOIN wrong and to say so: failed proofs take a tenth of the time.
+    /// Sets the time that this machine needs to check and refuse a JOIN with a wrong proof: the relay spends at most a tenth of
+    /// its time on these.
     public mutating func failedProofs(take time: Duration) { proofs.setProofTime(time) }
 
     mutating func count(_ reception: Reception) {
         if case .discarded(let reason) = reception { discards.count(reason) }
     }
 
-    /// When time has to be told of, if no datagram comes before.
+    /// The time at which `timeElapsed` must be called, if no datagram arrives before; nil if there is none.
     public var nextDeadline: Instant? {
         var next = sessions.nextToExpire.map { sessions[$0].deadline }
-        // An array of them would be allocated for each datagram.
+        // Compared one by one, because an array would be allocated for each datagram.
         next = earlier(next, talkers.deadline)
         next = earlier(next, rosterDeadline)
         next = earlier(next, proofs.deadline)
         return next
     }
 
-    /// Appends a datagram, at most 1269 bytes or the longest that was forwarded, and says where it goes.
+    /// Appends the next outgoing datagram to `buffer` and returns its destination; nil if there is none. Needs room for 1269
+    /// bytes, or for the longest datagram that was forwarded if that is more.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
         if let endpoint = outbox.next(into: &buffer) { return endpoint }
         retransmissions.forget(before: latest - PacketRing.memory)
         return retransmissions.next(into: &buffer)
     }
 
-    /// While nobody takes what is said, so much is kept; good-byes come on top.
+    /// The most datagrams that are queued while the network accepts none. Only GOODBYE is queued beyond it.
     static let mostWaiting = 65_536
 
     var hasRoomForMembers: Bool { outbox.count < Self.mostWaiting }
 
-    /// How much memory it takes that nobody takes what is said, in bytes.
+    /// The memory that the queues of outgoing datagrams use, in bytes.
     package var waitingByteCount: Int { outbox.capacity + retransmissions.capacity }
 
     public mutating func nextEvent() -> RelayEvent? { events.next() }
@@ -180,7 +183,8 @@ public struct Relay: ~Copyable, Sendable {
 
     func wallClock(at now: Instant) -> WallClock { clock.reading(at: now) }
 
-    /// Takes the time of day at `now`. The relay counts on from there by itself; call it when the clock may have been set.
+    /// Sets the wall-clock time at `now`. The relay extrapolates from it; call this again when the system clock may have been
+    /// set.
     public mutating func setClock(_ clock: WallClock, at now: Instant) { self.clock = RelayClock(clock, at: now) }
 
     public var status: RelayStatus {
@@ -191,22 +195,22 @@ public struct Relay: ~Copyable, Sendable {
     }
 }
 
-/// One channel while it is carried.
+/// The state of one channel.
 struct RelayedChannel: Sendable {
     private(set) var configuration: RelayConfiguration.Channel
     private(set) var limits: RelayLimits
     var status: RelayStatus.Channel
-    /// Members that have claimed an SSRC.
+    /// Members that have registered an SSRC, oldest registration first.
     var claimants: [MemberID] = []
-    /// The talkers that are heard at the same time.
+    /// The talkers that are forwarded at the same time.
     var slots = TalkerSlots()
-    /// Bits that are forwarded.
+    /// Limits the bits that are forwarded per second.
     var bits = CellRateLimit()
-    /// Where its members are.
+    /// The number of members in each network.
     var networks = NetworkShares()
-    /// Good-byes of talkers, each told to all.
+    /// Limits how often a BYE of a talker is sent to all members.
     var goodbyes = CellRateLimit()
-    /// Who is there, as members are told.
+    /// The roster that members receive.
     var roster = ChannelRoster()
 
     init(_ configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
@@ -215,7 +219,7 @@ struct RelayedChannel: Sendable {
         status = RelayStatus.Channel(name: configuration.name)
     }
 
-    /// The same channel has other limits: whoever is in it stays.
+    /// Sets a new configuration of the channel; its members stay.
     mutating func change(to configuration: RelayConfiguration.Channel, within limits: RelayLimits) {
         self.configuration = configuration
         self.limits = limits.limited(by: configuration.limits)

@@ -1,12 +1,12 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 
-/// The time of day, counted on from when it was last read.
+/// The wall-clock time, extrapolated with the monotonic clock from the latest reading.
 struct RelayClock: Sendable {
     private var clock: WallClock
     private var read: Instant
 
-    /// `clock` is the time of day at `now`.
+    /// `clock` is the wall-clock time at `now`.
     init(_ clock: WallClock, at now: Instant) {
         self.clock = clock
         read = now

@@ -1,9 +1,9 @@
 public import TenfourChannelKeys
 
-/// Which channels a relay carries, under which names it is called, and how much it takes.
+/// The channels of a relay, the names by which links address it, and its limits.
 public struct RelayConfiguration: Sendable, Equatable {
     public var channels: [Channel]
-    /// What members' links may call the relay; empty accepts any name.
+    /// The names by which members' links may address the relay; empty accepts any name.
     public var names: [RelayID]
     public var limits: RelayLimits
 
@@ -21,7 +21,7 @@ public struct RelayConfiguration: Sendable, Equatable {
             self.limits = limits
         }
 
-        /// Whether whoever may join one of them may join the other, and in no other role.
+        /// Whether the two channels have the same name and join keys, so that the members of one may stay in the other.
         func hasKeys(of other: Channel) -> Bool {
             name == other.name && talkJoin == other.talkJoin && listenJoin == other.listenJoin
         }
@@ -34,27 +34,27 @@ public struct RelayConfiguration: Sendable, Equatable {
     }
 }
 
-/// What a relay takes before it says no.
+/// The limits of a relay, and the defaults for its channels' limits.
 public struct RelayLimits: Sendable, Equatable {
-    /// Of one talker: datagrams of media and announcements a second. Frames of 2.5 ms come to 400.
+    /// Datagrams of media and announcements per second from one talker. Frames of 2.5 ms need 400.
     public var talkerPacketsPerSecond = 500
-    /// Of one talker: bits of those datagrams a second. Music at 128 kbit/s, padded, comes to 200 000.
+    /// Bits of these datagrams per second from one talker. Music at 128 kbit/s, padded, needs 200 000.
     public var talkerBitsPerSecond = 1_000_000
     /// Members of one channel, talkers and listeners together.
     public var channelMembers = 1_024
-    /// Talkers of one channel whose SSRCs are registered. A new one takes the place of the one that was silent longest, if
-    /// that is 5 s or more.
+    /// Talkers of one channel with a registered SSRC. A new one replaces the one that has been silent longest, if that is at
+    /// least 5 s.
     public var channelTalkers = 32
-    /// Talkers of one channel that are heard at the same time.
+    /// Talkers of one channel that are forwarded at the same time.
     public var channelVoices = 8
-    /// Of one channel: bits of media and announcements a second that are forwarded, each counted once.
+    /// Bits of media and announcements per second that are forwarded in one channel, each datagram counted once.
     public var channelBitsPerSecond = 4_000_000
-    /// Members of all channels.
+    /// Members of all channels together.
     public var members = 10_000
 
     public init() {}
 
-    /// As they are for a channel that has some of its own.
+    /// Returns the limits of a channel: its own limits `own`, and these where it has none.
     func limited(by own: ChannelLimits) -> RelayLimits {
         var limits = self
         limits.channelMembers = own.members ?? channelMembers
@@ -67,15 +67,15 @@ public struct RelayLimits: Sendable, Equatable {
     }
 }
 
-/// What one channel has in the place of what all have; nil where it has nothing of its own.
+/// One channel's own limits; a nil value means the relay's limit for all channels.
 public struct ChannelLimits: Sendable, Equatable {
     /// Talkers and listeners together.
     public var members: Int?
     /// Registered SSRCs.
     public var talkers: Int?
-    /// Talkers that are heard at the same time.
+    /// Talkers that are forwarded at the same time.
     public var voices: Int?
-    /// Bits a second of all talkers together.
+    /// Bits per second of all talkers together.
     public var bitsPerSecond: Int?
     public var talkerPacketsPerSecond: Int?
     public var talkerBitsPerSecond: Int?

@@ -1,81 +1,83 @@
-/// Why a datagram went no further. Each is counted; none is an error of ours.
+/// The reason why the relay rejected a datagram. All are counted; none is an error of the relay itself.
 public enum RelayDiscard: Int, CaseIterable, Sendable {
-    /// Its first byte belongs to no protocol a relay speaks.
+    /// Its first byte belongs to no protocol that the relay knows.
     case unknownProtocol
-    /// No control packet: its version, kind, length or a field is no sender's.
+    /// A malformed control packet: its version, kind, length or a field is invalid.
     case malformedControl
-    /// A control packet that only relays send, or that is none of a member's business.
+    /// A valid control packet of a kind that members do not send to a relay.
     case unexpectedControl
-    /// A JOIN with a cookie that is not ours, not alive, or of other addresses.
+    /// A JOIN whose cookie is forged, expired, or bound to other addresses.
     case cookie
-    /// A HELLO, or a JOIN without a valid cookie, from where too many have come.
+    /// A HELLO, or a JOIN without a valid cookie, beyond the limit of its host, or while the output queue is full.
     case tooManyHandshakes
-    /// A JOIN from where too many have failed within a second.
+    /// A JOIN from a host with too many failed proofs, or one that found no room in the queue of unchecked JOINs or waited too
+    /// long in it.
     case tooManyFailures
-    /// A JOIN for a channel that is not here, or without its key.
+    /// A JOIN for an unknown channel, or whose proof is wrong.
     case unproved
-    /// A JOIN for another relay, or in another role than its key's.
+    /// A JOIN for another relay, or for another role than its key is for.
     case refused
-    /// A JOIN with the key that a channel had before.
+    /// A JOIN with a former key of its channel.
     case rekeyed
-    /// A JOIN that came before.
+    /// A JOIN that was answered before, or that reuses the cookie of one.
     case replayedJoin
-    /// A JOIN with a share that everybody could agree with.
+    /// A JOIN whose X25519 public key is a point of low order, so that anybody could compute the agreed secret.
     case weakShare
-    /// A JOIN for which there is no room.
+    /// A JOIN, or the first record of a session, for which the channel or the relay has no room.
     case full
-    /// A JOIN beyond those that are taken in a second.
+    /// A JOIN beyond the rate of its host or of the relay, or from a host with too many sessions that wait for their first
+    /// record.
     case tooManyJoins
-    /// A JOIN while the relay stops.
+    /// A JOIN after the relay was stopped.
     case stopping
-    /// A record of no session.
+    /// A record with an unknown session id.
     case unknownSession
-    /// A record that its session's member did not seal.
+    /// A record whose authentication failed.
     case forgedRecord
-    /// A record that came before, or is too old to tell.
+    /// A record that was received before, or that is too old to tell.
     case replayedRecord
-    /// Sealed by a member, and yet no record, or none that a member sends.
+    /// An authentic record whose content is invalid, or of a kind that members do not send.
     case malformedRecord
-    /// Records of one session beyond those that are taken in a second.
+    /// A record beyond the rate limit of its session, or a roster request beyond that of the relay.
     case tooManyRecords
-    /// The answer to no challenge of ours, or from elsewhere.
+    /// A path answer without a matching challenge, or from another address than the challenged one.
     case strayPathAnswer
-    /// Too short or too long for SRTP with a hop tag, or SRTCP.
+    /// A media datagram of a wrong length, without room for a hop tag, or with an RTCP packet type.
     case malformedMedia
-    /// Media from an address, and of an SSRC, that no session has.
+    /// Media from an unknown address with an SSRC that no session has registered.
     case strangerMedia
-    /// Media from one who only listens.
+    /// Media from a member that may only listen.
     case listenerMedia
-    /// Media from one whose first record has not come.
+    /// Media from a session that has not sent its first record.
     case earlyMedia
-    /// Media with a hop tag that is wrong.
+    /// Media whose hop tag is wrong.
     case forgedMedia
-    /// Media that came before, or is too old to tell.
+    /// Media that was received before, or that is too old to tell.
     case replayedMedia
-    /// Media of an SSRC that its session has not announced.
+    /// Media with an SSRC that its session has not announced.
     case unannounced
-    /// The announcement of an SSRC that another member has.
+    /// The announcement of an SSRC that another member of the channel or the relay itself uses.
     case takenSSRC
-    /// Announcements of ever other SSRCs.
+    /// The announcement of another SSRC beyond the rate at which a session may change its SSRC.
     case tooManyAnnouncements
-    /// Datagrams of one talker beyond those that are taken in a second.
+    /// A datagram beyond the packet rate limit of its talker.
     case tooManyPackets
-    /// Bits of one talker beyond those that are taken in a second.
+    /// A datagram beyond the bit rate limit of its talker.
     case tooManyBits
-    /// Reports that ask for more packets than those of a host may.
+    /// A report that requests more retransmissions than the limits of its host, its network and the relay allow.
     case tooManyNACKs
-    /// The announcement of one more SSRC than a channel has room for.
+    /// The announcement of one more SSRC than the channel may have.
     case tooManyTalkers
-    /// Media of one more talker than are heard at the same time in a channel.
+    /// Media of one more talker than the channel forwards at the same time.
     case tooManyVoices
-    /// Bits of all talkers of a channel beyond those that are forwarded in a second.
+    /// A datagram beyond the bit rate limit of its channel.
     case tooManyChannelBits
-    /// A request of one who may not receive any more where it was.
+    /// A roster request whose receipt does not prove that the member still receives at its address.
     case staleReceipt
 }
 
 extension RelayDiscard: CustomStringConvertible {
-    /// For people.
+    /// A short English phrase for logs and status output.
     public var description: String {
         switch self {
         case .unknownProtocol: "of an unknown protocol"
@@ -118,7 +120,7 @@ extension RelayDiscard: CustomStringConvertible {
     }
 }
 
-/// How many datagrams went no further, by reason.
+/// The number of rejected datagrams for each reason.
 public struct RelayDiscardCounts: Hashable, Sendable {
     private var counts = [Int](repeating: 0, count: RelayDiscard.allCases.count)
 

@@ -1,14 +1,14 @@
 public import TenfourSession
 
-/// A change in what is sent to whom.
+/// A change of the destinations of forwarded datagrams, or of the set of active talkers.
 public enum RelayEvent: Hashable, Sendable {
-    /// From now on, what is forwarded in `channel` goes to the member.
+    /// The member joined: from now on, datagrams forwarded in `channel` are sent to it.
     case joined(member: MemberID, channel: ChannelIndex, Endpoint)
-    /// Nothing goes to the member any more, and its number may soon be another's.
+    /// The member left: nothing is sent to it any more. Its number may be reused soon.
     case left(member: MemberID, channel: ChannelIndex)
     case moved(member: MemberID, channel: ChannelIndex, Endpoint)
-    /// The member talks: a socket connected to it pays off.
+    /// The member has started to talk. A socket connected to it is worth its cost.
     case talking(member: MemberID, Endpoint)
-    /// The member does not talk any more, or not from there.
+    /// The member has stopped talking, or its address has changed.
     case quiet(member: MemberID)
 }

@@ -1,4 +1,4 @@
-/// Events that wait to be taken, first in, first out.
+/// A queue of events that the caller has not taken yet, first in, first out.
 struct RelayEventQueue: Sendable {
     private var events: [RelayEvent] = []
     private var takenCount = 0

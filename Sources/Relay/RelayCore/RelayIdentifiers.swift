@@ -1,4 +1,4 @@
-/// A member of a relay. The number of a member that has left is used again.
+/// The number of a member of a relay. It is reused after the member has left.
 public struct MemberID: Hashable, Sendable {
     public let rawValue: Int32
 
@@ -7,7 +7,7 @@ public struct MemberID: Hashable, Sendable {
     public var number: Int { Int(rawValue) }
 }
 
-/// A channel of a relay, in the order of its configuration. The index of a channel that is gone is used again.
+/// The index of a channel of a relay, at first in the order of the configuration. The index of a removed channel is reused.
 public struct ChannelIndex: Hashable, Sendable {
     public let rawValue: Int32
 
@@ -16,7 +16,7 @@ public struct ChannelIndex: Hashable, Sendable {
     public var number: Int { Int(rawValue) }
 }
 
-/// A member's place among those that may talk.
+/// The index of a member with the talk role in `TalkerRegistry`.
 struct TalkerIndex: Hashable, Sendable {
     let rawValue: Int32
 

@@ -1,6 +1,7 @@
 public import TenfourSession
 
-/// The members of a relay's channels, from its events, for a relay that sends to each member by itself.
+/// The members of a relay's channels and their addresses, derived from its events. For a relay that sends to each member
+/// individually.
 public struct RelayMembers: Sendable {
     private var members: [Member] = []
 
@@ -23,7 +24,7 @@ public struct RelayMembers: Sendable {
         }
     }
 
-    /// The members that a forwarded datagram goes to.
+    /// The addresses to which a forwarded datagram is sent: all members of the channel except the talker.
     public func endpoints(in channel: ChannelIndex, but talker: MemberID) -> some Sequence<Endpoint> {
         members.lazy.filter { $0.channel == channel && $0.id != talker }.map(\.endpoint)
     }

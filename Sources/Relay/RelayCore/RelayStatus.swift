@@ -1,25 +1,25 @@
-/// What a relay does, in numbers for people. Holds no address and no secret.
+/// Counters of a relay for status output. Contains no address and no secret.
 public struct RelayStatus: Sendable, Equatable {
     public var channels: [Channel] = []
-    /// Datagrams that went no further, since the beginning.
+    /// Datagrams rejected since the relay was started, by reason.
     public var discards = RelayDiscardCounts()
 
-    /// One channel. The counts of packets are since it was configured.
+    /// The counters of one channel. Packets are counted since the channel was configured.
     public struct Channel: Sendable, Equatable {
         public var name: String
-        /// As events name it.
+        /// The number of its `ChannelIndex`, as in events.
         public var number = 0
-        /// Who is in it, in either role.
+        /// The number of members, talkers and listeners together.
         public var memberCount = 0
-        /// Those who joined to listen only.
+        /// The number of members that may only listen.
         public var listenerCount = 0
-        /// Those whose voice came within the last ten seconds.
+        /// The number of talkers that have sent a packet within the last ten seconds.
         public var talkerCount = 0
-        /// Datagrams passed on to all, each counted once.
+        /// The number of datagrams forwarded, each counted once for all members.
         public var forwardedCount = 0
-        /// Packets sent again to one listener who missed them.
+        /// The number of packets retransmitted to single listeners.
         public var retransmittedCount = 0
-        /// Packets asked of talkers because they had not come here.
+        /// The number of packets whose retransmission was requested from talkers because they had not arrived.
         public var requestedCount = 0
 
         public init(name: String) { self.name = name }

@@ -3,23 +3,23 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Tells members who is there: talkers are listed, the others counted. Their infos are forwarded unread.
+/// Sends the roster to members: it lists talkers, and counts other members. The members' infos are forwarded without decryption.
 extension Relay {
-    /// A request for a page costs as many records of its member.
+    /// The price of a roster request, in addition to its own record, counted against the member's record rate.
     private static let requestCost = 25
-    /// Pages in all channels together.
+    /// Limits roster requests in all channels together.
     private static let pagePrice = CellRateLimit.Price(perSecond: 200, most: 400)
 
     // MARK: - Changes
 
-    /// A member's first record has come, and it is counted.
+    /// Adds a member that has sent its first record to the roster, after it was counted in its channel.
     mutating func rosterJoined(_ member: MemberID, at now: Instant) {
         let channel = sessions[member].channel
         if !list(member, at: now) { channels[channel]?.roster.countChanged(at: now) }
         expectRoster(of: channel)
     }
 
-    /// A member is counted no longer. `session` is what it was.
+    /// Removes a member from the roster, after it was removed from the count of its channel. `session` is its former session.
     mutating func rosterLeft(_ member: MemberID, _ session: MemberSession, at now: Instant) {
         let channel = session.channel
         if session.isListed {
@@ -31,7 +31,7 @@ extension Relay {
         rosterDeadline = channels.rosterDeadline
     }
 
-    /// Lists a member that may talk, where there is room. False where it is counted instead.
+    /// Lists a member that may talk, if the roster has room. Returns false if the member is only counted.
     private mutating func list(_ member: MemberID, at now: Instant) -> Bool {
         let channel = sessions[member].channel
         guard sessions[member].role == .talk, channels[channel]?.roster.hasRoom ?? false else { return false }
@@ -40,7 +40,7 @@ extension Relay {
         return true
     }
 
-    /// A member wants to be told who is there, and tells `info` about itself.
+    /// Handles an INFO record: the member subscribes to roster updates, and replaces its own info (nil removes it).
     mutating func infoArrived(_ info: SealedMemberInfo?, from member: MemberID, at now: Instant) {
         let channel = sessions[member].channel
         sessions[member].wantsRoster = true
@@ -57,7 +57,7 @@ extension Relay {
         expectRoster(of: channel)
     }
 
-    /// One for whom there was no room before may be listed now.
+    /// Lists a member for which the roster had no room before, if it has room now.
     private mutating func relist(_ member: MemberID, at now: Instant) {
         if !sessions[member].isListed { _ = list(member, at: now) }
     }
@@ -67,7 +67,7 @@ extension Relay {
         sessions[member].info = -1
     }
 
-    /// A member that joins anew from where it was is who it was.
+    /// Passes the info of an earlier session at the same address to the new session, unless that has sent new information.
     mutating func handInfoOver(from old: MemberID, to member: MemberID) {
         guard sessions[member].info < 0 else { return }
         sessions[member].info = sessions[old].info
@@ -76,7 +76,7 @@ extension Relay {
 
     // MARK: - Telling
 
-    /// A member stays: it learns whether it has missed something.
+    /// Sends the current revision of the roster to a member that has renewed its lease, so that it notices missed updates.
     mutating func rosterRenewed(_ member: MemberID, at now: Instant) {
         guard sessions[member].wantsRoster else { return }
         relist(member, at: now)
@@ -97,7 +97,7 @@ extension Relay {
             counter: infos[sessions[member].info]?.counter ?? 0)
     }
 
-    /// When members of some channel are to be told what has changed.
+    /// Brings `rosterDeadline` forward to the time at which the next roster update of `channel` is due, if one is.
     private mutating func expectRoster(of channel: ChannelIndex) {
         guard let due = channels[channel]?.roster.due else { return }
         rosterDeadline = rosterDeadline.map { min($0, due) } ?? due
@@ -111,7 +111,7 @@ extension Relay {
         rosterDeadline = channels.rosterDeadline
     }
 
-    /// To those who want to know: one record each.
+    /// Sends the changes of a channel to all members that have subscribed, one record each.
     private mutating func sendRoster(of channel: ChannelIndex, at now: Instant) {
         guard let previous = channels[channel]?.roster.revision,
             let memberCount = channels[channel]?.status.memberCount,
@@ -135,7 +135,8 @@ extension Relay {
 
     // MARK: - Pages
 
-    /// Only who still receives where we send can say the receipt: an answer is many times as long as the request.
+    /// Answers a roster request with up to `Roster.pageLength` entries. Requires a receipt that proves that the member still
+    /// receives at its address, because the answer is many times as long as the request.
     mutating func rosterRequestArrived(
         _ part: Roster.Part, from position: UInt32, _ receipt: UInt64, of session: UInt64, _ member: MemberID,
         from sender: Endpoint, at now: Instant
@@ -163,7 +164,7 @@ extension Relay {
         return .handled
     }
 
-    /// Members that are counted, and tell something about themselves.
+    /// Returns the members that are not listed but have sent an info, newest first.
     private func unlistedMembersWithInfo(in channel: ChannelIndex) -> [MemberID] {
         var members: [MemberID] = []
         var next = sessions.first(in: channel)

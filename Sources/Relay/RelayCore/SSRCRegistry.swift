@@ -1,6 +1,6 @@
 internal import TenfourPackets
 
-/// The members that have announced an SSRC. Two may have the same one, in different channels.
+/// The members that have registered each SSRC. Two members may have the same SSRC in different channels.
 struct SSRCRegistry: Sendable {
     private var members: [SSRC: [MemberID]] = [:]
 
@@ -14,7 +14,7 @@ struct SSRCRegistry: Sendable {
         if members[ssrc]?.isEmpty ?? false { members[ssrc] = nil }
     }
 
-    /// Hands the SSRC of `old` over to `new`.
+    /// Transfers an SSRC from the member `old` to the member `new`.
     mutating func replace(_ old: MemberID, by new: MemberID, of ssrc: SSRC) {
         guard let index = members[ssrc]?.firstIndex(of: old) else { return }
         members[ssrc]?[index] = new

@@ -1,22 +1,22 @@
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Puts sealed records for members into the queue.
+/// Encrypts records for members and puts them into the queue.
 extension DatagramQueue {
-    /// A record of anything but a report, for a member, at its address.
+    /// Queues a record of any kind but a report, to the address of its member.
     mutating func put(_ record: Record, for member: MemberID, of sessions: inout SessionTable) {
         put(record, for: member, of: &sessions, to: sessions[member].endpoint)
     }
 
     mutating func put(_ record: Record, for member: MemberID, of sessions: inout SessionTable, to endpoint: Endpoint) {
-        // Good-byes are said once, and are the last.
+        // GOODBYE is queued without a limit: it is sent only once, and is a session's last record.
         if case .goodbye = record {} else if count >= Relay.mostWaiting { return }
         put(capacity: record.isLong ? ControlPacket.maximumByteCount : 96, to: endpoint) {
             sessions.keys.seal(record, for: member.number, into: &$0)
         }
     }
 
-    /// A record of RTCP.
+    /// Queues a record that contains an RTCP compound packet. Drops it if the queue is full.
     mutating func put(report: Span<UInt8>, for member: MemberID, of sessions: inout SessionTable) {
         if count >= Relay.mostWaiting { return }
         put(capacity: report.count + 64, to: sessions[member].endpoint) {
@@ -26,7 +26,7 @@ extension DatagramQueue {
 }
 
 extension Record {
-    /// Whether it holds entries of members.
+    /// Whether the record contains roster entries, which make it long.
     fileprivate var isLong: Bool {
         switch self {
         case .roster(_, let entries), .rosterPage(_, let entries): !entries.isEmpty

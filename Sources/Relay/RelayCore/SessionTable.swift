@@ -3,35 +3,35 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// One member's place in a channel.
+/// The session of one member in a channel.
 struct MemberSession: Sendable {
     var endpoint: Endpoint
-    /// When it is forgotten, unless a record comes before.
+    /// The time at which the session ends, unless it is renewed before.
     var deadline: Instant
     var records = CellRateLimit()
-    /// Packets sent again, counted against those that its channel has forwarded.
+    /// Limits retransmissions to the member, relative to the packets that its channel has forwarded.
     var retransmits = CellRateLimit()
-    /// Clocks sent back.
+    /// Limits the echoes of its clock.
     var echoes = CellRateLimit()
     var channel: ChannelIndex
-    /// Negative for a member that only listens.
+    /// The number of its `TalkerIndex`; negative for a member that only listens.
     private var talkerNumber: Int32 = -1
-    /// Neighbours in the order of deadlines, or the next free place.
+    /// The neighbours in the deadline queue. For a free slot, `later` is the next free slot.
     fileprivate var earlier: Int32 = -1
     fileprivate var later: Int32 = -1
-    /// Neighbours in its channel.
+    /// The neighbours in the list of its channel, newest member first.
     fileprivate var ahead: Int32 = -1
     fileprivate var behind: Int32 = -1
-    /// Where what it tells about itself is kept; negative for one who tells nothing.
+    /// The slot of its info in `Relay.infos`; negative if it has sent none.
     var info: Int32 = -1
     var role: Role
     var state = State.free
-    /// Whether it is told who is there.
+    /// Whether it has subscribed to roster updates.
     var wantsRoster = false
-    /// Whether it is listed for those who are told.
+    /// Whether the roster lists it by itself, instead of only counting it.
     var isListed = false
 
-    /// Its place among those that may talk; nil for a member that only listens.
+    /// Its index in the table of talkers; nil for a member that only listens.
     var talker: TalkerIndex? {
         get { talkerNumber >= 0 ? TalkerIndex(Int(talkerNumber)) : nil }
         set { talkerNumber = newValue?.rawValue ?? -1 }
@@ -39,7 +39,7 @@ struct MemberSession: Sendable {
 
     enum State: UInt8, Sendable {
         case free
-        /// Welcomed, and its first record has not come.
+        /// WELCOME was sent, and its first record has not arrived.
         case waiting
         case joined
     }
@@ -52,26 +52,27 @@ struct MemberSession: Sendable {
     }
 }
 
-/// All sessions: small dense numbers, found by session id, by address and by channel, forgotten in the order of their
-/// deadlines.
+/// All sessions, with small dense member numbers. Finds them by session id, transport address and channel, and the next to
+/// expire.
 ///
-/// A listener costs a relay 346 bytes in all: 224 for its keys, 88 here, 12 in the table of addresses, and for some minutes
-/// what its cookie takes among those that were used. One that tells something about itself costs 112 more.
+/// A listener costs a relay 346 bytes in all: 224 for its keys, 88 here, 12 in the table of addresses, and for some minutes the
+/// entry of its cookie among the spent cookies. A member with an info costs 112 bytes more.
 struct SessionTable: ~Copyable, Sendable {
     private var sessions: [MemberSession] = []
     var keys = SessionKeyTable()
     private var endpoints: EndpointTable
     private var firstFree: Int32 = -1
     private(set) var count = 0
-    /// Those whose first record has come.
+    /// The number of sessions that have sent their first record.
     private(set) var joinedCount = 0
-    /// Of each host, those whose first record has not come.
+    /// The number of sessions per host that have not sent their first record.
     private var waitingCounts: [UInt64: Int] = [:]
     private let mask: UInt64
-    /// Every deadline in a queue lies equally far ahead when it is set: a renewal goes to the end.
+    /// Sessions that wait for their first record, and joined sessions, ordered by deadline. All deadlines of a queue are set
+    /// equally far ahead, so a renewed session moves to the end.
     private var waiting = Queue()
     private var joined = Queue()
-    /// Of each channel, the one that came last.
+    /// The newest member of each channel; negative if it has none.
     private var firsts: [Int32] = []
 
     private struct Queue: Sendable {
@@ -91,13 +92,14 @@ struct SessionTable: ~Copyable, Sendable {
         _modify { yield &sessions[member.number] }
     }
 
-    // For each packet. The subscript is a coroutine, whose frame may be allocated.
+    // The functions below run for each packet. They avoid the subscript, because it is a coroutine, whose frame may be allocated.
     func talker(of member: MemberID) -> TalkerIndex? { sessions[member.number].talker }
     func channel(of member: MemberID) -> ChannelIndex { sessions[member.number].channel }
     func endpoint(of member: MemberID) -> Endpoint { sessions[member.number].endpoint }
     func state(of member: MemberID) -> MemberSession.State { sessions[member.number].state }
 
-    /// Draws an id for the session that takes the number `next`: 40 bits of chance, which hide the 24 bits of the number.
+    /// Draws a session id for the next session to be inserted: 40 random bits, and the 24 bits of its number, hidden by a hash of
+    /// the random bits.
     func draw(_ generator: inout some RandomNumberGenerator) -> UInt64 {
         let random = generator.next() >> Self.numberBitCount
         return random << Self.numberBitCount | UInt64(next.number) ^ hiding(random)
@@ -107,7 +109,7 @@ struct SessionTable: ~Copyable, Sendable {
 
     private func hiding(_ random: UInt64) -> UInt64 { folded(random ^ mask, mask | 1) >> (64 - Self.numberBitCount) }
 
-    /// Whose session it is.
+    /// Returns the member with a session id; nil if there is none.
     func member(of session: UInt64) -> MemberID? {
         let number = (session ^ hiding(session >> Self.numberBitCount)) & (1 << Self.numberBitCount - 1)
         guard number < sessions.count, sessions[Int(number)].state != .free, keys.session(Int(number)) == session else {
@@ -116,7 +118,7 @@ struct SessionTable: ~Copyable, Sendable {
         return MemberID(Int(number))
     }
 
-    /// `keys` are of a session whose id was just drawn.
+    /// Inserts a session in state `waiting` and returns its member. The session id of `keys` must be the last that was drawn.
     mutating func insert(_ session: MemberSession, _ keys: SessionKeys) -> MemberID {
         let member = next
         var session = session
@@ -148,7 +150,7 @@ struct SessionTable: ~Copyable, Sendable {
         count -= 1
     }
 
-    /// The first record came, or a renewal.
+    /// Marks a session as joined, at its first record or a renewal, and sets its deadline.
     mutating func renew(_ member: MemberID, until deadline: Instant) {
         unlink(member)
         if self[member].state == .waiting {
@@ -160,7 +162,7 @@ struct SessionTable: ~Copyable, Sendable {
         append(member)
     }
 
-    /// How many are welcomed at a host, and their first record has not come.
+    /// The number of sessions at an address's host that have not sent their first record.
     func waitingCount(at address: IPAddress) -> Int { waitingCounts[address.hostPrefix] ?? 0 }
 
     private mutating func waitsNoLonger(_ member: MemberID) {
@@ -175,7 +177,7 @@ struct SessionTable: ~Copyable, Sendable {
         endpoints.insert(member, at: endpoint)
     }
 
-    /// Who is forgotten first.
+    /// The session with the earliest deadline; nil if there is none.
     var nextToExpire: MemberID? {
         let candidates = (waiting.first, joined.first)
         if candidates.0 < 0 { return candidates.1 < 0 ? nil : MemberID(Int(candidates.1)) }
@@ -184,7 +186,7 @@ struct SessionTable: ~Copyable, Sendable {
         return MemberID(Int(isWaitingFirst ? candidates.0 : candidates.1))
     }
 
-    /// Walks over those at an address.
+    /// Starts an iteration over the sessions at a transport address.
     func search(_ endpoint: Endpoint) -> EndpointTable.Search { endpoints.search(endpoint) }
 
     func next(_ search: inout EndpointTable.Search, at endpoint: Endpoint) -> MemberID? {
@@ -194,7 +196,7 @@ struct SessionTable: ~Copyable, Sendable {
         return nil
     }
 
-    /// With `next`, walks over those in a channel, and comes to no other.
+    /// Returns the newest member of a channel; `next(behind:)` returns the older ones of the same channel.
     func first(in channel: ChannelIndex) -> MemberID? {
         channel.number < firsts.count && firsts[channel.number] >= 0 ? MemberID(Int(firsts[channel.number])) : nil
     }

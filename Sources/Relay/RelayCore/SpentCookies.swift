@@ -1,7 +1,8 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 
-/// The cookies that have made a session in this minute or the one before; older ones are not valid any more.
+/// The cookies that have created a session in this generation of one minute or the one before, so that each is used once. Older
+/// cookies have expired.
 struct SpentCookies: Sendable {
     private var latest: Set<UInt64> = []
     private var earlier: Set<UInt64> = []

@@ -4,31 +4,31 @@ internal import TenfourPacing
 internal import TenfourPackets
 internal import TenfourSession
 
-/// A member that has proved the talk key, with what is needed to check and forward its packets.
+/// A member that has proved the talk key, with the state to check and forward its packets.
 struct Talker: Sendable {
     var member: MemberID
     var checker: HopTagChecker
-    /// The limits of its channel.
+    /// The limits that apply to its channel.
     var limits: RelayLimits
     private var packets = CellRateLimit()
     private var bits = CellRateLimit()
-    /// Limits announcements of new SSRCs.
+    /// Limits how often it may announce a new SSRC.
     var announcements = CellRateLimit()
-    /// Limits the records that tell it that it sends too much.
+    /// Limits the LIMITED records, which report to it that packets were dropped at its limits.
     var notices = CellRateLimit()
-    /// The SSRC that is its own in its channel.
+    /// The SSRC that it has registered in its channel; nil if it has none.
     var claim: SSRC?
     var claimedAt = Instant.start
-    /// The time of its last packet before the present silence.
+    /// The time of the last packet before the current silence; nil before its first stream ends.
     var talkspurtEndedAt: Instant?
-    /// The last announcement, as it goes to listeners; empty before the first.
+    /// The last announcement, without its hop tag, as it is forwarded; empty if there is none.
     private(set) var announcement: [UInt8] = []
     private(set) var announcedAt = Instant.start
-    /// The name that it gives itself.
+    /// The NAME item of its last source description.
     var name: String?
-    /// Its stream while it talks.
+    /// Its current stream; nil while it is silent.
     var stream: TalkerStream?
-    /// The counts of its stream before the present silence, under the same SSRC.
+    /// The counts of its stream with the same SSRC before the current silence.
     var counts: TalkerCounts?
 
     init(_ member: MemberID, _ checker: HopTagChecker, _ limits: RelayLimits) {
@@ -37,10 +37,10 @@ struct Talker: Sendable {
         self.limits = limits
     }
 
-    /// What is saved up of the limits, in nanoseconds: two seconds.
+    /// The burst that the limits allow, in nanoseconds of the permitted rate: two seconds.
     private static let saved: Int64 = 2_000_000_000
 
-    /// Counts a datagram against the limits; the reason where it is more than they allow.
+    /// Counts a datagram against the packet and bit rate limits. Returns a reason to drop it if it exceeds one.
     mutating func spend(_ byteCount: Int, at now: Instant) -> RelayDiscard? {
         let packetCost = 1_000_000_000 / Int64(max(limits.talkerPacketsPerSecond, 1))
         let bitCost = Int64(8 * byteCount) * 1_000_000_000 / Int64(max(limits.talkerBitsPerSecond, 1))
@@ -57,7 +57,7 @@ struct Talker: Sendable {
         announcedAt = now
     }
 
-    /// When its last packet came under the SSRC that is its own, or its first announcement where none came.
+    /// The time of its last packet with its registered SSRC; without a packet, the time of the registration.
     var silentSince: Instant { stream?.lastPacket ?? max(talkspurtEndedAt ?? claimedAt, claimedAt) }
 
     mutating func forgetClaim() {
@@ -67,9 +67,9 @@ struct Talker: Sendable {
     }
 }
 
-/// Adds, hears and removes talkers.
+/// Adds and removes talkers, and receives their packets.
 extension Relay {
-    /// To each listener of a channel, so many a second.
+    /// The rate limit of BYEs of talkers that are sent to all members of a channel.
     private static let goodbyePrice = CellRateLimit.Price(perSecond: 10, most: 20)
 
     mutating func addTalker(_ member: MemberID, _ checker: HopTagChecker) -> TalkerIndex {
@@ -81,8 +81,8 @@ extension Relay {
         talkers.remove(index)
     }
 
-    /// A member that joins anew from where it was goes on talking: what it has claimed and said becomes that of its new session,
-    /// and those who hear it notice nothing.
+    /// Moves the talker state of an earlier session to the new session of the same member: its SSRC, its announcement and its
+    /// counts. Listeners do not notice the change.
     mutating func handOver(from old: MemberID, to member: MemberID) {
         guard let index = sessions[old].talker, let own = sessions[member].talker, let ssrc = talkers[index]?.claim,
             let checker = talkers[own]?.checker
@@ -104,7 +104,7 @@ extension Relay {
         sessions[member].talker.flatMap { talkers[$0]?.stream } != nil
     }
 
-    /// Its SSRC is free again, and those who heard it are told.
+    /// Releases a talker's SSRC, and sends BYE to the joined members of its channel, within a rate limit.
     mutating func release(_ index: TalkerIndex, at now: Instant) {
         guard let talker = talkers[index], let ssrc = talker.claim else { return }
         let channel = sessions[talker.member].channel
@@ -121,7 +121,7 @@ extension Relay {
         }
     }
 
-    /// Ends it without a word to those who hear it.
+    /// Releases a talker's SSRC and ends its stream without sending BYE.
     mutating func silenceTalker(_ index: TalkerIndex) {
         guard let talker = talkers[index], let ssrc = talker.claim else { return }
         endTalkspurt(index)
@@ -131,12 +131,12 @@ extension Relay {
         talkers[index]?.forgetClaim()
     }
 
-    /// A packet of its voice. Whether it goes to all: not when it has come before, as when it was only late and is sent again;
-    /// nil where its SSRC was not announced.
+    /// Records a media packet of a talker. Returns whether to forward it: false for a duplicate, such as the retransmission of a
+    /// packet that was only late; nil if its SSRC was not announced.
     mutating func receiveMedia(
         _ index: TalkerIndex, _ member: MemberID, _ ssrc: SSRC, _ datagram: Span<UInt8>, at now: Instant
     ) -> Bool? {
-        // To read of a talker is to copy it whole, so that the most of all packets only change it.
+        // Most packets take this path, which changes the talker in place: reading a talker would copy it.
         if let arrival = talkers.packetArrived(datagram, of: ssrc, from: index, at: now) {
             return heard(arrival, at: now)
         }
@@ -148,12 +148,13 @@ extension Relay {
     }
 
     private mutating func heard(_ arrival: TalkerStream.Arrival, at now: Instant) -> Bool {
-        // All else that is due moves away as packets come.
+        // Only missing packets can bring the deadline forward; reports and the end of the stream do not become due earlier when a
+        // packet arrives.
         if let due = arrival.missesDue { talkers.expect(due) }
         return arrival.reception != .duplicate
     }
 
-    /// Ends the stream of a talker that has fallen silent.
+    /// Ends the stream of a talker, such as one that has been silent for `TalkerStream.pause`.
     mutating func endTalkspurt(_ index: TalkerIndex) {
         guard let member = talkers[index]?.member, talkers.endStream(of: index) else { return }
         channels[sessions[member].channel]?.status.talkerCount -= 1

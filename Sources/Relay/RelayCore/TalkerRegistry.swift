@@ -2,35 +2,37 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The members that may talk, by index, and which of them do.
+/// The members that may talk, by index, and which of them have a stream.
 struct TalkerRegistry: Sendable {
     private var talkers: [Talker?] = []
     private var free: [TalkerIndex] = []
-    /// The talkers whose packets have come within the last seconds.
+    /// The talkers with a current stream, which ends 10 s after its last packet.
     private(set) var talking: [TalkerIndex] = []
-    /// No stream has to be polled before this time; nil while nobody talks. A stored value, because each packet asks for it.
+    /// The time at which the first stream may have to be polled; nil if there is no stream. Stored, because it is read for each
+    /// packet.
     private(set) var deadline: Instant?
 
     var indices: some Sequence<TalkerIndex> { talkers.indices.lazy.map { TalkerIndex($0) } }
 
-    /// Nil if the index is free. Reading copies the whole talker, and the subscript is a coroutine, whose frame may be allocated: the
-    /// functions that each packet needs change the talker in place.
+    /// The talker at an index; nil if the index is free. Reading copies the whole talker, and the subscript is a coroutine, whose
+    /// frame may be allocated. The functions that run for each packet therefore change the talker in place.
     subscript(index: TalkerIndex) -> Talker? {
         _read { yield talkers[index.number] }
         _modify { yield &talkers[index.number] }
     }
 
-    /// The length of a datagram without its hop tag. Nil if the index is free.
+    /// Checks the hop tag of a datagram with the talker's key. Returns the length of the datagram without the tag; nil if the
+    /// index is free.
     mutating func check(_ datagram: Span<UInt8>, of index: TalkerIndex) throws(HopTagChecker.Failure) -> Int? {
         try talkers[index.number]?.checker.check(datagram)
     }
 
-    /// Counts a datagram against the limits of its talker. Returns the reason where it is more than they allow.
+    /// Counts a datagram against the limits of its talker. Returns a reason to drop it if it exceeds one.
     mutating func spend(_ byteCount: Int, of index: TalkerIndex, at now: Instant) -> RelayDiscard? {
         talkers[index.number]?.spend(byteCount, at: now)
     }
 
-    /// Counts a packet of a talker's stream. Returns nil if the stream has not begun or has another SSRC.
+    /// Records a packet of a talker's stream. Returns nil if the talker has no stream or it has another SSRC.
     mutating func packetArrived(
         _ datagram: Span<UInt8>, of ssrc: SSRC, from index: TalkerIndex, at now: Instant
     ) -> TalkerStream.Arrival? {
@@ -51,14 +53,14 @@ struct TalkerRegistry: Sendable {
         free.append(index)
     }
 
-    /// A stream begins.
+    /// Starts the stream of a talker.
     mutating func begin(_ stream: TalkerStream, of index: TalkerIndex, at now: Instant) {
         talkers[index.number]?.stream = stream
         talking.append(index)
         expect(now + TalkerStream.firstReport)
     }
 
-    /// A stream ends. Its counts are kept for the talker's next one. Returns false if there is none.
+    /// Ends the stream of a talker, and keeps its counts for the next one. Returns false if there is no stream.
     mutating func endStream(of index: TalkerIndex) -> Bool {
         guard let stream = talkers[index.number]?.stream else { return false }
         talkers[index.number]?.counts = stream.counts
@@ -68,9 +70,9 @@ struct TalkerRegistry: Sendable {
         return true
     }
 
-    /// A stream has to be polled at `moment` at the latest.
+    /// Brings `deadline` forward to `moment`, if that is earlier.
     mutating func expect(_ moment: Instant) { deadline = deadline.map { min($0, moment) } ?? moment }
 
-    /// All streams that were due have been polled.
+    /// Recomputes `deadline` after all streams that were due have been polled.
     mutating func updateDeadline() { deadline = talking.compactMap { self[$0]?.stream?.nextDeadline }.min() }
 }

@@ -3,22 +3,23 @@ internal import TenfourChannelKeys
 internal import TenfourPackets
 internal import TenfourSession
 
-/// Reports to talkers: how their streams arrive here and at their listeners, and which packets are missing.
+/// Sends reports to talkers: how their streams arrive at the relay and at the listeners, and which packets are missing.
 extension Relay {
     private static let interval = Duration.seconds(1)
     private static let lossyInterval = Duration.milliseconds(500)
     private static let maximumOtherCount = 3
-    /// The CNAME of all reports that the relay writes, also of those that it writes as if from a talker.
+    /// The CNAME of all reports that the relay sends, including those that carry a talker's SSRC.
     static let canonicalName = "relay"
 
-    /// Forgets the reports of a member that has left.
+    /// Removes the reports of a member that has left.
     mutating func forgetViews(of member: MemberID, in channel: ChannelIndex) {
         for index in talkers.talking where talkers[index].map({ sessions[$0.member].channel }) == channel {
             talkers[index]?.stream?.views[member] = nil
         }
     }
 
-    /// Polls the streams that are due: requests missing packets, reports, ends streams that have fallen silent.
+    /// Polls the streams that are due: requests their missing packets, sends reports, and ends streams that have been silent for
+    /// 10 s.
     mutating func pollTalkers(at now: Instant) {
         if let deadline = talkers.deadline, deadline > now { return }
         for index in talkers.talking {
@@ -30,7 +31,7 @@ extension Relay {
         talkers.updateDeadline()
     }
 
-    /// Requests the missing packets of a talker, each once.
+    /// Requests a talker's missing packets from it, each once.
     private mutating func ask(_ index: TalkerIndex, at now: Instant) {
         guard let numbers = talkers[index]?.stream?.missing.nextRequests(at: now), !numbers.isEmpty,
             let ssrc = talkers[index]?.stream?.ssrc, let member = talkers[index]?.member
@@ -52,7 +53,8 @@ extension Relay {
             sessions[$0].endpoint.address.linePrefix
         }
         var reports = [ReceiverReport(ssrc: reporters.line, blocks: [line])]
-        // Who talks itself learns how far those are whom it hears from reports of theirs about itself.
+        // Repeats the block in reports with the SSRCs of other talkers, from which the talker computes its round-trip times to
+        // them (RFC 3550 section 6.4.1).
         let others = heard(by: member)
         for other in others { reports.append(ReceiverReport(ssrc: other.ssrc, blocks: [line])) }
         if let verdict {
@@ -69,7 +71,7 @@ extension Relay {
         talkers[index]?.stream?.nextReport = now + (isLossy ? Self.lossyInterval : Self.interval)
     }
 
-    /// The other talkers of its channel, a few of them, and what they are called.
+    /// Returns the SSRCs and names of other talkers in the channel of a member, at most `maximumOtherCount`.
     private func heard(by member: MemberID) -> [(ssrc: SSRC, name: String?)] {
         var heard: [(ssrc: SSRC, name: String?)] = []
         for index in talkers.talking where heard.count < Self.maximumOtherCount {
@@ -81,7 +83,8 @@ extension Relay {
         return heard
     }
 
-    /// With what the relay and the listeners together can do against loss.
+    /// Sends the reports as one compound packet, with a source description that contains the loss-protection capabilities of the
+    /// relay and the listeners together.
     private mutating func send(
         _ reports: [ReceiverReport], _ verdict: ListenersVerdict?, naming others: [(ssrc: SSRC, name: String?)],
         to member: MemberID

@@ -1,25 +1,25 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The talkers of one channel that are heard at the same time. Each holds a talker from its first packet until another needs
-/// it and no packet has come for a second.
+/// The talkers of one channel that are forwarded at the same time, each in a slot. A talker keeps its slot from its first packet
+/// until another talker needs it and no packet has arrived for one second.
 ///
-/// A packet of one that has a talker costs a search among a few; nothing here allocates but a talker that was never needed
+/// Finding the slot of a packet is a linear search among a few. Memory is allocated only when more slots are in use than ever
 /// before.
 struct TalkerSlots: Sendable {
     private var holders: [Holder] = []
 
     private struct Holder: Sendable {
-        /// Among the relay's talkers.
+        /// Its index in the `TalkerRegistry`.
         var talker: TalkerIndex
         var ssrc: SSRC
         var lastPacket: Instant
     }
 
-    /// After a pause of this length another talker may take the slot.
+    /// The time without a packet after which another talker may take the slot.
     static let pause = Duration.seconds(1)
 
-    /// A packet came. False where its talker has no talker under that SSRC.
+    /// Records a packet. Returns false if its talker has no slot with this SSRC.
     mutating func renew(_ talker: TalkerIndex, _ ssrc: SSRC, at now: Instant) -> Bool {
         for index in holders.indices where holders[index].talker == talker && holders[index].ssrc == ssrc {
             holders[index].lastPacket = now
@@ -28,7 +28,7 @@ struct TalkerSlots: Sendable {
         return false
     }
 
-    /// Takes a talker for one that has none, of `most` that there are. False where all of them are in use.
+    /// Takes one of `most` slots for a talker without one. Returns false if all of them are in use.
     mutating func add(_ talker: TalkerIndex, _ ssrc: SSRC, of most: Int, at now: Instant) -> Bool {
         let holder = Holder(talker: talker, ssrc: ssrc, lastPacket: now)
         if holders.count >= most { holders.removeAll { now - $0.lastPacket >= Self.pause } }

@@ -1,18 +1,18 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Counts of a talker's stream since its beginning, over all pauses.
+/// The counts of a talker's packets with one SSRC, across all pauses.
 struct TalkerCounts: Sendable {
     var reception: ReceptionStatistics
-    /// Packets that listeners miss, added up from the shares that they told.
+    /// The number of packets that stayed lost for listeners, summed from the fractions in their reports.
     private var unrecovered = 0.0
-    /// The highest number when that was done last.
+    /// The highest extended sequence number at the last update of `unrecovered`.
     private var highest: UInt32?
 
     init(_ ssrc: SSRC) { reception = ReceptionStatistics(ssrc: ssrc) }
 
-    /// The share of what came since this was told last, up to packet `highest`, that listeners miss, in 1/256. Returns how
-    /// many they miss in all.
+    /// Adds the packets that stayed lost for listeners since the last call: `share` (in 1/256) of the packets up to extended
+    /// sequence number `highest`. Returns the total.
     mutating func listenersMiss(_ share: UInt8, upTo highest: UInt32) -> Int {
         let count = Int32(bitPattern: highest &- (self.highest ?? highest))
         unrecovered += Double(max(count, 0)) * Double(share) / 256
@@ -21,7 +21,7 @@ struct TalkerCounts: Sendable {
     }
 }
 
-/// A talker's stream as it arrives: kept for retransmission, and reported on to the talker.
+/// A talker's current stream: its packets are stored for retransmission, and reported to the talker.
 struct TalkerStream: Sendable {
     let ssrc: SSRC
     var counts: TalkerCounts
@@ -29,13 +29,13 @@ struct TalkerStream: Sendable {
     var missing = MissingRanges()
     private(set) var lastPacket: Instant
     var nextReport: Instant
-    /// The last report of each listener.
+    /// The last report of each listener about this stream.
     var views: [MemberID: ListenerView] = [:]
 
-    /// Time for the talker's own first report, which this one answers.
+    /// The delay of the first report to the talker after its first packet, so that the talker's own first report arrives before.
     static let firstReport = Duration.milliseconds(200)
 
-    /// `counts` is that of the same SSRC before a pause, where there was one.
+    /// `counts` are those of the same SSRC before a pause; nil if it is new.
     init(_ ssrc: SSRC, _ limits: RelayLimits, _ counts: TalkerCounts?, at now: Instant) {
         self.ssrc = ssrc
         self.counts = counts ?? TalkerCounts(ssrc)
@@ -46,11 +46,11 @@ struct TalkerStream: Sendable {
 
     struct Arrival {
         var reception: ReceptionStatistics.Reception
-        /// When what has not come is to be asked for.
+        /// The time at which the next missing packet is requested; nil if none is missing.
         var missesDue: Instant?
     }
 
-    /// SRTP, of at least twelve bytes. Nil where it is not of this voice.
+    /// Records an SRTP packet, of at least twelve bytes. Returns nil if it has another SSRC.
     mutating func packetArrived(_ datagram: Span<UInt8>, of ssrc: SSRC, at now: Instant) -> Arrival? {
         guard ssrc == self.ssrc else { return nil }
         let number = SequenceNumber(rawValue: datagram.uint16(at: 2))
@@ -68,12 +68,12 @@ struct TalkerStream: Sendable {
         return Arrival(reception: reception, missesDue: missing.nextDeadline)
     }
 
-    /// A talker is taken for one who does not talk after this.
+    /// The time without a packet after which the stream ends.
     private static let pause = Duration.seconds(10)
 
     func isOver(at now: Instant) -> Bool { now - lastPacket >= Self.pause }
 
-    /// When it is to be looked at, unless something comes before.
+    /// The time at which the stream must be polled, if nothing arrives before.
     var nextDeadline: Instant {
         let next = min(nextReport, lastPacket + Self.pause)
         return missing.nextDeadline.map { min($0, next) } ?? next
