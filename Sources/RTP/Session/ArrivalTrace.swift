@@ -1,41 +1,44 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// How a source's packets come: which were lost, how fast the fastest is, what is missing still, and what it takes to get
-/// it back.
+/// Traces the arrival of one source's packets: which were lost, their smallest transit time, which are still missing, and
+/// the playout delay that is needed to recover them.
 struct ArrivalTrace: Sendable {
     var roundTrip = RoundTrip()
-    /// How far playout lies behind the fastest packet, as the wiring said last.
+    /// The delay of playout behind the fastest packet, as the caller last reported it; nil before that.
     var playoutDelay: Duration?
     private(set) var missing = NACKList()
     private(set) var repair = RecoveryDelay()
 
     private var pattern = LossPattern()
     private var timestamps = Unwrapper()
-    /// Of packets, arrival less timestamp, in nanoseconds.
+    /// The smallest transit time (arrival less timestamp) of the last packets, in nanoseconds.
     private var transit = RecentMinimum()
     private var frameCount = FrameCount(960)
+    /// The newest packet. `place` is when it would have arrived with the smallest transit time.
     private var last: (place: Instant, arrival: Instant)?
-    /// How much later than usual packets come, at the most.
+    /// The largest delay of the last packets beyond the smallest transit time, in nanoseconds.
     private var lateness = RecentMaximum()
     private var farthestCopy: (distance: Int, at: Instant)?
     private var tailDeadline: Instant?
     private var lastTrial: Instant?
 
-    /// What reports and decisions look back on.
+    /// The period that reports and decisions cover.
     private static let window = Duration.seconds(5)
-    /// Loss ends so long after the last packet was lost.
+    /// The time after its last lost packet for which a source counts as lossy.
     static let memoryOfLoss = window
-    /// Of a stream that goes on: while nothing is sent, nothing is forgotten.
+    /// The time for which the distance of a copy is remembered. It ends at the newest packet, so that a pause forgets
+    /// nothing.
     private static let memoryOfCopies = Duration.milliseconds(500)
-    /// Timestamps that jump so far are another timeline.
+    /// A larger change of the transit time, in nanoseconds, means that the source's timestamps have jumped: measuring starts
+    /// again.
     private static let longestTransitChange: Int64 = 10_000_000_000
     private static let step = FrameCount(960)
     private static let trialInterval = Duration.seconds(2)
-    /// From a packet's time until it is missed, where the one before it came; where that is lost as well, the next that comes
-    /// tells of both.
+    /// The shortest time after a packet was due until it is suspected missing, if the packet before it arrived. If that is
+    /// lost as well, the next packet that arrives reveals both losses.
     static let shortestTail = Duration.milliseconds(10)
-    /// A packet as late as the latest is not missing yet.
+    /// The margin added to the largest recent lateness before a packet is suspected missing.
     private static let slack = Duration.milliseconds(1)
 
     var frame: Duration { frameCount.duration() }
@@ -45,7 +48,7 @@ struct ArrivalTrace: Sendable {
 
     func lossReport(on source: SSRC) -> LossRLE { pattern.report(on: source, ofLast: windowCount) }
 
-    /// Whether packets were lost within so long: five seconds, where it is not said.
+    /// Whether a packet was lost within the last `time`. Default: five seconds.
     func isLossy(at now: Instant, within time: Duration = memoryOfLoss) -> Bool {
         missing.lastLoss.map { now - $0 < time } ?? false
     }
@@ -81,18 +84,18 @@ struct ArrivalTrace: Sendable {
         }
     }
 
-    /// Whether a copy of that packet is to be handed on: it is missing, or from before we began to listen. `distance` is from
-    /// the packet with the copy, one that just came.
+    /// Whether a copy of the packet is passed on: the packet is missing, or was sent before we began to listen. `distance`
+    /// is the number of packets from it to the packet that carries the copy, which has just arrived.
     func wants(_ sequenceNumber: SequenceNumber, distance: Int) -> Bool {
         missing.contains(sequenceNumber) || distance >= pattern.count
     }
 
-    /// A copy of a packet that has not come is handed on in its place.
+    /// Records that a copy is passed on in place of a packet that has not arrived.
     mutating func copyArrived(of sequenceNumber: SequenceNumber, at now: Instant) {
         missing.recovered(sequenceNumber, at: now)
     }
 
-    /// A packet had a copy of the one so many before it.
+    /// Records that a packet carried a copy of the packet `distance` packets earlier.
     mutating func copySeen(distance: Int, at now: Instant) {
         if let farthestCopy, farthestCopy.distance > distance, now - farthestCopy.at < Self.memoryOfCopies { return }
         farthestCopy = (distance, now)
@@ -120,12 +123,12 @@ struct ArrivalTrace: Sendable {
             at: now
         ) { place - frame * $0 }
         last = (place, now)
-        // Opus codes silence in a packet or two of nothing, and then is silent.
+        // Opus codes silence in one or two packets of at most two bytes and then sends nothing: no next packet is expected.
         let goesOn = header.payload.count > 2
         tailDeadline = goesOn ? now + frame + max(Self.shortestTail, latest(at: place, now) + Self.slack) : nil
     }
 
-    /// In nanoseconds: 1/48 000 s are 62 500/3.
+    /// Returns the unwrapped timestamp in nanoseconds: 1/48 000 s is 62 500/3 ns.
     private mutating func time(of header: RTPHeader) -> Int64 { timestamps.extend(header.timestamp) &* 62_500 / 3 }
 
     private mutating func measure(_ transit: Int64, at now: Instant) {
@@ -137,14 +140,16 @@ struct ArrivalTrace: Sendable {
         lateness.insert(max(transit &- (self.transit.least ?? transit), 0), at: now)
     }
 
-    /// How much longer than the packet that came last the next may take, if it is as slow as the slowest.
+    /// Returns how much more transit time than the newest packet the next one may take, if it is as late as the latest
+    /// recent one.
     private func latest(at place: Instant, _ now: Instant) -> Duration {
         max(.nanoseconds(min(lateness.most ?? 0, 1_000_000_000)) - (now - place), .zero)
     }
 
     // MARK: - Requests
 
-    /// Time has passed or a packet has come: what is lost is found to be so. `depth` is what playout may wait for.
+    /// Updates which packets count as lost; call it when time has passed or a packet has arrived. `depth` is the longest
+    /// time that playout may wait for a packet, and `asks` tells whether lost packets are requested.
     mutating func review(depth: Duration, asks: Bool, at now: Instant) {
         if let tailDeadline, tailDeadline <= now {
             self.tailDeadline = nil
@@ -155,13 +160,15 @@ struct ArrivalTrace: Sendable {
         if missing.hasDueLoss(at: now) { roundTrip.forgetWhatIsOld(at: now) }
     }
 
-    /// The packets to be asked for now, at most `limit`; none where nothing is due, or an answer would come too late.
+    /// Returns the packets to request now, at most `limit`; none if no request is due or every retransmission would arrive
+    /// too late.
     mutating func nextRequests(depth: Duration, limit: Int, at now: Instant) -> [SequenceNumber] {
         defer { missing.postpone(for: nil, at: now) }
         guard hasDueRequest(depth: depth, at: now) else { return [] }
         var limit = limit
         if !missing.isResponsive {
-            // Nobody has answered for long: a question now and then shows whether that is over.
+            // The source answers no requests. One packet is requested every two seconds to find out whether it answers
+            // again.
             if let lastTrial, now - lastTrial < Self.trialInterval { return [] }
             lastTrial = now
             limit = 1
@@ -183,7 +190,8 @@ struct ArrivalTrace: Sendable {
 
     // MARK: - Depth
 
-    /// How deep playout should be, as far as `limit` allows, when packets are asked for or not; all of it where loss is expected.
+    /// Computes the playout delay that recovery needs, at most `limit`: with `expectsLoss` all of it. `asks` tells whether
+    /// lost packets are requested.
     mutating func adviseDepth(
         limit: Duration, asks: Bool, expectsLoss: Bool, concealment: PacketLossConcealment, at now: Instant
     ) {
@@ -199,8 +207,8 @@ struct ArrivalTrace: Sendable {
             let prediction = PredictedScore(
                 lossShare: loss.share, meanBurst: loss.meanBurstLength, roundTrip: roundTrip.value, depth: limit,
                 frame: frame, concealment: concealment)
-            // What seconds of loss tell goes up and down by chance, and each change of depth bends the sound: it goes up in
-            // steps, and comes down when the loss is over.
+            // The loss of a few seconds varies at random, and each change of the playout delay time-scales the audio. So the
+            // advice rises in steps of at least 20 ms, and falls only when the loss is over.
             let worthwhile = FrameCount(RecoveryDelay.worthwhileDepth(prediction))
             let isWorthAStep = worthwhile >= repair.retransmissionTime + Self.step || worthwhile == advice.limit
             advice.retransmissionTime =

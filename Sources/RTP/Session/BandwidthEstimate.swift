@@ -1,22 +1,24 @@
 internal import TenfourAudioCore
 
-/// How many bits the network has room for: fewer when loss comes together with growing delay, which is a queue that
-/// overflows, and slowly more again when it does not.
+/// Estimates the bit rate that the network carries. Lowers it when loss comes together with growing delay, which means that
+/// a queue overflows, and raises it slowly otherwise.
 ///
-/// Some cuts are made at once, and then it is waited until they are felt. Where they change nothing, the queue is another's or
-/// the way has become a longer one: the bits come back.
+/// Up to three cuts follow each other; then their effect is awaited. If they change nothing, the queue is filled by other
+/// traffic or the route has become longer, and the bit rate rises again.
 struct BandwidthEstimate: Sendable {
-    /// In bit/s.
+    /// The estimate, in bit/s.
     private(set) var bitRate: Int
 
+    /// The configured bit rate, which the estimate never exceeds, in bit/s.
     private let most: Int
+    /// The smallest round trip of the last 15 to 30 seconds.
     private var fastest = RecentMinimum(window: Self.memory)
     private var cuts: Cuts?
     private var lastRise: Instant?
-    /// What was too much, the last time.
+    /// The bit rate at which congestion last began, and when.
     private var overflow: (bitRate: Int, at: Instant)?
 
-    /// Those that are to be felt together, and what they are to better.
+    /// A series of cuts whose effect is judged together, with the loss and the round trip before the first one.
     private struct Cuts {
         var first: Instant
         var last: Instant
@@ -25,17 +27,17 @@ struct BandwidthEstimate: Sendable {
         var roundTrip: Duration
     }
 
-    /// Below it speech is not worth sending.
+    /// The lowest estimate, in bit/s: with less, speech is not worth sending.
     static let least = 12_000
     private static let memory = Duration.seconds(15)
     private static let lossShare = 0.02
     private static let growth = Duration.milliseconds(40)
     private static let cutInterval = Duration.seconds(1)
     private static let cutCount = 3
-    /// What is reported looks back on seconds.
+    /// The time until the effect of a cut shows in the reports, which cover the last seconds.
     private static let timeToBeFelt = Duration.seconds(8)
     private static let calm = Duration.seconds(3)
-    /// For so long what was too much once is not passed quickly.
+    /// The time after congestion for which the estimate rises slowly near the bit rate that caused it.
     private static let caution = Duration.seconds(60)
 
     init(_ bitRate: Int) {
@@ -43,7 +45,7 @@ struct BandwidthEstimate: Sendable {
         most = bitRate
     }
 
-    /// With each report of what arrives.
+    /// Updates the estimate with a receiver's report. `lossShare` is 0…1.
     mutating func update(lossShare: Double, roundTrip: Duration?, at now: Instant) {
         guard let roundTrip else { return }
         let usual = fastest.value ?? roundTrip
@@ -75,7 +77,8 @@ struct BandwidthEstimate: Sendable {
         bitRate = max(bitRate * 85 / 100, min(Self.least, most))
     }
 
-    /// By a twentieth of all there is each second, and by a tenth of that where it was too much before.
+    /// Raises the estimate by 5 % of the configured bit rate each second; for a minute after congestion, only a tenth as
+    /// fast above 80 % of the bit rate that caused it.
     private mutating func rise(at now: Instant) {
         guard bitRate < most else {
             lastRise = now

@@ -1,4 +1,4 @@
-/// Where a datagram comes from or goes to: an IP address and a UDP port.
+/// The source or destination of a datagram: an IP address and a UDP port.
 public struct Endpoint: Hashable, Sendable {
     public var address: IPAddress
     public var port: UInt16
@@ -21,7 +21,7 @@ public enum IPAddress: Hashable, Sendable {
     public static let anyV6 = IPAddress.v6(high: 0, low: 0, scope: 0)
     public static let loopbackV4 = IPAddress.v4(0x7F00_0001)
 
-    /// 224.0.0.0/4 and ff00::/8.
+    /// Whether the address is in 224.0.0.0/4 or ff00::/8.
     public var isMulticast: Bool {
         switch self {
         case .v4(let number): number >> 28 == 0xE
@@ -29,7 +29,7 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// 0.0.0.0 and ::.
+    /// Whether the address is 0.0.0.0 or ::.
     public var isUnspecified: Bool {
         switch self {
         case .v4(let number): number == 0
@@ -39,7 +39,7 @@ public enum IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// Dotted quad, or the eight groups of RFC 5952 with the longest run of zeros left out.
+    /// The dotted quad, or the eight groups of RFC 5952 with the longest run of zeros left out.
     public var description: String {
         switch self {
         case .v4(let number):
@@ -59,7 +59,7 @@ extension IPAddress: CustomStringConvertible {
 }
 
 extension Endpoint: CustomStringConvertible {
-    /// `192.0.2.1:5004`, `[2001:db8::1]:5004`.
+    /// For example `192.0.2.1:5004` or `[2001:db8::1]:5004`.
     public var description: String {
         switch address {
         case .v4: "\(address):\(port)"

@@ -1,4 +1,4 @@
-/// Events that wait to be taken. If they are not taken, the oldest are dropped.
+/// A queue of events for the caller. When 256 events are waiting, the oldest is dropped.
 struct EventQueue: Sendable {
     private var events: [Event] = []
 

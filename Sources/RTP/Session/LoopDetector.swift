@@ -1,17 +1,17 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Tells our own packets that a network loops back from the packets of a participant that uses our SSRC
-/// (RFC 3550 section 8.2).
+/// Distinguishes our own packets, looped back by the network, from the packets of a participant that uses our SSRC (RFC 3550
+/// section 8.2).
 struct LoopDetector: Sendable {
     private var sentPackets = SentPackets()
     /// The time of the last collision that made us change our SSRC.
     private var lastCollision: Instant?
 
     enum Finding: Equatable {
-        /// One of the packets that we sent last.
+        /// The packet is one that we sent recently.
         case loop
-        /// A packet of another participant. `needsNewSSRC` is true at most once in `RTPSession.collisionInterval`.
+        /// The packet comes from another participant. `needsNewSSRC` is true at most once in `RTPSession.collisionInterval`.
         case collision(needsNewSSRC: Bool)
     }
 

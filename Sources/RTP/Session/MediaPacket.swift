@@ -1,22 +1,22 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// A packet of sound, taken apart: its numbers, and where its payload lies in the datagram.
+/// A received packet of audio: its RTP header fields, and the position of its payload in the datagram.
 ///
-/// Behind it in the datagram there may be copies of packets that were sent before it and have not come: `copy` tells of
-/// each as of a packet of its own. They are older, so they are to be passed on first.
+/// The datagram may also contain redundant copies of earlier packets that have not arrived. `copy` returns each of them as a
+/// packet of its own. They are older, so pass them on before this packet.
 public struct MediaPacket: Equatable, Sendable {
     public var ssrc: SSRC
     public var sequenceNumber: SequenceNumber
-    /// At 48 000 Hz, whatever the clock of the encoding.
+    /// The timestamp at 48 000 Hz, whatever the clock of the encoding.
     public var timestamp: RTPTimestamp
     public var encoding: AudioEncoding
-    /// The first of a talkspurt.
+    /// Whether the packet is the first of a talkspurt.
     public var marker: Bool
-    /// Where the Opus packet lies in the datagram, and how much sound it holds.
+    /// The position of the encoded audio in the datagram, and its duration.
     public var description: PacketDescription
     public var origin: PacketOrigin
-    /// 0…7.
+    /// The number of redundant copies, 0…7.
     public private(set) var copyCount = 0
 
     private var copies = InlineArray<7, Copy>(repeating: Copy())
@@ -39,7 +39,7 @@ public struct MediaPacket: Equatable, Sendable {
         self.origin = origin
     }
 
-    /// The copy `index`, the oldest being 0.
+    /// Returns the copy `index` as a packet; 0 is the oldest.
     public func copy(_ index: Int) -> MediaPacket {
         precondition(index >= 0 && index < copyCount, "the packet has no such copy")
         let copy = copies[index]
@@ -53,7 +53,8 @@ public struct MediaPacket: Equatable, Sendable {
         return packet
     }
 
-    /// There is room for all copies that RED can hold.
+    /// Adds a copy of the packet `distance` packets earlier. There is room for seven, the most that `RedundantPayload`
+    /// holds.
     mutating func add(copyOfPacketBefore distance: Int, age: FrameCount, _ description: PacketDescription) {
         copies[copyCount] = Copy(distance: distance, age: age, description: description)
         copyCount += 1

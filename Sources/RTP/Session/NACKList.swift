@@ -1,57 +1,62 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// What one source sent and has not come: since when that is known, until when it is of use, and how often it was asked
-/// for.
+/// The missing packets of one source: since when each is known to be missing, until when it is of use, and how often it was
+/// requested.
 ///
-/// At most `capacity` at a time; the oldest are given up first.
+/// Holds at most `capacity` packets; when it is full, the oldest is dropped.
 struct NACKList: Sendable {
     private(set) var entries: [Entry] = []
-    /// Numbers asked for, and those that then came; each once.
+    /// The number of packets that were requested; each counts once.
     private(set) var requestedCount = 0
+    /// The number of requested packets that then arrived as retransmissions.
     private(set) var retransmittedCount = 0
-    /// Asked for in vain since the last answer.
+    /// The number of requested packets that were given up since the last retransmission arrived.
     private(set) var unansweredRun = 0
-    /// When a loss was last beyond doubt.
+    /// When a packet was last found to be lost, not only reordered.
     private(set) var lastLoss: Instant?
-    /// How much later than those behind them packets came that were only overtaken.
+    /// The largest recent delay of a reordered packet, in nanoseconds: its arrival less the arrival of the packet that
+    /// showed the gap.
     private(set) var reordering = RecentMaximum()
 
     private var highest: Int64?
 
     struct Entry: Sendable {
         var number: Int64
-        /// When it would have come at the latest, had it been as fast as the fastest; playout adds its depth to this.
+        /// The latest time at which it would have arrived with the smallest transit time. Playout needs it its delay later.
         var place: Instant
         var noticed: Instant
-        /// Zero until the wait for those that were only overtaken is over.
+        /// The number of requests sent. A reordered packet has the time `wait` to arrive before the first.
         var requestedCount = 0
         var firstAsked: Instant?
-        /// When it is to be asked for, next.
+        /// When the next request is due. Before the packet counts as lost: when the wait for reordering ends.
         var nextRequest: Instant
-        /// Nothing behind it has come, so it may never have been sent.
+        /// Whether no later packet has arrived; then this one may never have been sent.
         var isTail: Bool
+        /// Whether the wait for reordering is over, so that the packet counts as lost.
         var isLoss = false
-        /// A copy of it has come: it is missed no more, but the answer, which may be on its way, is to be known for one.
+        /// Whether a redundant copy has arrived. The packet is no longer missing; the entry stays so that its retransmission
+        /// is recognized.
         var isCopied = false
     }
 
     static let capacity = 128
-    /// Packets that come still later are another matter.
+    /// A packet that arrives later than this after its gap was noticed does not count as reordered.
     private static let longestReordering = Duration.milliseconds(60)
-    /// How long after its time an answer is still known for what it is.
+    /// The time after its playout time for which an entry is kept, so that a late retransmission is recognized.
     private static let memory = Duration.seconds(1)
 
     init() { entries.reserveCapacity(Self.capacity) }
 
-    /// Whether questions are answered at all, as far as one can tell.
+    /// Whether the source answers requests: fewer than 24 requested packets in a row were given up.
     var isResponsive: Bool { unansweredRun < Self.patience }
     private static let patience = 24
 
-    /// How long a packet may have been overtaken.
+    /// The time for which a missing packet may still be a reordered one, and is not yet requested.
     var wait: Duration { .nanoseconds(reordering.most ?? 0) }
 
-    /// When something has to be done.
+    /// Returns the next time at which a packet counts as lost or a request is due; nil if there is none. `asks` tells
+    /// whether lost packets are requested.
     func nextDeadline(asks: Bool) -> Instant? {
         entries.lazy.filter { !$0.isCopied && (asks || !$0.isLoss && !$0.isTail) }.map(\.nextRequest).min()
     }
@@ -60,8 +65,10 @@ struct NACKList: Sendable {
         index(of: sequenceNumber).map { !entries[$0].isCopied } ?? false
     }
 
-    /// Whether a packet that comes now comes because it was asked for: not sooner than an answer can. What nothing behind it
-    /// had shown to be lost must also come when an answer does, or it was only late; `startsTalkspurt` where it was sent later.
+    /// Whether a packet that arrives now was retransmitted: at least 3/4 of the smallest round trip has passed since the
+    /// first request. A packet that no later one had shown to be missing may only have been late: if the round trip is
+    /// known, it must also arrive no later than a retransmission would, and must not start a talkspurt, because then it was
+    /// sent after the request.
     func isRetransmission(
         _ sequenceNumber: SequenceNumber, startsTalkspurt: Bool, roundTrip: RoundTrip, at now: Instant
     ) -> Bool {
@@ -74,8 +81,9 @@ struct NACKList: Sendable {
             && passed <= roundTrip * entries[index].requestedCount + roundTrip / 2 + .milliseconds(5)
     }
 
-    /// A packet came, `lost` behind the one that was highest before. `place` tells when one so many packets earlier would
-    /// have come at the latest, and may be far out where a silence lies between: where it `startsTalkspurt`.
+    /// Records a packet that is newer than all before; `lost` packets between it and the newest before are missing.
+    /// `place(n)` returns the latest time at which the packet n packets earlier would have arrived with the smallest transit
+    /// time. If a pause lies between, because the new packet `startsTalkspurt`, this time may be far off.
     mutating func arrived(
         ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool, startsTalkspurt: Bool = false,
         at now: Instant, place: (Int) -> Instant
@@ -88,7 +96,7 @@ struct NACKList: Sendable {
         highest = number
         settle(number, isRetransmission: isRetransmission, at: now)
         for index in entries.indices where entries[index].isTail {
-            // Suspected at the end of a talkspurt, it may have been the first of this one.
+            // The packet suspected at the end of the last talkspurt may be the first of this one: its time stays.
             if !startsTalkspurt { entries[index].place = place(Int(number - entries[index].number)) }
             foundToBeMissing(index, at: now)
         }
@@ -101,8 +109,8 @@ struct NACKList: Sendable {
         }
     }
 
-    /// A packet came that others had overtaken, or that was asked for. Returns the time from question to answer where that
-    /// can be told.
+    /// Records a packet that arrived after later ones: reordered or retransmitted. Returns the time from the request to the
+    /// retransmission; nil unless the packet was requested exactly once.
     mutating func arrivedLate(_ sequenceNumber: SequenceNumber, isRetransmission: Bool, at now: Instant) -> Duration? {
         guard let index = index(of: sequenceNumber) else { return nil }
         let entry = entries[index]
@@ -114,13 +122,14 @@ struct NACKList: Sendable {
         return isSure ? entry.firstAsked.map { now - $0 } : nil
     }
 
-    /// Whether a packet that comes now was only overtaken, beyond doubt.
+    /// Whether a packet that arrives now is certainly only reordered: it was never requested and was missing for at most 60
+    /// ms.
     func isOvertaken(_ sequenceNumber: SequenceNumber, at now: Instant) -> Bool {
         guard let index = index(of: sequenceNumber), entries[index].requestedCount == 0 else { return false }
         return now - entries[index].noticed <= Self.longestReordering
     }
 
-    /// A copy of it has come: it need not be asked for.
+    /// Records that a redundant copy of a missing packet has arrived, so that it need not be requested.
     mutating func recovered(_ sequenceNumber: SequenceNumber, at now: Instant) {
         guard let index = index(of: sequenceNumber) else { return }
         lastLoss = now
@@ -131,13 +140,15 @@ struct NACKList: Sendable {
         settle(entries[index].number, isRetransmission: false, at: now)
     }
 
-    /// The packet behind the highest may be missing as well, though nothing behind it can tell.
+    /// Adds the packet after the newest one as suspected missing, although no later packet shows a gap. A request for it is
+    /// due now.
     mutating func suspectTail(place: Instant, at now: Instant) {
         guard let highest, !entries.contains(where: { $0.number > highest }) else { return }
         insert(Entry(number: highest + 1, place: place, noticed: now, nextRequest: now, isTail: true))
     }
 
-    /// Beyond doubt now: what was to come has not, in the time that those overtaken take. Gives up what is over.
+    /// Marks missing packets as lost when the wait for reordering is over, and removes entries more than one second after
+    /// their playout time, which is `depth` after their `place`.
     mutating func review(depth: Duration, at now: Instant) {
         for index in entries.indices
         where !entries[index].isLoss && !entries[index].isTail && entries[index].nextRequest <= now {
@@ -151,18 +162,19 @@ struct NACKList: Sendable {
         }
     }
 
-    /// Whether it is time to ask for something, be it of use or not.
+    /// Whether a request for a lost packet is due, even if the retransmission would arrive too late.
     func hasDueLoss(at now: Instant) -> Bool {
         entries.contains { $0.isLoss && !$0.isCopied && $0.nextRequest <= now }
     }
 
-    /// Whether one of them is due to be asked for, so that the answer comes within `depth`.
+    /// Whether a request is due whose retransmission can arrive within the playout delay `depth`.
     func isRequestDue(depth: Duration, roundTrip: RoundTrip, at now: Instant) -> Bool {
         entries.contains { $0.nextRequest <= now && isOfUse($0, depth: depth, roundTrip: roundTrip, at: now) }
     }
 
-    /// All that an answer can still bring in time, to be asked for now; each is due again a little more than a round trip
-    /// later. At most `limit`, and those that time is left for longest go first.
+    /// Returns the packets to request now, in order: all lost or suspected ones, due or not, whose retransmission can arrive
+    /// in time; at most `limit`, preferring those with the most time left. A packet that was due is due again a little more
+    /// than a round trip later, or 200 ms if the round trip is unknown.
     mutating func ask(depth: Duration, roundTrip: RoundTrip, limit: Int, at now: Instant) -> [SequenceNumber] {
         var numbers: [Int64] = []
         for index in entries.indices.reversed() where numbers.count < limit {
@@ -182,8 +194,9 @@ struct NACKList: Sendable {
         return numbers.sorted().map { SequenceNumber(rawValue: UInt16(truncatingIfNeeded: $0)) }
     }
 
-    /// What is due and will not be asked for, because it would come too late or because nobody answers: it only waits to be
-    /// forgotten, or `for` so long.
+    /// Postpones the due requests that are not sent because the retransmission would arrive too late or the source does not
+    /// answer. They become due again after `pause`; with nil after two seconds, when their entries have usually been
+    /// removed.
     mutating func postpone(for pause: Duration?, at now: Instant) {
         for index in entries.indices where entries[index].nextRequest <= now {
             entries[index].nextRequest = now + (pause ?? .seconds(2))
@@ -196,15 +209,16 @@ struct NACKList: Sendable {
     }
 
     private static let unknownRoundTrip = Duration.milliseconds(200)
-    /// How much later than the round trip says an answer may come.
+    /// The time by which a retransmission may take longer than the measured round trip.
     static let slack = Duration.milliseconds(2)
-    /// Who is asked sooner again does not answer (`RTPSession.shortestInterval`, and a little time on the way).
+    /// The shortest time between two requests for a packet: a sender refuses one within 10 ms
+    /// (`Retransmitter.shortestInterval`); 2 ms are for the variation of the network delay.
     private static let leastInterval = Duration.milliseconds(12)
-    /// While the round trip is not known, what comes sooner than this is taken for overtaken.
+    /// While the round trip is unknown, a packet that arrives sooner than this after its request counts as reordered.
     private static let leastRoundTrip = Duration.milliseconds(10)
-    /// How finely reports tell the round trip: in 65536ths of a second.
+    /// The resolution of round trips measured by reports: 1/65536 s.
     private static let resolution = Duration.microseconds(16)
-    /// A talkspurt may have ended: then there is nobody to answer.
+    /// The largest number of requests for a suspected packet: if the talkspurt has ended, it does not exist.
     private static let maximumTailRequests = 2
 
     private func isOfUse(_ entry: Entry, depth: Duration, roundTrip: RoundTrip, at now: Instant) -> Bool {
@@ -221,7 +235,7 @@ struct NACKList: Sendable {
         entries.append(entry)
     }
 
-    /// Something behind it has come: it was sent, however little a question about it was worth till now.
+    /// Turns a suspected packet into a missing one, because a later packet has arrived and so it was certainly sent.
     private mutating func foundToBeMissing(_ index: Int, at now: Instant) {
         entries[index].isTail = false
         let isAsked = entries[index].requestedCount > 0
@@ -242,7 +256,7 @@ struct NACKList: Sendable {
     }
 }
 
-/// The most of a number over the last five to ten seconds.
+/// The largest value of the last five to ten seconds.
 struct RecentMaximum: Hashable, Sendable {
     private var least = RecentMinimum()
 

@@ -1,16 +1,17 @@
 internal import TenfourPackets
 
-/// The datagrams that wait to be taken: one packet of media for each remote, retransmissions, and RTCP.
+/// The outgoing datagrams that the caller has not taken yet: one media packet for each remote, retransmissions, and RTCP.
 struct Outbox: Sendable {
-    /// The packet of media that was put last, whether or not it was taken.
+    /// The last media packet, whether or not it was taken.
     private(set) var media: [UInt8] = []
     private var remotes: ArraySlice<Endpoint> = []
     private var others: [(datagram: [UInt8], destination: RTPSession.Destination)] = []
 
-    /// The most datagrams that wait. Later ones are dropped.
+    /// The largest number of waiting retransmissions and RTCP datagrams. Later ones are dropped.
     private static let maximumCount = 128
 
-    /// Puts a packet of media, in place of the packet before. Keeps its memory from packet to packet.
+    /// Queues a media packet for `remotes` in place of the packet before. `write` appends its bytes, at most `capacity`.
+    /// Reuses the memory from packet to packet.
     mutating func putMedia(capacity: Int, to remotes: [Endpoint], _ write: (inout OutputSpan<UInt8>) -> Void) {
         media.removeAll(keepingCapacity: true)
         media.append(addingCapacity: capacity) { write(&$0) }
@@ -21,7 +22,7 @@ struct Outbox: Sendable {
         put(datagram, RTPSession.Destination(endpoint: endpoint, isControl: true))
     }
 
-    /// Puts media that was sent before.
+    /// Queues a media packet that was sent before.
     mutating func putRetransmission(_ datagram: [UInt8], to endpoint: Endpoint) {
         put(datagram, RTPSession.Destination(endpoint: endpoint, isControl: false))
     }

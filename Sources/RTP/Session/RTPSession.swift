@@ -1,13 +1,14 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// One end of a conversation: parses the datagrams that come, packetizes the media that goes, keeps statistics of both and
+/// One end of an RTP conversation: parses received datagrams, packetizes outgoing media, keeps statistics of both and
 /// reports them (RTCP). Opens no socket, reads no clock, starts no thread.
 ///
-/// After each input, take datagrams until nil, then events until nil, then sleep until `nextDeadline`.
+/// After each call that passes something in, call `nextDatagram` until nil, then `nextEvent` until nil, then sleep until
+/// `nextDeadline`.
 public struct RTPSession: ~Copyable, Sendable {
     public private(set) var discards = DiscardCounts()
-    /// The configuration as given at the beginning, with the present addresses of remotes that have moved.
+    /// The configuration that `init` was given, with the present addresses of remotes that have moved.
     public private(set) var configuration: RTPSessionConfiguration
 
     private var identity: Identity
@@ -20,14 +21,14 @@ public struct RTPSession: ~Copyable, Sendable {
     private var outbox = Outbox()
     private var events = EventQueue()
 
-    /// The longest datagram that we send, in bytes: an Ethernet frame carries it, with headers to spare.
+    /// The capacity of a datagram buffer, in bytes: no datagram that we send is longer.
     public static let maximumDatagramByteCount = 1_500
-    /// The longest payload, sent or received, in bytes: what an Ethernet frame carries after IPv6, UDP and RTP.
+    /// The longest payload, in bytes: the Ethernet MTU less the headers of IPv6, UDP and RTP.
     public static let maximumPayloadByteCount = 1_440
-    /// The most sources at a time: more than anybody can listen to at once.
+    /// The largest number of sources at a time: more than anybody can listen to at once.
     public static let maximumSourceCount = 64
-    /// Our SSRC changes for a collision at most once in this time. A random collision happens once in four thousand million
-    /// joins; a participant that causes many must not keep us from being heard.
+    /// The shortest time between two changes of our SSRC because of collisions. A random collision happens once in four
+    /// thousand million joins; a participant that causes many must not keep us from being heard.
     public static let collisionInterval = Duration.seconds(60)
 
     public init(identity: Identity, configuration: RTPSessionConfiguration, at now: Instant) {
@@ -44,21 +45,21 @@ public struct RTPSession: ~Copyable, Sendable {
     public var ssrc: SSRC { identity.ssrc }
     /// Our own stream.
     public var sendStream: SendStream { sender.stream }
-    /// The participants that send to us, in the order in which they came.
+    /// The participants that send media to us, in the order of their first packets.
     public var sources: [Source] { members.sources }
     /// The protection of our stream against loss. The encoder follows its bit rate, in-band FEC and expected loss.
     public var lossProtection: LossProtection { sender.lossProtection }
-    /// The estimate of the bits that the network carries, in bit/s.
+    /// The estimated bit rate that the network carries, in bit/s.
     var estimatedBitRate: Int { sender.estimatedBitRate }
-    /// How many participants report and send no media.
+    /// The number of participants that report and send no media.
     var listenerCount: Int { members.listenerCount }
 
-    /// Lists the participants at `now`: senders first, then the others, each in the order in which they came.
+    /// Lists the participants at `now`: senders first, then the others, each in order of arrival.
     public func participants(at now: Instant) -> [Participant] { members.all(at: now) }
 
     // MARK: - In
 
-    /// Takes a datagram that `sender` sent. Any bytes are media, control, or counted and discarded.
+    /// Processes a datagram from `sender`: media, RTCP, or bytes to count and discard. No bytes are an error.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         let reception = read(datagram, from: sender, at: now)
         if case .discarded(let reason) = reception { discards.count(reason) }
@@ -78,7 +79,7 @@ public struct RTPSession: ~Copyable, Sendable {
         loopDetector.packetSent(header)
     }
 
-    /// Does what is due at `nextDeadline`. Earlier it does nothing.
+    /// Does the work that is due at `nextDeadline`. Earlier it does nothing.
     public mutating func timeElapsed(at now: Instant) {
         members.removeExpired(schedule, &events, at: now)
         if let deadline = nackRequester.deadline, deadline <= now {
@@ -90,36 +91,36 @@ public struct RTPSession: ~Copyable, Sendable {
         reportWhenDue(at: now)
     }
 
-    /// The name of the partner has another address now: what we send goes to `remote`, and only datagrams from `accepted` are
-    /// heard. Nothing more is sent to the old address.
+    /// Continues with the partner at another address, because its host name has changed address: our stream goes to
+    /// `remote`, and only datagrams from `accepted` are accepted. Nothing more is sent to the old address.
     public mutating func partnerMoved(to remote: Endpoint, accepting accepted: Set<IPAddress>, at now: Instant) {
         configuration.remotes = [remote]
         configuration.accepted = .only(accepted)
         expediteReport(at: now)
     }
 
-    /// Takes how many frames of a source were due for playout since it was first heard, and how many of them the card did not
-    /// play. Reports carry the share that is missing.
+    /// Records playout of a source since it was first heard: `due` frames were to be played, of which the card did not play
+    /// `missing`. Our reports carry the missing share.
     public mutating func playout(of ssrc: SSRC, due: FrameCount, missing: FrameCount, at now: Instant) {
         guard let index = members.index(of: ssrc) else { return }
         members[index].played.update(missing: missing, due: due, at: now)
     }
 
-    /// Takes how far playout of a source lies behind its fastest packet. Call it whenever this may have changed: lost packets
-    /// are requested as long as they can still come in time. Before the first call that is the maximum depth of the
-    /// configuration.
+    /// Records the delay of a source's playout behind its fastest packet. Call it whenever this may have changed: lost
+    /// packets are requested as long as they can still arrive in time. Before the first call, the maximum depth of the
+    /// configuration is used.
     public mutating func playoutDelay(of ssrc: SSRC, is delay: Duration) {
         guard let index = members.index(of: ssrc) else { return }
         members[index].trace.playoutDelay = delay
     }
 
-    /// Takes how our decoder conceals lost packets from now on. Our next report tells the senders.
+    /// Sets how our decoder conceals lost packets from now on. Our next report tells the senders.
     public mutating func setConcealment(_ concealment: PacketLossConcealment) {
         configuration.lossProtection.concealment = concealment
     }
 
-    /// Sends BYE under our SSRC, which another participant uses, and draws a new one; `identityChanged` tells which. Callers
-    /// need it only if they learn of a collision otherwise than by packets.
+    /// Sends BYE under our SSRC and draws a new one, which the event `identityChanged` tells. For callers that learn of a
+    /// collision otherwise than by received packets.
     public mutating func takeAnotherSSRC(at now: Instant) {
         sendGoodbye(at: now)
         let old = ssrc
@@ -130,19 +131,20 @@ public struct RTPSession: ~Copyable, Sendable {
         events.post(.identityChanged(ssrc))
     }
 
-    /// Sends BYE to all who hear us. Nothing else should follow.
+    /// Sends BYE, unless the session has 50 members or more. Send nothing afterwards.
     public mutating func leave(at now: Instant) { sendGoodbye(at: now) }
 
     // MARK: - Out
 
-    /// Appends the next datagram to go out to `buffer`, which holds 1500 bytes; returns nil when there is none.
+    /// Appends the next outgoing datagram to `buffer`, which must have room for `maximumDatagramByteCount`. Returns nil when
+    /// there is none.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Destination? {
         outbox.next(into: &buffer)
     }
 
     public mutating func nextEvent() -> Event? { events.next() }
 
-    /// When `timeElapsed` has to be called at the latest; nil while nothing is due.
+    /// The latest time at which `timeElapsed` must be called; nil while nothing is due.
     public var nextDeadline: Instant? {
         earlier(earlier(schedule.deadline, members.deadline), earlier(nackRequester.deadline, sender.deadline))
     }
@@ -167,7 +169,8 @@ public struct RTPSession: ~Copyable, Sendable {
             switch error {
             case .discarded(let reason): return .discarded(reason)
             case .unreadable(let header):
-                // Half of all encrypted packets look like this. The network has not lost them.
+                // Half of all encrypted payloads are unreadable. These packets still count as received: the network has not
+                // lost them.
                 if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
                     _ = members[index].packetArrived(header, nil, byteCount: datagram.count, at: now)
                 }
@@ -210,7 +213,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     // MARK: - Received RTCP
 
-    /// Reads the packets of a datagram. A malformed packet spoils only itself; the others count.
+    /// Reads the RTCP packets of a datagram. A malformed packet is skipped; the others count.
     private mutating func readControl(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         guard var packets = try? RTCPCompound(parsing: datagram, allowsReducedSize: true) else {
             return .discarded(.malformedRTCP)
@@ -229,7 +232,7 @@ public struct RTPSession: ~Copyable, Sendable {
                 isWhole = false
             }
         }
-        // NACKs are short and have limits of their own; counted here, they would make reports seem cheaper than they are.
+        // NACKs are short and have their own limits; counted here, they would lower the average size of reports.
         if !hasNACK { schedule.observe(byteCount: datagram.count) }
         post(feedback.completeView(&reading, members))
         members.postNewReporters(to: &events)
@@ -316,11 +319,12 @@ public struct RTPSession: ~Copyable, Sendable {
     private var isSender: Bool { schedule.isSender(lastPacket: sendStream.lastSent) }
     private var membership: ReportSchedule.Membership { members.membership(configuration, isSender: isSender) }
 
-    /// The delay of the report that answers a source's first packet: the source's own first report comes before it.
+    /// The delay of the report that answers a source's first packet, so that the source's own first report arrives before.
     private static let replyDelay = Duration.milliseconds(5)
     /// The length of an initial report with a block, a name, our capabilities and our clock, in bytes.
     private static let maximumInitialReportByteCount = 240
-    /// From this number of members on, nobody sends BYE: all who leave at once would flood the rest (RFC 3550 section 6.3.7).
+    /// In a session with this many members or more we send no BYE: if all left at the same time, their BYEs would flood the
+    /// rest (RFC 3550 section 6.3.7).
     private static let crowd = 50
 
     private mutating func armReports(at now: Instant) {
@@ -337,8 +341,8 @@ public struct RTPSession: ~Copyable, Sendable {
         expediteReportsOnLoss(at: now)
     }
 
-    /// Answers the first packet of a source with a report (Protocol/repair.md). A source whose address nobody typed has to
-    /// send as many bytes first.
+    /// Schedules a report that answers the first packet of a source (Protocol/03-loss-protection.md). A source that is no
+    /// configured remote must first have sent as many bytes as the report may have.
     private mutating func scheduleInitialReport(to index: Int, at now: Instant) {
         guard !members[index].hasInitialReport else { return }
         guard
@@ -349,7 +353,8 @@ public struct RTPSession: ~Copyable, Sendable {
         expediteReport(at: now + Self.replyDelay)
     }
 
-    /// While packets are lost, ours or those of a source, two participants report twice a second; more report more seldom.
+    /// Moves the next report forward while packets of ours or of a source are lost: two participants then report twice a
+    /// second, more participants less often.
     private mutating func expediteReportsOnLoss(at now: Instant) {
         if sender.isLossy(at: now) || members.sources.contains(where: { $0.trace.isLossy(at: now) }) {
             expediteReport(at: now)
@@ -362,13 +367,13 @@ public struct RTPSession: ~Copyable, Sendable {
         schedule.expedite(membership, at: moment)
     }
 
-    /// Sends BYE, unless nobody can know of us or the session is a crowd.
+    /// Sends BYE, unless we have sent nothing so far or the session has `crowd` members or more.
     private mutating func sendGoodbye(at now: Instant) {
         guard sendStream.hasSpoken, membership.memberCount < Self.crowd else { return }
         sendReport(at: now, goodbye: Goodbye(sources: [ssrc]))
     }
 
-    /// Sends a report to the addresses that a person typed, and to other sources, but to these no more bytes than came from them.
+    /// Sends a report to the configured remotes and to other sources, but to the latter no more bytes than came from them.
     private mutating func sendReport(at now: Instant, goodbye: Goodbye? = nil) {
         guard configuration.controlPort != .none, !configuration.remotes.isEmpty || !members.sources.isEmpty else {
             return

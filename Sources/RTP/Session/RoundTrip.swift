@@ -1,40 +1,44 @@
 internal import TenfourAudioCore
 
-/// How long a packet takes there and back, from what was measured lately.
+/// The round-trip time to a peer, from recent measurements.
 struct RoundTrip: Hashable, Sendable {
+    /// The smoothed round trip; nil if unknown.
     private(set) var value: Duration?
     private var recent = RecentMinimum()
     private var lately = RecentMinimum(window: .milliseconds(1_500))
     private var lastReport: Instant?
     private var lastMeasured: Instant?
 
-    /// What the fastest of the last seconds took: sooner nothing comes back, and so soon it may.
+    /// The smallest round trip of the last five to ten seconds: no answer arrives sooner. Nil if unknown.
     var least: Duration? { value.flatMap { _ in recent.least.map { .nanoseconds($0) } } }
 
-    /// What every packet of the last seconds took: a full queue delays them all, a stall only some.
+    /// The smallest round trip of the last 1.5 to 3 seconds: a full queue delays all packets, a stall only some. Nil before
+    /// the first measurement.
     var standing: Duration? { lately.least.map { .nanoseconds($0) } }
 
-    /// More is a lie, or nothing to wait for.
+    /// A longer measurement is wrong or of no use, and is ignored.
     private static let longest = Duration.seconds(3)
-    /// For so long reports are better than what the time from a question to its answer tells.
+    /// The time for which a report is preferred to the measurement by NACKs, and for which an unconfirmed value stays valid.
     private static let worth = Duration.seconds(15)
 
-    /// From a report block (RFC 3550 section 6.4.1), or from an echo of our clock (RFC 3611 section 4.5).
+    /// Adds a measurement from a report block (RFC 3550 section 6.4.1) or from an echo of our reference time (RFC 3611
+    /// section 4.5).
     mutating func reported(_ duration: Duration, at now: Instant) {
         guard duration >= .zero, duration <= Self.longest else { return }
         lastReport = now
         smooth(duration, at: now)
     }
 
-    /// From a question that was asked once to its answer.
+    /// Adds the time from a NACK to the retransmission of a packet that was requested once. Ignored for 15 seconds after a
+    /// report.
     mutating func measuredByNACK(after duration: Duration, at now: Instant) {
         guard duration >= .zero, duration <= Self.longest else { return }
         if let lastReport, now - lastReport < Self.worth { return }
         smooth(duration, at: now)
     }
 
-    /// What nothing has confirmed for long is not known any more. Otherwise one that was too long to ask within, or a longer
-    /// one than it now is, would be believed for ever where only answers tell of it.
+    /// Forgets the round trip if no measurement has confirmed it for 15 seconds. Where only NACKs measure it, a value that
+    /// is too large would otherwise stay: it could prevent the very requests that would correct it.
     mutating func forgetWhatIsOld(at now: Instant) {
         guard let lastMeasured, now - lastMeasured > Self.worth else { return }
         (value, recent) = (nil, RecentMinimum())
