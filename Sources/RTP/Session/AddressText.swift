@@ -1,6 +1,6 @@
 extension IPAddress {
-    /// Reads what `description` writes, and any other spelling of RFC 4291 section 2.2; of scopes only numbers. Total: nil for
-    /// anything else, names too.
+    /// Parses the text that `description` returns, and any other spelling of RFC 4291 section 2.2; a scope must be a number.
+    /// Nil for anything else, including host names.
     public init?(_ text: some StringProtocol) {
         if let number = Self.v4(text) {
             self = .v4(number)
@@ -44,7 +44,7 @@ extension IPAddress {
         return number(front + Array(repeating: 0, count: 8 - front.count - back.count) + back)
     }
 
-    /// Groups of hexadecimal digits, of which the last two may be written as an IPv4 address.
+    /// Parses groups of hexadecimal digits, of which the last two may be written as an IPv4 address.
     private static func groups(_ bytes: ArraySlice<UInt8>) -> [UInt16]? {
         if bytes.isEmpty { return [] }
         var groups: [UInt16] = []
@@ -66,7 +66,7 @@ extension IPAddress {
 }
 
 extension Endpoint {
-    /// Reads what `description` writes: `192.0.2.1:5004`, `[2001:db8::1]:5004`. Total: nil for anything else.
+    /// Parses the text that `description` returns: `192.0.2.1:5004`, `[2001:db8::1]:5004`. Nil for anything else.
     public init?(_ text: some StringProtocol) {
         guard let end = text.lastIndex(of: ":") else { return nil }
         let digits = text[text.index(after: end)...]

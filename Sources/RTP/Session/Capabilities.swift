@@ -1,15 +1,16 @@
 public import TenfourPackets
 
-/// What a station can do against loss. Each of our reports says it in a PRIV item of its source description
-/// (Protocol/03-loss-protection.md); a session description may say it, too.
+/// The means against loss that a participant supports. Each of our reports states ours in a PRIV item of its source
+/// description (Protocol/03-loss-protection.md); a session description may state them, too.
 public struct Capabilities: Hashable, Sendable {
-    /// Asks for what it misses by generic NACKs, and answers those for what it sends (RFC 4585 section 6.2.1).
+    /// Whether it requests lost packets by generic NACKs and retransmits its own on request (RFC 4585 section 6.2.1).
     public var supportsNACK: Bool
-    /// Takes redundant coding (RFC 2198) under this payload type; nil where it does not.
+    /// The payload type under which it accepts redundant coding (RFC 2198); nil if it does not.
     public var redPayloadType: UInt8?
-    /// How far behind the fastest packet it may play, so that lost ones can come back; nil where it does not say.
+    /// The longest playout delay behind the fastest packet that it allows, so that lost packets can be recovered; nil if not
+    /// stated.
     public var depth: Duration?
-    /// How it makes up what stays lost; plain where it does not say.
+    /// How it conceals packets that stay lost; plain if not stated.
     public var concealment: PacketLossConcealment
 
     public init(
@@ -22,18 +23,18 @@ public struct Capabilities: Hashable, Sendable {
         self.concealment = concealment
     }
 
-    /// Of one who receives the stream that `description` describes, or sends it.
+    /// The capabilities of a participant that receives or sends the stream which `description` describes.
     public init(of description: SessionDescription) {
         self.init(supportsNACK: description.supportsNACK, redPayloadType: description.redundantOpus?.payloadType)
     }
 
     private static let prefix = "tenfour"
-    /// Deeper, and nobody would wait for it.
+    /// The largest depth that is accepted from a peer, in milliseconds.
     private static let deepest = 10_000
 }
 
 extension Capabilities {
-    /// `nack red=63 depth=100 deep-plc`. Nil when there is nothing to say.
+    /// The PRIV item, for example `nack red=63 depth=100 deep-plc`; nil if there is nothing to state.
     package var item: SourceDescription.Item? {
         var words: [String] = []
         if supportsNACK { words.append("nack") }
@@ -44,7 +45,8 @@ extension Capabilities {
         return SourceDescription.Item(privatePrefix: Self.prefix, words.joined(separator: " "))
     }
 
-    /// What a peer says of itself; nil where it says nothing. Words that are not known are passed over.
+    /// Reads the capabilities that a peer states in its source description; nil if it states none. Unknown words are
+    /// ignored.
     package init?(_ chunk: SourceDescription.Chunk) {
         guard let text = chunk.items.lazy.compactMap({ $0.text(behindPrivatePrefix: Self.prefix) }).first else {
             return nil

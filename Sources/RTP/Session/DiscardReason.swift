@@ -1,29 +1,29 @@
-/// Why a datagram was forgotten. Each is counted; none is an error of ours.
+/// The reason why a received datagram was discarded. Each discard is counted; none is an error of ours.
 public enum DiscardReason: Int, CaseIterable, Sendable {
     case empty
-    /// Its first byte belongs to no protocol we speak.
+    /// The first byte belongs to no protocol that we speak.
     case unknownProtocol
     case malformedRTP
     case malformedRTCP
-    /// A payload type nobody has announced.
+    /// The payload type is none of those that we accept.
     case unknownPayloadType
-    /// Not an Opus packet by RFC 6716 section 3.
+    /// The payload is not a valid packet of its encoding, for example of Opus (RFC 6716 section 3).
     case malformedPayload
-    /// More bytes of Opus than a packet is kept of (`RTPSession.maximumPayloadByteCount`).
+    /// The payload is longer than `RTPSession.maximumPayloadByteCount`.
     case oversizedPayload
-    /// No encoder codes so differently from packet to packet: it is encrypted, or noise.
+    /// The Opus configuration changes from packet to packet as with no encoder: the payload is encrypted, or noise.
     case looksEncrypted
-    /// From an address this conversation is not with.
+    /// The sender's address is not among those that we accept.
     case stranger
-    /// More sources at once than a station keeps.
+    /// The packet is from a new source, and `RTPSession.maximumSourceCount` sources are sending.
     case tooManySources
-    /// Our own packet, come back.
+    /// The packet is our own, looped back by the network.
     case loop
-    /// Under a number that is taken: ours, or that of a source which still sends from another address.
+    /// The packet has an SSRC that is in use: ours, or that of a source which still sends from another address.
     case collision
 }
 
-/// How many datagrams were forgotten, by reason.
+/// The number of discarded datagrams, by reason.
 public struct DiscardCounts: Hashable, Sendable {
     private var counts = [Int](repeating: 0, count: DiscardReason.allCases.count)
 
@@ -37,7 +37,7 @@ public struct DiscardCounts: Hashable, Sendable {
 }
 
 extension DiscardCounts: CustomStringConvertible {
-    /// The reasons that occurred: `3 malformedRTP, 1 stranger`.
+    /// The reasons that occurred, with their counts: `3 malformedRTP, 1 stranger`.
     public var description: String {
         DiscardReason.allCases.filter { self[$0] > 0 }.map { "\(self[$0]) \($0)" }.joined(separator: ", ")
     }

@@ -16,12 +16,12 @@ struct MediaSender: Sendable {
     }
 
     var lossProtection: LossProtection { protection.current }
-    /// The estimate of the bits that the network carries, in bit/s.
+    /// The estimated bit rate that the network carries, in bit/s.
     var estimatedBitRate: Int { protection.bitRate }
-    /// When the protection has to be reviewed; nil while there is none.
+    /// The time at which the protection must be reviewed; nil while there is none.
     var deadline: Instant? { protection.deadline }
 
-    /// Whether a receiver reported loss within the last seconds.
+    /// Whether a receiver reported loss within the last five seconds.
     func isLossy(at now: Instant) -> Bool { protection.isLossy(at: now) }
 
     /// Puts a packet of our stream into `outbox`. Returns its header.
@@ -72,7 +72,7 @@ struct MediaSender: Sendable {
         for datagram in datagrams { outbox.putRetransmission(datagram, to: configuration.remotes[remote]) }
     }
 
-    /// Chooses the protection of the stream again. `isFresh` if a receiver has just reported.
+    /// Chooses the protection of the stream again. `isFresh` tells that a receiver has just reported.
     mutating func updateProtection(
         _ receivers: Receivers, _ configuration: RTPSessionConfiguration, isFresh: Bool, at now: Instant
     ) {
@@ -84,10 +84,10 @@ struct MediaSender: Sendable {
         retransmitter.setBitRate(bitRate)
     }
 
-    /// A report or NACK of ours has gone out, so others know of us.
+    /// Records that a report or NACK was sent, so that others know of us.
     mutating func controlSent() { stream.hasSpoken = true }
 
-    /// A receiver has reported how the stream looks to it.
+    /// Records a receiver's view of the stream.
     mutating func receiverReported(_ view: ReceiverView) { stream.lastReceiverView = view }
 
     /// Continues the stream under another SSRC.

@@ -14,16 +14,16 @@ internal import TenfourPackets
 /// | each NACK | 64 packets |
 /// | a sender that has ignored 24 requests | one NACK in two seconds |
 struct NACKRequester: Sendable {
-    /// When a source has to be polled next; nil while no source misses anything.
+    /// The next time at which a source must be polled; nil while no source misses a packet.
     private(set) var deadline: Instant?
     private var nacks = TokenBucket(perSecond: 50, most: 10)
     private var bytes = TokenBucket(perSecond: 6_000, most: 3_000)
 
     private static let maximumNumberCount = 64
-    /// The pause after the limit of NACKs was reached.
+    /// The pause after the limit of NACKs per second was reached.
     private static let pause = Duration.milliseconds(20)
 
-    /// Updates the loss state of a source and the playout delay that it advises. Returns the packets to request now, in order.
+    /// Updates the loss state of a source and the playout delay that it needs. Returns the packets to request now, in order.
     mutating func poll(
         _ source: inout Source, _ configuration: RTPSessionConfiguration, at now: Instant
     ) -> [SequenceNumber] {
@@ -41,10 +41,10 @@ struct NACKRequester: Sendable {
         return numbers
     }
 
-    /// Whether a NACK of this size is within the limit; if it is, it counts.
+    /// Returns whether a NACK of this size is within the byte limit; if so, it is counted.
     mutating func spend(byteCount: Int, at now: Instant) -> Bool { bytes.spend(Double(byteCount), at: now) }
 
-    /// Computes `deadline` again, after any source has changed: a packet that comes postpones the request for it.
+    /// Recomputes `deadline`. Call it after any source has changed: a packet that arrives cancels its request.
     mutating func updateDeadline(_ sources: [Source], _ configuration: RTPSessionConfiguration) {
         deadline = nil
         for index in sources.indices {

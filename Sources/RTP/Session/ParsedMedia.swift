@@ -17,7 +17,7 @@ struct ParsedMedia {
 
     enum Failure: Error {
         case discarded(DiscardReason)
-        /// The header is valid and the payload is no packet of its encoding.
+        /// The header is valid, but the payload is not a packet of its encoding.
         case unreadable(RTPHeader)
     }
 
@@ -55,14 +55,14 @@ struct ParsedMedia {
 }
 
 extension AudioEncoding {
-    /// The duration of a packet of G.711 in frames at 48 000 Hz; nil for Opus, whose packets tell it themselves, and for a packet that
-    /// is empty or longer than 120 ms.
+    /// Returns the duration of a packet of G.711 in frames at 48 000 Hz; nil for Opus, whose packets contain their duration,
+    /// and for a packet that is empty or longer than 120 ms.
     fileprivate func frameCount(ofByteCount byteCount: Int) -> FrameCount? {
         guard self != .opus, (1...960).contains(byteCount) else { return nil }
         return FrameCount(byteCount * framesPerTick)
     }
 
-    /// The duration of `payload` in frames at 48 000 Hz; nil where it cannot be read.
+    /// Returns the duration of `payload` in frames at 48 000 Hz; nil if it is unreadable.
     func frameCount(of payload: Span<UInt8>) -> FrameCount? {
         self == .opus ? (try? OpusPacket(parsing: payload))?.frameCount : frameCount(ofByteCount: payload.count)
     }

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The share of a source's sound that the card did not play in the last five seconds, from counts that come at
+/// Measures the share of a source's audio that the card did not play in the last five seconds, from counts that arrive at
 /// irregular times.
 struct PlayedShare: Sendable {
     private struct Count: Sendable {
@@ -10,13 +10,14 @@ struct PlayedShare: Sendable {
         var at: Instant
     }
 
-    /// Oldest first, half a second or more apart; only the last may be closer to the one before it.
+    /// Counts, oldest first, at least half a second apart; only the last may be closer to the one before it.
     private var counts: [Count] = []
 
     private static let memory = Duration.seconds(5)
     private static let step = Duration.milliseconds(500)
 
-    /// Takes counts since the source was first heard. Counts below the last ones begin a new measurement.
+    /// Adds the frames that were due and missing since the source was first heard. Smaller counts than the last ones begin a
+    /// new measurement.
     mutating func update(missing: FrameCount, due: FrameCount, at now: Instant) {
         if let last = counts.last, due < last.due || missing < last.missing { counts.removeAll() }
         if counts.count > 1, now - counts[counts.count - 2].at < Self.step { counts.removeLast() }
@@ -24,7 +25,7 @@ struct PlayedShare: Sendable {
         while counts.count > 2, now - counts[1].at >= Self.memory { counts.removeFirst() }
     }
 
-    /// 0…1; zero where nothing was due.
+    /// Returns the missing share, 0…1; zero if nothing was due.
     func missingShare(at now: Instant) -> Double {
         guard let first = counts.first, let last = counts.last, now - last.at < Self.memory, last.due > first.due else {
             return 0

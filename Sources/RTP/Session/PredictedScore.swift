@@ -1,30 +1,32 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// How a stream is going to sound under loss: a small model of what speech scored (PESQ-WB) with this codec, libopus 1.3.1 and
-/// 1.5.2, over traces of independent loss and of bursts.
+/// Predicts how a stream will sound under loss: a small model of the scores (PESQ-WB) of speech with this codec, libopus
+/// 1.3.1 and 1.5.2, over traces of independent loss and of bursts.
 ///
-/// Good to a quarter of a point, and better than that in telling which of two defences is the better one.
+/// Accurate to a quarter of a point, and better than that in telling which of two loss protection schemes is the better one.
 struct PredictedScore: Sendable {
-    /// Of the packets, 0…1; lost for `meanBurst` in a row on average.
+    /// The share of packets that the network loses, 0…1.
     var lossShare: Double
+    /// The mean number of packets lost in a row.
     var meanBurst: Double
-    /// There and back; nil where it is not known, and a question is not worth waiting for.
+    /// The round trip; nil if unknown, and then retransmission is not relied on.
     var roundTrip: Duration?
-    /// How far behind the fastest packet playout may lie.
+    /// The largest playout delay behind the fastest packet.
     var depth: Duration
+    /// The duration of a packet.
     var frame: Duration
-    /// How the receiver makes up what stays lost.
+    /// How the receiver conceals packets that stay lost.
     var concealment = PacketLossConcealment.plain
 
-    /// What a pull and a late thread take of the depth.
+    /// The part of `depth` that is used up by the period of the card and by a late thread.
     private static let margin = Duration.microseconds(6_500)
-    /// How many tries are worth counting.
+    /// The largest number of requests for one packet that is counted.
     private static let maximumTryCount = 8
-    /// In packets.
+    /// The longest burst in the sum, in packets.
     private static let longestBurst = 32
 
-    /// 1…4.5.
+    /// Returns the predicted score, 1…4.5.
     func score(of lossProtection: LossProtection) -> Double {
         let copies = lossProtection.inBandFEC ? [1] + lossProtection.copies : lossProtection.copies
         let retransmits = lossProtection.retransmits
@@ -33,15 +35,15 @@ struct PredictedScore: Sendable {
         var coarse = 1.0
         if lossProtection.inBandFEC {
             clean -= Self.priceOfFEC(bitRate: Double(lossProtection.bitRate))
-            // Where packets are sent again as well, some of them come before the coarse copy has to do.
+            // With retransmission, some packets arrive before the coarse copy is needed.
             coarse = Self.exponential(-weightOfCoarse * (lossShare - residual) * (retransmits ? 0.5 : 1))
         }
-        // Of packets lost together each is missed less than one by itself.
+        // A packet lost in a burst lowers the score less than a packet lost alone.
         let weight = weightOfLoss / max(meanBurst, 1).squareRoot().squareRoot()
         return 1 + (clean - 1) * Self.exponential(-weight * residual) * coarse
     }
 
-    /// What a share of packets that stay lost costs, by what a packet holds.
+    /// The weight of packets that stay lost, by the duration of a packet and the concealment.
     private var weightOfLoss: Double {
         let weights: (plain: Double, deep: Double) =
             switch frame {
@@ -53,20 +55,20 @@ struct PredictedScore: Sendable {
         return concealment == .deep ? weights.deep : weights.plain
     }
 
-    /// What a share of packets costs of which the coarse copy is played.
+    /// The weight of packets of which the coarse copy (in-band FEC) is played.
     private var weightOfCoarse: Double { concealment == .deep ? 1.4 : 2.1 }
 
-    /// Whether what is sent so many packets later is there when it is needed.
+    /// Whether data sent `count` packets later arrives in time for playout.
     func hasRoom(forPacketsLater count: Int) -> Bool { frame * count + Self.margin <= depth }
 
-    /// What the first question and its answer take; nil where the round trip is not known.
+    /// The playout delay that the first request and its retransmission take; nil if the round trip is unknown.
     var minimumRetransmissionDelay: Duration? { roundTrip.map { ArrivalTrace.shortestTail + $0 + Self.margin } }
     var allowsRetransmission: Bool { minimumRetransmissionDelay.map { $0 <= depth } ?? false }
 
-    /// Gilbert's two states, in a form that is computed once for a stream.
+    /// Gilbert's two-state model of packet loss, computed once for a stream.
     private struct LossProcess {
         let lossShare: Double
-        /// How much the fate of one packet tells about that of the next: 1 all, 0 nothing.
+        /// The correlation of the loss of consecutive packets: 1 complete, 0 none.
         let memoryOfOne: Double
 
         init(lossShare: Double, meanBurst: Double) {
@@ -76,10 +78,10 @@ struct PredictedScore: Sendable {
             memoryOfOne = min(max(1 - leaving - entering, 0), 1)
         }
 
-        /// The probability that a packet is lost, `distance` packets behind a lost one.
+        /// Returns the probability that a packet is lost, `distance` packets after a lost one.
         func lostLater(by distance: Int) -> Double { lossShare + (1 - lossShare) * memory(of: distance) }
 
-        /// The probability that a packet is lost, `distance` packets behind one that came: 0 where it is the same.
+        /// Returns the probability that a packet is lost, `distance` packets after one that arrived; 0 for a distance of 0.
         func lostBehindOneThatCame(by distance: Int) -> Double { lossShare * (1 - memory(of: distance)) }
 
         private func memory(of distance: Int) -> Double {
@@ -93,8 +95,8 @@ struct PredictedScore: Sendable {
         }
     }
 
-    /// The share of lost packets that are neither copied in a packet that came nor retransmitted in time. Both fail in long bursts, so
-    /// the sum is over the number of packets after which the burst ends.
+    /// Returns the share of lost packets that are neither copied in a packet that arrived nor retransmitted in time. Both
+    /// fail in long bursts, so it is a sum over the number of packets after which the burst ends.
     private func shareMissed(copies: [Int], retransmits: Bool) -> Double {
         let process = LossProcess(lossShare: lossShare, meanBurst: meanBurst)
         let lostOn = process.lostLater(by: 1)
@@ -111,7 +113,8 @@ struct PredictedScore: Sendable {
         return share + isStillLost
     }
 
-    /// The loss of one copy tells about the loss of the next.
+    /// Returns the probability that all copies of a packet are lost, too, if a packet arrives `burstEnd` packets later. The
+    /// losses of two copies are correlated.
     private static func shareOfCopiesLost(_ copies: [Int], burstEnd: Int, _ process: LossProcess) -> Double {
         var share = 1.0
         var last = burstEnd
@@ -128,8 +131,9 @@ struct PredictedScore: Sendable {
         return share
     }
 
-    /// The first packet of a burst is missed at once, the others when the burst has ended. Then each round trip is a try, in which the
-    /// NACK or the retransmission may be lost.
+    /// Returns the probability that no retransmission arrives in time. The loss of the first packet of a burst is noticed
+    /// after `ArrivalTrace.shortestTail`, that of the others when the burst has ended. Then each round trip is a try, in
+    /// which the NACK or the retransmission may be lost.
     private func shareNotRetransmitted(burstEnd: Int, isFirst: Double) -> Double {
         guard let roundTrip else { return 1 }
         return isFirst * shareNotRetransmitted(missedAfter: ArrivalTrace.shortestTail, roundTrip)
@@ -149,7 +153,7 @@ struct PredictedScore: Sendable {
         return share
     }
 
-    /// In bit/s; what lies between the rates that were measured is interpolated.
+    /// Returns the score without loss at a bit rate in bit/s, interpolated between the measured bit rates.
     static func cleanScore(bitRate: Double) -> Double {
         var before = cleanScores[0]
         for point in cleanScores {
@@ -163,7 +167,8 @@ struct PredictedScore: Sendable {
         return before.score
     }
 
-    /// What the coarser copies cost, with the least `expectedLoss` that turns them on.
+    /// Returns the loss of score that in-band FEC costs when no packet is lost, at the smallest `expectedLoss` that turns it
+    /// on.
     private static func priceOfFEC(bitRate: Double) -> Double {
         bitRate >= 32_000 ? 0.11 : 0.4
     }
@@ -173,7 +178,8 @@ struct PredictedScore: Sendable {
         (32_000, 4.38), (48_000, 4.5),
     ]
 
-    /// e to a power of zero or less, by halving the power until three terms of the series will do: the room needs no libm.
+    /// Returns e to a `power` of zero or less: divides it by 1024, so that three terms of the series suffice, and squares
+    /// the result ten times. This module needs no libm.
     private static func exponential(_ power: Double) -> Double {
         let part = power / 1_024
         var value = 1 + part * (1 + part / 2 * (1 + part / 3))

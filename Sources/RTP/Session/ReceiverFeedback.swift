@@ -1,25 +1,25 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Keeps what others report about our stream, and measures round trips by reference times and their echoes.
+/// Keeps the reports of receivers about our stream, and measures round trips by reference times and their echoes.
 struct ReceiverFeedback: Sendable {
-    /// The receivers at the addresses that a person typed.
+    /// The receivers at the addresses of our configured remotes.
     private(set) var receivers = Receivers()
     private var referenceTimes = SentReferenceTimes()
 
-    /// One datagram of RTCP while it is read.
+    /// The state of one RTCP datagram while it is read.
     struct Datagram {
         /// Our SSRC.
         let ssrc: SSRC
         let sender: Endpoint
-        /// Whether a person typed the address of the sender. Only these senders decide about our stream.
+        /// Whether the sender has the address of a configured remote. Only such senders influence our stream.
         let isRemote: Bool
         let wallClock: NTPTime
         let arrival: Instant
-        /// Whether a receiver that counts has reported on our stream.
+        /// Whether a receiver at a configured remote has reported on our stream.
         fileprivate(set) var hasFreshReport = false
         fileprivate(set) var hasNewCapabilities = false
-        /// How our stream looks to a receiver, as far as the datagram has been read.
+        /// The receiver's view of our stream, as far as the datagram has been read.
         fileprivate var view: (receiver: SSRC, view: ReceiverView)?
 
         init(to ssrc: SSRC, from sender: Endpoint, isRemote: Bool, wallClock: NTPTime, at arrival: Instant) {
@@ -31,7 +31,8 @@ struct ReceiverFeedback: Sendable {
         }
     }
 
-    /// Reads the report blocks of one sender or receiver report. Returns the view of an earlier report in the datagram.
+    /// Reads the report blocks of one sender or receiver report. Returns the view of an earlier report in the same datagram,
+    /// which is now complete; nil if there is none.
     mutating func read(
         _ blocks: [ReportBlock], from reporter: SSRC, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) -> (receiver: SSRC, view: ReceiverView)? {
@@ -56,8 +57,8 @@ struct ReceiverFeedback: Sendable {
         return completeView(&datagram, members)
     }
 
-    /// Reads an extended report. Returns true if it has to be answered at once: with the first reference time of a receiver
-    /// (RFC 3611 section 4.4). Echoes (section 4.5) measure the round trip.
+    /// Reads an extended report; its echoes measure the round trip (RFC 3611 section 4.5). Returns whether it must be
+    /// answered immediately, as the first reference time of a receiver must (section 4.4).
     mutating func read(
         _ report: ExtendedReport, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) -> Bool {
@@ -106,7 +107,7 @@ struct ReceiverFeedback: Sendable {
         return isFirst
     }
 
-    /// Reads the capabilities in a source description. Capabilities that it leaves out stay known.
+    /// Reads the capabilities in a source description. If it states none, the known ones stay.
     mutating func readCapabilities(
         _ chunk: SourceDescription.Chunk, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) {
@@ -124,7 +125,8 @@ struct ReceiverFeedback: Sendable {
     /// Removes a receiver that has sent BYE.
     mutating func remove(_ ssrc: SSRC, at sender: Endpoint) { receivers.remove(ssrc, at: sender.address) }
 
-    /// Returns the view of our stream that has been read, with the receiver's concealment; nil if there is none.
+    /// Returns the receiver's view of our stream that has been read, completed by the receiver's concealment, and clears it;
+    /// nil if there is none.
     mutating func completeView(
         _ datagram: inout Datagram, _ members: ParticipantTable
     ) -> (receiver: SSRC, view: ReceiverView)? {
@@ -137,7 +139,8 @@ struct ReceiverFeedback: Sendable {
         return read
     }
 
-    /// Makes the block about clocks for our next report: a reference time from a listener, echoes from a sender.
+    /// Returns the extended report blocks about clocks for our next report: a reference time if we only listen, echoes if we
+    /// send.
     mutating func clocks(isSender: Bool, hasSources: Bool, wallClock: NTPTime, at now: Instant) -> [ExtendedReport
         .Block]
     {

@@ -8,7 +8,7 @@ extension RTPSession {
         public var isDiscarded: Bool { if case .discarded = self { true } else { false } }
     }
 
-    /// Where a datagram is to go.
+    /// The destination of a datagram.
     public struct Destination: Hashable, Sendable {
         public var endpoint: Endpoint
         /// Whether it goes through the socket for RTCP, if there is a separate one.

@@ -17,16 +17,17 @@ struct Retransmitter: Sendable {
     private var numbers = TokenBucket(perSecond: 1_000, most: 500)
     private var bytes: TokenBucket
 
-    /// Media and retransmissions together, as a factor of the bit rate.
+    /// The limit of media and retransmissions together, as a factor of the bit rate.
     private static let bitRateFactor = 1.15
-    /// How many seconds of unused bit rate are saved up: random loss comes in clusters of seconds.
+    /// The number of seconds of unused bit rate that are saved up: random loss comes in clusters of seconds.
     private static let savedSeconds = 2.0
-    /// The share of that which is available at first. Loss may begin before a report has reduced the encoder's bit rate.
+    /// The share of the saved bit rate that is available at first. Loss may begin before a report has reduced the encoder's
+    /// bit rate.
     private static let initialShare = 0.75
     private static let maximumRetransmissionCount = 8
     private static let shortestInterval = Duration.milliseconds(10)
 
-    /// `bitRate` is that of the media, in bit/s.
+    /// `bitRate` is the bit rate of the media, in bit/s.
     init(bitRate: Int) {
         let perSecond = Double(bitRate) / 8 * Self.bitRateFactor
         bytes = TokenBucket(perSecond: perSecond, most: perSecond * Self.savedSeconds, share: Self.initialShare)
@@ -34,7 +35,7 @@ struct Retransmitter: Sendable {
 
     mutating func setBitRate(_ bitRate: Int) { bytes.perSecond = Double(bitRate) / 8 * Self.bitRateFactor }
 
-    /// Counts media against the limit of bytes.
+    /// Counts sent media against the byte limit.
     mutating func mediaSent(payloadByteCount: Int, at now: Instant) { bytes.charge(Double(payloadByteCount), at: now) }
 
     /// Keeps a datagram for retransmission.
@@ -42,11 +43,11 @@ struct Retransmitter: Sendable {
         datagrams.keep(number, datagram, at: now)
     }
 
-    /// Forgets all datagrams, as after a change of the SSRC.
+    /// Removes all datagrams. Call it after a change of the SSRC.
     mutating func removeAll() { datagrams.removeAll() }
 
-    /// Returns the requested datagrams that are to be sent. `remote` is the index of the remote that sent the NACK, and `roundTrip` the
-    /// time to it and back, nil if unknown.
+    /// Returns the requested datagrams to send again. `remote` is the index of the remote that sent the NACK, and
+    /// `roundTrip` the time to it and back, nil if unknown.
     mutating func retransmit(
         _ nack: GenericNACK, to remote: Int, roundTrip: Duration?, counting counts: inout RetransmissionCounts,
         at now: Instant
@@ -89,7 +90,8 @@ public struct RetransmissionCounts: Hashable, Sendable {
     public var byteCount = 0
     /// Requested packets that were never sent or are no longer kept.
     public var unknownCount = 0
-    /// Requested packets that were not retransmitted because a limit was reached or the request came from a stranger.
+    /// Requested packets that were not retransmitted, because a limit was reached or the request came from an address that
+    /// is no remote.
     public var refusedCount = 0
 
     public init() {}

@@ -1,22 +1,22 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Our own stream: its sequence numbers and timestamps, and counts of what was sent.
+/// Our own stream: its sequence numbers and timestamps, and counts of sent packets and bytes.
 public struct SendStream: Hashable, Sendable {
     public private(set) var packetCount = 0
-    /// Payload only.
+    /// Payload bytes of the sent packets.
     public private(set) var byteCount = 0
-    /// The stream as the last receiver to report saw it.
+    /// The view of the receiver that reported last.
     public internal(set) var lastReceiverView: ReceiverView?
-    /// Counts of retransmissions, which do not count above.
+    /// Counts of retransmissions; `packetCount` and `byteCount` do not include them.
     public internal(set) var retransmission = RetransmissionCounts()
     private(set) var nextSequenceNumber: SequenceNumber
     let firstTimestamp: RTPTimestamp
     private var lastTimestamp: RTPTimestamp
     private(set) var lastSent: Instant?
-    /// Whether others can know of us, by a packet or a report.
+    /// Whether we have sent a packet or a report, so that others can know of us.
     var hasSpoken = false
-    /// What had gone out when the SSRC changed: sender reports count from there (RFC 3550 section 6.4.1).
+    /// The counts when the SSRC last changed: sender reports count from there (RFC 3550 section 6.4.1).
     private var packetCountBefore = 0
     private var byteCountBefore = 0
 
@@ -35,13 +35,13 @@ public struct SendStream: Hashable, Sendable {
         byteCount += payloadByteCount
     }
 
-    /// Continues under another SSRC: counts in sender reports begin again.
+    /// Continues under another SSRC: the counts in sender reports begin again.
     mutating func beginAnew() {
         packetCountBefore = packetCount
         byteCountBefore = byteCount
     }
 
-    /// The stream's own clock at `now` (RFC 3550 section 6.4.1).
+    /// Returns the RTP timestamp that corresponds to `now` (RFC 3550 section 6.4.1).
     func timestamp(at now: Instant) -> RTPTimestamp {
         guard let lastSent else { return lastTimestamp }
         return lastTimestamp.advanced(by: FrameCount(now - lastSent))

@@ -1,32 +1,32 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// A source of media: what arrived, from where, and the name that it gives itself.
+/// A source of media: its address, its name, and statistics of its packets.
 public struct Source: Sendable {
     public let ssrc: SSRC
-    /// The address that its media came from last.
+    /// The address from which its media came last.
     public internal(set) var endpoint: Endpoint
     public internal(set) var reception: ReceptionStatistics
-    /// The name that it gives itself, fit to be shown.
+    /// The name that it gives itself, safe to display.
     public internal(set) var name: String?
-    /// Its capabilities against loss; nil if it has not told them.
+    /// Its capabilities against loss; nil if it has not stated them.
     public internal(set) var capabilities: Capabilities?
-    /// Counts of what recovered its losses.
+    /// Counts of requests, retransmissions and copies of its lost packets.
     public internal(set) var recovery = RecoveryCounts()
-    /// Its last packet or report.
+    /// The time of its last packet or report.
     public internal(set) var lastHeard: Instant
     let firstPacket: Instant
     private(set) var lastPacket: Instant
-    /// When we heard of it first, by a packet or a report.
+    /// The time of its first packet or report.
     var since: Instant
-    /// When its packets began to come, after the last pause in which it had closed its microphone.
+    /// The time of its first packet after the last pause, in which its microphone was closed.
     private var sendingSince: Instant
     var goodbye: (reason: String, at: Instant)?
     private var hasReported = false
-    /// Whether it has had a first report of ours, or will.
+    /// Whether our first report to it was sent or is scheduled.
     var hasInitialReport = false
-    /// Bytes that came from `endpoint`, less those that went there: as no more than these are sent to an address that
-    /// nobody typed, a forged one gains the forger nothing.
+    /// The bytes received from `endpoint` less the bytes sent to it. A source that is no configured remote gets no more
+    /// bytes than it sent, so a forged sender address cannot amplify traffic.
     private var credit = 0
 
     var trace = ArrivalTrace()
@@ -35,11 +35,13 @@ public struct Source: Sendable {
     var encoding = AudioEncoding.opus
     var played = PlayedShare()
 
-    /// Longer than Opus is silent within a talkspurt, which is 400 ms.
+    /// After a pause of this length a source may continue from another address, or be removed from a full table. Opus is
+    /// silent for at most 400 ms within a talkspurt.
     static let longestPause = Duration.milliseconds(500)
-    /// Without packets or reports. Those who report are given time for five of them (RFC 3550 section 6.3.5).
+    /// The time without packets after which a source that never reported is removed. One that reports is given five report
+    /// intervals (RFC 3550 section 6.3.5).
     private static let timeout = Duration.seconds(10)
-    /// How long a good-bye may have overtaken packets.
+    /// The time by which a BYE may overtake packets.
     private static let grace = Duration.milliseconds(200)
     private static let maximumCredit = 65_536
 
@@ -61,8 +63,9 @@ public struct Source: Sendable {
             sendingChanged: isSending ? sendingSince : lastPacket)
     }
 
-    /// Whether a packet from `sender` is this source's. It may move, but not while the old address still sends: then another
-    /// has chosen the same number, and the first is kept (RFC 3550 section 8.2).
+    /// Returns whether a packet from `sender` belongs to this source. The source may move to another address, but not while
+    /// the old address still sends: then another participant has chosen the same SSRC, and the first one is kept (RFC 3550
+    /// section 8.2).
     mutating func sends(from sender: Endpoint, at now: Instant) -> Bool {
         guard sender != endpoint else { return true }
         guard now - lastPacket > Self.longestPause else { return false }
@@ -71,7 +74,8 @@ public struct Source: Sendable {
         return true
     }
 
-    /// Returns whether it came by itself or because it was asked for. `frameCount` is the sound in it, nil where it is no Opus.
+    /// Records a packet of this source. Returns whether it is an original or a retransmission. `frameCount` is its duration;
+    /// nil if its payload is unreadable.
     mutating func packetArrived(_ header: RTPHeader, _ frameCount: FrameCount?, byteCount: Int, at now: Instant)
         -> PacketOrigin
     {
@@ -83,7 +87,8 @@ public struct Source: Sendable {
         let reception = reception.packetArrived(
             header.sequenceNumber, timestamp: header.timestamp, isRetransmission: isRetransmission, at: now)
         trace.packetArrived(header, frameCount, reception, isRetransmission: isRetransmission, at: now)
-        // The second answer to a question that was asked twice says nothing of how long packets take.
+        // A duplicate may be the second retransmission of a packet that was requested twice: its delay says nothing about
+        // the network.
         return isRetransmission || reception == .duplicate ? .retransmitted : .original
     }
 
@@ -99,14 +104,14 @@ public struct Source: Sendable {
 
     func mayReceive(_ byteCount: Int) -> Bool { byteCount <= credit }
 
-    /// Whether so much may be sent to `endpoint`; then it counts as sent.
+    /// Returns whether `byteCount` bytes may be sent to `endpoint`; if so, they count as sent.
     mutating func spend(_ byteCount: Int) -> Bool {
         guard mayReceive(byteCount) else { return false }
         credit -= byteCount
         return true
     }
 
-    /// When it is to be forgotten, if nothing comes until then.
+    /// Returns when the source is removed, unless something arrives from it before.
     func expiry(memberTimeout: Duration) -> Instant {
         if let goodbye { return goodbye.at + Self.grace }
         return lastHeard + (hasReported ? memberTimeout : Self.timeout)
@@ -114,31 +119,33 @@ public struct Source: Sendable {
 }
 
 extension Source {
-    /// The last few seconds of its packets, as the network brought them.
+    /// The loss of its packets in the network over the last few seconds, before recovery.
     public var recentLoss: LossSummary { trace.recentLoss }
-    /// There and back; nil where it is not known.
+    /// The round trip to it; nil if unknown.
     public var roundTrip: Duration? { trace.roundTrip.value }
-    /// The delay that recovery needs in its playout.
+    /// The playout delay that the recovery of its packets needs.
     public var repair: RecoveryDelay { trace.repair }
-    /// Whether its packets change their coding as only encrypted ones do. From then on nearly none is played.
+    /// Whether its payloads look encrypted, because their Opus configuration changes at random. Nearly none of them is then
+    /// played.
     public var looksEncrypted: Bool { payloadDetector.hasBeenDoubted }
 }
 
-/// Counts of what recovered the losses of one source, since its beginning.
+/// Counts of requests, retransmissions and copies of one source's packets, since its beginning.
 public struct RecoveryCounts: Hashable, Sendable {
-    /// Packets that were requested, and the NACKs that requested them.
+    /// Packets that were requested.
     public var requestedCount = 0
+    /// NACKs that requested them.
     public var nackCount = 0
-    /// Packets that came because they were requested.
+    /// Packets that arrived because they were requested.
     public var retransmittedCount = 0
-    /// Copies handed on in the place of packets that had not come.
+    /// Copies passed on in place of packets that had not arrived.
     public var copyCount = 0
-    /// Copies of no packet that could have been: their time does not fit.
+    /// Copies ignored because their age or duration fits no earlier packet of the talkspurt.
     public var strayCopyCount = 0
 
     public init() {}
 
-    /// Adds what was done at another time.
+    /// Adds the counts of another period.
     public mutating func add(_ other: Self) {
         requestedCount += other.requestedCount
         nackCount += other.nackCount
@@ -149,8 +156,8 @@ public struct RecoveryCounts: Hashable, Sendable {
 }
 
 extension Source {
-    /// Adds the copies of missing packets to `packet`. The age of a copy tells which packet it is, except in the first packet
-    /// of a talkspurt, which follows a gap. Copies with another payload type than `accepting` are left out.
+    /// Adds the copies of missing packets to `packet`. The age of a copy identifies its packet, except in the first packet
+    /// of a talkspurt, which follows a pause. Copies whose payload type is not in `payloadTypes` are left out.
     mutating func addCopies(
         _ blocks: RedundantPayload, of datagram: Span<UInt8>, _ header: RTPHeader, into packet: inout MediaPacket,
         accepting payloadTypes: Set<UInt8>, at now: Instant
