@@ -2,18 +2,19 @@ internal import TenfourAudioCore
 internal import TenfourRelayCore
 internal import TenfourUV
 
-/// Tells what was dropped, by reason and at most once in ten seconds.
+/// Makes notices of dropped packets, with counts by reason, at most once in ten seconds.
 struct DropNotices {
     private var told: [RelayNotice.Reason: Int] = [:]
     private var last: Instant?
 
     private static let interval = Duration.seconds(10)
 
-    /// What is news, if it is time for it.
+    /// Returns a notice of the packets dropped since the last one; nil if there are none or the last notice is less than ten
+    /// seconds old.
     mutating func news(in status: RelayServerStatus, at now: Instant) -> RelayNotice? {
         if let last, now - last < Self.interval { return nil }
         let counts = Self.counts(of: status)
-        // A channel that ended takes its counts with it, and a new one begins with none.
+        // The counts of a removed channel disappear, and a new channel of the same name starts from zero.
         let drops = counts.compactMap { reason, count in
             let before = told[reason] ?? 0
             let fresh = count < before ? count : count - before

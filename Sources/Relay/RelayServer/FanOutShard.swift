@@ -1,7 +1,7 @@
 internal import TenfourSession
 internal import TenfourUV
 
-/// Sends the packets of all channels to those of their members that fell to one thread.
+/// The fan-out of one sending thread: sends the packets of all channels to the members assigned to this thread.
 struct FanOutShard {
     private let backlog: Backlog
     private var fanOuts: [Int: FanOut] = [:]
@@ -37,11 +37,11 @@ struct FanOutShard {
     func close() { backlog.close() }
 }
 
-/// Who gets what from now on.
+/// A change of the members to which packets are sent.
 enum MemberChange: Sendable {
     case add(member: Int, channel: Int, Endpoint)
     case move(member: Int, channel: Int, Endpoint)
     case remove(member: Int, channel: Int)
-    /// The channel is no more.
+    /// The channel was removed.
     case end(channel: Int)
 }

@@ -5,18 +5,19 @@ internal import TenfourRings
 internal import TenfourSession
 internal import TenfourUV
 
-/// A further thread that sends: it has a share of every channel's members, a loop and a socket with the relay's port.
+/// An additional sending thread: it serves a share of the members of every channel, with its own event loop and a socket on the
+/// relay's port.
 ///
-/// Its functions are for the relay's thread.
+/// Call its functions on the relay's thread only.
 final class FanOutWorker {
     private let body: FanOutThreadBody
     private let packets: RingBufferProducer<QueuedPacket>
     private var thread: pthread_t?
 
-    /// How many packets may be on their way to it: more than come in 20 ms.
+    /// The most packets that are queued for the thread: more than arrive in 20 ms.
     private static let packetCapacity = 256
 
-    /// Opens what it needs; the thread begins with `start`.
+    /// Opens the loop and the socket. `start` starts the thread.
     init(joining endpoint: Endpoint, options: SocketOptions) throws(NetworkError) {
         let ring = RingBuffer(capacity: Self.packetCapacity, filler: QueuedPacket())
         body = try FanOutThreadBody(endpoint, options, ring.consumer)
@@ -34,7 +35,7 @@ final class FanOutWorker {
         self.thread = thread
     }
 
-    /// Sends nothing more, and returns when its thread is done.
+    /// Stops sending, and returns when the thread has ended.
     func stop() {
         body.isStopping.store(true, ordering: .relaxed)
         body.wakeup.signal()
@@ -47,23 +48,23 @@ final class FanOutWorker {
         body.wakeup.signal()
     }
 
-    /// False when too many packets are on their way.
+    /// Queues a packet for the members of `channel` except `except`. Returns false, and drops it, if the queue is full.
     func send(_ datagram: Span<UInt8>, channel: Int, stream: Int, except: Int?) -> Bool {
         let isTaken = packets.push { $0.fill(datagram, channel: channel, stream: stream, except: except) }
         body.wakeup.signal()
         return isTaken
     }
 
-    /// Not older than a second.
+    /// The statistics of a channel on this thread, at most one second old.
     func statistics(of channel: Int) -> FanOutStatistics {
         body.statistics.withLock { $0[channel] } ?? FanOutStatistics()
     }
 
-    /// By `errno`. Not older than a second.
+    /// The number of failed sends for each `errno`, at most one second old.
     var failures: [Int32: Int] { body.failures.withLock { $0 } }
 }
 
-/// A packet on its way to a worker.
+/// A packet in the queue of a worker.
 private struct QueuedPacket: BitwiseCopyable, Sendable {
     private var byteCount = 0
     private var channel = 0
@@ -83,9 +84,10 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
     }
 }
 
-/// What a worker's thread does. Made on the relay's thread and run on its own; only what is said to be shared is used by both.
+/// The state and functions of a worker's thread. Created on the relay's thread. Only the properties marked as shared are used by
+/// both threads.
 @safe private final class FanOutThreadBody: @unchecked Sendable {
-    /// Shared.
+    /// Shared by both threads, like the four properties after it.
     let wakeup: Wakeup
     let isStopping = Atomic(false)
     let changes = Locked<[MemberChange]>([])
@@ -113,7 +115,7 @@ private struct QueuedPacket: BitwiseCopyable, Sendable {
     }
 
     func run() {
-        // Nothing comes but reports of what could not be delivered.
+        // The port receives nothing here; reading only collects ICMP errors of undeliverable packets.
         socket.receive { _, _, _ in }
         publish()
         loop.run()

@@ -1,15 +1,16 @@
 internal import Glibc
 internal import TenfourRelayCore
 
-/// How long a relay takes to prove a JOIN wrong on this machine, and to say so.
+/// Measures how long this machine takes to check and refuse a JOIN with a wrong proof.
 enum JoinProofCost {
     private static let count = 64
-    /// The time that one datagram takes to go out.
+    /// The assumed time for sending one datagram, the refusal.
     private static let sending = Duration.microseconds(2)
 
-    /// Takes about a millisecond, by the clock of this thread: other threads do not count.
+    /// Returns the average time of one refusal. Runs for about a millisecond, measured with the CPU clock of this thread, so that
+    /// other threads do not distort it.
     static func measured(by relay: borrowing Relay) -> Duration {
-        // A listener's JOIN with all other fields zero.
+        // A JOIN with the listen role and all other fields zero.
         var join = [UInt8](repeating: 0, count: 128)
         join.replaceSubrange(0..<4, with: [UInt8(ascii: "c"), 1, 3, 0])
         join[72] = 2

@@ -1,2 +1,2 @@
-// A relay at work: sockets, fan-out, workers, signals and status around the one that decides.
-// Makes no decision of the protocol's.
+// Runs a relay: sockets, fan-out to listeners, worker threads, configuration and status around `Relay`, which makes all protocol
+// decisions.

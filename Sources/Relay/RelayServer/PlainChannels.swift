@@ -1,24 +1,24 @@
 internal import TenfourSession
 internal import TenfourUV
 
-/// The channels without encryption: their inputs, and what came in.
+/// The unencrypted channels, with their open inputs and counters.
 final class PlainChannels {
     private(set) var channels: [PlainChannel] = []
 
     private let loop: EventLoop
-    /// Numbers in the spread; those of other channels are none of ours.
+    /// The channel numbers in `ShardedFanOut`: negative, to differ from those of encrypted channels.
     private var numbers: [Int] = []
-    /// In the order of the configuration; nil where one could not be opened.
+    /// The inputs of each channel in the order of its configuration; nil for one that could not be opened.
     private var inputs: [[PlainInput?]] = []
     private var nextNumber = -1
-    /// Of inputs that are closed.
+    /// The statistics of closed inputs.
     private var closed = SocketStatistics()
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// What is new or different takes the place of what was; unchanged channels notice nothing, but that what could
-    /// not be opened is tried again. `forward` is given a packet,
-    /// and the stream and channel it belongs to. Returns which inputs were opened, and which could not be.
+    /// Changes to the channels in `wanted`. Channels that are the same stay open without interruption, others are closed and
+    /// opened anew. Inputs that could not be opened are tried again. Each received packet is passed to `forward` with its stream
+    /// and channel numbers. Returns notices of the inputs that were opened and that could not be opened.
     func set(
         _ wanted: [PlainChannel], shardedFanOut: inout ShardedFanOut,
         forward: @escaping (Span<UInt8>, _ stream: Int, _ channel: Int) -> Void
@@ -77,7 +77,7 @@ final class PlainChannels {
         }
     }
 
-    /// What their sockets could not do.
+    /// The combined statistics of all sockets, including closed ones.
     var statistics: SocketStatistics {
         inputs.joined().reduce(into: closed) { sum, input in if let input { sum.merge(input.statistics) } }
     }

@@ -6,7 +6,7 @@ internal import TenfourRelayCore
 internal import TenfourSession
 internal import TenfourUV
 
-/// A port at which RTP comes in for a plain channel.
+/// A socket that receives RTP for a plain channel.
 final class PlainInput {
     let localEndpoint: Endpoint
     private(set) var received = 0
@@ -18,7 +18,7 @@ final class PlainInput {
     private var packets: TokenBucket
     private var bits: TokenBucket
 
-    /// Hands what may pass to `forward`. Throws when the port cannot be had.
+    /// Opens the socket, and passes each accepted packet to `forward`. Throws if the port cannot be bound.
     init(
         _ input: PlainChannel.Input, _ limits: PlainChannel.Limits, on loop: EventLoop,
         forward: @escaping (Span<UInt8>) -> Void
@@ -33,7 +33,7 @@ final class PlainInput {
             : try UDPSocket(on: loop, bindingTo: input.bind, options: options)
         localEndpoint = socket.localEndpoint
         from = input.from
-        // A sender may be held up for a while and then catch up.
+        // The burst of half a second lets a sender catch up after a delay.
         packets = TokenBucket(perSecond: Double(limits.packetsPerSecond), most: Double(limits.packetsPerSecond) / 2)
         bits = TokenBucket(perSecond: Double(limits.bitsPerSecond), most: Double(limits.bitsPerSecond) / 2)
         socket.receive { [unowned self] datagram, sender, now in
@@ -57,8 +57,10 @@ final class PlainInput {
     }
 }
 
-/// What the relay's sockets ask the kernel to hold for them. It grants what `net.core.rmem_max` and `wmem_max` allow.
+/// The send and receive buffer sizes that are requested from the kernel, in bytes. It grants at most `net.core.wmem_max` and
+/// `rmem_max`.
 let relayBufferByteCount = 4 << 20
 
-/// What fits an Ethernet frame, and what a talker puts behind it for the relay alone.
+/// The longest datagram that the relay receives, in bytes: a media packet that fits into an Ethernet frame, and the hop tag,
+/// which is not forwarded.
 let longestDatagram = Relay.maximumMediaByteCount + HopTag.byteCount

@@ -3,44 +3,44 @@ internal import TenfourPackets
 internal import TenfourRelayCore
 internal import TenfourSession
 
-/// A relay's configuration as its operator writes it: one line a thing, `#` begins a comment.
+/// Parses a relay's configuration file: one setting per line, `#` begins a comment.
 ///
-/// `RelayFile.example` says what there is. Total: any bytes give a configuration, or the lines and the reasons; no reason
-/// repeats what could be a key. Opens no file: `read` is asked for those that a line names.
+/// `RelayFile.example` describes all settings. Any input is accepted: it gives a configuration, or errors with line numbers. No
+/// error message contains text that could be a key. Opens no files itself: calls `read` for those that a line names.
 public struct RelayFile: Sendable, Equatable {
     public internal(set) var configuration = RelayServerConfiguration()
-    /// Where status is to be had; nil leaves it to whoever runs the relay.
+    /// The path of the status socket; nil leaves it to the caller.
     public private(set) var statusSocket: String?
 
     var plain: [String: Lines] = [:]
-    /// Channels by the ids that follow from their keys.
+    /// Channel names by the channel ids of their keys.
     var knownKeys: [UInt128: String] = [:]
     var knownChannels: Set<String> = []
-    /// Where RTP comes in, where a port is named.
+    /// The `rtp-in` addresses so far, except those with port 0.
     var knownInputs: Set<Endpoint> = []
     var targetCount = 0
     private(set) var errors = RelayFileErrors()
     private var plainLimits = PlainChannel.Limits()
     private var hasBind = false
 
-    /// What a plain channel's lines say, and the first of them.
+    /// The settings from the lines of one plain channel; `place` is its first line.
     struct Lines: Sendable, Equatable {
         var place: RelayFileError.Place
         var inputs: [PlainChannel.Input] = []
         var targets: [Endpoint] = []
-        /// Where each target stands.
+        /// The line of each target, for error messages.
         var targetPlaces: [RelayFileError.Place] = []
         var knownTargets: Set<Endpoint> = []
     }
 
-    /// More is refused unread.
+    /// The largest accepted file, in bytes. A larger one is rejected without parsing it.
     public static let maximumByteCount = 8 << 20
     public static let maximumChannelCount = 10_000
     public static let maximumTargetCount = 100_000
-    /// Behind so many nothing is read any more.
+    /// The number of errors after which the rest of a file is not parsed.
     public static let maximumErrorCount = 1_000
 
-    /// Of limits that all channels have, and each may have of its own.
+    /// The valid ranges of limits that can be set for all channels or for one.
     enum Ranges {
         static let members = 1...1_000_000
         static let channelTalkers = 1...10_000
@@ -51,8 +51,8 @@ public struct RelayFile: Sendable, Equatable {
 
     public init() {}
 
-    /// Takes in a whole text, which `source` names for people. `read` gives what another file holds, nil where that cannot
-    /// be. What is wrong is passed over, and told by `finished`.
+    /// Parses a whole configuration file; `source` is its name in error messages. `read` returns the contents of another file, or
+    /// nil if it cannot be read. Invalid lines are skipped, and reported by `finished`.
     public mutating func add(
         _ text: Span<UInt8>, of source: String, read: (String) -> [UInt8]? = { _ in nil }
     ) {
@@ -61,12 +61,13 @@ public struct RelayFile: Sendable, Equatable {
         }
     }
 
-    /// One thing from the command line: `rtp-in` and what would stand behind it in a line, said to come from `--rtp-in`.
+    /// Parses one command-line option: `keyword` (such as `rtp-in`) and `value` as they would be written in a line. Errors name
+    /// the option, such as `--rtp-in`.
     public mutating func add(_ keyword: String, _ value: String, read: (String) -> [UInt8]? = { _ in nil }) {
         do throws(RelayFileError) { try add([keyword, value], at: .option("--\(keyword)"), read) } catch { note(error) }
     }
 
-    /// What the lines come to, once all are there; or everything that is wrong with them.
+    /// Returns the configuration after all lines have been added. Throws all errors if there are any.
     public func finished() throws(RelayFileErrors) -> RelayServerConfiguration {
         var finished = configuration
         var errors = errors
@@ -75,7 +76,7 @@ public struct RelayFile: Sendable, Equatable {
             if knownChannels.contains(name) {
                 errors.note(RelayFileError(lines.place, .plainAndEncrypted(name)))
             }
-            // What is missing may stand in a line that is wrong.
+            // Not reported if there are other errors, because an invalid line may contain the missing setting.
             if lines.targets.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noTarget(name))) }
             if lines.inputs.isEmpty, self.errors.isEmpty { errors.note(RelayFileError(lines.place, .noInput(name))) }
             finished.plain.append(
@@ -94,7 +95,7 @@ public struct RelayFile: Sendable, Equatable {
 extension RelayFile {
     mutating func note(_ error: RelayFileError) { errors.note(error) }
 
-    /// Gives `add` the words of each line that has some.
+    /// Splits a text into lines, and calls `add` with the words of each line that is not empty.
     mutating func addLines(
         of text: Span<UInt8>, _ source: String,
         _ add: (inout RelayFile, [String], RelayFileError.Place) throws(RelayFileError) -> Void
@@ -134,7 +135,7 @@ extension RelayFile {
         return texts
     }
 
-    /// `20` or `20k`, within a range; nil for what is none.
+    /// Parses a number such as `20` or `20k` (20 000). Returns nil if it is invalid or outside `range`.
     static func number(_ text: some StringProtocol, in range: ClosedRange<Int>) -> Int? {
         let isThousands = text.hasSuffix("k")
         guard let number = Int(isThousands ? String(text.dropLast()) : String(text)), number >= 0,

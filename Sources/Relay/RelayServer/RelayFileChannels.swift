@@ -2,10 +2,10 @@ internal import TenfourChannelKeys
 internal import TenfourRelayCore
 internal import TenfourSession
 
-/// The lines that say who hears whom.
+/// Parses the lines that define channels: `channel`, `rtp-in` and `rtp-out`.
 extension RelayFile {
-    /// `channel NAME talk=KEY listen=KEY`, and limits of its own behind that. Nothing of the line is repeated: a key may stand
-    /// anywhere in it.
+    /// Parses `channel NAME talk=KEY listen=KEY`, optionally followed by the channel's own limits. Errors do not quote the line,
+    /// because any word of it may be a key.
     mutating func addChannel(_ words: [String], _ place: RelayFileError.Place) throws(RelayFileError) {
         guard words.count >= 4 else { throw RelayFileError(place, .channelForm) }
         let name = try channelName(words[1], place)
@@ -40,7 +40,7 @@ extension RelayFile {
         configuration.relay.channels.append(.init(name: name, talkJoin: talk, listenJoin: listen, limits: limits))
     }
 
-    /// `NAME=BIND:PORT[,from=ADDRESS]`
+    /// Parses the value of `rtp-in`: `NAME=BIND:PORT[,from=ADDRESS]`.
     mutating func addInput(_ text: String, _ place: RelayFileError.Place) throws(RelayFileError) {
         let (name, value) = try nameAndValue(text, "rtp-in", .input, place)
         let parts = value.split(separator: ",", omittingEmptySubsequences: false)
@@ -60,7 +60,7 @@ extension RelayFile {
         plain[name, default: Lines(place: place)].inputs.append(PlainChannel.Input(bind: bind, from: from))
     }
 
-    /// `NAME=ADDRESS:PORT`, or `NAME=@FILE` with an address in each line.
+    /// Parses the value of `rtp-out`: `NAME=ADDRESS:PORT`, or `NAME=@FILE` for a file with one address per line.
     mutating func addTargets(
         _ text: String, _ place: RelayFileError.Place, _ read: (String) -> [UInt8]?
     ) throws(RelayFileError) {
@@ -89,7 +89,7 @@ extension RelayFile {
         plain[name]?.targetPlaces.append(line)
     }
 
-    /// What goes out to where it comes in, here, would go round for ever.
+    /// Adds an error for each target that is an `rtp-in` of this relay, because its packets would circulate for ever.
     func noteCircles(in errors: inout RelayFileErrors) {
         let inputs = Dictionary(grouping: plain.values.flatMap(\.inputs), by: \.bind.port)
         for (name, lines) in plain.sorted(by: { $0.key < $1.key }) {
@@ -116,7 +116,7 @@ extension RelayFile {
 }
 
 extension ChannelLimits {
-    /// One that stands in a channel's line, once.
+    /// Sets one limit from a channel's line. Throws if it is set twice, unknown or out of range.
     fileprivate mutating func set(
         _ word: Substring, _ text: Substring, _ place: RelayFileError.Place
     ) throws(RelayFileError) {
@@ -139,7 +139,7 @@ extension ChannelLimits {
 }
 
 extension PlainChannel.Input {
-    /// Whether what is sent to `target` surely comes in here.
+    /// Whether packets sent to `target` certainly arrive at this input.
     fileprivate func takes(_ target: Endpoint) -> Bool {
         if bind.port != target.port { return false }
         return bind.address == target.address || bind.address.isUnspecified && target.address.isLoopback

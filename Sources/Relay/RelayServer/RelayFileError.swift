@@ -1,7 +1,8 @@
 internal import TenfourAudioCore
 public import TenfourSession
 
-/// What is wrong with a relay's configuration, where, and what to write instead. Holds nothing of a key.
+/// An error in a relay's configuration: its place, its reason, and in its description what to write instead. Never contains a
+/// part of a key.
 public struct RelayFileError: Error, Hashable, Sendable {
     public var place: Place
     public var reason: Reason
@@ -11,10 +12,11 @@ public struct RelayFileError: Error, Hashable, Sendable {
         self.reason = reason
     }
 
-    /// For whoever reads the file itself.
+    /// The error of a caller that opens the file itself and cannot read it.
     public init(unreadable path: String) { self.init(.whole, .unreadable(path)) }
 
-    /// For whoever reads the file itself: others may read the keys in it, or change them. `remedy` says how, and what to do.
+    /// The error of a caller that opens the file itself and finds that other users may read or change it, with its keys. `remedy`
+    /// is the message: what is wrong and what to do.
     public init(open path: String, _ remedy: String) { self.init(.file(path), .open(remedy)) }
 
     fileprivate var isMissingFile: Bool {
@@ -25,10 +27,10 @@ public struct RelayFileError: Error, Hashable, Sendable {
     }
 
     public enum Place: Hashable, Sendable {
-        /// Counted from 1.
+        /// A line of a file, counted from 1.
         case line(Int, of: String)
         case file(String)
-        /// Of the command line.
+        /// A command-line option.
         case option(String)
         case whole
     }
@@ -37,18 +39,18 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case tooLarge
         case notUTF8
         case unknown(String)
-        /// What a word wants behind it.
+        /// A setting without the kind of value that it requires.
         case value(String, Value)
         case again(String)
         case channelForm
         case name
-        /// `talk` or `listen`.
+        /// An invalid key after `talk=` or `listen=`.
         case key(String)
-        /// The channel that has the key already.
+        /// A key that the named channel already has.
         case keyAgain(String)
         case target
         case unreadable(String)
-        /// Others may read or change it; the remedy.
+        /// A file that other users may read or change. The text is the whole message.
         case open(String)
         case tooMany(String)
         case plainAndEncrypted(String)
@@ -63,30 +65,31 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case number(ClosedRange<Int>)
     }
 
-    /// A word that may be repeated: not one so long that it could be a key, and nothing behind an equal sign.
+    /// Returns a word for an error message, without text that could be a key: at most 20 bytes long, and cut off before an equal
+    /// sign.
     static func shown(_ word: String) -> String {
         let word = word.prefix { $0 != "=" }
         return word.utf8.count <= 20 ? String(fromPeer: String(word)) : "a long word"
     }
 }
 
-/// All that is wrong with a relay's configuration: the first that were found, and how many there are.
+/// The errors in a relay's configuration: the first 20 of them, and their total number.
 public struct RelayFileErrors: Error, Hashable, Sendable {
     public private(set) var first: [RelayFileError] = []
     public private(set) var count = 0
 
-    /// A file that is no configuration at all has an error in every line.
+    /// The number of errors that are kept. A file of another kind has an error in every line.
     public static let maximumCount = 20
 
-    /// None yet.
+    /// An empty list, to which errors are added.
     init() {}
 
-    /// For whoever reads the file itself.
+    /// A list of one error, for a caller that opens the file itself and fails.
     public init(_ error: RelayFileError) { note(error) }
 
     public var isEmpty: Bool { count == 0 }
 
-    /// Nothing is wrong with what was read, but something could not be.
+    /// Whether all errors are files that could not be read, or that other users may read or change, rather than invalid settings.
     public var isMissingFile: Bool { first.allSatisfy(\.isMissingFile) }
 
     mutating func note(_ error: RelayFileError) {
@@ -96,7 +99,7 @@ public struct RelayFileErrors: Error, Hashable, Sendable {
 }
 
 extension RelayFileErrors: CustomStringConvertible {
-    /// A line each, the further ones behind two spaces.
+    /// One line per error; all but the first are indented by two spaces.
     public var description: String {
         let more = count > first.count ? ["and \(count - first.count) more"] : []
         return (first.map(\.description) + more).joined(separator: "\n  ")

@@ -1,7 +1,8 @@
 internal import TenfourRelayCore
 
 extension RelayFile {
-    /// A configuration that says what there is to set. Settings that are off stand right behind their `#`, with their defaults.
+    /// An example configuration that explains every setting. Settings that are off follow their `#` without a space, with their
+    /// defaults.
     public static let example = """
         # The configuration of a tenfour relay: tenfour relay --config relay.conf
         # Each line is one setting, and # begins a comment. Only you should be able to read this file: chmod 600 relay.conf

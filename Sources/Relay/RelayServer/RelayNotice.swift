@@ -2,17 +2,17 @@ public import TenfourRelayCore
 public import TenfourSession
 public import TenfourUV
 
-/// What a relay has to tell whoever runs it.
+/// A message from a relay to its operator.
 public enum RelayNotice: Sendable, Equatable {
-    /// Members may come.
+    /// Members can join at this address.
     case listening(Endpoint)
-    /// RTP is taken there for a plain channel.
+    /// A plain channel receives RTP at this address.
     case receiving(channel: String, Endpoint)
-    /// A plain channel's input could not be opened when the configuration was read anew; the rest is as it says.
+    /// A plain channel's input could not be opened when the configuration was reloaded. All other changes took effect.
     case inputRefused(channel: String, Endpoint, NetworkError)
-    /// Another address to listen at, or another number of threads, waits until the relay is started anew.
+    /// A changed listening address or number of threads takes effect only when the relay is restarted.
     case waitsForRestart
-    /// What went no further since this was told last, at most once in ten seconds. The most frequent first.
+    /// The packets dropped since the last such notice, most frequent reason first. Posted at most once in ten seconds.
     case dropped([Drop])
 
     public struct Drop: Sendable, Equatable {
@@ -26,23 +26,23 @@ public enum RelayNotice: Sendable, Equatable {
     }
 
     public enum Reason: Sendable, Hashable {
-        /// Came in, in an encrypted channel or for none.
+        /// Received for an encrypted channel or for none, and rejected.
         case relay(RelayDiscard)
-        /// Came in for a plain channel of this name.
+        /// Received for a plain channel of this name, and rejected.
         case plain(PlainDiscard, channel: String)
-        /// Was to go out in the channel of this name, and the network took no more.
+        /// Not sent in the channel of this name, because the network accepted no more.
         case congestion(channel: String)
-        /// Came in, and was longer than anything that is passed on.
+        /// Received, and longer than the longest datagram that is forwarded.
         case tooLong
-        /// Was to go out to one member, and gave way to newer ones, as the network took no more.
+        /// Not sent to a single member: dropped for newer datagrams, because the network accepted no more.
         case queue
-        /// Was to go out, and this machine or the network refused it (`errno`).
+        /// Not sent, because this machine or the network refused it with this `errno`.
         case network(Int32)
     }
 }
 
 extension RelayNotice.Drop: CustomStringConvertible {
-    /// `12 packets: media from a stranger`.
+    /// A count and a reason, such as `12 packets: media from an unknown address`.
     public var description: String { "\(count) \(count == 1 ? "packet" : "packets"): \(reason)" }
 }
 

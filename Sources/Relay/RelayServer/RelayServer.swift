@@ -6,12 +6,12 @@ internal import TenfourRings
 public import TenfourSession
 public import TenfourUV
 
-/// A relay at work: members come to one port, packets go out from it, and plain RTP goes from where the operator said to
-/// where the operator said.
+/// A running relay: members join at one port, and packets are sent from that port. In addition it forwards plain RTP between the
+/// addresses that the operator configured.
 ///
-/// Made on one thread and run on the same or another; `stop`, `reload` and `status` are for any.
+/// Create it on one thread and run it on the same or another; `stop`, `reload` and `status` may be called on any thread.
 @safe public final class RelayServer: @unchecked Sendable {
-    /// Where members come, also when the port was left to the system by asking for 0.
+    /// The address and port at which members join. If port 0 was requested, this has the port that the system chose.
     public let localEndpoint: Endpoint
 
     private let loop: EventLoop
@@ -20,7 +20,7 @@ public import TenfourUV
     private let plain: PlainChannels
     private var shardedFanOut: ShardedFanOut
     private var relay: Relay
-    /// What a change of waits until the relay is started anew.
+    /// The settings whose changes take effect only after a restart.
     private let fixed: (bind: Endpoint, workers: Int)
     private let notices: (RelayNotice) -> Void
     private let openings: [RelayNotice]
@@ -36,20 +36,20 @@ public import TenfourUV
     private let wakeup: Wakeup
     private let shared: Locked<Shared>
 
-    /// What other threads have to say, and want to know.
+    /// The state shared with other threads: their requests, and the status for them.
     private struct Shared {
         var stops = false
         var reload: RelayServerConfiguration?
-        /// A thread is reading one, and what it is to ask next.
+        /// Whether a thread is reading a configuration; `nextReading` is the one to read after it.
         var isReading = false
         var nextReading: Reading?
         var status: RelayServerStatus
-        /// While it runs.
+        /// The thread of the loop; nil while `run` is not active.
         var thread: pthread_t?
     }
 
-    /// Opens everything that the configuration names, so that it fails here or not at all. `notices` is called on the thread
-    /// that runs it.
+    /// Opens all sockets that the configuration names, and throws if one cannot be opened. `notices` is called on the thread that
+    /// calls `run`.
     public init(
         _ configuration: RelayServerConfiguration, notices: @escaping (RelayNotice) -> Void = { _ in }
     ) throws(NetworkError) {
@@ -91,7 +91,7 @@ public import TenfourUV
         pollTimer = try loop.makeTimer { target.target?.poll() }
         endTimer = try loop.makeTimer { target.target?.loop.stop() }
         shared = Locked(Shared(status: RelayServerStatus(listening: socket.localEndpoint)))
-        // Behind all that throws: `deinit` is not called for half a relay.
+        // Allocated after everything that can throw, because a failed `init` does not call `deinit`.
         unsafe datagram = .allocate(capacity: longestDatagram)
         target.target = self
     }
@@ -108,9 +108,9 @@ public import TenfourUV
         return options
     }
 
-    /// Relays until it is stopped; then all members have been told. Once.
+    /// Runs the relay until `stop`, then sends GOODBYE to all members and returns. Call it only once.
     ///
-    /// `started` is called before the first packet, and may add to the loop what shall run beside: signals, a status socket.
+    /// `started` is called before the first packet is handled, and may add handles to the loop: signals, a status socket.
     public func run(started: (EventLoop) throws(NetworkError) -> Void = { _ in }) throws(NetworkError) {
         shared.withLock { $0.thread = pthread_self() }
         defer { shared.withLock { $0.thread = nil } }
@@ -120,31 +120,31 @@ public import TenfourUV
         socket.whenDrained { [unowned self] in drained() }
         socket.whenEmptied { [unowned self] in talkerSockets.sharedSocketIsEmpty() }
         try started(loop)
-        // Signals are caught by now, so a program that reads this notice may send one.
+        // Signal handlers are installed by now, so a program that reads this notice may send a signal.
         for opening in [.listening(localEndpoint)] + openings { notices(opening) }
         poll()
         flush(at: loop.now)
         loop.run()
     }
 
-    /// Ends `run` soon, at once when it has not begun.
+    /// Makes `run` return soon; immediately if it has not started yet.
     public func stop() {
         shared.withLock { $0.stops = true }
         wakeup.signal()
     }
 
-    /// Changes to `configuration` soon. Channels that stay as they are keep everybody; members of others are told why theirs
-    /// ends. Where it listens and the number of threads stay as they are.
+    /// Applies `configuration` soon. Members of channels whose keys are unchanged stay; others are sent GOODBYE with the reason.
+    /// The listening address and the number of threads do not change.
     public func reload(_ configuration: RelayServerConfiguration) {
         shared.withLock { $0.reload = configuration }
         wakeup.signal()
     }
 
-    /// Gives a configuration, or nil where that cannot be. Called on a thread of its own.
+    /// Reads a configuration; returns nil if that fails. Called on a thread of its own.
     public typealias Reading = @Sendable () -> RelayServerConfiguration?
 
-    /// Changes to what `read` gives, and to nothing where it gives nil. Does not wait for it: a file may be long, and its disk
-    /// slow. One is read at a time; of those that come meanwhile, the last.
+    /// Applies the configuration that `read` returns; changes nothing if it returns nil. Returns without waiting, because a file
+    /// may be long and its disk slow. Only one runs at a time: of several that are requested meanwhile, only the last is run.
     public func reload(reading read: @escaping Reading) {
         let isReading = shared.withLock { shared in
             if shared.isReading { shared.nextReading = read } else { shared.isReading = true }
@@ -154,7 +154,7 @@ public import TenfourUV
         do throws(NetworkError) {
             try DetachedThread.run { [self] in readAll(from: read) }
         } catch {
-            // Where there is no thread to be had, it is done here.
+            // If no thread can be created, reads on this one.
             readAll(from: read)
         }
     }
@@ -171,7 +171,7 @@ public import TenfourUV
         }
     }
 
-    /// As of now when asked on the thread of the loop, and not older than a second elsewhere.
+    /// The current status on the thread of the loop; on other threads, a copy at most one second old.
     public var status: RelayServerStatus {
         let (isOwnThread, last) = shared.withLock { shared in
             (shared.thread == pthread_self(), shared.status)
@@ -211,7 +211,7 @@ extension RelayServer {
         }
     }
 
-    /// An announcement must not be pushed aside by the packet that it announces.
+    /// Sends an announcement in a stream of its own, so that the packet that it announces does not replace it in a backlog.
     private func announce(_ announcement: Span<UInt8>, channel: ChannelIndex, talker: MemberID) {
         shardedFanOut.send(
             announcement, channel: channel.number, stream: talker.number * 2 + 1, except: talker.number)
@@ -227,13 +227,13 @@ extension RelayServer {
         flush(at: now)
     }
 
-    /// The network takes more: what the relay has kept meanwhile goes now.
+    /// Called when the socket's queue is empty again: sends the datagrams that the relay has queued meanwhile.
     private func drained() {
         while sendNext() {}
         if isEnding, !socket.isQueueing { loop.stop() }
     }
 
-    /// Does what the relay says.
+    /// Sends the datagrams and applies the events of the relay, and sets its timer.
     private func flush(at now: Instant) {
         while sendNext() {}
         while let event = relay.nextEvent() {
@@ -252,7 +252,8 @@ extension RelayServer {
         if let deadline = relay.nextDeadline { relayTimer?.arm(at: deadline) } else { relayTimer?.disarm() }
     }
 
-    /// What the network does not take yet stays with the relay, which has room for good-byes to thousands.
+    /// Sends one datagram of the relay. Returns false if there is none or the socket is busy; the relay's queue then keeps them,
+    /// with room for a GOODBYE to thousands.
     private func sendNext() -> Bool {
         if socket.isQueueing { return false }
         var buffer = unsafe OutputSpan(buffer: datagram, initializedCount: 0)
@@ -286,7 +287,7 @@ extension RelayServer {
         for opening in openings { notices(opening) }
     }
 
-    /// Each second.
+    /// Runs once per second: sets the clock, publishes the status, and reports dropped packets.
     private func poll() {
         let now = loop.now
         relay.setClock(Self.clock, at: now)
@@ -317,7 +318,7 @@ extension RelayServer {
         return status
     }
 
-    /// To all, within a second.
+    /// Sends GOODBYE to all members, for at most one second.
     private func sendGoodbyes() {
         relay.stop(at: loop.now)
         flush(at: loop.now)

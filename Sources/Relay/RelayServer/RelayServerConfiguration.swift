@@ -1,15 +1,15 @@
 public import TenfourRelayCore
 public import TenfourSession
 
-/// What a relay at work is told at its start, and again whenever its configuration is read anew.
+/// The configuration of a running relay, at its start and at each reload.
 public struct RelayServerConfiguration: Sendable, Equatable {
-    /// Where members come, and what all packets are sent from.
+    /// The address at which members join, and from which all packets are sent.
     public var bind: Endpoint
     /// The encrypted channels, which members join.
     public var relay: RelayConfiguration
-    /// Those in which nobody joins and nothing is encrypted. Their names are none of the others'.
+    /// The unencrypted channels, which nobody joins. Their names differ from those of encrypted channels.
     public var plain: [PlainChannel]
-    /// Threads that send, 1…64: each serves its share of every channel's listeners.
+    /// The number of sending threads, 1…64; each serves a share of every channel's listeners.
     public var workers: Int
 
     public init(
@@ -23,19 +23,19 @@ public struct RelayServerConfiguration: Sendable, Equatable {
     }
 }
 
-/// Standard RTP from where the operator wrote to where the operator wrote.
+/// A channel that forwards standard RTP unchanged, from and to addresses that the operator configured.
 public struct PlainChannel: Sendable, Equatable {
     public var name: String
     public var inputs: [Input]
-    /// Everybody who gets what comes in: multicast groups too.
+    /// The addresses to which packets are sent; multicast groups are possible.
     public var targets: [Endpoint]
     public var limits: Limits
 
-    /// A port at which RTP is taken.
+    /// An address and port that receive RTP.
     public struct Input: Sendable, Hashable {
-        /// A multicast group is joined.
+        /// The local address and port; if it is a multicast group, the relay joins it.
         public var bind: Endpoint
-        /// Only from this host; nil takes it from anybody.
+        /// The only host from which packets are accepted; nil accepts any.
         public var from: IPAddress?
 
         public init(bind: Endpoint, from: IPAddress? = nil) {
@@ -44,7 +44,7 @@ public struct PlainChannel: Sendable, Equatable {
         }
     }
 
-    /// Of one input; what goes beyond is dropped.
+    /// The rate limits of one input. Packets beyond them are dropped.
     public struct Limits: Sendable, Hashable {
         public var packetsPerSecond = 500
         public var bitsPerSecond = 2_000_000

@@ -2,27 +2,28 @@ public import TenfourRelayCore
 public import TenfourSession
 public import TenfourUV
 
-/// What a relay at work has done since it began, in numbers for people. Holds no secret and no member's address.
+/// The state and the counters of a running relay since its start. Contains no secret and no address of a member.
 public struct RelayServerStatus: Sendable, Equatable {
     public var listening: Endpoint
     public var uptime: Duration = .zero
-    /// Threads that send.
+    /// The number of sending threads.
     public var workers = 1
-    /// Talkers who have a socket of their own.
+    /// The number of talkers that have their own socket.
     public var talkerSockets = 0
-    /// The encrypted channels.
+    /// The status of the encrypted channels.
     public var relay = RelayStatus()
-    /// What was sent to each of those, in the same order.
+    /// The packets forwarded in each channel of `relay.channels`, in the same order.
     public var fanOuts: [FanOutStatistics] = []
     public var plain: [Plain] = []
-    /// What was sent to single members: answers, repairs, good-byes; and what no socket could take in or send, by `errno`.
+    /// The combined statistics of the relay's sockets: datagrams to single members (answers, retransmissions, GOODBYE), and
+    /// datagrams that were truncated or failed, failures by `errno`.
     public var socket = SocketStatistics()
 
-    /// A channel without encryption.
+    /// The status of an unencrypted channel.
     public struct Plain: Sendable, Equatable {
         public var name: String
         public var targetCount: Int
-        /// Packets that were passed on.
+        /// The number of packets that were received and forwarded.
         public var received = 0
         public var discards: [PlainDiscard: Int] = [:]
         public var fanOut = FanOutStatistics()
@@ -36,20 +37,20 @@ public struct RelayServerStatus: Sendable, Equatable {
     public init(listening: Endpoint) { self.listening = listening }
 }
 
-/// Why a datagram that came for a plain channel went no further.
+/// The reason why a datagram for a plain channel was not forwarded.
 public enum PlainDiscard: Int, CaseIterable, Sendable {
-    /// Not from the host that the operator named.
+    /// It came from another host than the configured one.
     case stranger
-    /// Not RTP of version 2, or cut short.
+    /// It is not RTP version 2, or is truncated.
     case malformed
-    /// RTCP: what one hop says of itself is nothing for another's listeners.
+    /// It is RTCP, which reports on one hop only and is meaningless beyond it.
     case control
-    /// Beyond the packets or bits of an input in a second.
+    /// It exceeds the input's limit of packets or bits per second.
     case tooMuch
 }
 
 extension PlainDiscard: CustomStringConvertible {
-    /// For people.
+    /// A short English phrase for logs and status output.
     public var description: String {
         switch self {
         case .stranger: "from a host that is not named"

@@ -1,18 +1,18 @@
 internal import TenfourSession
 internal import TenfourUV
 
-/// Who gets what in all channels, spread over the threads that send. The relay's thread has a share, too.
+/// The fan-out of all channels, distributed over the sending threads. The relay's own thread serves a share, too.
 struct ShardedFanOut: ~Copyable {
     private var own: FanOutShard
     private let workers: [FanOutWorker]
-    /// By channel, where there are workers.
+    /// How the members of each channel are distributed; empty without workers.
     private var shares: [Int: Shares] = [:]
 
     private struct Shares {
-        /// Members of each thread, the relay's own first.
+        /// The number of members on each thread, the relay's own first.
         var counts: [Int]
         var threads: [Int: Int] = [:]
-        /// What a worker was too far behind for.
+        /// The packets that were dropped because the queue of a worker was full.
         var overrun = FanOutStatistics()
     }
 
@@ -48,7 +48,7 @@ struct ShardedFanOut: ~Copyable {
         apply(.remove(member: member, channel: channel), on: thread ?? 0)
     }
 
-    /// Forgets the channel, and what was counted for it.
+    /// Removes a channel and its statistics.
     mutating func end(_ channel: Int) {
         shares[channel] = nil
         for thread in 0...workers.count { apply(.end(channel: channel), on: thread) }
@@ -58,7 +58,8 @@ struct ShardedFanOut: ~Copyable {
         if thread == 0 { own.apply(change) } else { workers[thread - 1].apply(change) }
     }
 
-    /// The others begin with their shares before we begin with ours.
+    /// Sends a packet to all members of a channel except `except`. Queues it for the workers first, so that they send while this
+    /// thread serves its own members.
     mutating func send(_ datagram: Span<UInt8>, channel: Int, stream: Int, except: Int?) {
         for (index, worker) in workers.enumerated() {
             guard let shares = shares[channel], shares.counts[index + 1] > 0 else { continue }
@@ -71,14 +72,14 @@ struct ShardedFanOut: ~Copyable {
         own.send(datagram, channel: channel, stream: stream, except: except)
     }
 
-    /// With those of workers a second ago.
+    /// The statistics of a channel on all threads; those of workers are up to one second old.
     func statistics(of channel: Int) -> FanOutStatistics {
         var sum = own.statistics(of: channel) + (shares[channel]?.overrun ?? FanOutStatistics())
         for worker in workers { sum = sum + worker.statistics(of: channel) }
         return sum
     }
 
-    /// What the network refused of the other threads, by `errno`.
+    /// The number of failed sends of the worker threads, for each `errno`.
     var failures: [Int32: Int] { workers.reduce(into: [:]) { $0.merge($1.failures, uniquingKeysWith: +) } }
 
     func close() {

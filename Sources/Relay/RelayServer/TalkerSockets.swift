@@ -3,8 +3,8 @@ internal import TenfourRelayCore
 internal import TenfourSession
 internal import TenfourUV
 
-/// A socket for each talker, with the relay's port and connected to the talker: a flood of others does not push out what it
-/// says.
+/// A socket for each talker, bound to the relay's port and connected to the talker's address, so that a flood from other
+/// addresses cannot fill its receive buffer.
 final class TalkerSockets {
     var count: Int { sockets.count }
 
@@ -12,23 +12,26 @@ final class TalkerSockets {
     private let port: Endpoint
     private let receive: (Span<UInt8>, Endpoint, Instant) -> Void
     private var sockets: [MemberID: TalkerSocket] = [:]
-    /// Of those who talk no more, until what they said last has come: the first first.
+    /// The sockets of members that have stopped talking, oldest first. Each stays open until `until`, so that its last packets
+    /// are still read.
     private var leaving: [(socket: TalkerSocket, until: Instant)] = []
     private var leavingTimer: LoopTimer?
-    /// What came before them is not all read yet.
+    /// New sockets that are not read yet, because the shared socket may still hold earlier packets of the same talkers.
     private var waiting: [TalkerSocket] = []
     private var waitingTimer: LoopTimer?
-    /// Of those that are closed.
+    /// The statistics of closed sockets.
     private var closed = SocketStatistics()
 
-    /// Each costs a descriptor and a look by the kernel for every datagram that comes: beyond these the shared socket does.
+    /// The most sockets. Each costs a file descriptor, and a lookup in the kernel for every datagram received. Further talkers
+    /// use the shared socket.
     private static let most = 256
-    /// A good-bye follows the last report, and would be lost with a socket that is closed at once, or before it is read.
+    /// The time that a talker's socket stays open after its stream ends. A BYE that follows the last report would be lost if its
+    /// socket were closed immediately, or before it is read.
     private static let grace = patience + .milliseconds(50)
-    /// Under a flood the shared socket may never be empty.
+    /// The longest time that a new socket waits for the shared socket to become empty, which may never happen during a flood.
     private static let patience = Duration.milliseconds(200)
 
-    /// What comes is given to `receive`, as it would have been by the socket that offers `port`.
+    /// Passes received datagrams to `receive`, as the shared socket does. `port` is the address and port of the shared socket.
     init(
         joining port: Endpoint, on loop: EventLoop, receive: @escaping (Span<UInt8>, Endpoint, Instant) -> Void
     ) throws(NetworkError) {
@@ -39,7 +42,8 @@ final class TalkerSockets {
         waitingTimer = try loop.makeTimer { [unowned self] in sharedSocketIsEmpty() }
     }
 
-    /// Does nothing when there are too many, or when the system has no more to give.
+    /// Opens a socket for a talker. Does nothing if there are too many or the system refuses one; the shared socket then receives
+    /// its packets.
     func open(for member: MemberID, at endpoint: Endpoint) {
         if sockets[member]?.peer == endpoint { return }
         close(for: member)
@@ -76,13 +80,13 @@ final class TalkerSockets {
         leaving.append((socket, until))
     }
 
-    /// What a talker sent before it had a socket of its own has been read, so that what came after may be.
+    /// Starts reading the new sockets, because all datagrams that arrived at the shared socket before have been read.
     func sharedSocketIsEmpty() {
         for opened in waiting { opened.socket.receive(receive) }
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// What they could not do.
+    /// The combined statistics of all sockets, including closed ones.
     var statistics: SocketStatistics {
         (leaving.map(\.socket) + Array(sockets.values)).reduce(into: closed) { $0.merge($1.socket.statistics) }
     }

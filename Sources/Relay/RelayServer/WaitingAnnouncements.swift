@@ -1,13 +1,13 @@
 internal import TenfourChannelKeys
 internal import TenfourRelayCore
 
-/// Announcements that tell listeners nothing new: they wait until the packet that they came with is out, which would be late
-/// behind them. Epochs that were not announced before do not wait.
+/// Delays repeated announcements by a few milliseconds, so that the media packet behind them is forwarded first. The first
+/// announcement of an epoch is not delayed.
 struct WaitingAnnouncements {
     private var waiting: [Waiting] = []
-    /// Theirs, one behind the other. Both keep their memory.
+    /// The bytes of the waiting announcements, one after the other. Both arrays keep their capacity.
     private var bytes: [UInt8] = []
-    /// The last two of each talker: while one comes to its end, the next is announced beside it.
+    /// The last two epochs of each talker: near the end of one, the next is announced in addition.
     private var known: [MemberID: (Epoch, Epoch?)] = [:]
 
     private struct Waiting {
@@ -17,12 +17,12 @@ struct WaitingAnnouncements {
         var talker: MemberID
     }
 
-    /// How long they wait: for the packet behind them to come, and go out to many.
+    /// The delay: enough for the following media packet to arrive and to be forwarded to many members.
     static let wait = Duration.milliseconds(5)
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Keeps an announcement that can wait. Returns false for the first one of an epoch.
+    /// Stores a repeated announcement. Returns false for the first one of an epoch, which must be sent immediately.
     mutating func insert(
         _ datagram: Span<UInt8>, of epoch: Epoch, channel: ChannelIndex, talker: MemberID
     ) -> Bool {
@@ -36,9 +36,9 @@ struct WaitingAnnouncements {
         return true
     }
 
-    /// Removes all announcements and passes them to `send`, first in, first out.
+    /// Removes all announcements and passes them to `send` in the order of their arrival.
     mutating func removeAll(_ send: (Span<UInt8>, _ channel: ChannelIndex, _ talker: MemberID) -> Void) {
-        // One that is walked over is held, and could not be emptied in its place.
+        // Iterates by index: iterating over the array itself would retain it, and emptying it would copy it.
         for index in waiting.indices {
             let entry = waiting[index]
             send(bytes.span.extracting(entry.start..<entry.end), entry.channel, entry.talker)
@@ -47,7 +47,7 @@ struct WaitingAnnouncements {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// The talker's number may be another's from now on.
+    /// Removes the announcements and epochs of a talker that has left, because its number may be reused.
     mutating func forget(_ talker: MemberID) {
         known[talker] = nil
         waiting.removeAll { $0.talker == talker }
