@@ -57,7 +57,7 @@ struct CompoundReport {
 }
 
 extension GenericNACK {
-    /// Makes a datagram of the NACK behind the shortest report that receivers accept: no block, no name but the CNAME.
+    /// Returns a datagram of the shortest report that receivers accept, with only the CNAME, followed by the NACK.
     func datagram(canonicalName: String) -> [UInt8] {
         let report = ReceiverReport(ssrc: sender)
         let description = SourceDescription(ssrc: sender, canonicalName: canonicalName)

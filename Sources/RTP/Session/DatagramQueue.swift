@@ -1,6 +1,6 @@
 package import TenfourAudioCore
 
-/// Datagrams that wait to be taken, first in, first out. Keeps its memory from one to the next.
+/// A queue of datagrams, first in, first out. Reuses its memory.
 package struct DatagramQueue: Sendable {
     private var bytes: [UInt8] = []
     private var datagrams: [Datagram] = []
@@ -11,22 +11,23 @@ package struct DatagramQueue: Sendable {
         var start: Int
         var endpoint: Endpoint
         var isControl = false
-        /// When it came, where that counts.
+        /// The time that `put` was given, for `forget`; `.start` if none was given.
         var moment: Instant
     }
 
-    /// What is kept when all is taken: one good-bye to thousands should not stay for ever.
+    /// The largest memory, in bytes, that an empty queue keeps: one burst, such as a BYE to thousands, should not hold
+    /// memory for ever.
     private static let keptByteCount = 16_384
 
-    /// While nobody takes them, those beyond `limit` are not taken in.
+    /// `limit` is the largest number of waiting datagrams. Further ones are dropped.
     package init(limit: Int = .max) { self.limit = limit }
 
-    /// How many wait.
+    /// The number of waiting datagrams.
     package var count: Int { datagrams.count - takenCount }
 
     package var hasRoom: Bool { count < limit }
 
-    /// Appends a datagram that `write` writes into room for `capacity` bytes; one without bytes is none. `moment` is for
+    /// Appends a datagram that `write` writes, of at most `capacity` bytes; an empty one is not queued. `moment` is for
     /// `forget`.
     package mutating func put(
         capacity: Int, to endpoint: Endpoint, at moment: Instant = .start, _ write: (inout OutputSpan<UInt8>) -> Void
@@ -34,7 +35,7 @@ package struct DatagramQueue: Sendable {
         put(capacity: capacity, Datagram(start: 0, endpoint: endpoint, moment: moment), write)
     }
 
-    /// The same for a destination of an RTP session; `nextDestination` returns it.
+    /// Appends a datagram for a destination of an RTP session, which `nextDestination` returns.
     package mutating func put(
         capacity: Int, to destination: RTPSession.Destination, _ write: (inout OutputSpan<UInt8>) -> Void
     ) {
@@ -68,12 +69,12 @@ package struct DatagramQueue: Sendable {
         }
     }
 
-    /// Appends the next to `buffer`, which has room for it; nil when there is none.
+    /// Appends the next datagram to `buffer`, which must have room for it. Returns its endpoint; nil if the queue is empty.
     package mutating func next(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
         nextDestination(into: &buffer)?.endpoint
     }
 
-    /// The same with the destination that was put in.
+    /// Does the same as `next`, but returns the destination that the datagram was put in with.
     package mutating func nextDestination(into buffer: inout OutputSpan<UInt8>) -> RTPSession.Destination? {
         guard takenCount < datagrams.count else { return nil }
         let datagram = datagrams[takenCount]
@@ -84,16 +85,17 @@ package struct DatagramQueue: Sendable {
         return RTPSession.Destination(endpoint: datagram.endpoint, isControl: datagram.isControl)
     }
 
-    /// Drops those at the front that came before `moment`.
+    /// Drops the datagrams at the front that were put in with a time before `moment`.
     package mutating func forget(before moment: Instant) {
         while takenCount < datagrams.count, datagrams[takenCount].moment < moment { takenCount += 1 }
         if takenCount == datagrams.count, takenCount > 0 { empty() }
     }
 
-    /// How much memory what is kept takes, in bytes.
+    /// The memory that the queue holds, in bytes.
     package var capacity: Int { bytes.capacity + datagrams.capacity * MemoryLayout<Datagram>.stride }
 
-    /// Moves those that wait to the front where they are the lesser part: a queue that is never empty must not grow for ever.
+    /// Moves the waiting datagrams to the front if they are fewer than those taken: a queue that is never empty must not
+    /// grow for ever.
     private mutating func compact() {
         guard takenCount >= Self.leastCompacted, takenCount > count else { return }
         let start = datagrams[takenCount].start

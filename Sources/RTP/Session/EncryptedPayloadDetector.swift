@@ -1,36 +1,38 @@
 internal import TenfourPackets
 
-/// Whether what a source sends can be Opus at all.
+/// Detects whether a source's payloads are not Opus but encrypted.
 ///
-/// How a packet is coded stands in its first byte, which an encoder changes now and then. In what is encrypted that byte is
-/// chance, and half of all packets still look like Opus: played, they are noise.
+/// The first byte of an Opus packet, the TOC, tells how the packet is coded; an encoder changes it rarely. In an encrypted
+/// packet it is random, and half of all such packets still look like Opus: played, they are noise.
 struct EncryptedPayloadDetector: Sendable {
-    /// The first bytes of the last eight packets, without how they pack their frames: the newest in the lowest six bits.
+    /// The TOCs of the last eight packets without their frame count code, six bits each: the newest in the lowest six bits.
     private var recent: UInt64 = 0
     private var count = 0
-    /// Whether it was noticed that all is chance.
+    /// Whether the TOCs were found to be random.
     private(set) var hasBeenDoubted = false
 
     private static let window = 8
     private static let bitCount = 6
 
-    /// Takes in the next packet's. Returns whether it may be played: not while too many of the last are of different kinds.
+    /// Adds the TOC of the next packet. Returns whether that packet may be played: not if the TOCs of the last packets
+    /// differ too much.
     mutating func accepts(_ toc: OpusTOC) -> Bool {
         recent = recent << Self.bitCount | UInt64(toc.rawValue >> 2)
         count = min(count + 1, Self.window)
         return differentCount <= allowedCount
     }
 
-    /// Whether a person is to be told: once, and when it is sure.
+    /// Returns true once: when eight TOCs differ too much, so that a person must be told.
     mutating func isNewlyDoubted() -> Bool {
         guard !hasBeenDoubted, count == Self.window, differentCount > allowedCount else { return false }
         hasBeenDoubted = true
         return true
     }
 
-    /// Of eight drawn by chance there are five different kinds or more in 999 cases of 1000; an encoder has two or three. The first
-    /// three are the same: one lost at the start is not heard, and noise at full scale is. Where all was chance once, it makes
-    /// such an eight every few seconds: there it takes seven that are the same.
+    /// The largest number of different TOCs among the last packets with which a packet is played. Eight random TOCs contain
+    /// five or more different ones in 999 of 1000 cases; an encoder uses two or three. The first three packets must have the
+    /// same TOC: one lost at the start is not heard, and noise at full scale is. Random TOCs pass this test every few
+    /// seconds, so after they were found, only two different ones are allowed.
     private var allowedCount: Int {
         if hasBeenDoubted { return 2 }
         return count < 4 ? 1 : (count + 1) / 2

@@ -2,43 +2,43 @@ public import TenfourPackets
 
 /// An event of an RTP session.
 public enum Event: Equatable, Sendable {
-    /// The first packet of a source.
+    /// The first packet of a source has arrived.
     case sourceAppeared(SSRC, from: Endpoint)
-    /// The name that a source gives itself, fit to be shown.
+    /// A source has stated its name, which is safe to display.
     case sourceNamed(SSRC, String)
-    /// The first report of one who sends no sound, with what it says it is called.
+    /// The first report of a participant that sends no audio has arrived, with the name that it states.
     case reporterAppeared(SSRC, String?, from: Endpoint)
-    /// One who only reports said good-bye, with its reason, or has not been heard for a while (nil).
+    /// A participant that sends no audio has sent BYE, with its reason, or has timed out (nil).
     case reporterLeft(SSRC, reason: String?)
-    /// A source said good-bye, with its reason, or has not been heard for a while (nil).
+    /// A source has sent BYE, with its reason, or has timed out (nil).
     case sourceLeft(SSRC, reason: String?)
-    /// What a source sends is no Opus but looks encrypted, and is not handed on. Told once.
+    /// The payloads of a source look encrypted and not like Opus, and are discarded. Posted once.
     case sourceLooksEncrypted(SSRC)
-    /// A receiver reported on our stream.
+    /// A receiver has reported on our stream.
     case receiverReported(SSRC, ReceiverView)
-    /// Another participant used our SSRC. This is ours from now on.
+    /// Another participant used our SSRC. This SSRC is ours from now on.
     case identityChanged(SSRC)
-    /// The partner's name stands for another address now, and we send there.
+    /// The partner's host name has another address now, to which we send.
     case partnerMoved(to: Endpoint)
 }
 
-/// How our stream looks from the other end (RFC 3550 section 6.4.1).
+/// A receiver's view of our stream, from its report block (RFC 3550 section 6.4.1) and extended reports (RFC 3611).
 public struct ReceiverView: Hashable, Sendable {
-    /// Of the packets since the last report, 0…1; what was sent again and came is not lost.
+    /// The share of packets lost since its previous report, 0…1; a packet that was retransmitted and arrived is not lost.
     public var lossShare: Double
-    /// Packets since the beginning.
+    /// The number of packets lost since the beginning.
     public var lostCount: Int
     public var jitter: Duration
-    /// There and back; nil until a report of ours has come back.
+    /// The round trip; nil until its report refers to a sender report of ours.
     public var roundTrip: Duration?
-    /// The share of the packets of the last seconds that the network lost, 0…1, before any was recovered; nil where the
-    /// report does not tell.
+    /// The share of the packets of the last seconds that the network lost, 0…1, before any was recovered; nil if not
+    /// reported.
     public var networkLossShare: Double?
-    /// Packets lost in a row, on average over the last seconds; nil where the report does not tell.
+    /// The mean number of packets lost in a row over the last seconds; nil if not reported.
     public var burstLength: Double?
-    /// The share of the sound of the last seconds that the receiver had and did not play, 0…1, for example because its
-    /// card skips; nil where the report does not tell.
+    /// The share of the audio of the last seconds that the receiver did not play although it had it, 0…1, for example
+    /// because its card skips; nil if not reported.
     public var discardShare: Double?
-    /// How the receiver makes up what stays lost, as its abilities say; plain where they do not.
+    /// How the receiver conceals lost packets, by its capabilities; plain if unknown.
     public var concealment = PacketLossConcealment.plain
 }

@@ -1,17 +1,18 @@
 internal import TenfourAudioCore
 public import TenfourPackets
 
-/// All of a session that is random or depends on the wall clock, as one value, so that a test can repeat a run to the byte.
+/// All values of a session that are random or depend on the wall clock, so that a test can repeat a run to the byte.
 public struct Identity: Hashable, Sendable {
     public var ssrc: SSRC
-    /// 0…32 767 from `random`, so that SRTP's rollover count cannot be guessed wrong by a listener who misses the first
-    /// packets; a test may begin at the wrap.
+    /// The first sequence number: 0…32 767 from `random`, so that a receiver that misses the first packets cannot guess
+    /// SRTP's rollover counter wrong. A test may begin at the wrap.
     public var firstSequenceNumber: SequenceNumber
     public var firstTimestamp: RTPTimestamp
-    /// What later chance is drawn from: the spread of reports, a new SSRC after a collision.
+    /// The seed of the random numbers that the session draws later: for report intervals, and for a new SSRC after a
+    /// collision.
     public var seed: UInt64
-    /// What reports call us (CNAME): the same when the SSRC changes, another one in the next session, so that it tells nobody
-    /// who we are (RFC 7022).
+    /// The CNAME in our reports. It stays when the SSRC changes, and is another one in the next session, so that it reveals
+    /// nothing about us (RFC 7022).
     public var canonicalName: String
     /// The wall clock at `Instant.start`, for sender reports.
     public var wallClock: NTPTime
@@ -29,7 +30,7 @@ public struct Identity: Hashable, Sendable {
         self.wallClock = wallClock
     }
 
-    /// As RFC 3550 section 5.1 wants it: nothing about it can be foretold.
+    /// Returns an identity of random values that nobody can predict, as RFC 3550 section 5.1 demands.
     public static func random(wallClock: NTPTime, using generator: inout some RandomNumberGenerator) -> Self {
         Self(
             ssrc: SSRC(.random(in: 1 ... .max, using: &generator)),
@@ -43,7 +44,7 @@ public struct Identity: Hashable, Sendable {
     /// Returns the wall clock at `now`.
     func wallClock(at now: Instant) -> NTPTime { wallClock.advanced(by: now - .start) }
 
-    /// Draws a number from `seed` and moves it on (SplitMix64).
+    /// Returns the next random number of `seed` (SplitMix64).
     mutating func draw() -> UInt64 {
         seed &+= 0x9E37_79B9_7F4A_7C15
         var mixed = seed

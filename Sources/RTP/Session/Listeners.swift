@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Counts the participants that report and send no media. Their number decides how often each may report.
+/// Counts the participants that report and send no media. Their number determines how often each may report.
 struct Listeners: Sendable {
     private var lastHeard: [SSRC: Instant] = [:]
 

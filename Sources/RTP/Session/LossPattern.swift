@@ -1,17 +1,17 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Which of a source's last packets came by themselves, before anything was done about the others.
+/// Records which of a source's last 1024 packets the network delivered, before recovery.
 struct LossPattern: Sendable {
-    /// Bit n of word m: the packet 64m + n, counted round.
+    /// Bit n of word m is set if packet 64m + n arrived; packet numbers count modulo 1024.
     private var bits = InlineArray<16, UInt64>(repeating: 0)
     private var highest: Int64 = 0
-    /// How many up to the highest are known.
+    /// The number of recorded packets, up to the highest.
     private(set) var count = 0
 
     private static let capacity = 1_024
 
-    /// The next packet, `lost` behind the one that was highest before.
+    /// Records a packet that is newer than all before; `lost` packets between it and the highest before are missing.
     mutating func arrived(ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool) {
         guard count > 0 else {
             highest = Int64(sequenceNumber.rawValue)
@@ -26,7 +26,7 @@ struct LossPattern: Sendable {
         count = min(count + lost + 1, Self.capacity)
     }
 
-    /// A packet that was overtaken by others.
+    /// Records a packet that arrived after later ones, `distance` before the highest.
     mutating func arrived(behindHighest distance: Int, isRetransmission: Bool) {
         guard !isRetransmission, distance < count else { return }
         set(highest - Int64(distance), true)
@@ -34,7 +34,7 @@ struct LossPattern: Sendable {
 
     mutating func reset() { self = LossPattern() }
 
-    /// What came of the last `limit` packets.
+    /// Returns the loss among the last `limit` packets.
     func summary(ofLast limit: Int) -> LossSummary {
         var summary = LossSummary()
         var wasLost = false
@@ -47,7 +47,7 @@ struct LossPattern: Sendable {
         return summary
     }
 
-    /// Bursts and gaps as RFC 3611 tells them apart.
+    /// Returns the bursts and gaps among the last `limit` packets, as RFC 3611 defines them.
     func bursts(ofLast limit: Int) -> BurstMetrics {
         var bursts = BurstMetrics()
         forEach(ofLast: limit) { bursts.count(isLost: !$0) }

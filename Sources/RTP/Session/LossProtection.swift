@@ -1,18 +1,18 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// What is done so that lost packets are not missed: how the bits of our stream are shared between the sound itself and
-/// what brings it back.
+/// How our stream is protected against loss: how its bit rate is shared between the audio and the data that recovers it.
 public struct LossProtection: Hashable, Sendable {
-    /// How many packets later each packet's payload goes out again (RFC 2198), in rising order; empty for no copies.
+    /// The distances, in packets, at which each payload is sent again as a copy (RFC 2198), in rising order; empty for no
+    /// copies.
     public var copies: [Int]
     /// Whether the encoder puts a coarser copy of each packet into the next (RFC 6716 section 2.1.7).
     public var inBandFEC: Bool
-    /// Whether lost packets are asked for, as far as one can tell, and a share of the bits is kept to send them again.
+    /// Whether we expect receivers to request lost packets; a share of the bit rate is then kept for retransmissions.
     public var retransmits: Bool
-    /// For the encoder, in bit/s.
+    /// The encoder's bit rate, in bit/s.
     public var bitRate: Int
-    /// For the encoder, in percent: zero without in-band FEC.
+    /// The encoder's expected loss, in percent; zero without in-band FEC.
     public var expectedLoss: Int
 
     public init(
@@ -25,17 +25,17 @@ public struct LossProtection: Hashable, Sendable {
         self.expectedLoss = expectedLoss
     }
 
-    /// Whether nothing at all is done.
+    /// Whether there is no protection.
     public var isNone: Bool { copies.isEmpty && !inBandFEC && !retransmits }
 
-    /// Whether `other` does the same, though with other bit rates.
+    /// Whether `other` uses the same copies, in-band FEC and retransmission; the bit rate and the expected loss may differ.
     func isSameScheme(as other: Self) -> Bool {
         copies == other.copies && inBandFEC == other.inBandFEC && retransmits == other.retransmits
     }
 }
 
 extension LossProtection: CustomStringConvertible {
-    /// `none`, `in-band FEC`, `copies @1 @3, retransmits`.
+    /// For example `none`, `in-band FEC` or `copies @1 @3, resends`.
     public var description: String {
         var parts: [String] = []
         if !copies.isEmpty { parts.append("copies " + copies.map { "@\($0)" }.joined(separator: " ")) }
@@ -45,54 +45,55 @@ extension LossProtection: CustomStringConvertible {
     }
 }
 
-/// What a person, and the encoder, allow a defence to be.
+/// The settings of loss protection, by the user and the encoder.
 public struct LossProtectionConfiguration: Hashable, Sendable {
     public enum Mode: String, CaseIterable, Sendable {
-        /// What receivers report decides.
+        /// The reports of receivers decide which protection is used.
         case auto
-        /// Nothing is sent twice, asked for or answered; the encoder is left as it is.
+        /// No copies, no NACKs, no retransmissions; the encoder is left as it is.
         case off
-        /// Copies always, to receivers that take them; what they report decides which. Nothing is asked for.
+        /// Copies always, to receivers that accept them; their reports decide which copies. No NACKs, no retransmissions.
         case copy
-        /// Lost packets are asked for and sent again, and nothing else is done.
+        /// Lost packets are requested and retransmitted; there is no other protection.
         case nack
     }
 
     public var mode = Mode.auto
-    /// Of all payload that we send, in bit/s; what is sent again comes on top, 15 % at the most.
+    /// The bit rate of all payload that we send, in bit/s; retransmissions come on top, at most 15 %.
     public var bitRate = 32_000
-    /// The sound in one packet of ours.
+    /// The duration of one packet that we send.
     public var frameCount = FrameCount(960)
-    /// Whether the encoder has in-band FEC to offer.
+    /// Whether the encoder offers in-band FEC.
     public var hasInBandFEC = true
-    /// How far behind the fastest packet playout may lie so that lost packets can come back.
+    /// The largest playout delay behind the fastest packet that is allowed for the recovery of lost packets.
     public var maximumDepth = Duration.milliseconds(100)
-    /// How our decoder makes up what stays lost; senders are told.
+    /// How our decoder conceals lost packets; our reports tell the senders.
     public var concealment = PacketLossConcealment.plain
-    /// Whether depth is spent on as many tries as four round trips have room for, and no more.
+    /// Whether the playout delay for recovery is also limited to four round trips and 40 ms, which allow enough tries.
     public var followsRoundTrip = false
-    /// The dynamic payload type of redundant coding, which we take and, where the receiver names no other, send.
+    /// The dynamic payload type of redundant coding that we accept. We also send it, unless the receiver names another one.
     public var redPayloadType: UInt8 = 63
-    /// What the receivers at our remotes can do, where their session description tells; otherwise their reports tell.
+    /// The capabilities of the receivers at our remotes, if their session description states them; otherwise their reports
+    /// do.
     public var remoteCapabilities: Capabilities?
-    /// Whether those whom we hear answer NACKs, by their session description; otherwise their reports tell.
+    /// Whether the sources answer NACKs, by their session description; otherwise their reports tell.
     public var sourcesSupportNACK = false
 
     public init() {}
 
-    /// How deep playout may become at such a round trip.
+    /// Returns the largest playout delay allowed for recovery, given the round trip.
     public func depth(roundTrip: Duration?) -> Duration {
         guard followsRoundTrip, let roundTrip else { return maximumDepth }
         return min(maximumDepth, roundTrip * 4 + .milliseconds(40))
     }
 
-    /// Who wants quality would rather wait for what may be lost than miss it: a source is taken for one whose packets get lost
-    /// until it has shown that they do not.
+    /// Whether a new source counts as lossy until it has shown that it is not: with `followsRoundTrip`, a longer delay is
+    /// preferred to missing packets.
     public var expectsLoss: Bool { followsRoundTrip && asksForLostPackets }
 
     var asksForLostPackets: Bool { mode == .auto || mode == .nack }
 
-    /// What we say in our reports that we can do.
+    /// The capabilities that our reports state.
     var capabilities: Capabilities {
         switch mode {
         case .off: Capabilities()

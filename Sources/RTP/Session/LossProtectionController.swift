@@ -7,9 +7,9 @@ struct LossProtectionController: Sendable {
     private var bandwidth: BandwidthEstimate
     /// The payload type of redundant coding that the receivers accept.
     private(set) var redPayloadType: UInt8
-    /// When the choice has to be reviewed although no report has come; nil while there is no protection.
+    /// The time at which the choice must be reviewed even if no report has arrived; nil while there is no protection.
     private(set) var deadline: Instant?
-    /// The encoder's bit rate as a share of what copies leave for it.
+    /// The encoder's bit rate as a share of the bit rate that copies leave for it.
     private var encoderShare = 0.98
     /// When a receiver last reported loss.
     private var lastReportedLoss: Instant?
@@ -24,14 +24,15 @@ struct LossProtectionController: Sendable {
     }
 
     var current: LossProtection { selector.lossProtection }
-    /// The estimate of the bits that the network carries, in bit/s.
+    /// The estimated bit rate that the network carries, in bit/s.
     var bitRate: Int { bandwidth.bitRate }
 
-    /// Whether a receiver reported loss within the last seconds.
+    /// Whether a receiver reported loss within the last five seconds.
     func isLossy(at now: Instant) -> Bool { lastReportedLoss.map { now - $0 < ArrivalTrace.memoryOfLoss } ?? false }
 
-    /// Reviews the choice. `isFresh` after a report; `retransmits` if NACKs are answered; `savedBits` is
-    /// `RedundancyEncoder.level`. Returns the bit rate of all payload if it may have changed.
+    /// Reviews the choice. `isFresh` tells that a report has just arrived, and `retransmits` that NACKs are answered;
+    /// `savedBits` is `RedundancyEncoder.level`. Returns the bit rate of all payload if the protection has changed,
+    /// otherwise nil.
     mutating func update(
         _ receivers: Receivers, _ configuration: RTPSessionConfiguration, retransmits: Bool, savedBits: Double,
         isFresh: Bool, at now: Instant
@@ -63,7 +64,8 @@ struct LossProtectionController: Sendable {
         return hasChanged ? bandwidth.bitRate : nil
     }
 
-    /// An encoder that exceeds its bit rate would use up the bits that are saved for copies, and copies would be left out.
+    /// Adapts `encoderShare`: an encoder that exceeds its bit rate uses up the bits saved for copies, so that copies are
+    /// left out.
     private mutating func adjustEncoderShare(_ savedBits: Double) {
         let target = RedundancyEncoder.targetLevel
         if savedBits < target { encoderShare = max(encoderShare - Self.encoderShareStep, 0.9) }

@@ -1,48 +1,54 @@
 internal import TenfourAudioCore
 
-/// Chooses a defence by predicted score, and changes its mind slowly enough to be followed.
+/// Chooses a loss protection scheme by its predicted score, and avoids rapid changes.
 ///
-/// Loss is answered with the first report of it; what is then clearly better replaces it after three seconds, and nothing at
-/// all does when reports have told for one that nothing was lost in the five before, or none has come for fifteen: longer
-/// for those who report seldom.
+/// The first report of loss turns protection on. A scheme that is clearly better replaces the present one after three
+/// seconds. Protection ends when reports have shown no loss for one second (each covers the last five seconds), or when no
+/// report has arrived for 15 seconds or two report intervals, whichever is longer.
 struct LossProtectionSelector: Sendable {
     private(set) var lossProtection: LossProtection
     private var lastChange: Instant?
     private var lastLoss: Instant?
 
-    /// What the receivers are like, and what is left of the bits.
+    /// The state of the network and the receivers, and the available bit rate.
     struct Situation {
         var prediction: PredictedScore
-        /// Of all payload, in bit/s.
+        /// The bit rate of all payload, in bit/s.
         var bitRate: Int
-        /// What may be chosen from: whether the receivers take copies, and answer nothing or ask.
+        /// Whether the receivers accept copies.
         var takesCopies: Bool
+        /// Whether the receivers request lost packets and we answer.
         var asks: Bool
+        /// Whether in-band FEC may be chosen.
         var hasInBandFEC: Bool
-        /// Whether copies go out even where nothing is lost.
+        /// Whether copies are sent even if no packet is lost.
         var alwaysCopies = false
-        /// Of the bits that are left for the sound beside its copies, what the encoder is told: it may take a little more.
+        /// The encoder's bit rate as a share of the bit rate that copies leave for it; the encoder may exceed its bit rate a
+        /// little.
         var encoderShare = 1.0
-        /// Between two reports of the receiver that reports least often, of late.
+        /// The time between the last two reports of the receiver that reports least often.
         var reportInterval = Duration.zero
     }
 
-    /// A change between two defences has to promise so much, and comes so long after the last one at the earliest.
+    /// The gain in predicted score for which a scheme replaces another one.
     private static let worthChanging = 0.12
-    /// Unless it promises as much as this: something was learned, such as the round trip.
+    /// The gain in predicted score for which a change need not wait for `shortestStay`: something was learned, such as the
+    /// round trip.
     private static let worthHurrying = 0.3
+    /// The shortest time between two changes of the scheme.
     private static let shortestStay = Duration.seconds(3)
-    /// How long a defence stays up where reports tell of no loss, and where they do not come.
+    /// How long protection continues after the last reported loss: while reports arrive, and while none arrive.
     private static let patience = Duration.seconds(1)
     private static let patienceInSilence = Duration.seconds(15)
-    /// Where reports are seldom, one of them may be lost.
+    /// Without reports, protection continues for at least this number of report intervals, because one report may be lost.
     private static let patienceInIntervals = 2
-    /// Of the score: what 100 ms of depth must gain, so that of two equal ones the one with less delay is taken.
+    /// The gain in score that 100 ms of playout delay must bring: of two equal schemes the one with less delay is chosen.
     private static let priceOfDepth = 0.02
 
     init(_ lossProtection: LossProtection) { self.lossProtection = lossProtection }
 
-    /// `isFresh` where the loss of the situation has just been reported. Returns whether the defence is another one.
+    /// Chooses again. `isFresh` tells that the loss in `situation` has just been reported. Returns whether the protection
+    /// has changed.
     mutating func update(_ situation: Situation, isFresh: Bool, at now: Instant) -> Bool {
         let before = lossProtection
         if isFresh, situation.prediction.lossShare > 0 {
@@ -51,19 +57,20 @@ struct LossProtectionSelector: Sendable {
         } else if lastLoss.map({ now - $0 >= patience(situation, isFresh) }) ?? true {
             take(Self.unprotected(situation), at: now)
         } else {
-            // One that receivers do not take any more is worse than none.
+            // A scheme that the receivers no longer accept is worse than none.
             take(Self.fitted(lossProtection, situation) ?? Self.unprotected(situation), at: now)
         }
         return lossProtection != before
     }
 
-    /// How long after loss was told of a defence stays up.
+    /// Returns how long protection continues after the last reported loss.
     private func patience(_ situation: Situation, _ isFresh: Bool) -> Duration {
         isFresh
             ? Self.patience : max(Self.patienceInSilence, situation.reportInterval * Self.patienceInIntervals)
     }
 
-    /// All that can be chosen from, with the bits they leave for the sound. `none` comes first.
+    /// Returns the possible schemes with the bit rates that they leave to the encoder. No protection comes first, unless
+    /// copies are always sent.
     static func candidates(_ situation: Situation) -> [LossProtection] {
         var schemes = [LossProtection(bitRate: 0)]
         if situation.hasInBandFEC { schemes.append(LossProtection(inBandFEC: true, bitRate: 0)) }
@@ -104,14 +111,14 @@ struct LossProtectionSelector: Sendable {
         lossProtection = other
     }
 
-    /// Where nothing is lost.
+    /// Returns the scheme for a stream without loss: no protection, or copies if they are always sent.
     private static func unprotected(_ situation: Situation) -> LossProtection {
         let copies = situation.alwaysCopies && situation.takesCopies ? [1] : []
         return fitted(LossProtection(copies: copies, bitRate: 0), situation)
             ?? LossProtection(bitRate: situation.bitRate)
     }
 
-    /// The same scheme with the bits that the situation leaves it; nil where it cannot be.
+    /// Returns the scheme with the bit rate that the situation leaves to the encoder; nil if the scheme is impossible.
     private static func fitted(_ scheme: LossProtection, _ situation: Situation) -> LossProtection? {
         let prediction = situation.prediction
         var lossProtection = scheme
@@ -128,7 +135,7 @@ struct LossProtectionSelector: Sendable {
         lossProtection.bitRate = Int(bits)
         lossProtection.expectedLoss = 0
         if scheme.inBandFEC {
-            // With fewer bits it costs more than whole copies do, where those are to be had.
+            // At lower bit rates in-band FEC costs more than whole copies do, if receivers accept those.
             guard lossProtection.bitRate >= cheapFECBitRate || !situation.takesCopies else { return nil }
             guard situation.hasInBandFEC, prediction.hasRoom(forPacketsLater: 1),
                 let loss = leastExpectedLoss(bitRate: lossProtection.bitRate)
@@ -138,8 +145,8 @@ struct LossProtectionSelector: Sendable {
         return lossProtection.bitRate >= leastBitRate ? lossProtection : nil
     }
 
-    /// The least loss, in percent, that makes libopus 1.3.1 send copies; more of it takes bits from the sound and mends
-    /// nothing. Nil where it sends none whatever it is told.
+    /// Returns the smallest expected loss, in percent, at which libopus 1.3.1 sends in-band FEC; a larger one takes bits
+    /// from the audio and recovers nothing more. Nil if it sends none at any expected loss.
     static func leastExpectedLoss(bitRate: Int) -> Int? {
         switch bitRate {
         case cheapFECBitRate...: 1
@@ -149,10 +156,10 @@ struct LossProtectionSelector: Sendable {
     }
 
     private static let cheapFECBitRate = 32_000
-    /// What Opus can code at the least.
+    /// The lowest bit rate of Opus, in bit/s.
     private static let leastBitRate = 6_000
 
-    /// In bit/s.
+    /// Returns the bit rate of the headers of redundant coding, in bit/s.
     private static func headerBits(copies: Int, frame: Duration) -> Double {
         Double(8 * (4 * copies + 1)) / (frame / .seconds(1))
     }

@@ -1,39 +1,39 @@
 public import TenfourAudioCore
 public import TenfourPackets
 
-/// A participant of a session: it sends media, or it only reports, as a partner does whose microphone is closed.
+/// A participant of a session: it sends media, or it only reports, as a partner with a closed microphone does.
 public struct Participant: Hashable, Sendable {
     public let ssrc: SSRC
-    /// The name that it gave, without control characters; nil where it gave none.
+    /// The name that it stated, without control characters; nil if it stated none.
     public var name: String?
     public var endpoint: Endpoint
     /// The time of its first packet or report.
     public var since: Instant
-    /// Whether packets of sound come.
+    /// Whether it is sending audio.
     public var isSending: Bool
-    /// When they began to come, or stopped.
+    /// When it began to send audio, or stopped.
     public var sendingChanged: Instant
 
-    /// A source whose media has not come for this time has closed its microphone.
+    /// A source that has sent no media for this time counts as one with a closed microphone.
     static let pause = Duration.seconds(1)
 }
 
-/// Keeps the participants that report and send no sound. One comes with its first report, and goes with a good-bye or after a
-/// time-out.
+/// Keeps the participants that report and send no audio. A participant is added with its first report, and removed with its
+/// BYE or after a time-out.
 struct Reporters: Sendable {
     private(set) var all: [Participant] = []
-    /// When each reported last, in the same order.
+    /// The time of each participant's last report, in the order of `all`.
     private var lastReports: [Instant] = []
     private var newCount = 0
-    /// The last participants that sent BYE, latest last: a report that a BYE has overtaken is ignored.
+    /// The last participants that sent BYE, the latest at the end: a report that a BYE has overtaken is ignored.
     private var departed: [(ssrc: SSRC, at: Instant)] = []
 
     private static let maximumDepartedCount = 8
-    /// How long a good-bye may have overtaken reports.
+    /// The time by which a BYE may overtake reports.
     private static let grace = Duration.seconds(5)
-    /// The most reporters that are listed.
+    /// The largest number of reporters that are listed.
     private static let maximumCount = 32
-    /// The most reporters at addresses that nobody typed.
+    /// The largest number of reporters at addresses that are no configured remotes.
     static let maximumStrangerCount = 24
 
     mutating func heard(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
@@ -56,7 +56,7 @@ struct Reporters: Sendable {
         departed.append((ssrc, now))
     }
 
-    /// Returns whether that is a new name of one who is known to be there for longer than this report.
+    /// Records the name of a reporter. Returns whether the name is new and the reporter was known before the present report.
     mutating func named(_ ssrc: SSRC, _ name: String, at sender: Endpoint) -> Bool {
         guard let index = index(of: ssrc), all[index].endpoint.address == sender.address, all[index].name != name
         else { return false }
@@ -64,13 +64,13 @@ struct Reporters: Sendable {
         return index < all.count - newCount
     }
 
-    /// Returns the participants that came with the report that was read.
+    /// Returns the participants that are new with the report just read.
     mutating func removeNew() -> ArraySlice<Participant> {
         defer { newCount = 0 }
         return all.suffix(newCount)
     }
 
-    /// Returns who it was; nil where it was nobody who reports from there.
+    /// Removes and returns a reporter; nil if none with this SSRC reports from `address`.
     mutating func remove(_ ssrc: SSRC, at address: IPAddress) -> Participant? {
         guard let index = index(of: ssrc), all[index].endpoint.address == address else { return nil }
         lastReports.remove(at: index)
@@ -78,7 +78,7 @@ struct Reporters: Sendable {
         return all.remove(at: index)
     }
 
-    /// Returns who was silent since `limit`.
+    /// Removes and returns the reporters that have not reported since `limit`.
     mutating func removeSilent(since limit: Instant) -> [Participant] {
         let gone = all.indices.filter { lastReports[$0] <= limit }.map { all[$0] }
         for participant in gone { _ = remove(participant.ssrc, at: participant.endpoint.address) }
@@ -87,10 +87,10 @@ struct Reporters: Sendable {
 
     func knows(_ ssrc: SSRC) -> Bool { index(of: ssrc) != nil }
 
-    /// Whether it came with the report that is being read.
+    /// Whether the reporter is new with the report that is being read.
     func isNew(_ ssrc: SSRC) -> Bool { all.suffix(newCount).contains { $0.ssrc == ssrc } }
 
-    /// The last report of the reporter that is silent longest.
+    /// The time of the last report of the reporter that has been silent longest.
     var earliestReport: Instant? { lastReports.min() }
 
     private func index(of ssrc: SSRC) -> Int? { all.firstIndex { $0.ssrc == ssrc } }

@@ -4,15 +4,16 @@ internal import TenfourPackets
 
 /// Keeps the participants of a session: sources of media, reporters without media, and a count of listeners.
 ///
-/// A source comes with its first packet. It goes after its BYE, after a time-out, or when a full table needs its entry.
+/// A source is added with its first packet. It is removed after its BYE, after a time-out, or when a full table needs its
+/// entry.
 struct ParticipantTable: Sendable {
-    /// In the order in which they came; at most `RTPSession.maximumSourceCount`.
+    /// The sources in the order of their first packets; at most `RTPSession.maximumSourceCount`.
     private(set) var sources: [Source] = []
     /// When the next participant may time out; nil while there is none.
     private(set) var deadline: Instant?
     private var reporters = Reporters()
     private var listeners = Listeners()
-    /// Limits new reporters at addresses that nobody typed.
+    /// Limits new reporters at addresses that are no configured remotes.
     private var strangers = TokenBucket(perSecond: 0.5, most: 8)
     /// The index of the source with which the next report begins, if a report has fewer blocks than there are sources.
     private var nextReported = 0
@@ -33,17 +34,17 @@ struct ParticipantTable: Sendable {
 
     func index(of ssrc: SSRC) -> Int? { sources.firstIndex { $0.ssrc == ssrc } }
 
-    /// The source, if what is said about it comes from the host that it sends from. Reports may come from another port.
+    /// Returns the index of the source if `sender` has its IP address. RTCP may come from another port than media.
     func index(of ssrc: SSRC, at sender: Endpoint) -> Int? {
         index(of: ssrc).flatMap { sources[$0].endpoint.address == sender.address ? $0 : nil }
     }
 
-    /// Lists the participants at `now`: senders first, then the others, each in the order in which they came.
+    /// Lists the participants at `now`: senders first, then the others, each in order of arrival.
     func all(at now: Instant) -> [Participant] {
         sources.filter { $0.goodbye == nil }.map { $0.participant(at: now) } + reporters.all
     }
 
-    /// Counts the members among whom the bits of reports are shared.
+    /// Counts the members that share the bit rate of reports.
     func membership(_ configuration: RTPSessionConfiguration, isSender: Bool) -> ReportSchedule.Membership {
         let othersCount = sources.lazy.filter { $0.goodbye == nil }.count
         return ReportSchedule.Membership(
@@ -72,8 +73,8 @@ struct ParticipantTable: Sendable {
         return .source(sources.count - 1)
     }
 
-    /// A report has come. Its sender takes part even if it sends no media. Only a group counts reporters at addresses that
-    /// nobody typed, because we send them nothing.
+    /// Records a report. Its sender takes part even if it sends no media. Listeners at addresses that are no configured
+    /// remotes are counted only in a group: otherwise we send them nothing.
     mutating func reportArrived(
         from ssrc: SSRC, at sender: Endpoint, _ configuration: RTPSessionConfiguration, _ schedule: ReportSchedule,
         _ now: Instant
@@ -83,9 +84,9 @@ struct ParticipantTable: Sendable {
             return
         }
         if configuration.isGroup || configuration.isRemote(sender) { listeners.heard(ssrc, at: now) }
-        // Behind a relay no reporter has an address, and the relay tells who is there.
+        // Behind a relay no reporter has an address, and the relay's roster lists the members.
         guard !sender.address.isUnspecified else { return }
-        // A stranger can make up any number of reporters.
+        // An unknown sender can invent any number of reporters.
         let isAdmitted =
             reporters.knows(ssrc) || configuration.isRemote(sender)
             || reporters.all.count { !configuration.isRemote($0.endpoint) } < Reporters.maximumStrangerCount
@@ -95,14 +96,14 @@ struct ParticipantTable: Sendable {
         expect(now + memberTimeout(schedule))
     }
 
-    /// Posts the reporters that came with the datagram that has been read.
+    /// Posts an event for each reporter that is new with the datagram just read.
     mutating func postNewReporters(to events: inout EventQueue) {
         for participant in reporters.removeNew() {
             events.post(.reporterAppeared(participant.ssrc, participant.name, from: participant.endpoint))
         }
     }
 
-    /// A source description has come. A name that it leaves out stays: not every report has one (RFC 3550 section 6.3.9).
+    /// Reads a source description. A name that it leaves out stays: not every report has one (RFC 3550 section 6.3.9).
     mutating func describe(_ chunk: SourceDescription.Chunk, from sender: Endpoint, _ events: inout EventQueue) {
         let given = chunk[.name]?.text
         if let name = given ?? chunk.personalCanonicalName, reporters.named(chunk.ssrc, name, at: sender) {
@@ -117,7 +118,7 @@ struct ParticipantTable: Sendable {
 
     // MARK: - Departures
 
-    /// A BYE has come. A source leaves a moment later, because the BYE may have overtaken its last packets.
+    /// Records a BYE. A source is removed a moment later, because the BYE may have overtaken its last packets.
     mutating func goodbyeArrived(
         from ssrc: SSRC, at sender: Endpoint, reason: String, _ schedule: ReportSchedule, _ events: inout EventQueue,
         _ now: Instant
@@ -126,7 +127,7 @@ struct ParticipantTable: Sendable {
         let isNew = reporters.isNew(ssrc)
         let isReporter = reporters.remove(ssrc, at: sender.address) != nil
         let index = index(of: ssrc, at: sender)
-        // The BYE of a stranger ends nobody's membership.
+        // A BYE from another address removes nobody.
         if isReporter || index != nil { reporters.recordGoodbye(ssrc, at: now) }
         if isReporter, !isNew { events.post(.reporterLeft(ssrc, reason: reason)) }
         if let index, sources[index].goodbye == nil {
@@ -151,7 +152,8 @@ struct ParticipantTable: Sendable {
         listeners.removeSilent(since: now - memberTimeout(schedule))
     }
 
-    /// In a full table the source that has been silent longest gives way, unless it still talks. Returns false if it does.
+    /// Makes room in a full table by removing the source that has been silent longest. Returns false if even that one is
+    /// still sending.
     private mutating func evictSource(_ events: inout EventQueue, at now: Instant) -> Bool {
         guard sources.count >= RTPSession.maximumSourceCount else { return true }
         guard let silent = sources.min(by: { $0.lastPacket < $1.lastPacket }),
@@ -175,7 +177,8 @@ struct ParticipantTable: Sendable {
 
     // MARK: - Reports
 
-    /// Makes a report block for each source that sent something, as many as fit; the next report continues after the last.
+    /// Makes a report block for each source that has sent since its last block, as many as fit; the next report continues
+    /// with the source after the last one.
     mutating func nextReportBlocks(at now: Instant) -> [ReportBlock] {
         var blocks: [ReportBlock] = []
         let first = nextReported
@@ -191,8 +194,9 @@ struct ParticipantTable: Sendable {
         return blocks
     }
 
-    /// Makes the extended report blocks (RFC 3611) about the sources of `blocks`: which packets were lost, and how the stream
-    /// is played. They go out while packets are lost and for a while after, so that the end of the loss is known.
+    /// Makes the extended report blocks (RFC 3611) about the sources of `blocks`: which packets were lost, and how the
+    /// stream is played. They are sent while packets are lost and for 15 seconds after, so that the end of the loss is
+    /// known.
     func details(
         on blocks: [ReportBlock], maximumDepth: Duration, at now: Instant
     ) -> [ExtendedReport.Block] {

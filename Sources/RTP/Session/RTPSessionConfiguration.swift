@@ -1,6 +1,7 @@
 /// The configuration of an RTP session.
 public struct RTPSessionConfiguration: Hashable, Sendable {
-    /// The addresses that our stream and reports go to, as a person typed them; empty if we only listen.
+    /// The configured remotes: the addresses that our stream and reports are sent to, as a person typed them; empty if we
+    /// only listen.
     public var remotes: [Endpoint]
     /// The addresses whose datagrams are accepted.
     public var accepted: Accepted
@@ -8,11 +9,11 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     public var payloadType: UInt8
     public var acceptedPayloadTypes: Set<UInt8>
     public var controlPort: ControlPort
-    /// Our name for people; nil if the user gives none.
+    /// The name that our reports state; nil if the user gives none.
     public var name: String?
     /// The settings of loss protection.
     public var lossProtection: LossProtectionConfiguration
-    /// Whether we listen to a multicast group: then nothing is requested.
+    /// Whether we listen to a multicast group: then no lost packets are requested.
     public var hearsGroup: Bool
 
     public enum Accepted: Hashable, Sendable {
@@ -20,13 +21,13 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         case only(Set<IPAddress>)
     }
 
-    /// Where RTCP goes.
+    /// The port that RTCP uses.
     public enum ControlPort: Hashable, Sendable {
-        /// On the media's port (RFC 5761).
+        /// The port of the media (RFC 5761).
         case multiplexed
-        /// On the port above it (RFC 3550 section 11).
+        /// The port above that of the media (RFC 3550 section 11).
         case next
-        /// Nowhere: nothing is reported.
+        /// No port: no RTCP is sent.
         case none
     }
 
@@ -45,7 +46,8 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         self.hearsGroup = hearsGroup
     }
 
-    /// Whether a person typed the address of `sender`. Only receivers at these addresses decide about our stream.
+    /// Whether `sender` has the address of a configured remote; its port may differ. Only receivers at these addresses
+    /// influence our stream.
     func isRemote(_ sender: Endpoint) -> Bool { remotes.contains { $0.address == sender.address } }
 
     /// Whether NACKs for our stream are answered.
@@ -53,12 +55,13 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         (lossProtection.mode == .auto || lossProtection.mode == .nack) && !isGroup && controlPort != .none
     }
 
-    /// Where RTCP goes for a remote or source whose media has the address `media`; nil if there is no port above.
+    /// Returns the endpoint for RTCP to a remote or source whose media uses the endpoint `media`; nil if there is no port
+    /// above.
     func controlEndpoint(of media: Endpoint) -> Endpoint? {
         guard controlPort == .next else { return media }
         return media.port == .max ? nil : Endpoint(media.address, port: media.port + 1)
     }
 
-    /// Whether others hear what we hear, or hear us, by the same datagrams.
+    /// Whether the session uses multicast, so that several participants receive the same datagrams.
     var isGroup: Bool { hearsGroup || remotes.contains { $0.address.isMulticast } }
 }

@@ -1,31 +1,33 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// One who hears our stream at an address that a person typed, as its reports tell.
+/// A receiver of our stream at the address of a configured remote, as known from its reports.
 struct Receiver: Sendable {
     let ssrc: SSRC
     var address: IPAddress
     var capabilities: Capabilities?
     var roundTrip = RoundTrip()
     private(set) var lastReport: Instant
-    /// Between its last two reports.
+    /// The time between its last two reports.
     private(set) var reportInterval = Duration.zero
-    /// Whether a block about us ever came: without one it may not hear us, and say only what it can do for what it sends.
+    /// Whether a report block about our stream ever arrived. Without one it may not receive us, and its capabilities may
+    /// concern its own stream only.
     private(set) var hasReported = false
+    /// Whether a reference time of it has arrived.
     fileprivate var hasToldTime = false
-    /// Of the packets since its last report.
+    /// The share of packets lost that its last report block states, 0…1.
     var lossShare = 0.0
-    /// The loss of its last seconds, told packet by packet, before anything was done about it: share and mean burst, and the
-    /// share as it was told last, without regard to what was before.
+    /// The loss of its last seconds before recovery, from its loss RLE blocks (RFC 3611): smoothed share and mean burst
+    /// length; `told` is the share of the last block, not smoothed.
     private var pattern: (share: Double, meanBurst: Double, told: Double, at: Instant)?
 
-    /// A pattern is better than the share for so long.
+    /// The time for which `pattern` is preferred to `lossShare`.
     private static let worth = Duration.seconds(2)
-    /// Fewer packets than these are taken for so many: one loss among five tells little.
+    /// A loss RLE block of fewer packets counts as one of this number: one loss among five packets says little.
     private static let leastCount = 50
-    /// Between reports: more has another reason.
+    /// The longest time between two reports that counts; a longer one has another cause.
     private static let longestInterval = Duration.seconds(120)
-    /// Of a new report.
+    /// The weight of a new loss RLE block in the smoothed values.
     private static let weight = 0.08
 
     init(_ ssrc: SSRC, at address: IPAddress, _ now: Instant) {
@@ -34,27 +36,27 @@ struct Receiver: Sendable {
         lastReport = now
     }
 
-    /// A block about us has come.
+    /// Records a report block about our stream.
     mutating func reported(at now: Instant) {
         reportInterval = min(now - lastReport, Self.longestInterval)
         lastReport = now
         hasReported = true
     }
 
-    /// Share and mean length of bursts.
+    /// Returns the share of lost packets and the mean length of bursts.
     func loss(at now: Instant) -> (share: Double, meanBurst: Double) {
         guard let pattern, now - pattern.at < Self.worth else { return (lossShare, 1 / max(1 - lossShare, 0.1)) }
         return (pattern.share, pattern.meanBurst)
     }
 
-    /// As told last, without regard to what was before.
+    /// Returns the share of lost packets as last reported, not smoothed.
     func lastLossShare(at now: Instant) -> Double {
         guard let pattern, now - pattern.at < Self.worth else { return lossShare }
         return pattern.told
     }
 
-    /// A few seconds of loss by chance differ much from those before: only the end of all loss, and more than twice of it, are
-    /// believed at once.
+    /// Updates `pattern`. Random loss differs much from one few seconds to the next: only the end of all loss, and loss at
+    /// least twice as high, take effect immediately.
     mutating func update(_ loss: LossSummary, at now: Instant) {
         let share = Double(loss.lossCount) / Double(max(loss.packetCount, Self.leastCount))
         let meanBurst = max(loss.meanBurstLength, 1)
@@ -69,19 +71,19 @@ struct Receiver: Sendable {
     }
 }
 
-/// All who hear our stream and say so.
+/// The receivers of our stream that send reports.
 struct Receivers: Sendable {
     private(set) var all: [Receiver] = []
-    /// What their clocks said and when that came, until it is sent back: one of each, in that order.
+    /// The last reference time of each receiver and its arrival, until it is echoed; in order of arrival.
     private var toldTimes: [(ssrc: SSRC, time: ShortNTPTime, at: Instant)] = []
 
-    /// More than a person types addresses of.
+    /// The largest number of receivers. Nobody configures more remotes.
     private static let maximumCount = 32
     private static let timeout = Duration.seconds(30)
-    /// Over more, two clocks run too far apart.
+    /// The largest age of a reference time that is echoed: after that the drift of the two clocks falsifies the round trip.
     private static let longestEcho = Duration.seconds(15)
 
-    /// The clock of one who is known. Returns whether it is the first that we hear of from there.
+    /// Records the reference time of a known receiver. Returns whether it is the first from that address.
     mutating func referenceTimeArrived(_ time: ShortNTPTime, of ssrc: SSRC, at address: IPAddress, _ now: Instant)
         -> Bool
     {
@@ -93,7 +95,8 @@ struct Receivers: Sendable {
         return isFirst
     }
 
-    /// The times that were told of late and not yet sent back, at most so many: those that wait longest.
+    /// Returns echoes of the reference times that are not yet echoed, at most `limit`; those that have waited longest come
+    /// first.
     mutating func nextEchoes(limit: Int, at now: Instant) -> [TimeEcho] {
         toldTimes.removeAll { now - $0.at > Self.longestEcho }
         let echoes = toldTimes.prefix(limit).map { TimeEcho(teller: $0.ssrc, time: $0.time, delay: now - $0.at) }
@@ -101,7 +104,7 @@ struct Receivers: Sendable {
         return echoes
     }
 
-    /// Changes what is known of a receiver; one that is new, where there is room for it.
+    /// Calls `change` with a receiver. Adds the receiver if it is new and there is room for it.
     mutating func update(_ ssrc: SSRC, at address: IPAddress, _ now: Instant, _ change: (inout Receiver) -> Void) {
         all.removeAll { now - $0.lastReport > Self.timeout && !($0.ssrc == ssrc && $0.address == address) }
         if let index = all.firstIndex(where: { $0.ssrc == ssrc && $0.address == address }) {
@@ -121,7 +124,8 @@ struct Receivers: Sendable {
         all.lazy.filter { $0.address == address }.compactMap(\.roundTrip.value).max()
     }
 
-    /// What all of them can do together; nil where somebody at these addresses does not say, and nobody says it for them.
+    /// Returns the capabilities that all receivers at `addresses` have in common; nil if one of them has stated none and
+    /// `told`, from a session description, is nil.
     func capabilities(at addresses: Set<IPAddress>, otherwise told: Capabilities?) -> Capabilities? {
         var common: Capabilities?
         for address in addresses {
@@ -137,7 +141,7 @@ struct Receivers: Sendable {
         return common
     }
 
-    /// Of the one who loses most; and the longest round trip of all.
+    /// Returns the share of lost packets and the mean burst length of the receiver that loses most; (0, 1) if there is none.
     func loss(at now: Instant) -> (share: Double, meanBurst: Double) {
         all.lazy.map { $0.loss(at: now) }.max { $0.share < $1.share } ?? (0, 1)
     }
@@ -148,7 +152,7 @@ struct Receivers: Sendable {
 
     var roundTrip: Duration? { all.lazy.compactMap(\.roundTrip.value).max() }
 
-    /// Of the one who reports least often.
+    /// The report interval of the receiver that reports least often.
     var reportInterval: Duration { all.lazy.map(\.reportInterval).max() ?? .zero }
 }
 

@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 
-/// The least of a number over the last five to ten seconds, or from one to two times as long as was said.
+/// The smallest value of a period between `window` and twice `window` before the last one. Default: five to ten seconds.
 struct RecentMinimum: Hashable, Sendable {
     private var current: Int64?
     private var before: Int64?
@@ -10,7 +10,7 @@ struct RecentMinimum: Hashable, Sendable {
 
     init(window: Duration = .seconds(5)) { self.window = window }
 
-    /// Nil before the first.
+    /// The smallest value; nil before the first.
     var least: Int64? {
         guard let current else { return before }
         return before.map { min($0, current) } ?? current

@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The payloads that were sent last, to go out again as copies in later packets. Allocates at `init` only.
+/// The last payloads that were sent, kept for copies in later packets. Allocates at `init` only.
 struct RecentPayloads: Sendable {
     private var bytes = [UInt8](repeating: 0, count: count * RedundantPayload.maximumByteCount)
     private var entries = InlineArray<4, Entry?>(repeating: nil)
@@ -13,10 +13,10 @@ struct RecentPayloads: Sendable {
         fileprivate var start: Int
     }
 
-    /// The farthest distance of a copy, and one more.
+    /// The largest distance of a copy plus one.
     private static let count = 4
 
-    /// A payload too long for a copy is left out.
+    /// Keeps a payload for copies, unless it is too long for one.
     mutating func insert(_ payload: Span<UInt8>, at position: FrameCount) {
         defer { next = (next + 1) % Self.count }
         guard payload.count <= RedundantPayload.maximumByteCount else {
@@ -28,7 +28,7 @@ struct RecentPayloads: Sendable {
         entries[next] = Entry(position: position, byteCount: payload.count, start: start)
     }
 
-    /// What began at `position`.
+    /// Returns the payload that began at `position`; nil if it is not kept.
     func entry(at position: FrameCount) -> Entry? {
         for index in entries.indices {
             if let entry = entries[index], entry.position == position { return entry }

@@ -1,18 +1,18 @@
 public import TenfourAudioCore
 
-/// What playout must leave room for, so that the packets which a source sends again come before their sound is due.
+/// The playout delay that a source needs so that retransmissions and copies of its packets arrive before they are due.
 public struct RecoveryDelay: Hashable, Sendable {
-    /// How much later than a packet the last of its copies comes; zero where the source sends none.
+    /// The time from a packet to the last of its copies; zero if the source sends none.
     public var lookAhead = FrameCount(0)
-    /// How far behind the fastest packet playout should lie, so that what is asked for comes in time; zero where nothing is.
+    /// The playout delay behind the fastest packet that lets requested packets arrive in time; zero if none are requested.
     public var retransmissionTime = FrameCount(0)
-    /// How deep repair may make playout at all.
+    /// The largest playout delay that recovery may cause.
     public var limit = FrameCount(0)
 
     init() {}
 
-    /// What is worth its delay to a listener: the least depth that sounds nearly as good as all the depth there may be.
-    /// Nothing where a question cannot be answered in it.
+    /// Returns the smallest playout delay that scores nearly as well as the largest allowed one; zero if no retransmission
+    /// can arrive within that.
     static func worthwhileDepth(_ prediction: PredictedScore) -> Duration {
         guard prediction.allowsRetransmission, let least = prediction.minimumRetransmissionDelay else { return .zero }
         let scheme = LossProtection(retransmits: true, bitRate: 32_000)

@@ -11,23 +11,23 @@ struct RedundancyEncoder: Sendable {
 
     /// The longest payload with copies: what an Ethernet frame carries, less headers.
     private static let maximumByteCount = 1_380
-    /// How many seconds of unused bit rate are saved up: an encoder spends more on one frame than on another.
+    /// The number of seconds of unused bit rate that are saved up: an encoder spends more on one frame than on another.
     private static let savedSeconds = 1.0
     /// The share of the saved bits that is available at first, and that the encoder's share of the bit rate aims at.
     static let targetLevel = 0.25
 
-    /// `bitRate` is that of all payload, in bit/s.
+    /// `bitRate` is the bit rate of all payload, in bit/s.
     init(bitRate: Int) {
         let perSecond = Double(bitRate) / 8
         bytes = TokenBucket(perSecond: perSecond, most: perSecond * Self.savedSeconds, share: Self.targetLevel)
     }
 
-    /// The saved bits as a share of the most that can be saved; negative while too many were spent.
+    /// The saved bits as a share of the largest number that can be saved; negative while too many were spent.
     var level: Double { bytes.left / bytes.most }
 
     mutating func setBitRate(_ bitRate: Int) { bytes.perSecond = Double(bitRate) / 8 }
 
-    /// Chooses the copies that go out with the packet at `position`, oldest first: payloads of the same talkspurt that are
+    /// Chooses the copies that are sent with the packet at `position`, oldest first: payloads of the same talkspurt that are
     /// `distances` packets earlier, fit into the datagram, and keep the bit rate. Counts the packet and the copies.
     mutating func copies(
         at distances: [Int], frameCount: FrameCount, beside payloadByteCount: Int, at position: FrameCount,

@@ -1,23 +1,24 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// When the next report is due (RFC 3550 section 6.2 and 6.3): seldom enough that all reports together take 5 % of the
-/// session's bits, five seconds apart for the few, spread by chance so that a crowd does not speak at once.
+/// Decides when our next report is due (RFC 3550 sections 6.2 and 6.3). All reports together take 5 % of the session's bit
+/// rate; in a small session they are five seconds apart. The intervals are random, so that many members do not report at the
+/// same time.
 struct ReportSchedule: Sendable {
-    /// By the rules for all.
+    /// The time of the next report by the regular interval.
     private var regular: Instant?
-    /// Sooner, because there is loss to be told of, or somebody to be greeted.
+    /// The time of an earlier report, because of loss or a new participant.
     private var early: Instant?
-    /// When the last report went out, and the one before it.
+    /// When the last report was sent, or we joined; and the report before it.
     private var last: Instant?
     private var beforeLast: Instant?
     private var averageByteCount = 120.0
     private var memberCount = 1
     private var isFirst = true
 
-    /// Who shares the bits.
+    /// The members that share the bit rate of reports.
     struct Membership {
-        /// Ourselves included.
+        /// The number of members, including ourselves.
         var memberCount: Int
         var senderCount: Int
         var isSender: Bool
@@ -25,23 +26,26 @@ struct ReportSchedule: Sendable {
 
     /// 5 % of 48 kbit/s, in bytes a second.
     private static let bandwidth = 300.0
-    /// Seconds.
+    /// The shortest regular interval, in seconds.
     private static let minimum = 5.0
-    /// IP and UDP.
+    /// The length of the headers of IPv4 and UDP, in bytes.
     private static let overhead = 28
-    /// What reconsidering would otherwise shorten the interval by (e − 3/2).
+    /// The divisor of the interval, e − 3/2: reconsideration would otherwise make reports rarer than 5 % of the bit rate
+    /// allows (RFC 3550 section 6.3.1).
     private static let compensation = 1.21828
-    /// Intervals without a word after which a member is not there any more.
+    /// The number of intervals without a report after which a member is removed.
     private static let patience = 5.0
 
-    /// Between two early reports of two who are alone, at the least: with what a timer is late, two such lie within half a second.
+    /// The shortest time between two early reports in a session of two. A timer may be late: two such reports still lie
+    /// within half a second.
     static let earlyInterval = Duration.milliseconds(450)
 
     var deadline: Instant? { early.flatMap { early in regular.map { min($0, early) } } ?? regular }
 
-    /// The others shall know something at `moment`: loss, or who we are. To one who is alone with us the first report need not
-    /// wait (section 6.2), and another goes no sooner than half a second after the last (RFC 4585 section 3.4: immediate
-    /// feedback). Among more, only the five seconds are waived: all reports together still take no more than their share.
+    /// Moves the next report forward to `moment`, because of loss or to introduce ourselves. In a session of two, the first
+    /// report need not wait (section 6.2), and others follow the last one after 450 ms at the earliest (RFC 4585 section
+    /// 3.4: immediate feedback). In a larger session only the minimum of five seconds is waived: all reports together still
+    /// take no more than their share.
     mutating func expedite(_ membership: Membership, at moment: Instant) {
         guard early == nil, regular != nil, let last else { return }
         let isAlone = membership.memberCount <= 2
@@ -49,13 +53,14 @@ struct ReportSchedule: Sendable {
         early = isFirst && isAlone ? moment : max(moment, last + interval)
     }
 
-    /// Whether one who last sent at `lastPacket` counts as a sender: since the report before the last (section 6.4).
+    /// Returns whether a participant that sent its last packet at `lastPacket` counts as a sender: the packet is later than
+    /// the report before the last one (section 6.4).
     func isSender(lastPacket: Instant?) -> Bool {
         guard let lastPacket else { return false }
         return beforeLast.map { lastPacket >= $0 } ?? true
     }
 
-    /// Begins to count, from joining the session or from a report that goes out at `now`. `random` is any number.
+    /// Starts the next interval, when we join the session or send a report at `now`. `random` is any number.
     mutating func arm(_ membership: Membership, at now: Instant, random: UInt64) {
         if last != nil { isFirst = false }
         beforeLast = last
@@ -65,7 +70,7 @@ struct ReportSchedule: Sendable {
         regular = now + interval(membership, random)
     }
 
-    /// Whether a report is to go out at `now`. In a session that has grown it is put off (section 6.3.3).
+    /// Returns whether a report must be sent at `now`. If the session has grown, the report is postponed (section 6.3.3).
     mutating func isDue(_ membership: Membership, at now: Instant, random: UInt64) -> Bool {
         guard let deadline, let last, deadline <= now else { return false }
         if let early, early <= now { return true }
@@ -76,7 +81,7 @@ struct ReportSchedule: Sendable {
         return false
     }
 
-    /// Somebody has left: those who stay may speak the sooner (section 6.3.4).
+    /// Shortens the present interval after members have left (section 6.3.4).
     mutating func membersLeft(_ membership: Membership, at now: Instant) {
         guard let deadline = regular, let last, membership.memberCount < memberCount else { return }
         let share = Double(membership.memberCount) / Double(memberCount)
@@ -85,13 +90,13 @@ struct ReportSchedule: Sendable {
         memberCount = membership.memberCount
     }
 
-    /// Learns from any report, sent or received, how large they are. No more than an Ethernet frame is believed.
+    /// Updates the average size of reports with one that was sent or received. Sizes above 1500 bytes count as 1500.
     mutating func observe(byteCount: Int) {
         let byteCount = Double(min(byteCount, RTPSession.maximumDatagramByteCount) + Self.overhead)
         averageByteCount += (byteCount - averageByteCount) / 16
     }
 
-    /// How long a member may be silent.
+    /// Returns the time without reports after which a member is removed.
     func memberTimeout(listenerCount: Int, sourceCount: Int) -> Duration {
         let membership = Membership(
             memberCount: 1 + listenerCount + sourceCount, senderCount: sourceCount, isSender: false)
@@ -104,7 +109,8 @@ struct ReportSchedule: Sendable {
         return .nanoseconds(Int64(seconds * spread / Self.compensation * 1e9))
     }
 
-    /// In seconds. Where few send to many, the few have a quarter of the bits to themselves (section 6.3.1).
+    /// Returns the interval, in seconds, at which all reports together take their share of the bit rate. If at most a
+    /// quarter of the members send, the senders have a quarter of that share to themselves (section 6.3.1).
     private func fairInterval(_ membership: Membership) -> Double {
         var (count, bandwidth) = (membership.memberCount, Self.bandwidth)
         if membership.senderCount * 4 <= membership.memberCount {

@@ -1,11 +1,12 @@
 package import TenfourAudioCore
 package import TenfourPackets
 
-/// The datagrams of our own media of the last second and a half, as they were or as they were sealed, to be sent again. Allocates once, with the first.
+/// The media datagrams that we sent in the last 1.5 seconds, plain or encrypted, kept for retransmission. Allocates once,
+/// with the first datagram.
 package struct SentDatagrams: Sendable {
     private var bytes: [UInt8] = []
     private var entries: [Entry?] = []
-    /// Where the next goes, counted on and on; `bytes` is walked round and round.
+    /// The position of the next datagram, counted without wrapping; in `bytes` it wraps.
     private var position = 0
 
     package struct Entry: Sendable {
@@ -15,14 +16,14 @@ package struct SentDatagrams: Sendable {
         var sentAt: Instant
         var retransmittedCount = 0
         var lastRetransmission: Instant?
-        /// To which remote.
+        /// The index of the remote that the last retransmission went to.
         var lastRemote = 0
     }
 
-    /// Powers of two: one and a half seconds of the shortest packets, and of the highest bit rate.
+    /// Powers of two that hold 1.5 seconds of the shortest packets, and of the highest bit rate.
     private static let count = 1_024
     private static let byteCount = 131_072
-    /// Older than this nobody waits for.
+    /// A datagram older than this is not sent again: no receiver waits for it.
     package static let memory = Duration.milliseconds(1_500)
 
     package init() {}
@@ -41,7 +42,7 @@ package struct SentDatagrams: Sendable {
         position += datagram.count
     }
 
-    /// What is known of the packet of that number; nil where it was never sent, or is forgotten.
+    /// Returns the kept packet with this sequence number; nil if it was never sent or is no longer kept.
     package func entry(_ sequenceNumber: SequenceNumber, at now: Instant) -> Entry? {
         guard !entries.isEmpty, let entry = entries[place(of: sequenceNumber)], entry.sequenceNumber == sequenceNumber,
             position - entry.position <= Self.byteCount, now - entry.sentAt <= Self.memory
@@ -51,7 +52,7 @@ package struct SentDatagrams: Sendable {
 
     func datagram(_ entry: Entry) -> [UInt8] { [UInt8](capacity: entry.byteCount) { write(entry, into: &$0) } }
 
-    /// Appends the datagram.
+    /// Appends the datagram of `entry`, which `entry(_:at:)` has just returned, to `datagram`.
     package func write(_ entry: Entry, into datagram: inout OutputSpan<UInt8>) {
         let start = entry.position % Self.byteCount
         for index in start..<start + entry.byteCount { datagram.append(bytes[index]) }

@@ -1,6 +1,6 @@
 internal import TenfourPackets
 
-/// The last wall-clock times that our reports carried, so that an echo of one of them measures the round trip (RFC 3611
+/// The last reference times (wall-clock times) of our reports: an echo of one of them measures the round trip (RFC 3611
 /// section 4.4).
 struct SentReferenceTimes: Sendable {
     private var times: [ShortNTPTime] = []
@@ -12,6 +12,6 @@ struct SentReferenceTimes: Sendable {
         if times.count > Self.maximumCount { times.removeFirst() }
     }
 
-    /// Whether an echo of `time` is believed.
+    /// Whether `time` is one of ours, so that an echo of it is valid.
     func contains(_ time: ShortNTPTime) -> Bool { times.contains(time) }
 }
