@@ -2,8 +2,8 @@ internal import TenfourAudioCore
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Rate limits per source address, in a hash table of fixed size: 256 rows of four entries. The key is an IPv4 address or an IPv6
-/// /64 network, because one customer owns all addresses of a /64.
+/// Rate limits per source address, in a hash table of fixed size: 256 rows of four entries. The key is the prefix of a host or of
+/// a site's network, as `Scope` says.
 ///
 /// An address without an entry has its full allowance. If a row is full, a new address replaces the entry that has the least
 /// allowance in use.
@@ -13,8 +13,8 @@ struct AddressLimits: Sendable {
     private let price: CellRateLimit.Price
     private let scope: Scope
 
-    /// The addresses that share one limit: a host (an IPv4 address or an IPv6 /64), or a site's network (an IPv4 /24 or an IPv6
-    /// /48).
+    /// The set of addresses that share one limit: a host (an IPv4 address, or an IPv6 /64, which belongs to one customer), or a
+    /// site's network (an IPv4 /24 or an IPv6 /48).
     enum Scope: Sendable {
         case host, network
 
@@ -46,7 +46,7 @@ struct AddressLimits: Sendable {
         return true
     }
 
-    /// Whether `count` more are within the limit. If they are, they are counted.
+    /// Whether `count` more events from an address are within its limit. If they are, they are counted.
     mutating func spend(_ address: IPAddress, count: Int = 1, at now: Instant) -> Bool {
         let prefix = scope.prefix(of: address)
         var chosen = row(prefix).lowerBound
@@ -60,7 +60,7 @@ struct AddressLimits: Sendable {
         return entries[chosen].allowance.spend(price, count: count, at: now)
     }
 
-    /// Returns the price of one that was counted but must not be limited.
+    /// Takes back one event that was counted by `spend` but must not be limited.
     mutating func giveBack(_ address: IPAddress) {
         let prefix = scope.prefix(of: address)
         for place in row(prefix) where entries[place].prefix == prefix { entries[place].allowance.giveBack(price) }

@@ -23,8 +23,8 @@ extension Relay {
             && listenerCount < RelayLimits.listenerPlaces(of: limits.members)
     }
 
-    /// Whether a joined session at that transport address would be replaced by the new one. A session that has not sent its first
-    /// record does not count, because it uses no room.
+    /// Whether a JOIN from `sender` would replace a joined session at the same transport address, and so needs no further room. A
+    /// session that has not sent its first record does not count, because it uses no room.
     private func isHere(_ sender: Endpoint, in channel: ChannelIndex, as role: Role) -> Bool {
         var search = sessions.search(sender)
         while let member = sessions.next(&search, at: sender) {
@@ -38,8 +38,8 @@ extension Relay {
         return false
     }
 
-    /// Whether the newcomer's network has less than half as many members as the network with the most listeners has listeners.
-    /// That network must have at least two.
+    /// Whether a newcomer may displace a listener: its network has less than half as many members as the largest number of
+    /// listeners in one network, which must be at least two.
     private func mayDisplace(in channel: ChannelIndex, from address: IPAddress) -> Bool {
         guard let networks = channels[channel]?.networks, networks.mostListeners >= 2 else { return false }
         return networks.memberCount(near: address) * 2 < networks.mostListeners
@@ -65,8 +65,8 @@ extension Relay {
     }
 
     /// Ends the sessions of listeners beyond limits that were lowered, the newest first, and never those of talkers. If the whole
-    /// relay is over its limit, listeners of the channel with the most listeners go first. Afterwards no limit is exceeded by
-    /// listeners, so displacing one listener makes room for one newcomer.
+    /// relay is over its limit, listeners of the channel with the most listeners go first. Afterwards listeners exceed no limit,
+    /// so that displacing one listener makes room for one newcomer.
     mutating func shrink(at now: Instant) {
         for channel in channels.indices {
             while let places = channels[channel]?.limits.channelMembers, let status = channels[channel]?.status,
@@ -139,7 +139,7 @@ extension Relay {
 }
 
 extension RelayLimits {
-    /// Returns the part of a member limit that listeners may use: all but a quarter, and but two at least, which is reserved for
-    /// talkers. At least one if the limit is not zero.
+    /// Returns how many of `places` members of a channel or relay may be listeners: a quarter of the places, at least two, is
+    /// reserved for talkers. The result is at least 1 unless `places` is zero.
     static func listenerPlaces(of places: Int) -> Int { max(places - max(2, places / 4), min(places, 1)) }
 }

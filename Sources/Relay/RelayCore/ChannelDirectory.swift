@@ -9,7 +9,7 @@ struct ChannelDirectory: Sendable {
 
     struct Entry: Sendable {
         var key: JoinKey
-        /// Nil for a former key, which admits to no channel any more.
+        /// The channel that the key admits to; nil for a former key.
         var channel: ChannelIndex?
     }
 
@@ -33,7 +33,7 @@ struct ChannelDirectory: Sendable {
         }
     }
 
-    /// Remembers the keys of a channel that has new keys, so that members with these learn that they changed.
+    /// Remembers the former keys of a channel that has new ones, so that a JOIN with a former key is refused with that reason.
     mutating func retire(_ channel: RelayConfiguration.Channel) {
         for key in [channel.talkJoin, channel.listenJoin] {
             if former.updateValue(key, forKey: key.channelID) != nil { formerIDs.removeAll { $0 == key.channelID } }

@@ -3,7 +3,7 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Limits on what the relay answers to those that have not proved a key, and on how many join.
+/// Limits on handshakes: answers to senders that have not proved a key, failed proofs, and the rate at which members join.
 struct HandshakeLimits: Sendable {
     /// HELLOs and JOINs without a valid cookie, per host.
     private var strangers: AddressLimits

@@ -144,7 +144,7 @@ extension Relay {
         endThose(at: endpoint, in: channel, .joined, but: member, at: now)
     }
 
-    /// Ends the sessions in `state` of this transport address in the channel, but `kept`, so that the member does not receive
+    /// Ends the sessions in `state` at a transport address in a channel, except `kept`, so that the member does not receive
     /// everything twice.
     mutating func endThose(
         at endpoint: Endpoint, in channel: ChannelIndex, _ state: MemberSession.State, but kept: MemberID? = nil,

@@ -4,11 +4,12 @@ internal import TenfourSession
 
 /// The last report of one listener on a talker's stream, reduced to the values that the talker needs.
 struct ListenerView: Sendable {
-    /// The fraction of packets since its previous report that stayed lost despite retransmission, in 1/256.
+    /// The fraction of packets since the previous report that stayed lost despite retransmission, in 1/256.
     var fractionLost: UInt8
-    /// The payload type under which it accepts redundancy (RFC 2198); 255 if it does not.
+    /// The payload type under which the listener accepts redundancy (RFC 2198); 255 if it accepts none.
     var redPayloadType: UInt8
-    /// Its longest playout delay in milliseconds, counted from the fastest packet; zero if its report does not state one.
+    /// The listener's longest playout delay in milliseconds, relative to the fastest packet; zero if its report does not state
+    /// one.
     var depth: UInt16
     /// How the listener conceals packets that stay lost.
     var concealment: PacketLossConcealment
@@ -29,11 +30,12 @@ struct ListenerView: Sendable {
 /// A summary of the reports of all listeners of one talker. All listeners on one access line together count as one, so a false
 /// report from one line changes nothing among twenty lines. The exception is concealment, which is the weakest of all listeners.
 struct ListenersVerdict: Sendable {
-    /// The 90th percentile of the fractions that stayed lost, in 1/256.
+    /// The 90th percentile of the fractions of packets that stayed lost, one per access line, in 1/256.
     var fractionLost: UInt8
-    /// The payload type for redundancy that at least nine of ten lines accept; nil if there is none.
+    /// The payload type for redundancy (RFC 2198) that the listeners on at least nine of ten access lines accept; nil if there is
+    /// none.
     var redPayloadType: UInt8?
-    /// The longest playout delay that nine of ten lines have at least, among those that state one; nil if none does.
+    /// The 10th percentile of the listeners' longest playout delays, one per access line; nil if no report states one.
     var depth: Duration?
     /// The weakest concealment among all listeners: a sender that expects less sends somewhat more redundancy than some listeners
     /// need.

@@ -14,7 +14,7 @@ struct MissingRanges: Sendable {
 
     /// The most missing packets that are tracked. A longer gap is not requested, because retransmission would not repair it.
     static let maximumCount = 64
-    /// The delay after which a packet that others have overtaken is requested.
+    /// The time in which a missing packet may still arrive out of order, before it is requested.
     static let reordering = Duration.milliseconds(10)
     /// The time after a request in which the packet still counts as a retransmission.
     private static let memory = Duration.seconds(1)

@@ -22,7 +22,7 @@ struct PathValidator: Sendable {
     private static let maximumCredit = 4_096
 
     /// Records an authentic datagram of `byteCount` bytes from `endpoint`, which is not the member's address. Returns the
-    /// challenge to send there; nil if none is due or it would be longer than the bytes received.
+    /// challenge to send there; nil if none is due, or if fewer bytes have arrived from there than the challenge has.
     mutating func datagramArrived(
         of member: MemberID, from endpoint: Endpoint, byteCount: Int, using generator: inout CSPRNG, at now: Instant
     ) -> UInt128? {

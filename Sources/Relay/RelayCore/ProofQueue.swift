@@ -92,7 +92,7 @@ struct ProofScheduler: Sendable {
 }
 
 extension Relay {
-    /// Checks the proofs of queued JOINs, as far as the time limit of failed proofs allows.
+    /// Checks the proofs of queued JOINs, as far as the rate limit of failed proofs allows.
     mutating func proveWaiting(at now: Instant) {
         guard let due = proofs.deadline, due <= now else { return }
         while let next = proofs.next(at: now) {

@@ -51,7 +51,7 @@ extension Relay {
         return .discarded(.unknownSession)
     }
 
-    /// Decrypts a record in the buffer `room`, because a received datagram is read-only.
+    /// Copies a datagram into the buffer `room` and decrypts its record there, because a received datagram is read-only.
     private static func open(
         _ datagram: Span<UInt8>, from member: MemberID, _ keys: inout SessionKeyTable, within room: inout [UInt8]
     ) -> Result<Record, RecordOpener.Failure> {

@@ -72,7 +72,7 @@ public enum RelayDiscard: Int, CaseIterable, Sendable {
     case tooManyVoices
     /// A datagram beyond the bit rate limit of its channel.
     case tooManyChannelBits
-    /// A roster request whose receipt does not prove that the member still receives at its address.
+    /// A roster request with an invalid or expired receipt, or from another address than the member's.
     case staleReceipt
 }
 

@@ -7,7 +7,7 @@ public enum RelayEvent: Hashable, Sendable {
     /// The member left: nothing is sent to it any more. Its number may be reused soon.
     case left(member: MemberID, channel: ChannelIndex)
     case moved(member: MemberID, channel: ChannelIndex, Endpoint)
-    /// The member has started to talk. A socket connected to it is worth its cost.
+    /// The member has started to talk: a socket connected to its address, for its packets only, now pays off.
     case talking(member: MemberID, Endpoint)
     /// The member has stopped talking, or its address has changed.
     case quiet(member: MemberID)

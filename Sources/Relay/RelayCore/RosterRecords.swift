@@ -5,7 +5,7 @@ internal import TenfourSession
 
 /// Sends the roster to members: it lists talkers, and counts other members. The members' infos are forwarded without decryption.
 extension Relay {
-    /// The price of a roster request, in addition to its own record, counted against the member's record rate.
+    /// The number of records that a roster request counts as in the member's record rate limit, in addition to 1 for itself.
     private static let requestCost = 25
     /// Limits roster requests in all channels together.
     private static let pagePrice = CellRateLimit.Price(perSecond: 200, most: 400)
@@ -40,7 +40,8 @@ extension Relay {
         return true
     }
 
-    /// Handles an INFO record: the member subscribes to roster updates, and replaces its own info (nil removes it).
+    /// Handles an INFO record: subscribes the member to roster updates, and replaces the info that the roster shows for it; nil
+    /// removes it.
     mutating func infoArrived(_ info: SealedMemberInfo?, from member: MemberID, at now: Instant) {
         let channel = sessions[member].channel
         sessions[member].wantsRoster = true
@@ -67,14 +68,14 @@ extension Relay {
         sessions[member].info = -1
     }
 
-    /// Passes the info of an earlier session at the same address to the new session, unless that has sent new information.
+    /// Passes the info of an earlier session at the same address to the new session, unless the new session has sent one already.
     mutating func handInfoOver(from old: MemberID, to member: MemberID) {
         guard sessions[member].info < 0 else { return }
         sessions[member].info = sessions[old].info
         sessions[old].info = -1
     }
 
-    // MARK: - Telling
+    // MARK: - Updates
 
     /// Sends the current revision of the roster to a member that has renewed its lease, so that it notices missed updates.
     mutating func rosterRenewed(_ member: MemberID, at now: Instant) {

@@ -11,10 +11,10 @@ struct MemberSession: Sendable {
     var records = CellRateLimit()
     /// Limits retransmissions to the member, relative to the packets that its channel has forwarded.
     var retransmits = CellRateLimit()
-    /// Limits the echoes of its clock.
+    /// Limits how often the member's clock is echoed.
     var echoes = CellRateLimit()
     var channel: ChannelIndex
-    /// The number of its `TalkerIndex`; negative for a member that only listens.
+    /// The raw value of `talker`; negative for a member that only listens.
     private var talkerNumber: Int32 = -1
     /// The neighbours in the deadline queue. For a free slot, `later` is the next free slot.
     fileprivate var earlier: Int32 = -1
@@ -22,16 +22,16 @@ struct MemberSession: Sendable {
     /// The neighbours in the list of its channel, newest member first.
     fileprivate var ahead: Int32 = -1
     fileprivate var behind: Int32 = -1
-    /// The slot of its info in `Relay.infos`; negative if it has sent none.
+    /// The slot of the member's info in `Relay.infos`; negative if it has sent none.
     var info: Int32 = -1
     var role: Role
     var state = State.free
-    /// Whether it has subscribed to roster updates.
+    /// Whether the member has subscribed to roster updates.
     var wantsRoster = false
-    /// Whether the roster lists it by itself, instead of only counting it.
+    /// Whether the roster has an entry for the member; otherwise the member is only counted.
     var isListed = false
 
-    /// Its index in the table of talkers; nil for a member that only listens.
+    /// The member's index in the `TalkerRegistry`; nil for a member that only listens.
     var talker: TalkerIndex? {
         get { talkerNumber >= 0 ? TalkerIndex(Int(talkerNumber)) : nil }
         set { talkerNumber = newValue?.rawValue ?? -1 }
@@ -39,7 +39,7 @@ struct MemberSession: Sendable {
 
     enum State: UInt8, Sendable {
         case free
-        /// WELCOME was sent, and its first record has not arrived.
+        /// The relay has sent WELCOME, and has received no record of the session yet.
         case waiting
         case joined
     }
@@ -52,8 +52,8 @@ struct MemberSession: Sendable {
     }
 }
 
-/// All sessions, with small dense member numbers. Finds them by session id, transport address and channel, and the next to
-/// expire.
+/// The table of all sessions. Finds sessions by session id, transport address and channel, and the session that expires next.
+/// Member numbers are small and dense.
 ///
 /// A listener costs a relay 346 bytes in all: 224 for its keys, 88 here, 12 in the table of addresses, and for some minutes the
 /// entry of its cookie among the spent cookies. A member with an info costs 112 bytes more.
@@ -68,8 +68,8 @@ struct SessionTable: ~Copyable, Sendable {
     /// The number of sessions per host that have not sent their first record.
     private var waitingCounts: [UInt64: Int] = [:]
     private let mask: UInt64
-    /// Sessions that wait for their first record, and joined sessions, ordered by deadline. All deadlines of a queue are set
-    /// equally far ahead, so a renewed session moves to the end.
+    /// Sessions that wait for their first record (`waiting`), and joined sessions (`joined`), each ordered by deadline. All
+    /// deadlines of a queue are set equally far ahead, so a renewed session moves to the end.
     private var waiting = Queue()
     private var joined = Queue()
     /// The newest member of each channel; negative if it has none.

@@ -8,27 +8,27 @@ internal import TenfourSession
 struct Talker: Sendable {
     var member: MemberID
     var checker: HopTagChecker
-    /// The limits that apply to its channel.
+    /// The limits of the talker's channel.
     var limits: RelayLimits
     private var packets = CellRateLimit()
     private var bits = CellRateLimit()
-    /// Limits how often it may announce a new SSRC.
+    /// Limits how often the talker may announce a new SSRC.
     var announcements = CellRateLimit()
-    /// Limits the LIMITED records, which report to it that packets were dropped at its limits.
+    /// Limits how often the talker is sent LIMITED, which reports that its packets were dropped at its limits.
     var notices = CellRateLimit()
-    /// The SSRC that it has registered in its channel; nil if it has none.
+    /// The SSRC that the talker has registered in its channel; nil if it has none.
     var claim: SSRC?
     var claimedAt = Instant.start
     /// The time of the last packet before the current silence; nil before its first stream ends.
     var talkspurtEndedAt: Instant?
-    /// The last announcement, without its hop tag, as it is forwarded; empty if there is none.
+    /// The talker's last announcement, without its hop tag, as it is forwarded; empty if there is none.
     private(set) var announcement: [UInt8] = []
     private(set) var announcedAt = Instant.start
-    /// The NAME item of its last source description.
+    /// The NAME item of the talker's last source description; nil if it sent none.
     var name: String?
-    /// Its current stream; nil while it is silent.
+    /// The talker's current stream; nil while it is silent.
     var stream: TalkerStream?
-    /// The counts of its stream with the same SSRC before the current silence.
+    /// The counts of the talker's last stream with the same SSRC, before the current silence.
     var counts: TalkerCounts?
 
     init(_ member: MemberID, _ checker: HopTagChecker, _ limits: RelayLimits) {
@@ -37,7 +37,7 @@ struct Talker: Sendable {
         self.limits = limits
     }
 
-    /// The burst that the limits allow, in nanoseconds of the permitted rate: two seconds.
+    /// The burst that both limits allow: the amount that the permitted rate gives in two seconds, expressed in nanoseconds.
     private static let saved: Int64 = 2_000_000_000
 
     /// Counts a datagram against the packet and bit rate limits. Returns a reason to drop it if it exceeds one.
@@ -57,7 +57,7 @@ struct Talker: Sendable {
         announcedAt = now
     }
 
-    /// The time of its last packet with its registered SSRC; without a packet, the time of the registration.
+    /// The time of the talker's last packet with its registered SSRC; without a packet, the time of the registration.
     var silentSince: Instant { stream?.lastPacket ?? max(talkspurtEndedAt ?? claimedAt, claimedAt) }
 
     mutating func forgetClaim() {
@@ -148,8 +148,8 @@ extension Relay {
     }
 
     private mutating func heard(_ arrival: TalkerStream.Arrival, at now: Instant) -> Bool {
-        // Only missing packets can bring the deadline forward; reports and the end of the stream do not become due earlier when a
-        // packet arrives.
+        // Only a missing packet can bring the deadline forward: an arriving packet makes no report due earlier, and delays the
+        // end of the stream.
         if let due = arrival.missesDue { talkers.expect(due) }
         return arrival.reception != .duplicate
     }

@@ -11,8 +11,8 @@ struct TalkerCounts: Sendable {
 
     init(_ ssrc: SSRC) { reception = ReceptionStatistics(ssrc: ssrc) }
 
-    /// Adds the packets that stayed lost for listeners since the last call: `share` (in 1/256) of the packets up to extended
-    /// sequence number `highest`. Returns the total.
+    /// Adds `share` (in 1/256) of the packets since the last call, up to extended sequence number `highest`, to the packets that
+    /// stayed lost for listeners. Returns the total.
     mutating func listenersMiss(_ share: UInt8, upTo highest: UInt32) -> Int {
         let count = Int32(bitPattern: highest &- (self.highest ?? highest))
         unrecovered += Double(max(count, 0)) * Double(share) / 256

@@ -5,15 +5,15 @@ internal import TenfourSession
 
 /// Parses a relay's configuration file: one setting per line, `#` begins a comment.
 ///
-/// `RelayFile.example` describes all settings. Any input is accepted: it gives a configuration, or errors with line numbers. No
-/// error message contains text that could be a key. Opens no files itself: calls `read` for those that a line names.
+/// `RelayFile.example` describes all settings. Every input gives either a configuration, or errors with line numbers. No error
+/// message contains text that could be a key. Opens no files itself: calls `read` for those that a line names.
 public struct RelayFile: Sendable, Equatable {
     public internal(set) var configuration = RelayServerConfiguration()
     /// The path of the status socket; nil leaves it to the caller.
     public private(set) var statusSocket: String?
 
     var plain: [String: Lines] = [:]
-    /// Channel names by the channel ids of their keys.
+    /// The name of the channel for each channel id, which is derived from a join key.
     var knownKeys: [UInt128: String] = [:]
     var knownChannels: Set<String> = []
     /// The `rtp-in` addresses so far, except those with port 0.

@@ -39,7 +39,7 @@ public struct RelayFileError: Error, Hashable, Sendable {
         case tooLarge
         case notUTF8
         case unknown(String)
-        /// A setting without the kind of value that it requires.
+        /// A setting without a value of the kind that it requires.
         case value(String, Value)
         case again(String)
         case channelForm

@@ -36,7 +36,7 @@ public import TenfourUV
     private let wakeup: Wakeup
     private let shared: Locked<Shared>
 
-    /// The state shared with other threads: their requests, and the status for them.
+    /// Requests from other threads, and the status that they read.
     private struct Shared {
         var stops = false
         var reload: RelayServerConfiguration?
@@ -140,7 +140,8 @@ public import TenfourUV
         wakeup.signal()
     }
 
-    /// Reads a configuration; returns nil if that fails. Called on a thread of its own.
+    /// A function that reads and returns a configuration, or nil if that fails. Called on a thread of its own, if one can be
+    /// created.
     public typealias Reading = @Sendable () -> RelayServerConfiguration?
 
     /// Applies the configuration that `read` returns; changes nothing if it returns nil. Returns without waiting, because a file
@@ -211,7 +212,8 @@ extension RelayServer {
         }
     }
 
-    /// Sends an announcement in a stream of its own, so that the packet that it announces does not replace it in a backlog.
+    /// Sends an announcement in a stream of its own: a backlog keeps one packet per stream, so the media packet behind it would
+    /// replace it.
     private func announce(_ announcement: Span<UInt8>, channel: ChannelIndex, talker: MemberID) {
         shardedFanOut.send(
             announcement, channel: channel.number, stream: talker.number * 2 + 1, except: talker.number)
@@ -252,8 +254,8 @@ extension RelayServer {
         if let deadline = relay.nextDeadline { relayTimer?.arm(at: deadline) } else { relayTimer?.disarm() }
     }
 
-    /// Sends one datagram of the relay. Returns false if there is none or the socket is busy; the relay's queue then keeps them,
-    /// with room for a GOODBYE to thousands.
+    /// Sends one datagram of the relay. Returns false if there is none or the socket is busy; datagrams then stay in the relay's
+    /// queue, which has room for GOODBYE to thousands of members.
     private func sendNext() -> Bool {
         if socket.isQueueing { return false }
         var buffer = unsafe OutputSpan(buffer: datagram, initializedCount: 0)

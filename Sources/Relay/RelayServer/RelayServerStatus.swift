@@ -12,7 +12,7 @@ public struct RelayServerStatus: Sendable, Equatable {
     public var talkerSockets = 0
     /// The status of the encrypted channels.
     public var relay = RelayStatus()
-    /// The packets forwarded in each channel of `relay.channels`, in the same order.
+    /// The fan-out statistics of each channel in `relay.channels`, in the same order.
     public var fanOuts: [FanOutStatistics] = []
     public var plain: [Plain] = []
     /// The combined statistics of the relay's sockets: datagrams to single members (answers, retransmissions, GOODBYE), and

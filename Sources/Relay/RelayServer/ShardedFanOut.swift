@@ -5,7 +5,7 @@ internal import TenfourUV
 struct ShardedFanOut: ~Copyable {
     private var own: FanOutShard
     private let workers: [FanOutWorker]
-    /// How the members of each channel are distributed; empty without workers.
+    /// The assignment of members to threads, by channel number; empty if there are no workers.
     private var shares: [Int: Shares] = [:]
 
     private struct Shares {

@@ -80,7 +80,8 @@ final class TalkerSockets {
         leaving.append((socket, until))
     }
 
-    /// Starts reading the new sockets, because all datagrams that arrived at the shared socket before have been read.
+    /// Starts reading the new sockets. Called when everything that arrived at the shared socket has been read, or after
+    /// `patience`.
     func sharedSocketIsEmpty() {
         for opened in waiting { opened.socket.receive(receive) }
         waiting.removeAll(keepingCapacity: true)
