@@ -34,7 +34,7 @@ public struct CSPRNG: RandomNumberGenerator, Sendable {
         return numbers.take(at: place)
     }
 
-    /// The random bytes that are drawn and not returned yet; those already returned are zero. For tests.
+    /// The random bytes that have been drawn; those already returned by `next` are zero. For tests.
     package var held: SecretBytes { numbers }
 
     private mutating func refill() {

@@ -63,8 +63,8 @@ public struct Cookies: Sendable {
         return cookie.generation == given.generation && tag ^ cookie.tag == 0
     }
 
-    /// Returns a number that only a receiver at `address` can send back. It proves that the session's member still receives
-    /// there.
+    /// Returns a number that proves that the member of `session` still receives at `address`: only a receiver at this address
+    /// can send it back.
     public mutating func receipt(for session: UInt64, at address: PeerAddress, _ now: Instant) -> UInt64 {
         cookie(for: UInt128(session), from: address, to: .nowhere, at: now).mark
     }

@@ -95,7 +95,8 @@ public struct Refusal: Hashable, Sendable {
         case stopping = 5
         /// The endpoint that contained the relay has left.
         case left = 6
-        /// The channel is full, and the place was given to a member from a network with fewer members. Only in GOODBYE.
+        /// The channel is full, and this member's slot was given to a member from a network with fewer members. Only in
+        /// GOODBYE.
         case displaced = 7
     }
 

@@ -78,7 +78,7 @@ public struct MemberInfo: Hashable, Sendable {
 ///
 /// A relay can read the id and the counter in it. The info itself is encrypted for the members of the channel.
 public struct SealedMemberInfo: Sendable {
-    /// A number that identifies the member, drawn at its start and kept until its end. Not zero.
+    /// A random number that identifies the member. The member draws it at its start and keeps it until it stops. Not zero.
     public let id: UInt64
     /// The number of infos that the member has sealed under this id, starting at 1.
     public let counter: UInt64

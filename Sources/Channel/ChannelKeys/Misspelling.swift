@@ -28,8 +28,8 @@ public struct Misspelling: Hashable, Sendable {
 
 /// Finds the words that a misspelt word may stand for.
 package enum Spelling {
-    /// Returns the words that differ from `word` by one typing error, or else those that differ by two. Two errors count only
-    /// in words of four bytes or more, one error in words of two or more.
+    /// Returns the words that differ from `word` by one typing error, or else the words that differ by two. Two errors count
+    /// only in words of four bytes or more, one error in words of two or more.
     package static func nearest(to word: String, among words: [String]) -> [String] {
         let written = Array(word.lowercased().utf8)
         let distances = words.map { ($0, distance(written, Array($0.utf8))) }

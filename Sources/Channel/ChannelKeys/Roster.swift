@@ -1,4 +1,5 @@
-/// A channel's members as a relay lists them: each talker by itself, all others as a number (Protocol/06-control.md).
+/// A channel's members as a relay lists them: an entry for each talker, and the number of all other members
+/// (Protocol/06-control.md).
 public enum Roster {
     /// The maximum number of entries in one record.
     public static let maximumEntryCount = 10

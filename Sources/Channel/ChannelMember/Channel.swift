@@ -3,29 +3,31 @@ public import TenfourChannelKeys
 public import TenfourPackets
 public import TenfourSession
 
-/// A member of a channel, between an RTP session and the network (Protocol/05-keys.md, Protocol/06-control.md): joins, stays,
-/// protects what the session sends, and opens what comes for it. Opens no socket, reads no clock, starts no thread.
+/// A member of a channel, between an RTP session and the network (Protocol/05-channel-keys.md, Protocol/06-control.md): joins,
+/// renews its lease, encrypts what the session sends, and decrypts what arrives for it. Opens no socket, reads no clock, starts
+/// no thread.
 ///
 /// After each input, take opened packets until nil, then datagrams until nil, then events until nil, then sleep until
-/// `nextDeadline`. The session has `sessionEndpoint` for its one remote, and knows nothing of keys.
+/// `nextDeadline`. The RTP session has `sessionEndpoint` as its only remote endpoint, and has no keys.
 public struct Channel: ~Copyable, Sendable {
     public private(set) var configuration: ChannelConfiguration
     public private(set) var discards = ChannelDiscardCounts()
-    /// The SSRC of our RTP session. It follows the media that the session sends; a listener has to set it.
+    /// The SSRC of our RTP session. It follows the media that a talker's session sends; a listener must set it.
     public var ssrc: SSRC
-    /// CLOCK_BOOTTIME less CLOCK_MONOTONIC: how long the machine has slept since it was started. To be set before each input.
+    /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine has slept since it was started. Set it before each
+    /// input.
     public var suspended = Duration.zero
 
     private var generator: CSPRNG
     private var joinHandshake = JoinHandshake()
     private var standing = MembershipStanding()
-    /// Nil while we are not in.
+    /// Nil if no relay has let us in.
     private var session: ChannelSession?
     private var wallClock = ChannelClock()
     private var sendStream = ProtectedSendStream()
     private var opener = MediaOpener()
     private var roster: RosterExchange
-    /// A packet or report that was opened, in this range of `bytes`.
+    /// The kind of the decrypted packet or report, and its range in `bytes`; nil if there is none.
     private var opened: (kind: Opened, range: Range<Int>)?
     private var bytes = [UInt8](repeating: 0, count: HeldPackets.maximumByteCount)
     private var lastInput: Instant
@@ -33,8 +35,8 @@ public struct Channel: ~Copyable, Sendable {
     private var events = ChannelEvents()
     private var hasLeft = false
 
-    /// Joins from `now` on. `ssrc` is the session's, `clock` the time of day at `now`, `suspended` as the property. `generator`
-    /// must be unpredictable.
+    /// Begins to join at `now`. `ssrc` is that of the RTP session, `clock` the time of day at `now`; `suspended` is explained
+    /// at the property. `generator` must be unpredictable.
     public init(
         _ configuration: ChannelConfiguration, ssrc: SSRC, at now: Instant, clock: WallClock,
         suspended: Duration = .zero, using generator: inout some RandomNumberGenerator
@@ -52,8 +54,8 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - In
 
-    /// Takes a datagram that `sender` sent. Any bytes are opened, handled, held, or counted and discarded; only what a member
-    /// or the relay made changes anything.
+    /// Receives a datagram from `sender`. It is decrypted, handled, held, or counted and discarded. Accepts any bytes; only an
+    /// authenticated datagram can end the session or change a talker's keys.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         lastInput = now
         let reception = read(datagram, from: sender, at: now)
@@ -61,27 +63,27 @@ public struct Channel: ~Copyable, Sendable {
         return reception
     }
 
-    /// Takes what the RTP session sends: its media, or its RTCP.
+    /// Encrypts and sends an RTP packet of the RTP session, or its RTCP if `isControl` is true.
     public mutating func send(_ datagram: Span<UInt8>, isControl: Bool, at now: Instant) {
         lastInput = now
         if let reason = isControl ? sendReport(datagram) : sendMedia(datagram, at: now) { discards.count(reason) }
     }
 
-    /// Does what is due at `nextDeadline`. Earlier it does nothing.
+    /// Performs what is due. Does nothing before `nextDeadline`.
     public mutating func timeElapsed(at now: Instant) {
         lastInput = now
         advance(at: now)
     }
 
-    /// Takes what the wall clock shows. Call it about once a second, because the clock may be set. If the kernel does not call
-    /// it synchronised, the time known before counts on, or the relay's is taken.
+    /// Sets the wall clock. Call it about once a second, because the system's clock may be set. If the kernel does not report
+    /// it as synchronised, the channel continues from the time known before, or takes the relay's.
     public mutating func setClock(_ clock: WallClock, isSynchronised: Bool = true, at now: Instant) {
         configuration.isSynchronised = isSynchronised
         wallClock.set(clock, isSynchronised: isSynchronised, at: now + suspended)
     }
 
-    /// Takes the addresses of the relay's name, one or more. If they have changed and the relay does not answer, they are tried
-    /// at once.
+    /// Sets the endpoints that the relay's name resolves to, at least one. If they have changed while we are joining, tries
+    /// them at once.
     public mutating func setRelay(at endpoints: [Endpoint], _ now: Instant) {
         precondition(!endpoints.isEmpty, "a relay is somewhere")
         lastInput = now
@@ -91,7 +93,7 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Takes whether our microphone is open. A listener has none.
+    /// Reports to the other members whether our microphone is open. Has no effect on a listener, which has none.
     public mutating func microphone(isOpen: Bool, at now: Instant) {
         lastInput = now
         guard configuration.role == .talk else { return }
@@ -99,14 +101,14 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Requests fifty of the listeners that describe themselves, from `position` on. The event `listeners` brings them.
+    /// Requests up to 50 of the listeners that send an info, from `position` on. The event `listeners` returns them.
     public mutating func requestListeners(from position: Int, at now: Instant) {
         lastInput = now
         roster.requestListeners(from: position, at: now)
         advance(at: now)
     }
 
-    /// Tells the relay that we leave. Nothing should follow.
+    /// Leaves the channel and tells the relay. Afterwards only take the remaining datagrams.
     public mutating func leave(at now: Instant) {
         send(.leave)
         session = nil
@@ -118,8 +120,8 @@ public struct Channel: ~Copyable, Sendable {
 
     // MARK: - Out
 
-    /// Appends the next packet for the RTP session to `packet`, which has room for `maximumDatagramByteCount`; returns nil when
-    /// there is none. It comes from `sessionEndpoint`.
+    /// Appends the next decrypted packet for the RTP session to `packet`, which must have room for `maximumDatagramByteCount`;
+    /// returns its kind, or nil if there is none. For the RTP session its sender is `sessionEndpoint`.
     public mutating func nextOpened(into packet: inout OutputSpan<UInt8>) -> Opened? {
         if opened == nil { openReleased() }
         guard let (kind, range) = opened else { return nil }
@@ -128,15 +130,15 @@ public struct Channel: ~Copyable, Sendable {
         return kind
     }
 
-    /// Appends the next datagram to go out to `datagram`, which has room for `maximumDatagramByteCount`; returns nil when there
-    /// is none.
+    /// Appends the next outgoing datagram to `datagram`, which must have room for `maximumDatagramByteCount`; returns its
+    /// destination, or nil if there is none.
     public mutating func nextDatagram(into datagram: inout OutputSpan<UInt8>) -> Endpoint? {
         outbox.next(into: &datagram)
     }
 
     public mutating func nextEvent() -> ChannelEvent? { events.next() }
 
-    /// When `timeElapsed` has to be called at the latest; nil while nothing is due.
+    /// The time at which `timeElapsed` must be called; nil while nothing is due.
     public var nextDeadline: Instant? {
         var next = session?.keepalive.deadline
         for deadline in [joinHandshake.deadline, standing.deadline, roster.deadline(isIn: isAnswered)] {
@@ -145,18 +147,18 @@ public struct Channel: ~Copyable, Sendable {
         return next
     }
 
-    // MARK: - For people
+    // MARK: - State
 
-    /// Whether a relay has let us in and answers.
+    /// Whether the relay has let us in and answers.
     public var isJoined: Bool { standing.isJoined }
-    /// How many packets wait for their announcement.
+    /// The number of packets that are held until an announcement gives their key.
     public var heldCount: Int { opener.heldCount }
-    /// The other members; nil if the relay does not tell, or has not yet.
+    /// The other members; nil while we are not joined, and until the relay has sent the whole list.
     public var members: ChannelMembers? { isJoined ? roster.members(as: configuration.role) : nil }
 
     // MARK: - Time
 
-    /// Nil until a wall clock is known.
+    /// Returns our clocks at `now`; nil until the time of day is known.
     private func reading(at now: Instant) -> ClockReading? {
         wallClock.reading(at: now + suspended, suspended: suspended)
     }
@@ -164,7 +166,7 @@ public struct Channel: ~Copyable, Sendable {
     /// Whether the relay has answered in this session and is not lost.
     private var isAnswered: Bool { session.map { $0.keepalive.hasAnswered && !$0.keepalive.isLost } ?? false }
 
-    /// Does what is due.
+    /// Performs what is due.
     private mutating func advance(at now: Instant) {
         guard !hasLeft else { return }
         if joinHandshake.isDue(configuration, at: now, using: &generator) { joinHandshake.write(to: &outbox) }
@@ -210,7 +212,7 @@ public struct Channel: ~Copyable, Sendable {
         return session?.send(report: datagram, into: &outbox)
     }
 
-    /// Returns why nothing goes out.
+    /// Returns the reason if the packet is not sent.
     private mutating func sendMedia(_ datagram: Span<UInt8>, at now: Instant) -> ChannelDiscard? {
         guard configuration.role == .talk else { return .notTalking }
         guard session != nil, let clocks = reading(at: now) else { return .beforeJoined }
@@ -220,7 +222,7 @@ public struct Channel: ~Copyable, Sendable {
         if ssrc != header.ssrc { ssrc = header.ssrc }
         let discard = session?.send(
             header, datagram, of: &sendStream, configuration, at: clocks, now, using: &generator, into: &outbox)
-        // The session goes on until the new one is there.
+        // The old session is used until WELCOME of the new one arrives.
         if session?.isUsedUp(configuration) ?? false, !joinHandshake.isActive {
             joinHandshake.begin(at: now)
             advance(at: now)
@@ -265,7 +267,7 @@ public struct Channel: ~Copyable, Sendable {
         }
     }
 
-    /// Opens the oldest of the packets whose announcement has come, if there is any.
+    /// Decrypts the oldest held packet whose announcement has arrived, if there is one.
     private mutating func openReleased() {
         let byteCount = opener.openReleased(
             into: &bytes, suspended: suspended, counting: &discards, at: lastInput)
@@ -316,7 +318,8 @@ public struct Channel: ~Copyable, Sendable {
     private mutating func sessionBegan(
         _ keys: SessionKeys, _ terms: Welcome.Terms, at endpoint: Endpoint, _ now: Instant
     ) {
-        // An earlier session holds our place and our SSRC: the relay hands them to the new one if it sees that both are ours.
+        // The relay passes an earlier session's slot and SSRC to the new one only if both use the same relay endpoint and the
+        // same address of ours; otherwise the earlier session must be left first.
         if session?.endpoint != endpoint || session?.seen != terms.address { send(.leave) }
         session = ChannelSession(
             keys, terms, endpoint: endpoint, token: .random(in: 0 ... .max, using: &generator), at: now)
@@ -325,7 +328,7 @@ public struct Channel: ~Copyable, Sendable {
         wallClock.setByRelay(terms.clock, at: now + suspended)
         sendStream.announceAgain()
         roster.sessionBegan(lease: .seconds(Int(terms.lease)), at: now)
-        // Others may take the last places first: only the answer to our first record says that we have one.
+        // We have a slot only when the relay answers our first record: other members may take the last slots before.
         advanceKeepalive(at: now)
     }
 
@@ -374,7 +377,7 @@ public struct Channel: ~Copyable, Sendable {
 
     private mutating func leaseRenewed(_ token: UInt64, _ receipt: UInt64, _ terms: Welcome.Terms, at now: Instant) {
         session?.receipt = receipt
-        // Until its first record a relay forwards nothing: what was announced since WELCOME may have been lost on it.
+        // The relay forwards nothing before our first record, so announcements since WELCOME may have been lost.
         if !(session?.keepalive.hasAnswered ?? true) {
             sendStream.announceAgain()
             roster.sessionAnswered(at: now)
@@ -383,7 +386,7 @@ public struct Channel: ~Copyable, Sendable {
         let wasLost = session?.keepalive.renewed(token: token, lease: lease, at: now) ?? false
         session?.seen = terms.address
         wallClock.setByRelay(terms.clock, at: now + suspended)
-        // The relay was only slow.
+        // The relay was only slow: the session continues.
         if wasLost {
             joinHandshake.end()
             standing.refusalIsOver()

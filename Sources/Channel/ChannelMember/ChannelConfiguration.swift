@@ -6,23 +6,23 @@ public import TenfourSession
 public struct ChannelConfiguration: Sendable {
     public var keys: ChannelKeys
     public var role: Role
-    /// As the link names the relay.
+    /// The id of the relay, made from its host and port in the link.
     public var relay: RelayID
-    /// Where the relay may be, one or more: they are tried in turn.
+    /// The endpoints of the relay, at least one; they are tried one after another.
     public var endpoints: [Endpoint]
     public var suite: SRTPSuite
-    /// To which sizes our packets are padded.
+    /// The sizes to which our packets are padded.
     public var sizes: PaddedSizes
     /// The duration of each of our packets.
     public var frameCount: FrameCount
-    /// Whether the kernel calls the wall clock synchronised. Where it does not, the relay's counts.
+    /// Whether the kernel reports the wall clock as synchronised. If not, the relay's clock is used.
     public var isSynchronised: Bool
-    /// The name that the other members see; nil for none.
+    /// The name shown to the other members; nil hides it.
     public var name: String?
-    /// The session is made anew when so many datagrams have gone out in it.
+    /// The number of datagrams with hop tags after which a new session is needed.
     var lastHopCounter = HopTagger.lastCounter
 
-    /// `bitRate` is our stream's, in bits a second.
+    /// `bitRate` is that of our stream, in bit/s.
     public init(
         keys: ChannelKeys, role: Role, relay: RelayID, endpoints: [Endpoint], suite: SRTPSuite = .aesCounterMode,
         bitRate: Int = 24_000, frameCount: FrameCount = FrameCount(960),

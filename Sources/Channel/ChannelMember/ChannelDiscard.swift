@@ -1,30 +1,30 @@
 /// The reason why a datagram was discarded, from the network or from the RTP session. Each is counted.
 public enum ChannelDiscard: Int, CaseIterable, Sendable {
-    /// It came from another address than the relay's.
+    /// The sender's endpoint is not the relay's.
     case stranger
-    /// It is no datagram of the protocol.
+    /// The datagram does not belong to the protocol.
     case malformed
-    /// A relay does not send it, or it answers nothing that we sent.
+    /// A relay never sends such a datagram, or it answers nothing that we sent.
     case unexpected
-    /// An announcement that no member made, or a record that the relay did not.
+    /// An announcement that no member made, or a record that the relay did not make.
     case forged
-    /// It came before, or is too old to tell.
+    /// It has been received before, or is too old to know.
     case replayed
-    /// An announcement by a clock too far from ours, or from its sender's.
+    /// An announcement whose clock differs too much from ours, or from its sender's clock as known.
     case offTime
-    /// Media that came more than 2 s later than the fastest packet of its epoch: it may have been withheld.
+    /// Media that arrived more than 2 s later than the fastest packet of its epoch: it may have been withheld.
     case late
-    /// An announcement, while talkers that are heard hold all entries of the table.
+    /// An announcement of a new talker or key for which there is no free slot.
     case full
-    /// Media whose announcement never came, or that no member sent: the two look alike.
+    /// Media that could not be decrypted: its announcement was lost, or no member sent it. The two look alike.
     case unopened
-    /// A datagram of the session, before we have joined.
+    /// A packet of the RTP session, before we have joined.
     case beforeJoined
-    /// Media of the session, although we only listen.
+    /// Media of the RTP session, although we only listen.
     case notTalking
-    /// A retransmission of the session that is too old.
+    /// A retransmission by the RTP session whose original is no longer stored.
     case forgotten
-    /// A datagram of the session that is too long, or that members do not send.
+    /// A packet of the RTP session that is too long, or that members do not send.
     case unsendable
 }
 
@@ -50,7 +50,7 @@ public struct ChannelDiscardCounts: Hashable, Sendable {
 }
 
 extension ChannelDiscardCounts: CustomStringConvertible {
-    /// The reasons that occurred: `3 forged, 1 offTime`.
+    /// The reasons that occurred, with their numbers: `3 forged, 1 offTime`.
     public var description: String {
         ChannelDiscard.allCases.filter { self[$0] > 0 }.map { "\(self[$0]) \($0)" }.joined(separator: ", ")
     }

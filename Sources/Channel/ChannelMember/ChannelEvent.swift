@@ -1,38 +1,38 @@
 public import TenfourChannelKeys
 public import TenfourSession
 
-/// An event of a member's life in its channel.
+/// An event of our membership in the channel, or of another member.
 public enum ChannelEvent: Hashable, Sendable {
-    /// The relay has let us in and keeps our place, and sees us at this address.
+    /// The relay has let us in, has given us a slot, and sees us at this address.
     case joined(Role, seenAt: Endpoint)
-    /// The relay does not answer, or not any more; joining goes on. Sound may still come.
+    /// The relay does not answer, or no longer answers; joining continues. Media may still arrive.
     case lost
-    /// The relay does not let us in; trying goes on. Told once for each reason in a row.
+    /// The relay does not let us in; joining continues. Successive refusals with one reason are posted once.
     case refused(Refusal.Reason)
-    /// The relay has ended our membership; joining begins anew.
+    /// The relay has ended our membership; joining begins again.
     case closed(Refusal.Reason)
-    /// Another talks under our SSRC: the station is to take another one (`RTPSession.takeAnotherSSRC`), and the channel to
-    /// be told (`Channel.ssrc`).
+    /// Another member uses our SSRC. Call `RTPSession.takeAnotherSSRC` and set `Channel.ssrc` to the new one.
     case ssrcIsTaken
-    /// The relay takes no more than this of us, and what is beyond is lost. Told once while we are in.
+    /// The relay limits the rate at which we may send, and drops the excess. Posted once per session, and again if the limits
+    /// change.
     case limited(TalkerLimits)
-    /// The relay has told who is there, for the first time.
+    /// The relay has sent the list of members for the first time.
     case membersKnown(ChannelMembers)
-    /// A talker has come into the channel.
+    /// A talker has joined the channel.
     case memberJoined(ChannelMember)
-    /// A talker has opened or closed its microphone, or sends under another SSRC.
+    /// A talker has opened or closed its microphone, or uses another SSRC.
     case memberChanged(ChannelMember)
-    /// A talker has left, or a lease has passed since it was known to be there.
+    /// A talker has left, or was not listed within the duration of a lease after we joined again.
     case memberLeft(ChannelMember)
-    /// The listeners that were requested; none if the relay does not tell.
+    /// The requested listeners; none if the relay does not answer.
     case listeners(ListenerPage)
 }
 
-/// The limits that a relay sets to a talker.
+/// The limits that a relay sets for a talker.
 public struct TalkerLimits: Hashable, Sendable {
-    /// Datagrams a second.
+    /// The maximum number of datagrams per second.
     public var packetsPerSecond: Int
-    /// Bits of those a second.
+    /// The maximum number of bits per second, in all datagrams.
     public var bitsPerSecond: Int
 
     public init(packetsPerSecond: Int, bitsPerSecond: Int) {
@@ -41,7 +41,7 @@ public struct TalkerLimits: Hashable, Sendable {
     }
 }
 
-/// Events that wait to be taken. When nobody takes them the oldest are forgotten.
+/// The events that the caller has not taken yet, at most 64: a new one replaces the oldest.
 struct ChannelEvents: Sendable {
     private var events: [ChannelEvent] = []
 

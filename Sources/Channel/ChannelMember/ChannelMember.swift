@@ -1,11 +1,11 @@
 public import TenfourChannelKeys
 
-/// Another member of the channel, as it tells about itself.
+/// Another member of the channel, with the information that it has sent about itself.
 public struct ChannelMember: Hashable, Sendable {
-    /// A number that it has drawn for as long as it runs.
+    /// A random number that identifies the member. The member draws it at its start and keeps it until it stops.
     public let id: UInt64
     public var info: MemberInfo
-    /// Whether it is one of the talkers, who are listed; the others are counted.
+    /// Whether it is one of the talkers that the relay lists. The other members are only counted.
     public var isListed: Bool
 
     public init(id: UInt64, info: MemberInfo, isListed: Bool) {
@@ -14,31 +14,31 @@ public struct ChannelMember: Hashable, Sendable {
         self.isListed = isListed
     }
 
-    /// Nil where it keeps its name back.
+    /// Nil if the member hides its name.
     public var name: String? { info.name.isEmpty ? nil : info.name }
 }
 
-/// The other members of the channel, as the relay tells them.
+/// The other members of the channel, as the relay reports them.
 public struct ChannelMembers: Hashable, Sendable {
-    /// Talkers, those first who have been there longest.
+    /// The talkers that have sent an info, in the order in which they joined.
     public var talkers: [ChannelMember] = []
-    /// Talkers that tell nothing about themselves: stations of an earlier version.
+    /// The number of talkers without an info: endpoints with an older implementation.
     public var unlistedCount = 0
-    /// All others.
+    /// The number of all other members.
     public var listenerCount = 0
 
     public init() {}
 
-    /// All together.
+    /// The number of all members, without ourselves.
     public var count: Int { talkers.count + unlistedCount + listenerCount }
 }
 
-/// Up to fifty of the listeners that tell something about themselves.
+/// Up to 50 of the listeners that have sent an info.
 public struct ListenerPage: Hashable, Sendable {
     public var members: [ChannelMember]
-    /// Of the first of them, among all that tell something.
+    /// The index of the first one among all listeners that have sent an info.
     public var position: Int
-    /// How many these are, ourselves included.
+    /// The number of all listeners that have sent an info, including ourselves.
     public var total: Int
 
     public init(members: [ChannelMember], position: Int, total: Int) {
@@ -47,6 +47,6 @@ public struct ListenerPage: Hashable, Sendable {
         self.total = total
     }
 
-    /// Where the next page begins; nil where this is the last.
+    /// The position of the next page; nil if this is the last one.
     public var next: Int? { position + Roster.pageLength < total ? position + Roster.pageLength : nil }
 }

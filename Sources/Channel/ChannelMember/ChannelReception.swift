@@ -3,25 +3,26 @@ public import TenfourSession
 extension Channel {
     /// The result of receiving a datagram from the network.
     public enum Reception: Hashable, Sendable {
-        /// `nextOpened` has something for the RTP session.
+        /// The datagram was decrypted: `nextOpened` returns a packet for the RTP session.
         case opened
         case handled
-        /// Kept until it can be opened.
+        /// The packet is held until it can be decrypted.
         case held
         case discarded(ChannelDiscard)
     }
 
-    /// The kind of packet that `nextOpened` has written. `RTPSession.receive` tells them apart by itself.
+    /// The kind of packet that `nextOpened` has appended. `RTPSession.receive` recognises it by itself.
     public enum Opened: Hashable, Sendable {
-        /// RTP of another member, with its padding.
+        /// RTP of another member, still padded.
         case media
-        /// RTCP of the relay.
+        /// RTCP from the relay.
         case control
     }
 
-    /// The address that the RTP session has for its one remote, and for its sources. No datagram ever goes there.
+    /// The RTP session's only remote endpoint, and the sender of all that it receives. No datagram is ever sent to this
+    /// address.
     public static let sessionEndpoint = Endpoint(.anyV4, port: 5_004)
     public var sessionEndpoint: Endpoint { Self.sessionEndpoint }
-    /// `nextDatagram` and `nextOpened` need room for this many bytes.
+    /// The maximum length in bytes of a datagram or packet that `nextDatagram` or `nextOpened` appends.
     public static let maximumDatagramByteCount = 1_536
 }

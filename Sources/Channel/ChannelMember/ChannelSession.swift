@@ -7,7 +7,7 @@ internal import TenfourSession
 struct ChannelSession: Sendable {
     let number: UInt64
     let endpoint: Endpoint
-    /// Where the relay sees us.
+    /// Our address and port, as the relay sees them.
     var seen: PeerAddress
     private var sealer: RecordSealer
     private var opener: RecordOpener
@@ -15,7 +15,7 @@ struct ChannelSession: Sendable {
     var keepalive: LeaseKeepalive
     /// The receipt of the relay's last answer; it proves that we receive at our address.
     var receipt: UInt64 = 0
-    /// The limits that the relay has told; nil if it has not.
+    /// The limits that the relay has reported; nil if it has reported none.
     var limits: TalkerLimits?
 
     init(_ keys: SessionKeys, _ terms: Welcome.Terms, endpoint: Endpoint, token: UInt64, at now: Instant) {
@@ -30,7 +30,7 @@ struct ChannelSession: Sendable {
 
     // MARK: - Receiving
 
-    /// Opens the record in the first `count` of `bytes`, in place.
+    /// Decrypts the record in the first `count` of `bytes`, in place.
     mutating func receive(
         _ bytes: inout [UInt8], count: Int, at now: Instant
     ) -> Result<Record, RecordOpener.Failure> {
@@ -47,21 +47,21 @@ struct ChannelSession: Sendable {
 
     // MARK: - Sending
 
-    /// Whether so many datagrams have gone out that a new session is needed.
+    /// Whether the number of sent datagrams has reached the limit, so that a new session is needed.
     func isUsedUp(_ configuration: ChannelConfiguration) -> Bool { tagger.counter >= configuration.lastHopCounter }
 
     mutating func send(_ record: Record, into outbox: inout DatagramQueue) {
         outbox.put(capacity: ControlPacket.maximumByteCount, to: endpoint) { sealer.seal(record, into: &$0) }
     }
 
-    /// Sends RTCP. Returns why nothing goes out.
+    /// Sends RTCP in a report record. Returns the reason if it is not sent.
     mutating func send(report: Span<UInt8>, into outbox: inout DatagramQueue) -> ChannelDiscard? {
         guard report.count >= 8, report.count <= Record.maximumReportByteCount else { return .unsendable }
         outbox.put(capacity: ControlPacket.maximumByteCount, to: endpoint) { sealer.seal(report: report, into: &$0) }
         return nil
     }
 
-    /// Sends a packet of our stream, behind the announcements that are due. Returns why nothing goes out.
+    /// Sends a packet of our stream, and before it the announcements that are due. Returns the reason if it is not sent.
     mutating func send(
         _ header: RTPHeader, _ packet: Span<UInt8>, of stream: inout ProtectedSendStream,
         _ configuration: ChannelConfiguration, at clocks: ClockReading, _ now: Instant, using generator: inout CSPRNG,
@@ -87,7 +87,8 @@ struct ChannelSession: Sendable {
         return isSent ? nil : .unsendable
     }
 
-    /// Puts what `write` writes behind a hop tag; nothing if it returns false. Returns whether it did.
+    /// Puts the datagram that `write` writes into `outbox`, with a hop tag. Returns false, and puts nothing, if `write` returns
+    /// false or the hop counter is used up.
     private mutating func put(
         into outbox: inout DatagramQueue, _ write: (inout OutputSpan<UInt8>) -> Bool
     ) -> Bool {

@@ -1,25 +1,25 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 
-/// Our clocks, read at one moment.
+/// The time of our clocks at one moment.
 struct ClockReading: Sendable {
     var wall: WallClock
-    /// Whether the kernel calls the wall clock synchronised. False where the time was taken from a relay.
+    /// Whether the kernel reports the wall clock as synchronised. False if the time was taken from a relay.
     var isSynchronised: Bool
-    /// CLOCK_BOOTTIME, which counts on while the machine sleeps.
+    /// CLOCK_BOOTTIME, which continues while the machine sleeps.
     var boot: Instant
-    /// CLOCK_BOOTTIME less CLOCK_MONOTONIC: for how long the machine has slept since it was started.
+    /// CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine has slept since it was started.
     var suspended: Duration
 
     /// CLOCK_BOOTTIME in milliseconds.
     var bootMilliseconds: Int64 { boot.nanoseconds / 1_000_000 }
 
-    /// How far `announcement` is from our wall clock, in milliseconds.
+    /// Returns the difference between the clock of `announcement` and our wall clock, in milliseconds.
     func error(of announcement: Announcement) -> UInt64 {
         (Int64(clamping: wall.sinceEpoch) - announcement.milliseconds).magnitude
     }
 
-    /// How far the first announcement of an epoch may be from our wall clock, in milliseconds.
+    /// Returns the maximum difference between the clock of an epoch's first announcement and our wall clock, in milliseconds.
     func maximumError(of announcement: Announcement) -> UInt64 {
         bothSynchronised(announcement) ? Announcement.maximumSynchronisedError : Announcement.maximumClockError
     }
@@ -29,14 +29,14 @@ struct ClockReading: Sendable {
     }
 }
 
-/// The time of day as a member knows it: its own clock if that is synchronised, otherwise the relay's.
+/// The time of day for a member: its own clock if that is synchronised, otherwise the relay's.
 struct ChannelClock: Sendable {
     private var isSynchronised = false
-    /// Nil until a clock is known.
+    /// Nil until the time of day is known.
     private var estimate: WallClockEstimate?
 
-    /// Takes our own clock at `boot` (CLOCK_BOOTTIME). One that is not synchronised is not read: the time known before
-    /// counts on.
+    /// Sets the time of day to our own clock at `boot` (CLOCK_BOOTTIME). A clock that is not synchronised is ignored; the time
+    /// known before continues.
     mutating func set(_ clock: WallClock, isSynchronised: Bool, at boot: Instant) {
         self.isSynchronised = isSynchronised
         if isSynchronised {
@@ -46,18 +46,18 @@ struct ChannelClock: Sendable {
         }
     }
 
-    /// Takes the relay's clock at `boot`, unless our own is synchronised.
+    /// Sets the time of day to the relay's clock at `boot` (CLOCK_BOOTTIME), unless our own clock is synchronised.
     mutating func setByRelay(_ clock: WallClock, at boot: Instant) {
         if !isSynchronised { estimate = WallClockEstimate(clock, isSynchronised: false, at: boot) }
     }
 
-    /// Nil until a clock is known.
+    /// Returns our clocks at `boot`; nil until the time of day is known.
     func reading(at boot: Instant, suspended: Duration) -> ClockReading? {
         estimate?.reading(at: boot, suspended: suspended)
     }
 }
 
-/// The time of day, counted on by CLOCK_BOOTTIME.
+/// The time of day at one moment, extrapolated by CLOCK_BOOTTIME.
 struct WallClockEstimate: Sendable {
     private let clock: WallClock
     private let boot: Instant

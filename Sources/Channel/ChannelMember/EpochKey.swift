@@ -1,25 +1,27 @@
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The key of one epoch of one talker: the clock and packet index that an announcement gave, and what it has opened.
+/// The state of the key of one epoch of one talker: the clock and packet index from its announcement, and whether it has
+/// decrypted packets.
 struct EpochKey: Sendable {
     let epoch: Epoch
     private(set) var clock: SenderClock
     private(set) var hasOpened = false
-    /// How far the announcement was from our wall clock, in milliseconds.
+    /// The difference between the announcement's clock and our wall clock, in milliseconds.
     let error: UInt64
-    /// The numbers of its latest announcement and of the latest packet that it opened, among those of all keys.
+    /// The serial number of its latest announcement, and of the latest packet that it decrypted (`opened`), counted over all
+    /// keys.
     var announced: Int
     var opened = 0
     private let suite: SRTPSuite
     private let index: PacketIndex
-    /// The highest index among the packets that were opened.
+    /// The highest index of the decrypted packets.
     private var highest: PacketIndex
 
-    /// How many packets a later announcement of the epoch may be ahead and still continue the same count.
+    /// The maximum number of packets by which a later announcement may be ahead and still agree with this key.
     private static let reach: UInt64 = 1 << 14
 
-    /// `clock` is what is known of the sender's already.
+    /// `clock` is the sender's clock, if it is known already.
     init(_ announcement: Announcement, clock: SenderClock? = nil, announced: Int, at now: ClockReading) {
         epoch = announcement.epoch
         suite = announcement.suite
@@ -30,25 +32,28 @@ struct EpochKey: Sendable {
         self.announced = announced
     }
 
-    /// Whether another announcement of the epoch agrees with the one that this key was made from.
+    /// Whether another announcement of the epoch agrees with the one that this key was made from: the same suite, and about the
+    /// same index and clock.
     func agrees(with announcement: Announcement, at boot: Int64) -> Bool {
         announcement.suite == suite && announcement.index >= index
             && announcement.index.rawValue - index.rawValue <= Self.reach && clock.isClose(to: announcement, at: boot)
     }
 
-    /// Whether so many packets were missed that sequence numbers do not tell the count.
+    /// Whether the announced `index` is so far ahead of the latest packet that sequence numbers no longer show the rollover
+    /// counter.
     func isBeyondReach(_ index: PacketIndex) -> Bool { index.rawValue > highest.rawValue + 0x7FFF }
 
     func isExpired(at boot: Int64) -> Bool { clock.isExpired(at: boot) }
 
     mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool { clock.renew(announcement, at: boot) }
 
-    /// Takes the new clock of a sender that was set, where its packets do not tell their time.
+    /// Replaces the sender's clock by that of `announcement`, because its wall clock was set. Only for an epoch without timing.
     mutating func resetClock(_ announcement: Announcement, at boot: Int64) {
         clock = SenderClock(announcement, at: boot)
     }
 
-    /// A packet was opened in its time. `others` are the clocks that other announcements claimed for the epoch.
+    /// Records that a packet was decrypted and was not late. `others` are the clocks that other announcements claimed for the
+    /// epoch.
     mutating func worked(_ packet: Span<UInt8>, at boot: Int64, others: [SenderClock]) {
         let timestamp = RTPTimestamp(rawValue: packet.uint32(at: 4))
         if hasOpened {

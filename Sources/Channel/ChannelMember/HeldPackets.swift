@@ -1,10 +1,11 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// The latest packets that could not be opened yet: their announcement may still come. Allocates once, with the first.
+/// The latest packets that cannot be decrypted yet; the announcement of their key may still arrive. Allocates once, for the
+/// first packet.
 ///
-/// Who can send in the relay's name can make up any number of packets, and of SSRCs. They push out each other, and nothing of
-/// those whom a member has announced; and one SSRC is not enough to push out all others.
+/// An attacker who can send in the relay's name can invent any number of packets and SSRCs. Such packets replace each other,
+/// but never packets of an announced SSRC; and packets of one SSRC cannot replace all others.
 struct HeldPackets: Sendable {
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
@@ -15,24 +16,25 @@ struct HeldPackets: Sendable {
         var byteCount: Int
         var at: Instant
         var turn: Int
-        /// A member has vouched for its SSRC: the packet may be under a key that is still to come.
+        /// Whether a member has announced the SSRC: the packet may need a key that is announced later.
         var isAnnounced: Bool
         var isReleased = false
     }
 
-    /// Where all places are taken, one whom nobody has announced gets no more than these.
+    /// The number of slots that an SSRC without announcement may take when all slots are in use; beyond it, it replaces only
+    /// its own packets.
     static let strangersShare = 8
 
     static let maximumCount = 25
     static let maximumByteCount = 1_536
-    /// Older than this nobody waits for.
+    /// The longest time for which a packet is held.
     static let memory = Duration.seconds(2)
 
-    /// How many there are.
+    /// The number of held packets.
     var count: Int { entries.count { $0.byteCount > 0 } }
 
-    /// Keeps a packet of at most `maximumByteCount`. `isAnnounced` says whether a member has ever announced its SSRC.
-    /// Returns false where a packet is lost for it: another, or this one.
+    /// Stores a packet of at most `maximumByteCount`. `isAnnounced` is true if a member has announced the SSRC. Returns false
+    /// if a packet was lost: this one, or one that it replaced.
     mutating func hold(_ packet: Span<UInt8>, of ssrc: SSRC, isAnnounced: Bool, at now: Instant) -> Bool {
         if bytes.isEmpty {
             bytes = [UInt8](repeating: 0, count: Self.maximumCount * Self.maximumByteCount)
@@ -47,7 +49,7 @@ struct HeldPackets: Sendable {
         return !isTaken
     }
 
-    /// A free place, or else the one that can be spared best; nil where none can.
+    /// Returns the slot for a new packet: a free one, or the one to replace; nil if none may be replaced.
     private func place(for ssrc: SSRC, _ isAnnounced: Bool, at now: Instant) -> Int? {
         if let free = entries.indices.first(where: { entries[$0].byteCount == 0 }) { return free }
         let oldest = oldest { _ in true }
@@ -61,7 +63,7 @@ struct HeldPackets: Sendable {
         entries.indices.filter { isMeant(entries[$0]) }.min { entries[$0].turn < entries[$1].turn }
     }
 
-    /// `ssrc` is announced: its packets are worth another try.
+    /// Marks the packets of `ssrc`, which has been announced, to be tried again.
     mutating func release(_ ssrc: SSRC) {
         for place in entries.indices where entries[place].byteCount > 0 && entries[place].ssrc == ssrc {
             entries[place].isReleased = true
@@ -69,7 +71,8 @@ struct HeldPackets: Sendable {
         }
     }
 
-    /// The oldest that is worth another try, and its sender. It stays until it is removed.
+    /// Returns the oldest packet to try again, its SSRC and its arrival, and removes the mark. The packet stays until it is
+    /// removed.
     mutating func nextReleased() -> (place: Int, ssrc: SSRC, at: Instant)? {
         var oldest: Int?
         for place in entries.indices where entries[place].isReleased {

@@ -3,23 +3,23 @@ internal import TenfourChannelKeys
 internal import TenfourPacing
 internal import TenfourSession
 
-/// Joins a relay: sends HELLO and JOIN again until it answers, to one endpoint after another, with growing pauses.
+/// Joins a relay: repeats HELLO and JOIN until it answers, at one endpoint after another, with growing pauses.
 struct JoinHandshake: Sendable {
-    /// The attempt that is being made, or was made last; nil before the first.
+    /// The attempt in progress, or the last one during a pause; nil if there is none.
     private(set) var attempt: Attempt?
-    /// The last attempt at each of the other endpoints: a slow relay may still answer.
+    /// The last attempt at each other endpoint: a slow relay may still answer it.
     private var earlier: [Attempt] = []
-    /// The endpoint of the last attempt, also when that is over.
+    /// The endpoint of the last attempt, also after that has ended.
     private var lastEndpoint: Endpoint?
     private var isPausing = false
-    /// When the next HELLO or JOIN is due; nil while we do not want to join.
+    /// The time at which the next HELLO or JOIN is due; nil while we are not joining.
     private(set) var deadline: Instant?
     private var sentCount = 0
-    /// Which endpoint's turn it is.
+    /// The number of endpoints tried since the list changed; modulo the length of the list, the index of the present one.
     private var turn = 0
     private var backoff = Backoff(first: .seconds(1), longest: Self.longestPause, spread: 0.5...1.5)
 
-    /// To get in at one endpoint.
+    /// An attempt at one endpoint.
     struct Attempt: Sendable {
         let endpoint: Endpoint
         var joinAttempt: JoinAttempt
@@ -27,22 +27,23 @@ struct JoinHandshake: Sendable {
 
     static let interval = Duration.milliseconds(250)
     static let maximumSendCount = 4
-    /// The longest pause between attempts, before its random factor. A relay that comes back is found soon.
+    /// The longest pause between attempts, before its random factor. It is short, so that a relay that has restarted is found
+    /// soon.
     static let longestPause = Duration.seconds(4)
     static let longPause = Duration.seconds(10)
 
     var isActive: Bool { deadline != nil }
-    /// Whether all endpoints were asked in vain, or the relay said no.
+    /// Whether an attempt has failed since the last success. Refusals for `refused` and `rekeyed` do not count.
     var hasFailed: Bool { backoff.count > 0 }
 
-    /// Joins from `moment` on.
+    /// Begins to join at `moment`.
     mutating func begin(at moment: Instant) {
         forgetAttempts()
         isPausing = false
         deadline = moment
     }
 
-    /// The relay may be elsewhere: whoever wants to get in begins with the first of its endpoints.
+    /// Returns to the first endpoint after their list has changed; if we are joining, begins again at once.
     mutating func endpointsChanged(at now: Instant) {
         turn = 0
         if isActive { begin(at: now) }
@@ -59,15 +60,16 @@ struct JoinHandshake: Sendable {
         earlier.removeAll()
     }
 
-    /// Whether an answer may come from there.
+    /// Whether an attempt was made at `endpoint`, so that an answer from it may arrive.
     func hasTried(_ endpoint: Endpoint) -> Bool {
         lastEndpoint == endpoint || earlier.contains { $0.endpoint == endpoint }
     }
 
-    /// The session works: the next pause is a short one again.
+    /// Makes the next pause a short one again, because the relay has answered in a session.
     mutating func hasSucceeded() { backoff.succeeded() }
 
-    /// Whether a HELLO or JOIN is due; `write` writes it.
+    /// Returns whether a HELLO or JOIN is due; if so, call `write`. Begins a new attempt, or a pause, if the last attempt has
+    /// had no answer.
     mutating func isDue(
         _ configuration: ChannelConfiguration, at now: Instant, using generator: inout CSPRNG
     ) -> Bool {
@@ -75,7 +77,7 @@ struct JoinHandshake: Sendable {
         let isOver = attempt != nil && !isPausing && sentCount == Self.maximumSendCount
         if isOver {
             turn += 1
-            // A relay that gave a cookie may only be slow: wait for its WELCOME.
+            // A relay that has sent a cookie may only be slow: pause, and accept its WELCOME meanwhile.
             if attempt?.joinAttempt.hasCookie ?? false || turn.isMultiple(of: configuration.endpoints.count) {
                 rest(at: now, using: &generator)
                 return false
@@ -101,8 +103,8 @@ struct JoinHandshake: Sendable {
         deadline = now + Self.interval
     }
 
-    /// The meaning of an answer for the attempt at `endpoint`. After a cookie, something is to be said there at once, and whoever
-    /// else was asked meanwhile waits.
+    /// Returns the meaning of a datagram from `endpoint` for the attempt at this endpoint. A cookie makes this attempt the
+    /// present one: call `writeJoin` at once.
     mutating func receive(_ datagram: Span<UInt8>, from endpoint: Endpoint, at now: Instant) -> JoinAttempt.Answer {
         if let place = earlier.firstIndex(where: { $0.endpoint == endpoint }) {
             let answer = earlier[place].joinAttempt.receive(datagram)
@@ -127,7 +129,7 @@ struct JoinHandshake: Sendable {
         said(at: now)
     }
 
-    /// Puts the HELLO or JOIN of the attempt into `outbox`.
+    /// Puts the HELLO, or all JOINs, of the present attempt into `outbox`.
     func write(to outbox: inout DatagramQueue) {
         guard let attempt else { return }
         for number in 0..<attempt.joinAttempt.datagramCount {
@@ -135,13 +137,13 @@ struct JoinHandshake: Sendable {
         }
     }
 
-    /// Puts one JOIN for the cookie that has come into `outbox`.
+    /// Puts the JOIN for the latest cookie into `outbox`.
     func writeJoin(to outbox: inout DatagramQueue) {
         guard let attempt else { return }
         outbox.put(capacity: 128, to: attempt.endpoint) { attempt.joinAttempt.write(into: &$0) }
     }
 
-    /// Waits after a refusal: shortly if it may pass, long if only a person can change something.
+    /// Pauses after a refusal or a GOODBYE: 1 to 4 s ± half, or 10 s ± half if a person has to change something first.
     mutating func pause(for reason: Refusal.Reason, at now: Instant, using generator: inout CSPRNG) {
         switch reason {
         case .unproved, .full, .displaced, .limited, .stopping, .left: pause(at: now, using: &generator)
@@ -149,7 +151,7 @@ struct JoinHandshake: Sendable {
         }
     }
 
-    /// Begins anew after the relay was lost: with others at the same time, if it had answered.
+    /// Begins to join again after the relay was lost: within 250 ms if it had answered in the session, otherwise after a pause.
     mutating func rejoin(hadAnswer: Bool, at now: Instant, using generator: inout CSPRNG) {
         guard !isActive else { return }
         if hadAnswer {
@@ -159,10 +161,10 @@ struct JoinHandshake: Sendable {
         }
     }
 
-    /// The members that a relay has lost at once come back within this time.
+    /// The time over which the members of a lost relay spread their new attempts.
     private static let rejoinSpread = Duration.milliseconds(250)
 
-    /// This attempt is over. Begins anew after 1, 2, 4, 4 … s, each ± half by chance.
+    /// Ends the attempt, and begins again after 1, 2, 4, 4 … s, each times a random factor of 0.5 to 1.5.
     mutating func pause(at now: Instant, using generator: inout CSPRNG) {
         forgetAttempts()
         rest(at: now, using: &generator)
@@ -173,7 +175,7 @@ struct JoinHandshake: Sendable {
         deadline = now + backoff.next(using: &generator)
     }
 
-    /// Begins anew after a long pause: only a person could change anything.
+    /// Begins again after 10 s times a random factor of 0.5 to 1.5, because a person has to change something first.
     mutating func pauseLong(at now: Instant, using generator: inout CSPRNG) {
         begin(at: now + Self.longPause * Double.random(in: 0.5...1.5, using: &generator))
     }

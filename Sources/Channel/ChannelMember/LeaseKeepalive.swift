@@ -1,18 +1,18 @@
 internal import TenfourAudioCore
 
-/// Keeps a member's lease: renews it, and probes the relay when it has fallen silent.
+/// Renews a member's lease, and probes the relay when it has been silent.
 struct LeaseKeepalive: Sendable {
-    /// When the lease ends, if no renewal reaches the relay.
+    /// The time at which the lease ends unless the relay answers a renewal.
     private var end: Instant
     private var renewal: Instant
-    /// While somebody talks: when silence of the relay becomes suspicious.
+    /// The time at which a silent relay is probed; nil while no media is expected.
     private var suspicion: Instant?
     private var probe: Probe?
     private var lastHeard: Instant
     private var shortestRoundTrip: Duration?
-    /// The relay has not answered.
+    /// Whether the relay has answered no probe, so that the member joins again.
     private(set) var isLost = false
-    /// It has answered before.
+    /// Whether the relay has answered a renewal in this session.
     var hasAnswered: Bool { shortestRoundTrip != nil }
 
     private struct Probe: Sendable {
@@ -24,11 +24,11 @@ struct LeaseKeepalive: Sendable {
 
     enum Step {
         case nothing
-        /// A renewal is due.
+        /// A renewal must be sent.
         case renew(token: UInt64)
-        /// No probe was answered.
+        /// The relay has answered none of the probes.
         case lost
-        /// The lease is over.
+        /// The lease has ended.
         case over
     }
 
@@ -37,10 +37,10 @@ struct LeaseKeepalive: Sendable {
     static let probeSpread = Duration.milliseconds(100)
     static let probeInterval = Duration.milliseconds(200)
     static let maximumProbeCount = 3
-    /// How long a renewal may go unanswered while nobody talks.
+    /// The longest time to wait for the answer to a renewal, before the relay is probed.
     private static let renewalPatience = Duration.seconds(1)
 
-    /// A session begins; its first renewal is due at once.
+    /// Begins the lease of a new session; its first renewal is due at once.
     init(lease: Duration, token: UInt64, at now: Instant) {
         end = now + lease
         renewal = now + Self.renewalInterval
@@ -58,7 +58,7 @@ struct LeaseKeepalive: Sendable {
         guard !isLost else { return .nothing }
         if let suspicion, suspicion <= now {
             self.suspicion = nil
-            // Not all who hear a talker are to ask at one time.
+            // A random delay, so that the members who hear one talker do not all probe at the same time.
             beginProbe(at: now + Self.probeSpread * Double.random(in: 0...1, using: &generator), now, using: &generator)
         }
         if renewal <= now {
@@ -78,7 +78,7 @@ struct LeaseKeepalive: Sendable {
             return .renew(token: probe.token)
         }
         self.probe = nil
-        // Something has come since the probe began, so the relay still sends to us: only its answers were lost.
+        // A packet or record has arrived since the probe began, so only the answers were lost: the relay still sends to us.
         guard lastHeard <= probe.began else {
             renewal = now + Self.renewalPatience
             return .nothing
@@ -87,7 +87,8 @@ struct LeaseKeepalive: Sendable {
         return .lost
     }
 
-    /// An unauthenticated datagram says that the relay does not know us: the relay is probed.
+    /// Probes the relay at once if it has been silent for 500 ms. Call it for UNKNOWN SESSION, which says that the relay does
+    /// not know our session, but is not authenticated.
     mutating func doubt(at now: Instant, using generator: inout some RandomNumberGenerator) {
         guard !isLost, now - lastHeard >= Self.longestSilence || probe != nil else { return }
         beginProbe(at: now, now, using: &generator)
@@ -97,31 +98,32 @@ struct LeaseKeepalive: Sendable {
         at moment: Instant, _ now: Instant, using generator: inout some RandomNumberGenerator
     ) {
         if let probe {
-            // A probe that was sent keeps its time to be answered.
+            // A probe that was already sent keeps its time for the answer.
             if probe.sentCount == 0 { self.probe?.due = min(probe.due, moment) }
         } else {
             probe = Probe(token: .random(in: 0 ... .max, using: &generator), began: now, due: moment)
         }
     }
 
-    /// Somebody talks, we or another: the relay is to be heard from.
+    /// Expects media from now on, because we or another member talk: the relay is probed if it is silent for 500 ms.
     mutating func talkContinues(at now: Instant) {
         if suspicion == nil, probe == nil, !isLost { suspicion = now + Self.longestSilence }
     }
 
-    /// A packet of another's came.
+    /// Records that a packet of another member arrived.
     mutating func mediaReceived(at now: Instant) {
         lastHeard = now
         suspicion = now + Self.longestSilence
     }
 
-    /// A record of the relay's came. That may be the last thing it did: while somebody talks, more is to be heard of it.
+    /// Records that a record of the relay arrived. While media is expected, the relay is still probed after a further 500 ms of
+    /// silence.
     mutating func recordReceived(at now: Instant) {
         lastHeard = now
         if suspicion != nil { suspicion = now + Self.longestSilence }
     }
 
-    /// A renewal is answered. Returns whether the relay had been taken for lost.
+    /// Takes the answer to a renewal. Returns whether the relay was considered lost.
     mutating func renewed(token: UInt64, lease: Duration, at now: Instant) -> Bool {
         recordReceived(at: now)
         end = now + lease

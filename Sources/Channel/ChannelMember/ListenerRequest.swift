@@ -1,13 +1,13 @@
 internal import TenfourAudioCore
 internal import TenfourChannelKeys
 
-/// A requested page of listeners, while it comes.
+/// A requested page of listeners, while its records arrive.
 struct ListenerRequest: Sendable {
     let position: Int
     private(set) var due: Instant
     private var sentCount = 0
     private var total = 0
-    /// The entries of each record that has come, by its position.
+    /// The entries of each record that has arrived, by the position of its first entry.
     private var pieces: [UInt32: [Roster.Entry]] = [:]
 
     private static let maximumSendCount = 3
@@ -18,7 +18,7 @@ struct ListenerRequest: Sendable {
         due = now
     }
 
-    /// Whether the request may be sent again; false after three that were not answered completely.
+    /// Counts a request that is about to be sent. Returns false if three were sent without a complete answer.
     mutating func maySend(at now: Instant) -> Bool {
         guard sentCount < Self.maximumSendCount else { return false }
         sentCount += 1
@@ -26,7 +26,7 @@ struct ListenerRequest: Sendable {
         return true
     }
 
-    /// Returns whether all is there.
+    /// Takes one record of the page. Returns whether the page is complete.
     mutating func insert(_ head: Roster.PageHead, _ entries: [Roster.Entry]) -> Bool {
         let range = UInt32(clamping: position)..<UInt32(clamping: position + Roster.pageLength)
         guard range.contains(head.position) || head.total <= head.position else { return false }
@@ -36,7 +36,7 @@ struct ListenerRequest: Sendable {
         return pieces.values.reduce(0) { $0 + $1.count } >= min(max(total - position, 0), Roster.pageLength)
     }
 
-    /// The page, as far as it has come.
+    /// Returns the page without ourselves, as far as it has arrived.
     func page(besides own: UInt64, under root: MediaRoot) -> ListenerPage {
         var members: [ChannelMember] = []
         for (_, entries) in pieces.sorted(by: { $0.key < $1.key }) {

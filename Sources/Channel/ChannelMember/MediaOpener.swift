@@ -2,28 +2,30 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// Opens the media of other members, and holds packets whose announcement has not come yet.
+/// Decrypts the media of other members, and holds packets whose announcement has not arrived yet.
 struct MediaOpener: ~Copyable, Sendable {
     private var talkers = Talkers()
     private var held = HeldPackets()
 
     /// The result of receiving a packet of media.
     enum Outcome {
-        /// The opened RTP packet has this many bytes.
+        /// The packet was decrypted; the RTP packet has this many bytes.
         case opened(byteCount: Int)
-        /// Kept until its announcement comes. `pushedOut` if another packet was discarded for it.
+        /// The packet is held until its announcement arrives. `pushedOut` is true if a held packet was discarded for it, or it
+        /// was discarded itself.
         case held(pushedOut: Bool)
         case discarded(ChannelDiscard)
     }
 
-    /// How many packets are held.
+    /// The number of held packets.
     var heldCount: Int { held.count }
 
-    /// Opens a packet into `bytes`, which has room for it. `suspended` is how long the machine has slept.
+    /// Decrypts a packet into `bytes`, which must have room for it. `suspended` is the time that the machine has slept since it
+    /// was started.
     mutating func open(
         _ datagram: Span<UInt8>, into bytes: inout [UInt8], suspended: Duration, at now: Instant
     ) -> Outcome {
-        // RTCP comes from the relay, in records.
+        // The relay sends RTCP only in records.
         guard datagram.count >= RTPHeader.byteCount, !RTCPCompound.isRTCP(secondByte: datagram[1]) else {
             return .discarded(.malformed)
         }
@@ -42,12 +44,12 @@ struct MediaOpener: ~Copyable, Sendable {
     /// The result of receiving an authentic announcement.
     enum AnnouncementOutcome {
         case accepted
-        /// The epoch is from before the one in use.
+        /// The epoch is older than the one in use.
         case older
         case discarded(ChannelDiscard)
     }
 
-    /// Takes an authentic announcement of another member.
+    /// Takes another member's announcement, which the caller has authenticated.
     mutating func announcementArrived(
         _ announcement: Announcement, under root: MediaRoot, at clocks: ClockReading
     ) -> AnnouncementOutcome {
@@ -62,8 +64,8 @@ struct MediaOpener: ~Copyable, Sendable {
         }
     }
 
-    /// Opens the oldest packet whose announcement has come into `bytes`; returns its byte count, or nil if there is none.
-    /// Packets that cannot be opened any more are counted in `discards`.
+    /// Decrypts the oldest held packet whose announcement has arrived into `bytes`; returns its length in bytes, or nil if
+    /// there is none. Counts packets in `discards` that can no longer be decrypted.
     mutating func openReleased(
         into bytes: inout [UInt8], suspended: Duration, counting discards: inout ChannelDiscardCounts, at now: Instant
     ) -> Int? {

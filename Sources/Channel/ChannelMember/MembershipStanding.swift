@@ -2,10 +2,10 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourSession
 
-/// Tells people once about each change of our membership.
+/// Posts each change of our membership as an event, once.
 struct MembershipStanding: Sendable {
     private var current = Standing.unknown
-    /// When an unproved refusal is reported, unless another answer comes before.
+    /// The time at which an unproved refusal is reported, unless another answer arrives before.
     private(set) var deadline: Instant?
     private var lastCollision: Instant?
 
@@ -17,14 +17,14 @@ struct MembershipStanding: Sendable {
         case closed(Refusal.Reason)
     }
 
-    /// How long joining goes on after a refusal without proof before it is reported.
+    /// The time for which joining continues after an unproved refusal before the refusal is reported.
     static let unprovedPatience = Duration.seconds(3)
 
     /// Whether nothing has been reported yet.
     var isUnknown: Bool { current == .unknown }
     var isJoined: Bool { if case .joined = current { true } else { false } }
 
-    /// Posts a standing that differs from the last one.
+    /// Posts the event for `standing` if it differs from the last one.
     mutating func report(_ standing: Standing, as role: Role, _ events: inout ChannelEvents) {
         guard standing != current else { return }
         current = standing
@@ -37,23 +37,24 @@ struct MembershipStanding: Sendable {
         }
     }
 
-    /// A refusal without proof has come. Anybody may have sent it: the true answer may still come.
+    /// Takes a refusal without proof. Anybody may have sent it, so it is reported only if the true answer does not arrive in
+    /// time.
     mutating func unprovedRefusalArrived(at now: Instant) {
         if deadline == nil, current != .refused(.unproved) { deadline = now + Self.unprovedPatience }
     }
 
-    /// Another answer has come.
+    /// Cancels the pending report of an unproved refusal, because the relay has let us in or we have left.
     mutating func refusalIsOver() { deadline = nil }
 
-    /// Reports an unproved refusal if it is due.
+    /// Reports an unproved refusal if its time has come.
     mutating func timeElapsed(as role: Role, _ events: inout ChannelEvents, at now: Instant) {
         guard let deadline, deadline <= now else { return }
         self.deadline = nil
         report(.refused(.unproved), as: role, &events)
     }
 
-    /// Posts that another member uses our SSRC, at most once in `RTPSession.collisionInterval`: a member that changed its SSRC
-    /// at each claim of another would never be heard.
+    /// Posts that another member uses our SSRC, at most once in `RTPSession.collisionInterval`: a member that took a new SSRC
+    /// at each such claim would never be heard.
     mutating func reportCollision(_ events: inout ChannelEvents, at now: Instant) {
         if let lastCollision, now - lastCollision < RTPSession.collisionInterval { return }
         lastCollision = now

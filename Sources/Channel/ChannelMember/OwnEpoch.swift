@@ -2,27 +2,27 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// One epoch of our stream.
+/// An epoch of our own stream.
 struct OwnEpoch: Sendable {
     let ssrc: SSRC
     let epoch: Epoch
-    /// Its first packet, which may not have gone out yet.
+    /// The sequence number of its first packet, which may not be sent yet.
     let first: SequenceNumber
     let began: Instant
     private(set) var latest: PacketIndex?
-    /// CLOCK_BOOTTIME, the time slept until then, and the stream's timestamp when it was drawn.
+    /// CLOCK_BOOTTIME, the time slept since the machine was started, and the RTP timestamp when the epoch was drawn.
     private let drawn: (boot: Instant, suspended: Duration, timestamp: RTPTimestamp)
-    /// The least delay of its packets behind our clock so far.
+    /// The smallest delay of its timestamps behind CLOCK_BOOTTIME so far, relative to the delay when the epoch was drawn.
     private var leastDelay = Duration.zero
-    /// When packets began to be behind by more than `tolerance`; nil while they are not.
+    /// The time since which packets have been behind by more than `tolerance`; nil while they are not.
     private var behindSince: Instant?
 
-    /// How far its packets may fall behind our clock.
+    /// The largest tolerated delay of packets behind our clock, above `leastDelay`.
     private static let tolerance = Duration.milliseconds(250)
-    /// Packets that are behind for a shorter time were only late.
+    /// The time for which packets must be behind before a new epoch begins; at the first packet of a talkspurt none is needed.
     private static let patience = Duration.seconds(1)
 
-    /// Drawn when the packet of `header` is going to be sent.
+    /// Makes the epoch that is drawn when the packet of `header` is about to be sent.
     init(_ header: RTPHeader, _ epoch: Epoch, first: SequenceNumber, began: Instant, at clocks: ClockReading) {
         ssrc = header.ssrc
         self.epoch = epoch
@@ -38,10 +38,11 @@ struct OwnEpoch: Sendable {
         return try? SRTPContext(sending: key, ssrc: ssrc)
     }
 
-    /// The packet index in an announcement: of the latest packet, or of the first to come.
+    /// The packet index in an announcement: that of the latest packet, or of the first if none has been sent.
     var index: PacketIndex { latest ?? PacketIndex(rolloverCounter: 0, first) }
 
-    /// The clock in an announcement: the wall clock's second when the epoch was drawn, and the whole seconds since.
+    /// Returns the clock in an announcement: the wall clock's second when the epoch was drawn, plus the whole seconds since
+    /// then.
     func clock(at boot: Instant) -> WallClock {
         let passed = max((boot - drawn.boot) / .seconds(1), 0)
         return WallClock(milliseconds: (epoch.milliseconds / 1_000 + UInt64(passed)) * 1_000)
@@ -51,8 +52,8 @@ struct OwnEpoch: Sendable {
         latest = latest?.closest(number) ?? PacketIndex(rolloverCounter: 0, number)
     }
 
-    /// Whether the stream's timestamps have fallen behind our clock, as when the machine slept or the microphone stood still:
-    /// receivers could not tell its packets from withheld ones.
+    /// Whether the stream's timestamps have fallen behind our clock, for example because the machine slept or the microphone
+    /// stopped. Receivers cannot distinguish such packets from withheld ones, so a new epoch is needed.
     mutating func hasFallenBehind(_ header: RTPHeader, at clocks: ClockReading) -> Bool {
         if clocks.suspended - drawn.suspended > Self.tolerance { return true }
         let frames = header.timestamp.distance(after: drawn.timestamp)

@@ -2,31 +2,31 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// Our own member info, and whether the relay has it.
+/// Our own member info, and whether the relay has acknowledged it.
 struct OwnMemberInfo: Sendable {
-    /// Drawn once: the others know us by it, also when we join anew.
+    /// A random number that identifies us to the other members, also after we join again.
     let id: UInt64
     private let name: String?
     private var counter: UInt64 = 0
     private var info: MemberInfo?
     private(set) var sealed: SealedMemberInfo?
-    /// When the info is due to be sent; nil if the relay has it, or does not answer.
+    /// The time at which the info must be sent; nil if the relay has acknowledged it, or does not answer.
     private(set) var due: Instant?
     private var sentCount = 0
     private var lastSent: Instant?
 
-    /// A relay that does not answer is of an earlier version.
+    /// The number of times the info is sent without acknowledgement. An older relay never acknowledges it.
     private static let maximumSendCount = 4
-    /// Between changes, at the least.
+    /// The shortest time between two infos.
     private static let interval = Duration.milliseconds(250)
 
-    /// `name` is nil for one who keeps it back.
+    /// `name` is nil if the member hides its name.
     init(id: UInt64, name: String?) {
         self.id = max(id, 1)
         self.name = name.map { MemberInfo.shown($0) }
     }
 
-    /// A session has begun: the relay knows nothing of us.
+    /// Makes the info due, because a session has begun and the relay does not have it.
     mutating func begin(at now: Instant) {
         sentCount = 0
         due = now
@@ -34,12 +34,12 @@ struct OwnMemberInfo: Sendable {
 
     mutating func end() { due = nil }
 
-    /// Takes our present state. A change makes the info due; before `begin` it is only kept.
+    /// Takes our present state. If it has changed, the new info becomes due; while `isInside` is false it is only stored.
     mutating func update(
         _ microphone: MemberInfo.Microphone, _ ssrc: SSRC, clock: WallClock, under root: MediaRoot, at now: Instant,
         isInside: Bool
     ) {
-        // A listener that keeps its name back has nothing to tell.
+        // A listener that hides its name sends no info.
         if microphone == .none, name?.isEmpty ?? true { return }
         let seconds = UInt32(truncatingIfNeeded: clock.seconds)
         var next =
@@ -58,14 +58,15 @@ struct OwnMemberInfo: Sendable {
         due = lastSent.map { max(now, $0 + Self.interval) } ?? now
     }
 
-    /// The info has been sent.
+    /// Records that the info was sent.
     mutating func infoSent(at now: Instant) {
         sentCount += 1
         lastSent = now
         due = sentCount < Self.maximumSendCount ? now + .seconds(1 << (sentCount - 1)) : nil
     }
 
-    /// The relay tells what it has of us.
+    /// Takes the counter of our info that the relay has acknowledged; zero for none. If it is not the latest, the info becomes
+    /// due again.
     mutating func relayHas(_ counter: UInt64, at now: Instant) {
         if counter == sealed?.counter ?? 0 {
             due = nil

@@ -3,51 +3,53 @@ internal import TenfourChannelKeys
 internal import TenfourPackets
 internal import TenfourSession
 
-/// Our own stream: its epochs, what is announced of them, and its packets as they were sealed.
+/// Our own stream: its epochs, their announcements, and its encrypted packets, which are kept for retransmission.
 struct ProtectedSendStream: ~Copyable, Sendable {
     private var current: OwnEpoch?
     private var context: SRTPContext?
-    /// Announced, and used from its first packet on.
+    /// The next epoch, which is announced already and used from its first packet on.
     private var coming: OwnEpoch?
     private var comingContext: SRTPContext?
     private var lastEpoch: Epoch?
     private var lastPacket: Instant?
     private var lastAnnouncement: Instant?
-    /// With so many packets more an announcement goes out.
+    /// The number of packets that are still each preceded by an announcement.
     private var announcedPacketsLeft = 0
     private var sealed = SentDatagrams()
     private var ownEpochs = OwnEpochs()
 
-    /// A new epoch after so long without a packet, and in any case after so long.
+    /// The longest pause between two packets of one epoch; after a longer one a new epoch begins. An epoch also ends after
+    /// `epochLength`.
     static let longestSilence = Duration.seconds(60)
     static let epochLength = Duration.seconds(600)
-    /// An epoch drawn before the clock was synchronised is replaced when it is this old.
+    /// The shortest duration of an epoch that was drawn while the clock was not synchronised; once the clock is, such an epoch
+    /// is replaced.
     private static let shortestLength = Duration.seconds(10)
-    /// So long before its first packet it is announced.
+    /// The time before its first packet at which the next epoch is announced.
     static let notice = Duration.seconds(2)
     static let announcementInterval = Duration.seconds(1)
     private static let announcedPacketCount = 5
 
-    /// Whether a packet is one that went out before.
+    /// Whether a packet is a retransmission: its sequence number is not above the latest one sent.
     func isSentAgain(_ header: RTPHeader) -> Bool {
         guard let current, current.ssrc == header.ssrc, let latest = current.latest else { return false }
         return header.sequenceNumber.distance(after: latest.sequenceNumber) <= 0
     }
 
-    /// The packet as it was; nothing where it is forgotten. Returns whether it is not.
+    /// Appends the encrypted packet as it was sent first. Returns false, and appends nothing, if it is no longer stored.
     func write(again number: SequenceNumber, into datagram: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
         guard let entry = sealed.entry(number, at: now) else { return false }
         sealed.write(entry, into: &datagram)
         return true
     }
 
-    /// With the next packets announcements go out: the relay does not know us, or not any more.
+    /// Makes an announcement precede each of the next five packets.
     mutating func announceAgain() { announcedPacketsLeft = Self.announcedPacketCount }
 
-    /// Whether an epoch is one of ours.
+    /// Whether we have drawn `epoch`, among the latest 16.
     func hasDrawn(_ epoch: Epoch) -> Bool { ownEpochs.contains(epoch) }
 
-    /// Prepares a packet: begins an epoch if one is due.
+    /// Prepares for a packet: begins a new epoch if one is due.
     mutating func prepare(
         _ header: RTPHeader, _ configuration: ChannelConfiguration, at clocks: ClockReading, _ now: Instant,
         using generator: inout CSPRNG
@@ -78,7 +80,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         lastPacket = clocks.boot
     }
 
-    /// Whether the packet is to be the first of an epoch, without notice.
+    /// Whether the packet must be the first of an epoch that has not been announced before.
     private mutating func isNewEpochDue(_ header: RTPHeader, at clocks: ClockReading, _ now: Instant) -> Bool {
         guard let current, header.ssrc == current.ssrc, let lastPacket else { return true }
         if clocks.boot - lastPacket >= Self.longestSilence { return true }
@@ -98,7 +100,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         return OwnEpoch(header, epoch, first: first, began: began, at: clocks)
     }
 
-    /// How many announcements go out before the packet that was prepared.
+    /// Returns the number of announcements to send before the prepared packet, 0…2.
     mutating func announcementCount(at now: Instant) -> Int {
         if announcedPacketsLeft > 0 {
             announcedPacketsLeft -= 1
@@ -109,7 +111,8 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         return coming == nil ? 1 : 2
     }
 
-    /// The announcement `index` of so many. The one in use comes last: it is what the relay tells those who join now.
+    /// Returns announcement `index` of `count`. The announcement of the epoch in use is the last one, because the relay sends
+    /// the latest announcement to members that join.
     func announcement(
         _ index: Int, of count: Int, _ configuration: ChannelConfiguration, at boot: Instant
     ) -> Announcement? {
@@ -121,8 +124,8 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         }
     }
 
-    /// Writes the packet that was prepared, padded and sealed. Returns false, and has written what is worth nothing,
-    /// where that cannot be.
+    /// Appends the prepared packet, padded and encrypted. Returns false if it cannot be encrypted; `datagram` must then be
+    /// discarded.
     mutating func seal(
         _ header: RTPHeader, _ packet: Span<UInt8>, _ configuration: ChannelConfiguration,
         into datagram: inout OutputSpan<UInt8>, at now: Instant
@@ -139,6 +142,7 @@ struct ProtectedSendStream: ~Copyable, Sendable {
         return context != nil
     }
 
-    /// Longer than this no packet is made: with tags, and headers below, it still fits into one of Ethernet's.
+    /// The maximum length of a packet after padding, before its tag, so that the datagram fits into an Ethernet frame with all
+    /// headers.
     private static let maximumPaddedByteCount = 1_424
 }

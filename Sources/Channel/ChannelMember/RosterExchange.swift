@@ -2,7 +2,7 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// Tells the other members about us, and keeps what the relay tells us about them.
+/// Sends our info to the other members, and stores the members that the relay reports.
 struct RosterExchange: Sendable {
     private var microphone: MemberInfo.Microphone
     private var ownInfo: OwnMemberInfo
@@ -10,42 +10,43 @@ struct RosterExchange: Sendable {
     private var listenerRequest: ListenerRequest?
     private let root: MediaRoot
 
-    /// `id` is drawn; it names us to the other members.
+    /// `id` is a random number that identifies us to the other members.
     init(id: UInt64, _ configuration: ChannelConfiguration) {
         ownInfo = OwnMemberInfo(id: id, name: configuration.name)
         microphone = configuration.role == .talk ? .closed : .none
         root = configuration.keys.mediaRoot
     }
 
-    /// The other members; nil if the relay has not told yet.
+    /// Returns the other members; nil if the relay has not sent the whole list.
     func members(as role: Role) -> ChannelMembers? { roster.members(isCounted: role == .listen) }
 
     mutating func setMicrophone(isOpen: Bool) { microphone = isOpen ? .open : .closed }
 
-    /// Asks for a page of listeners from `position` on.
+    /// Requests a page of listeners from `position` on.
     mutating func requestListeners(from position: Int, at now: Instant) {
         listenerRequest = ListenerRequest(from: max(position, 0), at: now)
     }
 
-    /// A session has begun; the relay knows nothing of us until its first answer.
+    /// Begins a session. Our info is sent only after the relay's first answer.
     mutating func sessionBegan(lease: Duration, at now: Instant) {
         ownInfo.end()
         roster.begin(lease: lease, at: now)
     }
 
-    /// The relay has answered for the first time in this session.
+    /// Makes our info due, because the relay has answered for the first time in this session.
     mutating func sessionAnswered(at now: Instant) { ownInfo.begin(at: now) }
 
     /// Forgets the other members.
     mutating func leave() { roster = RosterView() }
 
-    /// Posts members whose lease has passed.
+    /// Posts the departure of members that were not listed within the duration of a lease after we joined again.
     mutating func expire(_ events: inout ChannelEvents, at now: Instant) {
         guard let end = roster.holdDeadline, end <= now else { return }
         for event in roster.expireHolds(at: now) { events.post(event) }
     }
 
-    /// Returns the record that is due while we are in; nil if there is none. Call it until it returns nil.
+    /// Returns the next record that is due, or nil if there is none. Call it until it returns nil, and only while the relay
+    /// answers.
     mutating func nextRecord(
         _ ssrc: SSRC, clock: WallClock?, receipt: UInt64, _ events: inout ChannelEvents, at now: Instant
     ) -> Record? {
@@ -66,7 +67,8 @@ struct RosterExchange: Sendable {
         return nil
     }
 
-    /// When a lease passes, or while `isIn` a record is due; nil if nothing is.
+    /// The time at which a record is due, if `isIn`, or at which a member's lease passes; nil if there is neither. `isIn` is
+    /// true while the relay answers.
     func deadline(isIn: Bool) -> Instant? {
         var next = roster.holdDeadline
         for deadline in isIn ? [ownInfo.due, roster.listDue, listenerRequest?.due] : [] {
@@ -75,7 +77,7 @@ struct RosterExchange: Sendable {
         return next
     }
 
-    /// A change of the roster has come.
+    /// Takes a change of the roster, and posts the events that follow.
     mutating func changeArrived(
         _ head: Roster.Head, _ entries: [Roster.Entry], _ events: inout ChannelEvents, at now: Instant
     ) {
@@ -83,7 +85,7 @@ struct RosterExchange: Sendable {
         for event in roster.apply(head, entries, besides: ownInfo.id, under: root, at: now) { events.post(event) }
     }
 
-    /// A page of the roster has come. `isJoined` if the members may be told to people.
+    /// Takes a record of a roster page. `isJoined` is true if the relay has let us in, so that the list may be posted.
     mutating func pageArrived(
         _ head: Roster.PageHead, _ entries: [Roster.Entry], as role: Role, isJoined: Bool,
         _ events: inout ChannelEvents, at now: Instant

@@ -2,19 +2,20 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// Who else is in the channel, from what the relay tells: changes as they come, and the whole list where one was missed.
+/// The other members of the channel, as the relay reports them: changes as they happen, and the whole list after a missed
+/// change.
 ///
-/// After joining anew, those who were there count as present until a lease has passed: where the relay was restarted they
-/// come back one by one. Where nothing was told in that time they are forgotten without a word.
+/// After we join again, the members known before count as present for the duration of a lease, because after a restart of the
+/// relay they join again one by one. If the relay sends no roster in that time, they are forgotten without events.
 struct RosterView: Sendable {
-    /// Whether the relay of this session tells who is there.
+    /// Whether the relay has sent a roster in this session.
     private(set) var isTold = false
     private var revision: UInt32?
     private var otherCount = 0
-    /// The member behind each number of the relay; nil for members without info.
+    /// The member's id for each number that the relay uses; nil for members without info.
     private var ids: [UInt32: UInt64?] = [:]
     private var people: [UInt64: Person] = [:]
-    /// People are told who comes and goes from the first list on.
+    /// Whether a whole list has been received. Members that join or leave are reported only from then on.
     private(set) var isComplete = false
     private var list: Pieces?
     private(set) var listDue: Instant?
@@ -23,52 +24,53 @@ struct RosterView: Sendable {
     private struct Person: Sendable {
         var info: MemberInfo
         var counter: UInt64
-        /// For how long it counts as present without being listed.
+        /// The time until which the member counts as present without being listed; nil if it is listed.
         var heldUntil: Instant?
     }
 
-    /// A part of the roster that comes in several records.
+    /// The records of the whole list that have arrived so far.
     private struct Pieces: Sendable {
         var revision: UInt32
         var entries: [UInt32: Roster.Entry.State] = [:]
     }
 
-    /// More than a relay lists: what it tells beyond is passed over.
+    /// The maximum number of members stored, more than a relay lists; further ones are ignored.
     private static let maximumCount = 2 * Roster.maximumListedCount
 
     // MARK: - Sessions
 
-    /// We are in, maybe in a relay that knows nobody yet.
+    /// Begins a session. The relay may not know the other members yet, so the members known before count as present for one
+    /// more lease.
     mutating func begin(lease: Duration, at now: Instant) {
         (isTold, revision, list, listDue, listCount) = (false, nil, nil, nil, 0)
         ids = [:]
         for id in people.keys where people[id]?.heldUntil == nil { people[id]?.heldUntil = now + lease }
     }
 
-    /// When somebody is no longer taken for present.
+    /// The earliest time at which a member that is not listed stops counting as present; nil if there is none.
     var holdDeadline: Instant? { people.values.lazy.compactMap(\.heldUntil).min() }
 
     // MARK: - Records of the relay
 
-    /// Returns what there is to tell people.
+    /// Takes a change of the roster and returns the events that follow.
     mutating func apply(
         _ head: Roster.Head, _ entries: [Roster.Entry], besides own: UInt64, under root: MediaRoot, at now: Instant
     ) -> [ChannelEvent] {
         isTold = true
         otherCount = Int(head.otherCount)
         guard revision == head.previous || revision == head.revision else {
-            // Something was missed, or all before.
+            // A change was missed, or this is the first one: request the whole list.
             if listDue == nil { listDue = now }
             return []
         }
         revision = head.revision
         return change(at: now) { view in
-            // A member with another number now has not left.
+            // All entries are applied before members are compared: a member that has only got another number has not left.
             for entry in entries { view.apply(entry, besides: own, under: root) }
         }
     }
 
-    /// A piece of the whole list.
+    /// Takes a record of the whole list. Returns the events that follow once the list is complete.
     mutating func receiveList(
         _ head: Roster.PageHead, _ entries: [Roster.Entry], besides own: UInt64, under root: MediaRoot, at now: Instant
     ) -> [ChannelEvent] {
@@ -91,7 +93,7 @@ struct RosterView: Sendable {
         return events
     }
 
-    /// A request for the list was said.
+    /// Records that the whole list was requested. The request is repeated after 1, 2, 4, 8, 8 … s.
     mutating func listRequested(at now: Instant) {
         listCount = min(listCount + 1, 4)
         listDue = now + .seconds(1 << (listCount - 1))
@@ -99,7 +101,8 @@ struct RosterView: Sendable {
 
     mutating func expireHolds(at now: Instant) -> [ChannelEvent] {
         guard revision != nil else {
-            // Nothing is known in this session, and in a relay of an earlier version nothing will be: they may still be there.
+            // The relay has sent no roster in this session; an older relay never does. The members may still be in the channel,
+            // so they are forgotten without events.
             (people, isComplete) = ([:], false)
             return []
         }
@@ -110,7 +113,7 @@ struct RosterView: Sendable {
         }
     }
 
-    /// Makes changes, and says who has come, gone or changed by them.
+    /// Makes changes, and returns the events for members that have joined, left or changed.
     private mutating func change(at now: Instant, _ body: (inout Self) -> Void) -> [ChannelEvent] {
         let before = people
         body(&self)
@@ -142,16 +145,17 @@ struct RosterView: Sendable {
             }
             ids[entry.number] = sealed.id == own ? nil : .some(sealed.id)
             guard sealed.id != own else { return }
-            // An older info changes nothing.
+            // An info that is not newer is ignored.
             if let known = people[sealed.id], known.counter >= sealed.counter { return }
             guard people[sealed.id] != nil || people.count < Self.maximumCount else { return }
             people[sealed.id] = Person(info: info, counter: sealed.counter, heldUntil: people[sealed.id]?.heldUntil)
         }
     }
 
-    // MARK: - For people
+    // MARK: - Results
 
-    /// Nil where the relay does not tell. `isCounted` says whether we are one of those who are counted and not listed.
+    /// Returns the other members; nil until the relay has sent the whole list. `isCounted` is true if we are one of the members
+    /// that are counted and not listed.
     func members(isCounted: Bool) -> ChannelMembers? {
         guard isTold, isComplete else { return nil }
         var members = ChannelMembers()

@@ -2,21 +2,21 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// A sender's clock in one epoch, against our CLOCK_BOOTTIME. It shows which packets somebody has withheld.
+/// A sender's clock in one epoch, relative to our CLOCK_BOOTTIME. It shows which packets may have been withheld.
 ///
-/// All numbers are milliseconds. The offset is ours less the sender's, so it holds the delay of the network, too.
+/// All numbers are in milliseconds. The offset is our clock minus the sender's; it includes the network delay.
 struct SenderClock: Sendable {
     private var offset: Int64
-    /// The newest clock value that was announced.
+    /// The newest clock value that the sender announced.
     private var newest: Int64
-    /// Where the epoch's timestamps begin; nil where the sender does not tell.
+    /// The clock and RTP timestamp at the start of the epoch; nil if the epoch has no timing.
     private let start: (clock: Int64, timestamp: RTPTimestamp)?
 
-    /// How much later than the quickest of its epoch a packet may be.
+    /// The maximum delay of a packet behind the fastest one of its epoch.
     static let patience: Int64 = 2_000
-    /// How long after the newest clock value packets are still opened.
+    /// The time for which packets are still decrypted after the newest clock value that the sender announced.
     static let lifetime: Int64 = 15_000
-    /// The offsets of announcements that a sender made at one moment differ by less.
+    /// The largest difference between the clock offsets of two announcements that agree.
     private static let closeness: Int64 = 250
 
     init(_ announcement: Announcement, at boot: Int64) {
@@ -26,21 +26,21 @@ struct SenderClock: Sendable {
         start = epoch.timing.map { (Int64(epoch.milliseconds), $0.timestamp) }
     }
 
-    /// Whether the sender says with each packet what time it is.
+    /// Whether the epoch has a timing, so that each packet's timestamp gives the sender's clock.
     var isTimed: Bool { start != nil }
 
-    /// Whether `announcement` may be of the moment that the first one said it was.
+    /// Whether the offset of `announcement` agrees with this clock within 250 ms.
     func isClose(to announcement: Announcement, at boot: Int64) -> Bool {
         abs(boot - announcement.milliseconds - offset) <= Self.closeness
     }
 
-    /// Whether `announcement` goes on with this clock.
+    /// Whether the offset of `announcement` agrees with this clock within 2 s.
     func continues(_ announcement: Announcement, at boot: Int64) -> Bool {
         abs(boot - announcement.milliseconds - offset) <= Self.patience
     }
 
-    /// Takes a clock value. What is old renews nothing. Returns false, and takes nothing, where it is ahead of the sender's
-    /// clock as we know it: members can make announcements of each other's epochs.
+    /// Takes a clock value that was announced; an older one changes nothing. Returns false, and ignores it, if it is more than
+    /// 2 s ahead of the sender's clock as known: every member can make announcements for any epoch.
     mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool {
         guard announcement.milliseconds <= boot - offset + Self.patience else { return false }
         newest = max(newest, announcement.milliseconds)
@@ -49,23 +49,23 @@ struct SenderClock: Sendable {
 
     func isExpired(at boot: Int64) -> Bool { boot - offset - newest > Self.lifetime }
 
-    /// Our clock less the sender's, by a packet's timestamp; nil where the sender does not tell.
+    /// Returns our clock minus the sender's, computed from a packet's timestamp; nil if the epoch has no timing.
     func offset(of timestamp: RTPTimestamp, at boot: Int64) -> Int64? {
         start.map { boot - $0.clock - Int64(timestamp.distance(after: $0.timestamp).rawValue) / 48 }
     }
 
-    /// Whether a packet comes so late that somebody may have withheld it.
+    /// Whether a packet is so late that it may have been withheld.
     func isLate(_ timestamp: RTPTimestamp, at boot: Int64) -> Bool {
         offset(of: timestamp, at: boot).map { $0 > offset + Self.patience } ?? false
     }
 
-    /// A packet was opened that was not late: the offset is never more than its own.
+    /// Takes a packet that was decrypted and not late: the offset becomes the smaller one of its own and the known one.
     mutating func heard(_ timestamp: RTPTimestamp, at boot: Int64) {
         if let own = offset(of: timestamp, at: boot) { offset = min(offset, own) }
     }
 
-    /// The first packet was opened. `others` are the clocks that other announcements claimed for the epoch: the truest is the one
-    /// closest to what the packet says, as no network is faster than none.
+    /// Takes the first packet of the epoch. `others` are the clocks that other announcements claimed for it. The largest offset
+    /// that is not above the packet's own is the most credible one, because no network delay is negative.
     mutating func heardFirst(_ timestamp: RTPTimestamp, at boot: Int64, others: [SenderClock]) {
         if let own = offset(of: timestamp, at: boot) {
             for other in others where other.offset > offset && other.offset <= own { offset = other.offset }

@@ -2,9 +2,9 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The keys of those who talk to us: of each talker up to eight, the one that worked last first.
+/// The keys of the other talkers: at most eight for each, of which the one that decrypted last is tried first.
 ///
-/// Every member can announce epochs for every SSRC. So a key that has opened nothing never takes the place of one that has, unless
+/// Every member can announce epochs for every SSRC. So a key that has decrypted nothing never replaces one that has, unless
 /// that has expired.
 struct Talkers: ~Copyable, Sendable {
     private var contexts = InlineArray<128, SRTPContext?> { _ in nil }
@@ -13,52 +13,53 @@ struct Talkers: ~Copyable, Sendable {
     private var announcementCount = 0
     private var openedCount = 0
 
-    /// A member that talks or has announced that it will.
+    /// A member that talks, or has announced that it will.
     private struct Talker: Sendable {
         let ssrc: SSRC
-        /// Of its keys, in the order in which they are tried.
+        /// The indices of its keys in `keys`, in the order in which they are tried.
         var places: [Int] = []
-        /// The newest of the epochs that have opened packets.
+        /// The newest of the epochs that have decrypted packets; nil before the first.
         var newest: Epoch?
-        /// Which of all announcements, and of all opened packets, was its latest.
+        /// The serial number of its latest announcement, and of its latest decrypted packet (`opened`), counted over all
+        /// talkers.
         var announced = 0
         var opened = 0
     }
 
     private static let maximumCount = 64
     private static let maximumKeyCount = 128
-    /// How many keys a talker may have, and how many of them that have opened packets.
+    /// The maximum number of keys of a talker. `maximumOpenedCount` limits the keys among them that have decrypted packets.
     private static let maximumOwnCount = 8
     private static let maximumOpenedCount = 4
-    /// With packets of 2.5 ms, the shortest that Opus has.
+    /// The highest packet rate of a talker: packets of 2.5 ms, the shortest of Opus.
     private static let mostPacketsPerSecond = 400
 
-    /// The result of opening a packet.
+    /// The result of decrypting a packet.
     enum Outcome: Equatable {
-        /// It is RTP of so many bytes.
+        /// The packet was decrypted; the RTP packet has this many bytes.
         case opened(Int)
         case replayed
-        /// It was withheld, or its network is far slower than it was.
+        /// The packet may have been withheld, or the network has become much slower.
         case late
         case malformed
-        /// Its key is not known, or it is nobody's.
+        /// No known key decrypts the packet.
         case unopened
     }
 
-    /// The result of taking an announcement that a member made.
+    /// The result of taking an authentic announcement.
     enum AnnouncementResult: Equatable {
-        /// Packets that could not be opened may be opened now.
+        /// There is a new or revived key: held packets may be decrypted now.
         case begun
         case known
-        /// From before the epoch in use.
+        /// The epoch is older than the one in use.
         case older
-        /// Its clock is too far from ours, or from its sender's.
+        /// The announcement's clock differs too much from ours, or from its sender's clock as known.
         case offTime
-        /// All places belong to keys that work.
+        /// There is no free slot: all keys are in use.
         case full
     }
 
-    /// Whether a member has announced it, not too many others ago.
+    /// Whether `ssrc` has been announced and not been replaced by another talker since.
     func knows(_ ssrc: SSRC) -> Bool { index(of: ssrc) != nil }
 
     private func index(of ssrc: SSRC) -> Int? { talkers.firstIndex { $0.ssrc == ssrc } }
@@ -93,7 +94,7 @@ struct Talkers: ~Copyable, Sendable {
         return addKey(of: talker, announcement, under: root, at: now)
     }
 
-    /// An epoch that has opened packets is announced again.
+    /// Takes a further announcement of an epoch that has decrypted packets.
     private mutating func renew(
         _ place: Int, of talker: Int, _ announcement: Announcement, under root: MediaRoot, at now: ClockReading
     ) -> AnnouncementResult {
@@ -102,7 +103,7 @@ struct Talkers: ~Copyable, Sendable {
         let wasExpired = key.isExpired(at: boot)
         key.announced = announcementCount
         if !key.renew(announcement, at: boot) {
-            // Before there were timings the wall clock was announced, which is set now and then.
+            // An epoch without timing announces the wall clock, which may be set at any time.
             guard !key.clock.isTimed, now.error(of: announcement) <= Announcement.maximumClockError else {
                 return .offTime
             }
@@ -115,29 +116,29 @@ struct Talkers: ~Copyable, Sendable {
         return wasExpired ? .begun : .known
     }
 
-    /// Whether the talker has gone on to another epoch.
+    /// Whether `epoch` is older than the newest one that the talker uses.
     private func isOlder(_ epoch: Epoch, than talker: Int, at boot: Int64) -> Bool {
         guard let newest = talkers[talker].newest, epoch < newest else { return false }
-        // Where it fell silent its clock may have been set back since.
+        // If that has expired, the talker's clock may have been set back since.
         return ownKeys(of: talker).contains { $0.epoch == newest && $0.hasOpened && !$0.isExpired(at: boot) }
     }
 
     private func ownKeys(of talker: Int) -> [EpochKey] { talkers[talker].places.compactMap { keys[$0] } }
 
-    /// Whether the first announcement of an epoch, or one that differs from those before it, comes in its time.
+    /// Whether the clock of an epoch's first announcement, or of one that disagrees with the earlier ones, is acceptable.
     private func isTimely(_ announcement: Announcement, of talker: Int, at now: ClockReading) -> Bool {
         let own = ownKeys(of: talker)
-        // Our clock may have been set since we heard the talker.
+        // The talker's known clock counts first, because our wall clock may have been set since we heard the talker.
         let boot = now.bootMilliseconds
         if own.contains(where: { $0.hasOpened && $0.clock.continues(announcement, at: boot) }) { return true }
         let error = now.error(of: announcement)
         guard error <= now.maximumError(of: announcement) else { return false }
-        // Where both clocks are right, what was said of the epoch earlier and is closer to them is the truth.
+        // If both clocks are synchronised, an earlier announcement of this epoch that was closer to our clock is the true one.
         return !now.bothSynchronised(announcement)
             || !own.contains { $0.epoch == announcement.epoch && $0.error + Self.sameError < error }
     }
 
-    /// In milliseconds: announcements of one moment differ by less.
+    /// The smallest difference, in milliseconds, by which an announcement counts as closer to our clock than another.
     private static let sameError: UInt64 = 250
 
     private mutating func addKey(
@@ -155,14 +156,15 @@ struct Talkers: ~Copyable, Sendable {
         }
         contexts[place] = consume context
         keys[place] = EpochKey(announcement, clock: clock, announced: announcementCount, at: now)
-        // Behind those that have worked, before all others.
+        // The new key is tried after the keys that have decrypted packets, and before all others.
         let workingCount = talkers[talker].places.prefix { keys[$0]?.hasOpened ?? false }.count
         talkers[talker].places.insert(place, at: workingCount)
         forgetEmpty()
         return .begun
     }
 
-    /// A place for one more key of `talker`, free now; nil where all belong to keys that work.
+    /// Returns the index for one more key of `talker`, and frees it; nil if all keys have decrypted packets and have not
+    /// expired.
     private mutating func place(for talker: Int, at boot: Int64) -> Int? {
         let isFull = talkers[talker].places.count >= Self.maximumOwnCount
         if !isFull, let free = keys.firstIndex(where: { $0 == nil }) { return free }
@@ -171,8 +173,8 @@ struct Talkers: ~Copyable, Sendable {
         return spare
     }
 
-    /// The key that was announced longest ago of those that have opened nothing, else the one that opened something longest ago of
-    /// those that have expired.
+    /// Returns the index of the key to drop: the one announced longest ago that has decrypted nothing, or else the expired one
+    /// that decrypted longest ago; nil if there is neither.
     private func spare(among places: [Int], at boot: Int64) -> Int? {
         var (unopened, expired): (EpochKey?, EpochKey?)
         var (unopenedPlace, expiredPlace): (Int?, Int?)
@@ -193,10 +195,11 @@ struct Talkers: ~Copyable, Sendable {
         for index in talkers.indices { talkers[index].places.removeAll { $0 == place } }
     }
 
-    /// Forgets talkers that have no key left and never had one that opened a packet.
+    /// Forgets talkers that have no key and never had one that decrypted a packet.
     private mutating func forgetEmpty() { talkers.removeAll { $0.places.isEmpty && $0.newest == nil } }
 
-    /// Frees a place: of a talker that was never heard, else of the one heard longest ago whose keys have expired.
+    /// Makes room for one more talker: removes one without any decrypted packet, or else the one decrypted longest ago whose
+    /// keys have expired. Returns false if there is neither.
     private mutating func makeRoom(at now: ClockReading) -> Bool {
         guard talkers.count >= Self.maximumCount else { return true }
         let boot = now.bootMilliseconds
@@ -212,7 +215,7 @@ struct Talkers: ~Copyable, Sendable {
 
     // MARK: - Packets
 
-    /// Opens a packet of `ssrc` that arrived at `boot`, by CLOCK_BOOTTIME, into `bytes`, which has room for it.
+    /// Decrypts a packet of `ssrc` into `bytes`, which must have room for it. `boot` is CLOCK_BOOTTIME at its arrival.
     mutating func open(
         _ packet: Span<UInt8>, of ssrc: SSRC, into bytes: inout [UInt8], at boot: Instant
     ) -> Outcome {
@@ -228,7 +231,7 @@ struct Talkers: ~Copyable, Sendable {
                     worked(place, of: talker, packet, at: boot)
                     return .opened(byteCount)
                 }
-                // A key that has opened nothing yet may have been announced with a false clock.
+                // A key that has decrypted nothing yet may have been announced with a false clock, so the next one is tried.
                 if key.hasOpened { return .late }
                 outcome = .late
             case .malformed: return .malformed
@@ -240,7 +243,7 @@ struct Talkers: ~Copyable, Sendable {
     }
 
     private mutating func unprotect(_ packet: Span<UInt8>, by place: Int, into bytes: inout [UInt8]) -> Outcome {
-        // Another key may have to be tried after this one has spoiled the bytes.
+        // A key that fails may have overwritten the bytes.
         for index in packet.indices { bytes[index] = packet[index] }
         var span = bytes.mutableSpan
         var opening = span._mutatingExtracting(..<packet.count)
@@ -265,7 +268,7 @@ struct Talkers: ~Copyable, Sendable {
             if talkers[talker].places.first != place { putFirst(place, of: talker) }
             return
         }
-        // The others of this epoch were announced with another clock, or another count.
+        // The other keys of this epoch were announced with another clock or packet index, which were wrong.
         let others = talkers[talker].places.filter { $0 != place && keys[$0]?.epoch == key.epoch }
         let clocks = others.compactMap { keys[$0]?.clock }
         keys[place]?.worked(packet, at: boot, others: clocks)
