@@ -44,8 +44,8 @@ public struct Announcement: Hashable, Sendable {
         return epoch.timing == nil ? whole : whole + Int64(epoch.milliseconds % 1_000)
     }
 
-    /// Whether its epoch is at most `Epoch.maximumLead` ahead of its clock. Without this check an epoch far in the future would
-    /// remain the newest for years.
+    /// Whether the announced epoch is at most `Epoch.maximumLead` ahead of the sender's clock. Without this check, an epoch far
+    /// in the future would remain the newest for years.
     public var isEpochOfItsTime: Bool {
         Int64(epoch.milliseconds) <= milliseconds + Int64(Epoch.maximumLead)
     }
@@ -104,7 +104,7 @@ public struct PacketIndex: Hashable, Comparable, Sendable {
     /// Returns the index with this sequence number that is closest to `self`.
     public func closest(_ sequenceNumber: SequenceNumber) -> PacketIndex {
         let moved = Int64(rawValue) + Int64(sequenceNumber.distance(after: self.sequenceNumber))
-        // No index is below zero; the index is then in the first cycle of sequence numbers.
+        // An index below zero does not exist, so the result is in the first cycle of sequence numbers.
         let index = moved < 0 ? moved + 65_536 : min(moved, 1 << 48 - 1)
         return PacketIndex(
             rolloverCounter: UInt32(truncatingIfNeeded: index >> 16),

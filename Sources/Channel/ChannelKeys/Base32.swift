@@ -32,7 +32,8 @@ enum Base32 {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Decodes `count` bytes. Returns nil if the number of digits is wrong, a character is no digit, or an unused bit is set.
+    /// Decodes `count` bytes. Returns nil if the number of digits is wrong, a character is not a digit, or an unused bit is
+    /// set.
     static func bytes(_ digits: Span<UInt8>, count: Int) -> SecretBytes? {
         guard digits.count == (count * 8 + 4) / 5 else { return nil }
         var isRight = true

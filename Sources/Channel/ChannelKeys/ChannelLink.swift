@@ -1,6 +1,6 @@
-/// `tenfour://HOST[:PORT]/NAME#SECRET`: where a channel is, what it is called, and what opens it.
+/// The link of a channel, `tenfour://HOST[:PORT]/NAME#SECRET`: its relay, its name and its secret.
 ///
-/// Protocol/05-channel-keys.md describes it. Its description leaves the secret out; `text` does not.
+/// The format is in Protocol/05-channel-keys.md. `description` omits the secret; `text` contains it.
 public struct ChannelLink: Sendable, Equatable {
     /// The kind of secret behind the `#`.
     public enum Opening: Sendable, Equatable {

@@ -16,7 +16,7 @@ public struct Cookie: Hashable, Sendable {
         self.tag = tag
     }
 
-    /// Reads the 20 bytes at `offset`; `bytes` must contain them.
+    /// Reads a cookie from the 20 bytes at `offset`; `bytes` must contain them.
     init(parsing bytes: Span<UInt8>, at offset: Int) {
         generation = bytes.number(at: offset)
         tag = bytes.number(at: offset + 4)
@@ -28,7 +28,7 @@ public struct Cookie: Hashable, Sendable {
     }
 }
 
-/// Makes and checks a relay's cookies. Those of the present minute and of the one before are valid.
+/// Makes and checks a relay's cookies. Cookies of the present and of the previous minute are valid.
 public struct Cookies: Sendable {
     private let secret: SecretBytes
     private var latest: (generation: UInt32, key: SecretBytes)
@@ -53,7 +53,7 @@ public struct Cookies: Sendable {
             tag: Self.tag(latest.generation, nonce, source, relay, key: latest.key))
     }
 
-    /// Whether we made the cookie for this nonce, this source and this address of ours, and it is still valid.
+    /// Whether this relay made `cookie` for the same nonce, source and relay address, and it has not expired.
     public mutating func accepts(
         _ cookie: Cookie, for nonce: UInt128, from source: PeerAddress, to relay: PeerAddress, at now: Instant
     ) -> Bool {
@@ -69,7 +69,7 @@ public struct Cookies: Sendable {
         cookie(for: UInt128(session), from: address, to: .nowhere, at: now).mark
     }
 
-    /// Whether we made the receipt for this session at this address, in this generation or the one before.
+    /// Whether this relay made `receipt` for this session at this address, with the present key or the one before.
     public mutating func accepts(
         receipt: UInt64, for session: UInt64, at address: PeerAddress, _ now: Instant
     ) -> Bool {

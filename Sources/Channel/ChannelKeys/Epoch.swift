@@ -1,6 +1,6 @@
 public import TenfourPackets
 
-/// Selects one of a sender's SRTP keys, which must never be used twice: 16 bytes that begin with the sender's clock
+/// Identifies one of a sender's SRTP keys: 16 bytes that begin with the sender's clock, different for each key
 /// (Protocol/05-channel-keys.md).
 ///
 /// Of two epochs of one sender, the later is the greater number.
@@ -42,7 +42,7 @@ public struct Epoch: Hashable, Comparable, Sendable {
     /// The sender's clock when it drew the epoch: milliseconds since 1970, 48 bits.
     public var milliseconds: UInt64 { UInt64(truncatingIfNeeded: rawValue >> 80) }
 
-    /// Nil for an epoch of an older implementation.
+    /// The relation of RTP timestamps to the sender's clock; nil for an epoch of an older implementation.
     public var timing: Timing? {
         guard rawValue >> 32 & 0xFFFF == Self.form, rawValue >> 24 & 0xFE == 0 else { return nil }
         return Timing(

@@ -25,7 +25,7 @@ public struct Join: Hashable, Sendable {
         proof = expectedProof(of: key)
     }
 
-    /// Parses 128 bytes; the caller has checked the length.
+    /// Parses a JOIN of 128 bytes; the caller must have checked the length.
     init(parsing datagram: Span<UInt8>) throws(ControlParseError) {
         guard let role = Role(rawValue: datagram[72]), datagram.isZero(in: 73..<80) else { throw .value }
         nonce = datagram.number(at: 4)
@@ -71,8 +71,8 @@ public struct RelayID: Hashable, Sendable {
 
     init(rawValue: UInt128) { self.rawValue = rawValue }
 
-    /// `host` as in a link. Capitals count as small letters; an IPv6 address has no brackets, and all its notations give the
-    /// same id.
+    /// Makes the id from `host` and `port` of a link. Capitals count as small letters; an IPv6 address has no brackets, and all
+    /// its notations give the same id.
     public init(host: String, port: UInt16) {
         let host = host.contains(":") ? IPAddress(host).map { "\($0)" } ?? host : host
         let text = Array("tenfour 1 relay \(host.lowercased()):\(port)".utf8)
@@ -114,7 +114,7 @@ public struct Refusal: Hashable, Sendable {
         tag = expectedTag(join, key)
     }
 
-    /// Parses 40 bytes; the caller has checked the length.
+    /// Parses a REFUSAL of 40 bytes; the caller must have checked the length.
     init(parsing datagram: Span<UInt8>) throws(ControlParseError) {
         guard let reason = Reason(rawValue: datagram[20]), reason != .displaced, datagram.isZero(in: 21..<24) else {
             throw .value

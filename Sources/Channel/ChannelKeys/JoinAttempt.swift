@@ -1,4 +1,4 @@
-/// The messages of a member's attempt to join: HELLO, COOKIE, JOIN, WELCOME. Their timing is the caller's.
+/// The messages of a member's attempt to join: HELLO, COOKIE, JOIN, WELCOME. The caller decides when to send them.
 ///
 /// Datagrams that do not answer this attempt change nothing.
 public struct JoinAttempt: Sendable {
@@ -28,7 +28,7 @@ public struct JoinAttempt: Sendable {
         case nothing
     }
 
-    /// Draws the nonce and the key share. `generator` must be unpredictable. Each attempt needs a new value.
+    /// Begins an attempt with a random nonce and key share. `generator` must be unpredictable.
     public init(_ key: JoinKey, relay: RelayID, using generator: inout some RandomNumberGenerator) {
         self.init(
             key, relay: relay, nonce: .random(in: 0 ... .max, using: &generator), share: KeyShare(using: &generator))

@@ -6,7 +6,7 @@ public struct KeyShare: Sendable {
     /// The public key, which is sent to the other side.
     public let point: SharePoint
 
-    /// Draws the secret key. `generator` must be unpredictable.
+    /// Makes a random key pair. `generator` must be unpredictable.
     public init(using generator: inout some RandomNumberGenerator) {
         self.init(SecretBytes(count: 32, using: &generator))
     }

@@ -121,7 +121,7 @@ public struct SealedMemberInfo: Sendable {
         }
     }
 
-    /// Reads the 109 bytes at `offset`; `bytes` must contain them. Throws if the id or the counter is zero.
+    /// Reads a sealed info from the 109 bytes at `offset`; `bytes` must contain them. Throws if the id or the counter is zero.
     init(parsing bytes: Span<UInt8>, at offset: Int) throws(ControlParseError) {
         id = bytes.number(at: offset)
         counter = bytes.number(at: offset + 8)

@@ -15,7 +15,7 @@ public struct Passphrase: Sendable, Equatable {
     public static let minimumWordCount = 5
     public static let minimumBitCount = 60.0
 
-    /// Throws if `text` is easy to guess. Draw `tag` for each new channel.
+    /// Checks a passphrase; throws if it is easy to guess. Each new channel needs a new random `tag`.
     public init(_ text: String, tag: UInt64) throws(PassphraseError) {
         let bytes = Array(text.utf8)
         try self.init(bytes.span, tag: tag)
@@ -103,7 +103,7 @@ public struct Passphrase: Sendable, Equatable {
     }
 }
 
-/// The set of characters that an attacker has to try for a character.
+/// The class of a character: an attacker has to try all characters of the classes that occur.
 private enum CharacterClass: CaseIterable {
     case small, capital, digit, otherASCII, beyond
 

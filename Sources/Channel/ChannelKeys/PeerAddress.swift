@@ -26,12 +26,12 @@ public struct PeerAddress: Hashable, Sendable {
         }
     }
 
-    /// Nil for an IPv6 address.
+    /// The IPv4 address; nil for an IPv6 address.
     public var v4: UInt32? { family == 4 ? UInt32(address >> 96) : nil }
-    /// Nil for an IPv4 address.
+    /// The IPv6 address; nil for an IPv4 address.
     public var v6: UInt128? { family == 6 ? address : nil }
 
-    /// Reads the 19 bytes at `offset`; `bytes` must contain them.
+    /// Reads an address from the 19 bytes at `offset`; `bytes` must contain them. Throws if it is not valid.
     init(parsing bytes: Span<UInt8>, at offset: Int) throws(ControlParseError) {
         let address: UInt128 = bytes.number(at: offset + 1)
         let port: UInt16 = bytes.number(at: offset + 17)

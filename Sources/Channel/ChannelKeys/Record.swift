@@ -2,8 +2,8 @@ public import TenfourPackets
 
 /// The messages of a session between a member and the relay, after the handshake (Protocol/06-control.md).
 ///
-/// A record is defined in this file by its case, its code, its parsing with its length, and its writing. A new record is added
-/// in these four places; the compiler then finds the switches of member and relay that must handle it.
+/// A new type of record needs a case, a code, parsing with a check of the length, and writing, all in this file. The compiler
+/// then finds the switches of member and relay that must handle it.
 public enum Record: Hashable, Sendable {
     /// The member renews its lease, or checks that the relay answers. The relay returns the token. `receipt` is the receipt in
     /// the relay's last answer, or zero; it proves that the member still receives at its address.

@@ -46,7 +46,7 @@ public struct RecordOpener: Sendable {
 
     /// The reason why a record was not accepted.
     public enum Failure: Error, Hashable, Sendable {
-        /// The counter was used before, or is too old to know.
+        /// The record's counter was used before, or is older than the replay window.
         case replayed
         /// The tag is wrong: the other side of the session did not seal the record, or it was changed in transit.
         case forged

@@ -8,9 +8,9 @@ public struct SRTPContext: ~Copyable, Sendable {
     private let handle: SRTPSession
     private let ssrc: SSRC
     private let suite: SRTPSuite
-    /// The packet index in the announcement; nil after the first packet that was decrypted with its help.
+    /// The announced packet index; nil once a packet has been decrypted.
     private var announced: PacketIndex?
-    /// Packets with a lower index are refused.
+    /// The lowest packet index that is accepted.
     private var floor = PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0))
     private var highest = PacketIndex(rolloverCounter: 0, SequenceNumber(rawValue: 0))
 

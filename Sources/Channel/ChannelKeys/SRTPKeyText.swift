@@ -12,7 +12,7 @@ extension SRTPSuite {
 }
 
 extension SRTPMasterKey {
-    /// Draws a new key. `generator` must be unpredictable: the system's generator, outside tests.
+    /// Makes a random key. `generator` must be unpredictable: the system's generator, outside tests.
     public init(_ suite: SRTPSuite, using generator: inout some RandomNumberGenerator) {
         self.init(suite, SecretBytes(count: suite.masterByteCount, using: &generator))
     }

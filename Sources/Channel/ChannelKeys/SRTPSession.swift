@@ -12,7 +12,7 @@ enum SRTPSources {
 struct SRTPSession: ~Copyable, @unchecked Sendable {
     let session: srtp_t
 
-    /// If `repeats` is true, an index may be encrypted again; the packet must then be identical.
+    /// If `repeats` is true, a packet may be encrypted a second time if it is identical to the first.
     init(
         _ key: SRTPMasterKey, _ sources: SRTPSources, windowPacketCount: UInt, repeats: Bool = false
     ) throws(SRTPError) {

@@ -22,7 +22,7 @@ public struct Secret: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Draws a new secret. `generator` must be unpredictable: the system's generator, outside tests.
+    /// Makes a random secret. `generator` must be unpredictable: the system's generator, outside tests.
     public init(_ kind: Kind, using generator: inout some RandomNumberGenerator) {
         self.init(kind, SecretBytes(count: Self.byteCount, using: &generator))
     }

@@ -2,8 +2,8 @@ private import CSodium
 
 /// Secret bytes: zeroed when they are released, never printed, compared in constant time.
 ///
-/// A reference, so that the bytes exist once in memory. Usable on any thread: the bytes never change, except by `take`, which
-/// only a sole owner may call.
+/// A class, so that the bytes exist once in memory. Usable on any thread: the bytes never change, except by `take`, which only
+/// a sole owner may call.
 @safe
 public final class SecretBytes: @unchecked Sendable {
     private let memory: UnsafeMutableBufferPointer<UInt8>
@@ -45,7 +45,8 @@ public final class SecretBytes: @unchecked Sendable {
         return try body(span)
     }
 
-    /// Returns the eight bytes from `place` on, as a big-endian number, and zeroes them. Nobody else may hold this object.
+    /// Returns the eight bytes from `place` on, as a big-endian number, and zeroes them. The caller must be the sole owner of
+    /// this object.
     func take(at place: Int) -> UInt64 {
         defer { unsafe sodium_memzero(memory.baseAddress! + place, 8) }
         return withBytes { $0.number(at: place) }

@@ -21,7 +21,7 @@ public struct Channel: ~Copyable, Sendable {
     private var generator: CSPRNG
     private var joinHandshake = JoinHandshake()
     private var standing = MembershipStanding()
-    /// Nil if no relay has let us in.
+    /// The session with the relay that has let us in; nil if there is none.
     private var session: ChannelSession?
     private var wallClock = ChannelClock()
     private var sendStream = ProtectedSendStream()
@@ -108,7 +108,7 @@ public struct Channel: ~Copyable, Sendable {
         advance(at: now)
     }
 
-    /// Leaves the channel and tells the relay. Afterwards only take the remaining datagrams.
+    /// Leaves the channel and tells the relay. Afterwards call only `nextDatagram`, until it returns nil.
     public mutating func leave(at now: Instant) {
         send(.leave)
         session = nil
@@ -121,7 +121,7 @@ public struct Channel: ~Copyable, Sendable {
     // MARK: - Out
 
     /// Appends the next decrypted packet for the RTP session to `packet`, which must have room for `maximumDatagramByteCount`;
-    /// returns its kind, or nil if there is none. For the RTP session its sender is `sessionEndpoint`.
+    /// returns its kind, or nil if there is none. Pass the packet to the RTP session with `sessionEndpoint` as its sender.
     public mutating func nextOpened(into packet: inout OutputSpan<UInt8>) -> Opened? {
         if opened == nil { openReleased() }
         guard let (kind, range) = opened else { return nil }
@@ -212,7 +212,7 @@ public struct Channel: ~Copyable, Sendable {
         return session?.send(report: datagram, into: &outbox)
     }
 
-    /// Returns the reason if the packet is not sent.
+    /// Encrypts and sends an RTP packet. Returns the reason if it is not sent.
     private mutating func sendMedia(_ datagram: Span<UInt8>, at now: Instant) -> ChannelDiscard? {
         guard configuration.role == .talk else { return .notTalking }
         guard session != nil, let clocks = reading(at: now) else { return .beforeJoined }

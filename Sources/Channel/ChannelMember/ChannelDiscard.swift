@@ -8,15 +8,16 @@ public enum ChannelDiscard: Int, CaseIterable, Sendable {
     case unexpected
     /// An announcement that no member made, or a record that the relay did not make.
     case forged
-    /// It has been received before, or is too old to know.
+    /// The datagram has been received before, or is older than the replay window.
     case replayed
-    /// An announcement whose clock differs too much from ours, or from its sender's clock as known.
+    /// An announcement whose clock differs too much from ours, or from the talker's clock as known from earlier packets.
     case offTime
     /// Media that arrived more than 2 s later than the fastest packet of its epoch: it may have been withheld.
     case late
     /// An announcement of a new talker or key for which there is no free slot.
     case full
-    /// Media that could not be decrypted: its announcement was lost, or no member sent it. The two look alike.
+    /// Media that could not be decrypted: its announcement was lost, or no member sent it. The two cases cannot be
+    /// distinguished.
     case unopened
     /// A packet of the RTP session, before we have joined.
     case beforeJoined

@@ -14,7 +14,7 @@ public struct ChannelMember: Hashable, Sendable {
         self.isListed = isListed
     }
 
-    /// Nil if the member hides its name.
+    /// The member's name; nil if it hides its name.
     public var name: String? { info.name.isEmpty ? nil : info.name }
 }
 
@@ -36,7 +36,7 @@ public struct ChannelMembers: Hashable, Sendable {
 /// Up to 50 of the listeners that have sent an info.
 public struct ListenerPage: Hashable, Sendable {
     public var members: [ChannelMember]
-    /// The index of the first one among all listeners that have sent an info.
+    /// The index of the first member of this page among all listeners that have sent an info.
     public var position: Int
     /// The number of all listeners that have sent an info, including ourselves.
     public var total: Int

@@ -32,7 +32,7 @@ struct ClockReading: Sendable {
 /// The time of day for a member: its own clock if that is synchronised, otherwise the relay's.
 struct ChannelClock: Sendable {
     private var isSynchronised = false
-    /// Nil until the time of day is known.
+    /// The time of day; nil until it is known.
     private var estimate: WallClockEstimate?
 
     /// Sets the time of day to our own clock at `boot` (CLOCK_BOOTTIME). A clock that is not synchronised is ignored; the time

@@ -9,8 +9,8 @@ struct EpochKey: Sendable {
     private(set) var hasOpened = false
     /// The difference between the announcement's clock and our wall clock, in milliseconds.
     let error: UInt64
-    /// The serial number of its latest announcement, and of the latest packet that it decrypted (`opened`), counted over all
-    /// keys.
+    /// The serial number of its latest announcement, counted over all keys. `opened` is that of the latest packet that it
+    /// decrypted.
     var announced: Int
     var opened = 0
     private let suite: SRTPSuite

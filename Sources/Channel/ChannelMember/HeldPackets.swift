@@ -21,7 +21,7 @@ struct HeldPackets: Sendable {
         var isReleased = false
     }
 
-    /// The number of slots that an SSRC without announcement may take when all slots are in use; beyond it, it replaces only
+    /// The number of slots that an SSRC without announcement may take when all slots are in use. With that many, it replaces only
     /// its own packets.
     static let strangersShare = 8
 
@@ -71,8 +71,7 @@ struct HeldPackets: Sendable {
         }
     }
 
-    /// Returns the oldest packet to try again, its SSRC and its arrival, and removes the mark. The packet stays until it is
-    /// removed.
+    /// Returns the slot, SSRC and arrival of the oldest marked packet, and removes its mark. The packet stays until `remove`.
     mutating func nextReleased() -> (place: Int, ssrc: SSRC, at: Instant)? {
         var oldest: Int?
         for place in entries.indices where entries[place].isReleased {

@@ -15,7 +15,7 @@ struct JoinHandshake: Sendable {
     /// The time at which the next HELLO or JOIN is due; nil while we are not joining.
     private(set) var deadline: Instant?
     private var sentCount = 0
-    /// The number of endpoints tried since the list changed; modulo the length of the list, the index of the present one.
+    /// Counts the endpoints tried since the list changed; modulo the length of the list, it is the index of the present one.
     private var turn = 0
     private var backoff = Backoff(first: .seconds(1), longest: Self.longestPause, spread: 0.5...1.5)
 

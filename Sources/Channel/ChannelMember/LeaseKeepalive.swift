@@ -123,7 +123,7 @@ struct LeaseKeepalive: Sendable {
         if suspicion != nil { suspicion = now + Self.longestSilence }
     }
 
-    /// Takes the answer to a renewal. Returns whether the relay was considered lost.
+    /// Handles the answer to a renewal. Returns whether the relay was considered lost.
     mutating func renewed(token: UInt64, lease: Duration, at now: Instant) -> Bool {
         recordReceived(at: now)
         end = now + lease

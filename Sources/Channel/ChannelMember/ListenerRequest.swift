@@ -26,7 +26,7 @@ struct ListenerRequest: Sendable {
         return true
     }
 
-    /// Takes one record of the page. Returns whether the page is complete.
+    /// Stores one record of the page. Returns whether the page is complete.
     mutating func insert(_ head: Roster.PageHead, _ entries: [Roster.Entry]) -> Bool {
         let range = UInt32(clamping: position)..<UInt32(clamping: position + Roster.pageLength)
         guard range.contains(head.position) || head.total <= head.position else { return false }
@@ -36,7 +36,7 @@ struct ListenerRequest: Sendable {
         return pieces.values.reduce(0) { $0 + $1.count } >= min(max(total - position, 0), Roster.pageLength)
     }
 
-    /// Returns the page without ourselves, as far as it has arrived.
+    /// Returns the page as far as it has arrived, without ourselves.
     func page(besides own: UInt64, under root: MediaRoot) -> ListenerPage {
         var members: [ChannelMember] = []
         for (_, entries) in pieces.sorted(by: { $0.key < $1.key }) {

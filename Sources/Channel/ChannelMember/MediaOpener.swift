@@ -41,7 +41,7 @@ struct MediaOpener: ~Copyable, Sendable {
         }
     }
 
-    /// The result of receiving an authentic announcement.
+    /// The result of handling an authentic announcement.
     enum AnnouncementOutcome {
         case accepted
         /// The epoch is older than the one in use.
@@ -49,7 +49,7 @@ struct MediaOpener: ~Copyable, Sendable {
         case discarded(ChannelDiscard)
     }
 
-    /// Takes another member's announcement, which the caller has authenticated.
+    /// Handles another member's announcement, which the caller has authenticated.
     mutating func announcementArrived(
         _ announcement: Announcement, under root: MediaRoot, at clocks: ClockReading
     ) -> AnnouncementOutcome {

@@ -37,7 +37,7 @@ struct MembershipStanding: Sendable {
         }
     }
 
-    /// Takes a refusal without proof. Anybody may have sent it, so it is reported only if the true answer does not arrive in
+    /// Handles a refusal without proof. Anybody may have sent it, so it is reported only if the true answer does not arrive in
     /// time.
     mutating func unprovedRefusalArrived(at now: Instant) {
         if deadline == nil, current != .refused(.unproved) { deadline = now + Self.unprovedPatience }

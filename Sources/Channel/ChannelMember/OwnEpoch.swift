@@ -19,7 +19,7 @@ struct OwnEpoch: Sendable {
 
     /// The largest tolerated delay of packets behind our clock, above `leastDelay`.
     private static let tolerance = Duration.milliseconds(250)
-    /// The time for which packets must be behind before a new epoch begins; at the first packet of a talkspurt none is needed.
+    /// A new epoch begins when packets have been behind for this time, or are behind at the first packet of a talkspurt.
     private static let patience = Duration.seconds(1)
 
     /// Makes the epoch that is drawn when the packet of `header` is about to be sent.

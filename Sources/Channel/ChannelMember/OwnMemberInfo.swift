@@ -34,7 +34,7 @@ struct OwnMemberInfo: Sendable {
 
     mutating func end() { due = nil }
 
-    /// Takes our present state. If it has changed, the new info becomes due; while `isInside` is false it is only stored.
+    /// Updates our info. If it has changed, it becomes due; while `isInside` is false it is only stored.
     mutating func update(
         _ microphone: MemberInfo.Microphone, _ ssrc: SSRC, clock: WallClock, under root: MediaRoot, at now: Instant,
         isInside: Bool
@@ -65,8 +65,8 @@ struct OwnMemberInfo: Sendable {
         due = sentCount < Self.maximumSendCount ? now + .seconds(1 << (sentCount - 1)) : nil
     }
 
-    /// Takes the counter of our info that the relay has acknowledged; zero for none. If it is not the latest, the info becomes
-    /// due again.
+    /// Handles an acknowledgement: `counter` is that of our info at the relay, zero for none. If it is not the latest, the info
+    /// becomes due again.
     mutating func relayHas(_ counter: UInt64, at now: Instant) {
         if counter == sealed?.counter ?? 0 {
             due = nil

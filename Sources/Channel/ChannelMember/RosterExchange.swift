@@ -77,7 +77,7 @@ struct RosterExchange: Sendable {
         return next
     }
 
-    /// Takes a change of the roster, and posts the events that follow.
+    /// Handles a roster record: stores the changes, and posts the events for members that have joined, left or changed.
     mutating func changeArrived(
         _ head: Roster.Head, _ entries: [Roster.Entry], _ events: inout ChannelEvents, at now: Instant
     ) {
@@ -85,7 +85,7 @@ struct RosterExchange: Sendable {
         for event in roster.apply(head, entries, besides: ownInfo.id, under: root, at: now) { events.post(event) }
     }
 
-    /// Takes a record of a roster page. `isJoined` is true if the relay has let us in, so that the list may be posted.
+    /// Handles a record of a roster page. `isJoined` is true if the relay has let us in, so that the list may be posted.
     mutating func pageArrived(
         _ head: Roster.PageHead, _ entries: [Roster.Entry], as role: Role, isJoined: Bool,
         _ events: inout ChannelEvents, at now: Instant

@@ -12,7 +12,7 @@ struct RosterView: Sendable {
     private(set) var isTold = false
     private var revision: UInt32?
     private var otherCount = 0
-    /// The member's id for each number that the relay uses; nil for members without info.
+    /// The id of each member, by the relay's number for the member; nil for members without info.
     private var ids: [UInt32: UInt64?] = [:]
     private var people: [UInt64: Person] = [:]
     /// Whether a whole list has been received. Members that join or leave are reported only from then on.
@@ -52,7 +52,7 @@ struct RosterView: Sendable {
 
     // MARK: - Records of the relay
 
-    /// Takes a change of the roster and returns the events that follow.
+    /// Applies a roster record. Returns the events for members that have joined, left or changed.
     mutating func apply(
         _ head: Roster.Head, _ entries: [Roster.Entry], besides own: UInt64, under root: MediaRoot, at now: Instant
     ) -> [ChannelEvent] {
@@ -65,12 +65,13 @@ struct RosterView: Sendable {
         }
         revision = head.revision
         return change(at: now) { view in
-            // All entries are applied before members are compared: a member that has only got another number has not left.
+            // All entries are applied before members are compared, so that a member with a new number does not count as left.
             for entry in entries { view.apply(entry, besides: own, under: root) }
         }
     }
 
-    /// Takes a record of the whole list. Returns the events that follow once the list is complete.
+    /// Stores a record of the whole list. Once the list is complete, returns the events for members that have joined, left or
+    /// changed.
     mutating func receiveList(
         _ head: Roster.PageHead, _ entries: [Roster.Entry], besides own: UInt64, under root: MediaRoot, at now: Instant
     ) -> [ChannelEvent] {

@@ -39,8 +39,8 @@ struct SenderClock: Sendable {
         abs(boot - announcement.milliseconds - offset) <= Self.patience
     }
 
-    /// Takes a clock value that was announced; an older one changes nothing. Returns false, and ignores it, if it is more than
-    /// 2 s ahead of the sender's clock as known: every member can make announcements for any epoch.
+    /// Stores the clock value of an announcement if it is newer. Returns false, and stores nothing, if it is more than 2 s
+    /// ahead of the sender's clock as known: every member can make announcements for any epoch.
     mutating func renew(_ announcement: Announcement, at boot: Int64) -> Bool {
         guard announcement.milliseconds <= boot - offset + Self.patience else { return false }
         newest = max(newest, announcement.milliseconds)
@@ -59,13 +59,14 @@ struct SenderClock: Sendable {
         offset(of: timestamp, at: boot).map { $0 > offset + Self.patience } ?? false
     }
 
-    /// Takes a packet that was decrypted and not late: the offset becomes the smaller one of its own and the known one.
+    /// Updates the offset by a packet that was decrypted and not late: the smallest offset is kept.
     mutating func heard(_ timestamp: RTPTimestamp, at boot: Int64) {
         if let own = offset(of: timestamp, at: boot) { offset = min(offset, own) }
     }
 
-    /// Takes the first packet of the epoch. `others` are the clocks that other announcements claimed for it. The largest offset
-    /// that is not above the packet's own is the most credible one, because no network delay is negative.
+    /// Sets the offset by the first decrypted packet of the epoch. `others` are the clocks that other announcements claimed for
+    /// it. The largest offset that is not above the packet's own is the most credible one, because no network delay is
+    /// negative.
     mutating func heardFirst(_ timestamp: RTPTimestamp, at boot: Int64, others: [SenderClock]) {
         if let own = offset(of: timestamp, at: boot) {
             for other in others where other.offset > offset && other.offset <= own { offset = other.offset }

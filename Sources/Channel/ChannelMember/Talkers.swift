@@ -2,10 +2,10 @@ internal import TenfourAudioCore
 internal import TenfourChannelKeys
 internal import TenfourPackets
 
-/// The keys of the other talkers: at most eight for each, of which the one that decrypted last is tried first.
+/// The keys of the other talkers: at most eight for each. The key that decrypted the latest packet is tried first.
 ///
-/// Every member can announce epochs for every SSRC. So a key that has decrypted nothing never replaces one that has, unless
-/// that has expired.
+/// Every member can announce epochs for every SSRC. So a key that has decrypted nothing never replaces one that has, unless the
+/// latter has expired.
 struct Talkers: ~Copyable, Sendable {
     private var contexts = InlineArray<128, SRTPContext?> { _ in nil }
     private var keys = [EpochKey?](repeating: nil, count: Self.maximumKeyCount)
@@ -20,8 +20,8 @@ struct Talkers: ~Copyable, Sendable {
         var places: [Int] = []
         /// The newest of the epochs that have decrypted packets; nil before the first.
         var newest: Epoch?
-        /// The serial number of its latest announcement, and of its latest decrypted packet (`opened`), counted over all
-        /// talkers.
+        /// The serial number of its latest announcement, counted over all talkers. `opened` is that of its latest decrypted
+        /// packet.
         var announced = 0
         var opened = 0
     }
@@ -46,20 +46,20 @@ struct Talkers: ~Copyable, Sendable {
         case unopened
     }
 
-    /// The result of taking an authentic announcement.
+    /// The result of handling an authentic announcement.
     enum AnnouncementResult: Equatable {
         /// There is a new or revived key: held packets may be decrypted now.
         case begun
         case known
         /// The epoch is older than the one in use.
         case older
-        /// The announcement's clock differs too much from ours, or from its sender's clock as known.
+        /// The announcement's clock differs too much from ours, or from the talker's clock as known from earlier packets.
         case offTime
         /// There is no free slot: all keys are in use.
         case full
     }
 
-    /// Whether `ssrc` has been announced and not been replaced by another talker since.
+    /// Whether `ssrc` is in the table: it has been announced, and was not replaced by another talker.
     func knows(_ ssrc: SSRC) -> Bool { index(of: ssrc) != nil }
 
     private func index(of ssrc: SSRC) -> Int? { talkers.firstIndex { $0.ssrc == ssrc } }
@@ -94,7 +94,7 @@ struct Talkers: ~Copyable, Sendable {
         return addKey(of: talker, announcement, under: root, at: now)
     }
 
-    /// Takes a further announcement of an epoch that has decrypted packets.
+    /// Handles another announcement of an epoch that has already decrypted packets.
     private mutating func renew(
         _ place: Int, of talker: Int, _ announcement: Announcement, under root: MediaRoot, at now: ClockReading
     ) -> AnnouncementResult {
@@ -119,16 +119,17 @@ struct Talkers: ~Copyable, Sendable {
     /// Whether `epoch` is older than the newest one that the talker uses.
     private func isOlder(_ epoch: Epoch, than talker: Int, at boot: Int64) -> Bool {
         guard let newest = talkers[talker].newest, epoch < newest else { return false }
-        // If that has expired, the talker's clock may have been set back since.
+        // If the newest epoch has expired, the talker's clock may have been set back since.
         return ownKeys(of: talker).contains { $0.epoch == newest && $0.hasOpened && !$0.isExpired(at: boot) }
     }
 
     private func ownKeys(of talker: Int) -> [EpochKey] { talkers[talker].places.compactMap { keys[$0] } }
 
-    /// Whether the clock of an epoch's first announcement, or of one that disagrees with the earlier ones, is acceptable.
+    /// Whether an announcement's clock is close enough to the talker's known clock or to ours. Applies to the first
+    /// announcement of an epoch, and to one that disagrees with the earlier ones.
     private func isTimely(_ announcement: Announcement, of talker: Int, at now: ClockReading) -> Bool {
         let own = ownKeys(of: talker)
-        // The talker's known clock counts first, because our wall clock may have been set since we heard the talker.
+        // The talker's known clock is checked first, because our wall clock may have been set since we heard the talker.
         let boot = now.bootMilliseconds
         if own.contains(where: { $0.hasOpened && $0.clock.continues(announcement, at: boot) }) { return true }
         let error = now.error(of: announcement)
