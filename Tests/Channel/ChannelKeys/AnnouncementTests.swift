@@ -25,7 +25,8 @@ struct AnnouncementTests {
         let next = Epoch(at: WallClock(milliseconds: now.sinceEpoch - 4_000), random: 0, after: last)
         #expect(next > last)
         #expect(next.rawValue >> 80 == UInt128(now.sinceEpoch) + 1)
-        // Further, receivers would not take it for one of now.
+        // With a larger step back, the new epoch takes the clock's time: receivers would reject one that lies an hour
+        // ahead.
         let hourBefore = WallClock(milliseconds: now.sinceEpoch - 3_600_000)
         #expect(Epoch(at: hourBefore, random: 0, after: last).milliseconds == hourBefore.sinceEpoch)
     }
@@ -36,7 +37,7 @@ struct AnnouncementTests {
         #expect(epoch.milliseconds == now.sinceEpoch && epoch.timing == timing)
         #expect(epoch.rawValue == UInt128(now.sinceEpoch) << 80 | 0xFEDC_BA98_6532_01FF_FFFF)
         #expect(Epoch(at: now, random: 7).timing == nil)
-        // Flags that nobody knows yet.
+        // An unknown flag.
         #expect(Epoch(rawValue: epoch.rawValue | 2 << 24).timing == nil)
     }
 
@@ -67,7 +68,8 @@ struct AnnouncementTests {
         let bytes = [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
         #expect(bytes == (try KeysVector.bytes(name)))
         #expect(announcement.milliseconds == Int64(written.milliseconds) + 2_000)
-        // A station of the version before reads whole seconds, not far from its own clock, and a zero in byte 1.
+        // A station of the previous version reads whole seconds, which must be close to its own clock, and expects
+        // zero in byte 1.
         #expect(bytes[5] == 0 && announcement.seconds == written.milliseconds / 1_000 + 2)
     }
 

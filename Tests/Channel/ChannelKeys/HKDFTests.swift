@@ -1,7 +1,7 @@
 import TenfourChannelKeys
 import Testing
 
-/// RFC 5869 appendix A.1 to A.3, those of SHA-256.
+/// The SHA-256 test cases of RFC 5869, appendix A.1 to A.3.
 struct HKDFTests {
     struct Case: Sendable {
         var secret: String

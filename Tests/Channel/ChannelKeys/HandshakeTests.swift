@@ -3,7 +3,7 @@ import TenfourChannelKeys
 import TenfourPackets
 import Testing
 
-/// The conversation of session.json, and what goes wrong in one.
+/// The handshake that the test vectors of session.json describe, and its failures.
 struct HandshakeTests {
     private static let inputs = SessionInputs.written
     private let member = PeerAddress(v4: 0xC000_0207, port: 40_000)
@@ -127,7 +127,7 @@ struct HandshakeTests {
         }
     }
 
-    /// What the member tells about itself.
+    /// The member's sealed information.
     private func info() throws -> SealedMemberInfo {
         let root = try ChannelKeys(ChannelLink(Self.inputs.link)).mediaRoot
         let info = MemberInfo(
@@ -180,7 +180,7 @@ struct HandshakeTests {
             let packet = [UInt8](capacity: 40) { Refusal(of: join, for: reason, key: key).write(into: &$0) }
             #expect(packet == (try KeysVector.bytes("session-refusal-\(name)")))
             guard case .refusal(reason) = joining.receive(packet.span) else { return #expect(Bool(false)) }
-            // Nobody else may say so, but that nothing was proved.
+            // A refusal with a changed tag is ignored, except `.unproved`, which has no valid tag in any case.
             var forged = packet
             forged[39] ^= 1
             switch joining.receive(forged.span) {
@@ -252,7 +252,7 @@ struct HandshakeTests {
         }
     }
 
-    /// Somebody on the path answers HELLO before the relay does.
+    /// Somebody on the path answers the HELLO before the relay does.
     @Test mutating func upToFourCookiesAreAnsweredAndTheTrueOneLetsIn() throws {
         func cookie(_ number: UInt8) throws -> [UInt8] {
             var bytes = try KeysVector.bytes("session-cookie")
@@ -295,7 +295,7 @@ struct HandshakeTests {
         try takeCookie()
         let listen = try ChannelKeys(ChannelLink(Self.inputs.link)).listenJoin
         #expect(!(try join()).isProved(by: listen))
-        // A relay that had the listen key only could not answer a talker.
+        // A relay that has only the listen key cannot answer a talker.
         let packet = try welcome(try join(), key: listen).packet
         guard case .nothing = joining.receive(packet.span) else { return #expect(Bool(false)) }
     }
@@ -330,7 +330,7 @@ struct HandshakeTests {
         #expect(size["welcome"]! <= size["join"]! && size["refusal-full"]! <= size["join"]!)
         #expect(size["renewed"]! <= size["renewal"]!)
         #expect(size["path-challenge"]! <= size["renewal"]!)
-        // A record holds a byte at least.
+        // The shortest datagram with a record has 37 bytes, as a record has at least one byte.
         #expect(size["unknown-session"]! <= 37)
     }
 

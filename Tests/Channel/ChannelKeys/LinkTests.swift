@@ -51,7 +51,7 @@ struct LinkTests {
         Swift.dump(keys, to: &dump)
         let shown = "\(link) \(keys) \(secret) \(String(reflecting: keys)) \(String(reflecting: link)) \(dump)"
         #expect(!shown.contains(secret.letters.prefix(9)))
-        // The secret is the bytes 0…15.
+        // The test secret is the bytes 0…15; its description must not show them as numbers either.
         #expect(!shown.contains("3, 4, 5"))
         #expect(link.description == "tenfour://radio.example.org/family#…")
     }
@@ -75,7 +75,7 @@ struct LinkTests {
         }
     }
 
-    /// Which word, and what may be meant by it.
+    /// The error names the misspelt word and the words that may be meant.
     @Test(arguments: [
         ("claud", ["cloud"]), ("clodu", ["cloud"]), ("Cloudy", ["cloud"]), ("cloth2", ["cloth"]),
         ("wolf", ["golf"]), ("zzzzzzz", []), ("", []),
@@ -117,7 +117,7 @@ struct LinkTests {
 }
 
 extension ChannelLinkError {
-    /// As the vectors say it.
+    /// The name of the reason in the test vectors.
     fileprivate var reasonName: String {
         switch self {
         case .tooLong: "tooLong"

@@ -3,7 +3,7 @@ import TenfourNetworkEmulator
 import TenfourPackets
 import Testing
 
-/// What members tell about themselves: sealed for each other, and for nobody else.
+/// The information of members: sealed for the other members, unreadable for anybody else.
 struct MemberInfoTests {
     private let root = Self.keys("family").mediaRoot
     private let info = MemberInfo(name: "Anna", microphone: .open, ssrc: SSRC(9), joined: 100, microphoneChanged: 200)
@@ -17,7 +17,7 @@ struct MemberInfoTests {
         SealedMemberInfo(info, id: id, counter: counter, under: root)
     }
 
-    /// As it lies in a record, opened there by the relay, which has no media root.
+    /// Returns the information that the relay, which has no media root, reads from a record with these bytes.
     private func carried(_ bytes: [UInt8]) -> SealedMemberInfo? {
         let keys = SessionKeys.drawn(seed: 1)
         var sealer = keys.sealer(for: .member)
@@ -58,7 +58,8 @@ struct MemberInfoTests {
         for bit in 0..<(bytes.count * 8) {
             var changed = bytes
             changed[bit / 8] ^= 1 << (bit % 8)
-            // The first bits are the id and the counter: so it cannot be moved to another member, nor be made newer.
+            // The first bits are the id and the counter, so an entry cannot be moved to another member, nor be made
+            // newer.
             #expect(carried(changed)?.opened(under: root) == nil, "bit \(bit)")
         }
     }
@@ -82,7 +83,7 @@ struct MemberInfoTests {
         ("Anna", "Anna"), ("  Anna \n", "Anna \u{FFFD}"), ("", ""), ("\t ", "\u{FFFD}"),
         ("a\u{1B}[2Jb", "a\u{FFFD}[2Jb"),
         (String(repeating: "x", count: 65), String(repeating: "x", count: 64)),
-        // Letters of 2 and of 25 bytes are not cut through.
+        // Characters of 2 and of 25 bytes are not cut in the middle.
         ("x" + String(repeating: "ß", count: 40), "x" + String(repeating: "ß", count: 31)),
         (String(repeating: "👨‍👩‍👧‍👦", count: 3), String(repeating: "👨‍👩‍👧‍👦", count: 2)),
     ])
@@ -95,7 +96,7 @@ struct MemberInfoTests {
 
     @Test(
         arguments: [
-            // Too long, half an entry, of no kind, without an id, eleven of them.
+            // Too long, truncated inside an entry, of unknown type, without an id, and with eleven entries.
             [11] + [UInt8](repeating: 0, count: 20) + [0, 0, 0, 1, 2] + [UInt8](repeating: 1, count: 108),
             [11] + [UInt8](repeating: 0, count: 20) + [0, 0, 0, 1],
             [11] + [UInt8](repeating: 0, count: 20) + [0, 0, 0, 1, 3],

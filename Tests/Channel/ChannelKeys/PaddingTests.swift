@@ -4,7 +4,7 @@ import Testing
 
 struct PaddingTests {
     @Test func payloadsHaveFewSizes() {
-        // 24 kbit/s at 20 ms.
+        // 60 bytes are 20 ms at 24 kbit/s.
         let sizes = PaddedSizes(nominal: 60)
         let usual = Set((1...256).map(sizes.size))
         #expect(usual == [80, 128, 256])

@@ -4,7 +4,7 @@ import TenfourNetworkEmulator
 import TenfourPackets
 import Testing
 
-/// Records and hop tags that are said again, changed, or of somebody else.
+/// Records and hop tags that are replayed, changed or sealed by another session.
 struct RecordTests {
     private let one = SessionKeys.drawn(seed: 1)
     private let other = SessionKeys.drawn(seed: 2)
@@ -87,7 +87,7 @@ struct RecordTests {
         #expect(throws: HopTagChecker.Failure.short) { try checker.check(packet.span.extracting(6...)) }
     }
 
-    /// Against what remembers everything.
+    /// Compares the replay window with a set of all counters received.
     @Test func theWindowForgetsNothingItHasRoomFor() {
         var randomness = SeededRandom(seed: 4)
         var window = ReplayWindow()
@@ -110,7 +110,7 @@ struct RecordTests {
 }
 
 extension SessionKeys {
-    /// Of a conversation of its own.
+    /// Returns the keys of a handshake of its own, which depends on the seed.
     static func drawn(seed: UInt64) -> SessionKeys {
         var randomness = SeededRandom(seed: seed)
         let key = ChannelKeys(name: "family", secret: Secret(.listen, using: &randomness)).listenJoin

@@ -66,7 +66,8 @@ struct SRTPTests {
 
     @Test(arguments: SRTPSuite.allCases)
     func aListenerMayJoinAtAnyTurnAndMissAnything(suite: SRTPSuite) throws {
-        // 131 000 packets pass the wrap twice; listeners come at each of these, with what is announced then.
+        // 131 000 packets pass the wrap twice. Listeners join at each of these packets, with the index announced
+        // there.
         var sender = try SRTPContext(sending: Self.key(suite), ssrc: Self.ssrc)
         var first = try SRTPContext(receiving: Self.key(suite), ssrc: Self.ssrc, at: Self.index(0, 0))
         for count in 0..<140_000 {
@@ -74,7 +75,7 @@ struct SRTPTests {
             let plain = Self.packet(number, [1, 2, 3])
             let packet = try protect(plain, &sender)
             if count % 101 == 0 { #expect(try unprotect(packet, &first) == plain) }
-            // Announced before the wrap, heard behind it; and the other way around.
+            // The index may be announced before the wrap and used after it, and the other way around.
             guard [0, 65_535, 65_536, 65_540, 131_071, 131_072, 139_000].contains(count) else { continue }
             for off in [-40, 0, 40] where count + off >= 0 {
                 let told = Self.index(UInt32((count + off) >> 16), UInt16(truncatingIfNeeded: count + off))
@@ -148,7 +149,7 @@ struct SRTPTests {
                 _ = try unprotect(changed, &receiver)
                 Issue.record("bit \(bit)")
             } catch {
-                // As it should be: what the refusal is called depends on what the bit was part of.
+                // Any error will do: which one is thrown depends on the field that the bit belongs to.
             }
         }
         #expect(try unprotect(packet, &receiver) == plain)
@@ -183,7 +184,7 @@ struct SRTPTests {
                 _ = try unprotect([UInt8](repeating: 0x80, count: count), &receiver)
                 Issue.record("opened")
             } catch {
-                // As it should be: for some lengths it is malformed, for others forged.
+                // Any error will do: some lengths are malformed, others fail authentication.
             }
         }
     }

@@ -67,7 +67,7 @@ final class SessionKeyTableTests {
         #expect(forgotten == 0)
         var second = record
         #expect(throws: RecordOpener.Failure.forged) { try open(&second, 5) }
-        // The next there begins anew.
+        // A new session in the same slot starts with a new replay window.
         table.insert(keys[5], at: 5)
         var third = record
         #expect(try open(&third, 5) == .leave)
@@ -93,7 +93,8 @@ final class SessionKeyTableTests {
         for count in 1...130 {
             let number = chance.next()
             let held = chance.held.array
-            // What stands before the place is its key of 32 bytes, and what was given.
+            // All bytes before `place` are zero: the generator's used key (32 bytes) and the numbers already
+            // returned.
             let place = 32 + (count - 1) % 60 * 8
             #expect(held[..<(place + 8)].allSatisfy { $0 == 0 }, "\(count)")
             #expect(number != 0 && !held[(place + 8)...].allSatisfy { $0 == 0 } || place + 8 == held.count)

@@ -3,7 +3,7 @@ import TenfourNetworkEmulator
 import TenfourPackets
 import Testing
 
-/// SRTP as other programs speak it, under a key that both ends were given.
+/// SRTP as other programs use it, with a static key that both ends are given.
 struct StaticSRTPTests {
     private static func key(_ suite: SRTPSuite = .aesCounterMode, _ seed: UInt64 = 1) throws -> SRTPMasterKey {
         var randomness = SeededRandom(seed: seed)
@@ -62,7 +62,7 @@ struct StaticSRTPTests {
             #expect(datagram.count == plain.count + suite.tagByteCount && datagram[12...] != plain[12...])
             #expect(try open(datagram, &other) == plain)
         }
-        // Behind the wrap the rollover counter is one, at both ends.
+        // After the wrap the rollover counter is one at both ends.
         #expect(try open(protect(Self.media(9, 0), &one), &other) == Self.media(9, 0))
         for ssrc: UInt32 in [9, 10] {
             let datagram = try protect(Self.report(ssrc), &other)
@@ -98,7 +98,7 @@ struct StaticSRTPTests {
                     _ = try open(changed, &other)
                     Issue.record("bit \(bit)")
                 } catch {
-                    // As it should be: what the refusal is called depends on what the bit was part of.
+                    // Any error will do: which one is thrown depends on the field that the bit belongs to.
                 }
             }
             for count in 0..<datagram.count {
@@ -106,7 +106,7 @@ struct StaticSRTPTests {
                     _ = try open(Array(datagram[..<count]), &other)
                     Issue.record("\(count) bytes")
                 } catch {
-                    // As it should be: for some lengths it is malformed, for others forged.
+                    // Any error will do: some lengths are malformed, others fail authentication.
                 }
             }
             #expect(try open(datagram, &other) == plain)
@@ -119,7 +119,7 @@ struct StaticSRTPTests {
         }
     }
 
-    /// The words are RFC 4648's, the lengths RFC 4568's and RFC 7714's.
+    /// The keys are written in Base64 (RFC 4648); their lengths are those of RFC 4568 and RFC 7714.
     @Test func aKeyIsReadFromBase64AndWrittenSo() throws {
         for (suite, text) in [
             (SRTPSuite.aesCounterMode, "dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydHAu"),
@@ -140,7 +140,7 @@ struct StaticSRTPTests {
         #expect(SRTPSuite(name: "AES_CM_128_HMAC_SHA1_32") == nil)
     }
 
-    /// Who has the key could fill our memory with senders.
+    /// The number of senders is bounded, because anybody who has the key could invent senders and fill the memory.
     @Test func theSourceSilentForLongestIsEvicted() throws {
         var one = try StaticSRTP(Self.key())
         var other = try StaticSRTP(Self.key())
@@ -149,7 +149,7 @@ struct StaticSRTPTests {
             datagrams.append(try protect(Self.media(ssrc, 1), &one))
         }
         for datagram in datagrams { _ = try open(datagram, &other) }
-        // The first is heard again, so the second has been silent for longest.
+        // The first sender is heard again, so the second has been silent for the longest time.
         _ = try open(protect(Self.media(1, 2), &one), &other)
         _ = try open(protect(Self.media(1_000, 1), &one), &other)
         for (index, datagram) in datagrams.enumerated() where index != 1 { expect(.replayed, datagram, &other) }

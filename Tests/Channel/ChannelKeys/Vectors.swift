@@ -3,14 +3,14 @@ import TenfourChannelKeys
 import TestSupport
 import Testing
 
-/// Protocol/vectors/keys: bytes beside what they mean, made by another implementation.
+/// A test vector of Protocol/vectors/keys, made by another implementation: bytes and their meaning.
 struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
     enum Kind: String, Decodable { case link, session, control, srtp, inputs }
 
     var kind: Kind
-    /// The name of the reason, where the bytes have no meaning.
+    /// The name of the parse error, for bytes that must be refused.
     var refused: String?
-    // A link.
+    // Fields of a link.
     var host: String?
     var port: UInt16?
     var name: String?
@@ -21,7 +21,7 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
     var listenChannelID: String?
     var listenText: String?
     var listenWords: String?
-    // SRTP.
+    // Fields of an SRTP packet.
     var suite: UInt8?
     var master: String?
     var rolloverCounter: UInt32?
@@ -61,7 +61,7 @@ struct KeysVector: Decodable, Sendable, CustomTestStringConvertible {
     }()
 }
 
-/// What session.json says the packets are made of.
+/// The inputs from which the packets in session.json were made.
 struct SessionInputs: Decodable {
     var link, nonce, cookieSecret, memberShareSecret, relayShareSecret, session, token, receipt, challenge,
         report: String
@@ -85,7 +85,7 @@ struct SessionInputs: Decodable {
     }()
 }
 
-/// The bytes that hexadecimal digits say.
+/// Returns the bytes that the hexadecimal digits stand for; other characters are skipped.
 func hex(_ text: String) -> [UInt8] {
     let digits = text.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
@@ -93,14 +93,14 @@ func hex(_ text: String) -> [UInt8] {
 
 func number(_ text: String) -> UInt128 { UInt128(text, radix: 16)! }
 
-/// Chance as it was written down: the numbers of `draws`, and then no more.
+/// A random number generator that returns the numbers of `draws`, and traps after the last one.
 struct WrittenDown: RandomNumberGenerator {
     var draws: [UInt64]
 
-    /// As many bytes, drawn one by one.
+    /// Returns each byte as one number.
     init(bytes: [UInt8]) { draws = bytes.map(UInt64.init) }
 
-    /// A number of 128 bits, and then bytes.
+    /// Returns a 128-bit number in two halves, the low half first, and then each byte as one number.
     init(_ number: UInt128, bytes: [UInt8]) {
         draws = [UInt64(truncatingIfNeeded: number), UInt64(truncatingIfNeeded: number >> 64)] + bytes.map(UInt64.init)
     }
@@ -113,6 +113,6 @@ extension SecretBytes {
 }
 
 extension Error {
-    /// `length` of `.length(3)`.
+    /// The name of the enum case without its values: `length` for `.length(3)`.
     var caseName: String { String("\(self as Any)".prefix { $0 != "(" }) }
 }

@@ -6,7 +6,7 @@ import TenfourPackets
 import TenfourSession
 import TestSupport
 
-/// What decides at the relay, on the simulated network.
+/// A relay on the simulated network.
 protocol RelayEnd: AnyObject {
     var endpoint: Endpoint { get }
     func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant)
@@ -15,31 +15,33 @@ protocol RelayEnd: AnyObject {
     func timeElapsed(at now: Instant)
 }
 
-/// Members, a relay, and a line between each of them and the relay, on a clock that only tests move.
+/// A network of members and a relay, with a line between the relay and each member, on a clock that only the test
+/// moves.
 final class Airwaves {
     private(set) var now = Instant.start
     private(set) var members: [Member]
     private(set) var relay: any RelayEnd
-    /// Each line: to the relay, and from it.
+    /// For each member, the emulated links to the relay and from it.
     private var lines: [(out: EmulatedLink, back: EmulatedLink)]
     private var flight = PacketsInFlight<Route>(capacity: 8_192, byteCapacity: 256)
-    /// Of each member, in nanoseconds: when it wants time to pass, and when it says something.
+    /// For each member, in nanoseconds: `deadlines` is when its timers are due, `speeches` when it sends its next
+    /// packet; `.max` for never.
     private var deadlines: [Int64]
     private var speeches: [Int64]
-    /// Told of each datagram that the relay sends.
+    /// Called for each datagram that the relay sends.
     var watch: ((_ datagram: [UInt8], _ member: Int) -> Void)?
-    /// Whether a datagram on the line of a member is lost, beside those that the line loses.
+    /// Returns whether to drop a datagram on the line of a member, in addition to the losses of the emulated link.
     var loses: ((_ datagram: [UInt8], _ member: Int) -> Bool)?
 
     private struct Route: Sendable {
         var sender: Endpoint
-        /// Nil for the relay.
+        /// The index of the receiving member; nil if the receiver is the relay.
         var member: Int?
     }
 
     static let relay = Endpoint(.v4(0xC633_6401), port: 5_004)
 
-    /// All members behind one address, as in one house.
+    /// Returns the endpoint of a member. All members share one address, as behind one NAT, and differ in the port.
     static func endpoint(_ index: Int) -> Endpoint { Endpoint(.v4(0xC000_0201), port: 40_000 + UInt16(index)) }
 
     static func clock(at now: Instant) -> WallClock {
@@ -66,7 +68,7 @@ final class Airwaves {
         )
     }
 
-    /// One member's line is another one from now on; nil for the way that stays.
+    /// Replaces the links of one member; nil keeps the link of that direction.
     func change(_ index: Int, out: NetworkModel? = nil, back: NetworkModel? = nil, seed: UInt64 = 7) {
         if let out { lines[index].out = EmulatedLink(out, seed: seed, beginning: now) }
         if let back { lines[index].back = EmulatedLink(back, seed: seed + 1, beginning: now) }
@@ -80,7 +82,7 @@ final class Airwaves {
         flush(members.count - 1)
     }
 
-    /// Another process in the same place, as far as the network sees.
+    /// Replaces a member by another process with the same endpoint, so that the network sees no difference.
     func replace(_ index: Int, by member: Member) {
         members[index] = member
         flush(index)
@@ -111,7 +113,7 @@ final class Airwaves {
         now = max(now, end)
     }
 
-    /// As if it had come from `sender`, without a line.
+    /// Delivers a datagram to a member directly, as if it had come from `sender`.
     @discardableResult
     func inject(_ datagram: [UInt8], to index: Int, from sender: Endpoint = Airwaves.relay) -> Channel.Reception {
         let reception = members[index].receive(datagram, from: sender, at: now)
@@ -135,10 +137,10 @@ final class Airwaves {
         return members.firstIndex { $0.endpoint == endpoint }
     }
 
-    /// What comes from the member now comes from another port, and nothing reaches it at the old one.
+    /// Moves a member to another port: it sends from the new one, and datagrams to the old one are lost.
     func move(_ index: Int, to number: Int) { members[index].endpoint = Self.endpoint(number) }
 
-    /// What a member wants after each input.
+    /// Sends the member's pending datagrams and reads its next deadlines. Call it after each input.
     func flush(_ index: Int) {
         members[index].flush(at: now)
         noteMoments(of: index)

@@ -7,7 +7,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// Two stations with one SSRC.
+/// Two stations with the same SSRC.
 struct CollisionTests {
     private let relay = TinyRelay(Family.talk)
 
@@ -31,7 +31,7 @@ struct CollisionTests {
         #expect(first.heard(from: other).count > 140 && second.heard(from: 9).count > 140)
     }
 
-    /// The relay says so where no announcement of the other's has come.
+    /// The relay reports the collision if the other talker's announcement has not been received.
     @Test func aTalkerWhoseNumberTheRelayRefusesTakesAnother() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
         let air = Airwaves([talker], relay)

@@ -14,14 +14,15 @@ struct EpochTests {
         relay.announcements.reduce(into: []) { if !$0.contains($1.epoch) { $0.append($1.epoch) } }
     }
 
-    /// Packets of `frame` while an epoch passes, which takes ten minutes: a second of each ten, and all of its last minute.
+    /// Whether the packet with this number is spoken: one second in each ten, and the whole last minute of the epoch,
+    /// which lasts ten minutes.
     private static func isSpoken(_ number: Int, frame: Duration = .milliseconds(20)) -> Bool {
         let second = Int(frame * number / .seconds(1))
         return second.isMultiple(of: 10) || second >= 540
     }
 
     @Test func aNewEpochBeginsAfterAMinuteOfSilenceAndNotBefore() {
-        // 59 s, and then 61 s.
+        // The pauses are 59 s and 61 s long.
         let speech = Speech(isSpoken: { !(100..<100 + 2_950).contains($0) && !(3_100..<3_100 + 3_050).contains($0) })
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: speech)
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
@@ -35,7 +36,7 @@ struct EpochTests {
         #expect(listener.heard.count == relay.media.count)
     }
 
-    /// Packets of one whose former key has opened many are held, too.
+    /// Packets of a source whose previous key has opened many packets are held too, until the new key is announced.
     @Test func aNewEpochWhoseFirstAnnouncementsAreLostIsHeardWhole() {
         let speech = Speech(isSpoken: { !(100..<100 + 3_050).contains($0) })
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: speech)
@@ -54,7 +55,8 @@ struct EpochTests {
         #expect(listener.heard.count == relay.media.count)
     }
 
-    /// The sequence number wraps this number of packets after the announcement, which comes 33 before its first packet; and nowhere.
+    /// `wrap` is the distance from the announcement of the epoch to the wrap of the sequence number, in packets; nil
+    /// for no wrap. The epoch's first packet comes 33 packets after its announcement.
     @Test(arguments: [nil, 0, -20, 32])
     func anEpochRenewedInMidWordLosesNothingThoughAnnouncementsAreLost(wrap: Int?) {
         let isSpoken = { @Sendable number in Self.isSpoken(number, frame: .milliseconds(60)) }
@@ -80,7 +82,7 @@ struct EpochTests {
         let numbers = listener.heard.map(\.number)
         let isWhole = numbers == (numbers[0]...10_198).filter(isSpoken)
         #expect(isWhole)
-        // The new key was announced two seconds ahead.
+        // The new key was announced before the old epoch ended, two seconds ahead.
         let (old, new) = (epochs[0], epochs[1])
         let firstNew = relay.announcements.firstIndex { $0.epoch == new }!
         let lastOld = relay.announcements.lastIndex { $0.epoch == old }!
@@ -111,7 +113,7 @@ struct EpochTests {
         #expect(epochs.count == 1)
         let listener = Member(1, Family.configuration(.listen), ssrc: 5, at: air.now)
         air.add(listener)
-        // What is said of the epoch in use is lost until the next one has been announced.
+        // Announcements of the current epoch are lost until the next one has been announced.
         air.loses = { [relay] datagram, member in
             guard member == 1, datagram[0] == 99, datagram[2] == 8 else { return false }
             return !relay.announcements.contains { $0.epoch != relay.announcements[0].epoch }
@@ -125,10 +127,10 @@ struct EpochTests {
         #expect(listener.heard.count > 240)
     }
 
-    /// Heard within a second, whatever the count.
+    /// A new listener hears the talker within a second, for every rollover counter.
     @Test(arguments: [0, 1, 65_535] as [UInt32])
     func aLateMemberHearsWithinASecond(turn: UInt32) throws {
-        // A talker that has talked for as long as that takes.
+        // The sending state of a talker whose rollover counter has reached `turn`.
         let root = Family.talk.mediaRoot
         let (ssrc, epoch) = (SSRC(9), Epoch(rawValue: 1 << 90))
         let start = PacketIndex(rolloverCounter: turn, SequenceNumber(rawValue: 65_500))
@@ -138,7 +140,7 @@ struct EpochTests {
         let air = Airwaves([listener], relay)
         var sent = 0
         for count in 0..<200 {
-            // The wrap comes after 36 packets.
+            // The sequence number wraps after 36 packets.
             let number = UInt16(truncatingIfNeeded: 65_500 + count)
             let rollover = turn &+ (count >= 36 ? 1 : 0)
             if count.isMultiple(of: 50) {
@@ -156,7 +158,7 @@ struct EpochTests {
         }
         let first = try #require(listener.heard.first)
         #expect(first.at - .start < .seconds(1))
-        // From then on, every one; and those before that were held.
+        // After the first packet all were heard, and also the earlier packets that were held until the announcement.
         #expect(listener.heard.count >= 150)
         #expect(listener.discards[.unopened] == 0)
         #expect(

@@ -7,7 +7,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// Forged announcements with right tags, from an attacker that has a listen link and the relay's address.
+/// Forged announcements with valid tags: the attacker has a listen link and the relay's address.
 struct ForgedAnnouncementTests {
     private let relay = TinyRelay(Family.talk)
     private let root = Family.listen.mediaRoot
@@ -29,11 +29,12 @@ struct ForgedAnnouncementTests {
         return Epoch(at: WallClock(milliseconds: clock), random: .random(in: 0 ... .max, using: &randomness))
     }
 
-    /// Over ten minutes of talk with pauses, in which an epoch ends by its length, and another after a silence.
+    /// Returns a talker that speaks for more than ten minutes. One epoch ends by its length, another by a long pause.
     private func talking() -> (Member, Speech) {
         var configuration = Family.configuration(.talk)
         configuration.frameCount = FrameCount(2_880)
-        // 60 ms each: a second of silence after nine, and 70 s in the beginning.
+        // Packets of 60 ms: nine seconds of speech, one second of silence, and once, near the beginning, a silence of
+        // 70 s.
         let speech = Speech(
             frameCount: FrameCount(2_880), isSpoken: { $0 % 166 < 150 && !(300..<1_470).contains($0) })
         return (Member(0, configuration, ssrc: 9, speech: speech), speech)
@@ -57,7 +58,8 @@ struct ForgedAnnouncementTests {
         #expect(share(heardBy: listener) >= 0.99)
     }
 
-    /// The talker's own epochs with other clocks and counts, each before the talker's announcement is here.
+    /// Forges announcements of the talker's own epochs with wrong clocks and packet indices, which arrive before the
+    /// real ones.
     @Test(arguments: [(1, true), (1, false), (119, true), (119, false)])
     func falseClocksAndCountsDoNotSilenceATalker(ahead: Int64, isSynchronised: Bool) {
         let (talker, _) = talking()
@@ -67,7 +69,8 @@ struct ForgedAnnouncementTests {
         air.watch = { [unowned air, root] datagram, member in
             guard member == 1, case .announcement(let real) = try? ControlPacket(parsing: datagram.span) else { return }
             count += 1
-            // Ahead in time, in count by a little and by far, and behind.
+            // The real index, an index slightly ahead, one far ahead, and one behind. The clock is ahead in two of
+            // three announcements.
             let indices = [real.index.rawValue, real.index.rawValue + 200, real.index.rawValue + 1 << 40, 0]
             let index = indices[Int(count % 4)]
             let announcement = Announcement(
@@ -84,7 +87,7 @@ struct ForgedAnnouncementTests {
         #expect(count > 500 && share(heardBy: listener) >= 0.99)
     }
 
-    /// The forged SSRCs are far more than there are places.
+    /// The number of forged SSRCs is far larger than the talker table.
     @Test func madeUpTalkersDoNotPushOutWhoIsHeard() {
         let (talker, _) = talking()
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
@@ -102,7 +105,7 @@ struct ForgedAnnouncementTests {
         #expect(listener.discards[.late] == 0)
     }
 
-    /// A station that changed its SSRC at each collision would never be heard.
+    /// A station that changed its SSRC at every collision would never be heard.
     @Test func claimsOfItsNumberMakeATalkerChangeItOnceAMinute() {
         let (talker, _) = talking()
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)

@@ -22,7 +22,7 @@ struct JoiningTests {
         #expect(relay.helloCount == 1 && relay.joinCount == 1)
         air.run(seconds: 100)
         #expect(relay.helloCount == 1 && member.events.count == 1)
-        // The first, and one each ten seconds.
+        // One renewal at the start, and one every ten seconds.
         #expect(relay.renewalCount == 10 || relay.renewalCount == 11)
         #expect(member.isJoined)
     }
@@ -42,7 +42,7 @@ struct JoiningTests {
             let expected = Double(1 << min(attempt / 4, 2))
             #expect((0.5...1.5).contains(pause / expected), "\(attempt): \(pause)")
         }
-        // People are told once.
+        // The loss is reported once, not for each attempt.
         #expect(member.eventsOnly == [.lost])
         #expect(member.discards.total == member.discards[.beforeJoined])
     }
@@ -68,7 +68,7 @@ struct JoiningTests {
         #expect(member.eventsOnly == [.joined(.talk, seenAt: member.endpoint)])
     }
 
-    /// An attacker that overhears HELLO answers it first, up to three times, and some datagrams are lost.
+    /// An attacker that overhears the HELLO answers it first, up to three times. Some JOINs are lost as well.
     @Test(arguments: [1, 3], [0, 1])
     func aFalseCookieThatComesFirstKeepsNobodyOut(count: Int, lostCount: Int) {
         let member = Member(0, Family.configuration(.talk), ssrc: 9)
@@ -76,7 +76,7 @@ struct JoiningTests {
         var randomness = SeededRandom(seed: 4)
         var lost = 0
         air.loses = { [unowned air] datagram, _ in
-            // The JOIN with the true cookie.
+            // Drops the JOIN with the genuine cookie.
             if datagram.starts(with: [99, 1, 3]), air.now >= .start + .milliseconds(20), lost < lostCount {
                 lost += 1
                 return true
@@ -100,7 +100,7 @@ struct JoiningTests {
         air.run(seconds: 0.05)
         #expect(member.eventsOnly == [.refused(reason)])
         #expect(relay.joinCount == 1)
-        // Where only a person could change anything, seldom.
+        // Refusals that only a person can resolve are retried rarely.
         air.run(seconds: 4.5)
         #expect(reason == .refused || reason == .rekeyed ? relay.joinCount == 1 : relay.joinCount > 1)
         air.run(seconds: 60)
@@ -114,7 +114,7 @@ struct JoiningTests {
         let member = Member(0, Family.configuration(.listen), ssrc: 9)
         let air = Airwaves([member], relay)
         air.run(seconds: 0.025)
-        // The JOIN is under way. Who sees it knows its nonce, and that is all.
+        // The JOIN is on its way. An attacker that sees it knows the nonce, but not the key.
         let nonce = Array(relay.log[0].bytes[4..<20])
         for reason in Refusal.Reason.allCases where reason != .unproved && reason != .displaced {
             let forged: [UInt8] =
@@ -175,7 +175,7 @@ struct JoiningTests {
         }
         #expect(relay.renewalCount <= 5)
         #expect(relay.helloCount == 1 && member.events.count == 1)
-        // Another session's is nothing to us.
+        // An unknown-session datagram for another session is ignored.
         let other = [UInt8](capacity: 12) { ControlPacket.writeUnknownSession(number + 1, into: &$0) }
         #expect(air.inject(other, to: 0) == .discarded(.unexpected))
     }
@@ -187,7 +187,7 @@ struct JoiningTests {
         let number = try #require(relay.sessions.first?.number)
         let count = relay.renewalCount
         let datagram = [UInt8](capacity: 12) { ControlPacket.writeUnknownSession(number, into: &$0) }
-        // All within one round trip.
+        // All of them arrive within one round trip.
         for _ in 0..<10 { air.inject(datagram, to: 0) }
         #expect(member.isJoined)
         air.run(seconds: 1)
@@ -195,7 +195,7 @@ struct JoiningTests {
         #expect(relay.helloCount == 1 && member.events.count == 1)
     }
 
-    /// Where it answers when the other one is being asked, too.
+    /// The relay's answers are so late that they arrive while the member is already trying the other address.
     @Test(arguments: [false, true], [600, 900])
     func aSlowRelayIsLetAnswerThoughItsNameHasTwoAddresses(isFirst: Bool, delay: Int) {
         let wrong = Endpoint(.v4(0xC633_6409), port: 5_004)
@@ -212,7 +212,7 @@ struct JoiningTests {
         let member = Member(0, Family.configuration(.listen), ssrc: 9)
         let air = Airwaves([member], relay)
         air.run(seconds: 1)
-        // Records are lost until the relay is given up, and somebody refuses.
+        // Records are lost until the member gives up the relay and joins again, which is refused.
         air.loses = { datagram, _ in datagram[0] == 99 && datagram[2] == 6 }
         relay.refusal = .unproved
         while relay.joinCount == 1 { air.run(seconds: 0.01) }
@@ -235,7 +235,7 @@ struct JoiningTests {
         let air = Airwaves([member], relay)
         air.run(seconds: 120)
         #expect(member.eventsOnly == [.lost])
-        // The same again is nothing new.
+        // Setting the same address again starts no new attempt.
         member.channel.setRelay(at: [wrong], air.now)
         air.flush(0)
         air.run(seconds: 0.01)
@@ -259,7 +259,7 @@ struct JoiningTests {
         let air = Airwaves([member], relay, network: NetworkModel(delay: .milliseconds(600)))
         air.run(seconds: 60)
         #expect(member.isJoined)
-        // Only at first it does not know how long an answer takes.
+        // Only the first attempts time out: the member does not know the round-trip time yet.
         let last = member.events.last?.at ?? air.now
         #expect(last < .start + .seconds(5))
     }
@@ -285,7 +285,7 @@ struct JoiningTests {
         #expect(member.events.count <= 5)
     }
 
-    /// As when an earlier run was killed, and its place is not free yet.
+    /// For example, an earlier run was killed and its place in the channel is not free yet.
     @Test func aMemberOfAFullChannelGoesOnTrying() {
         let member = Member(0, Family.configuration(.listen), ssrc: 9)
         let air = Airwaves([member], relay)

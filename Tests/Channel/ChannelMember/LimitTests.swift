@@ -11,13 +11,14 @@ import Testing
 
 @testable import TenfourRadio
 
-/// What talkers send, and what a relay takes.
+/// The rates that talkers send stay below the limits of a relay.
 struct LimitTests {
     private static let isLong = ProcessInfo.processInfo.environment["TENFOUR_LONG"] != nil
     private static let frames = isLong ? CodingSettings.frames : [.microseconds(2_500), .milliseconds(20)]
     private static let seconds = isLong ? 30 : 5
 
-    /// On a line that loses a tenth both ways: what is lost is sent twice, or asked for and sent again.
+    /// Each link loses a tenth of its packets. Lost packets are repaired by copies (`.copy`) or by retransmission
+    /// (`.nack`).
     @Test(arguments: Profile.allCases, frames)
     func lossProtectionStaysWithinTheLimitsOfARelay(profile: Profile, frame: Duration) throws {
         for mode in [LossProtectionConfiguration.Mode.copy, .nack] {
@@ -64,7 +65,7 @@ struct LimitTests {
         }
     }
 
-    /// Media, or an announcement.
+    /// Whether the datagram counts against a talker's limits: a media packet or an announcement.
     private static func isOfATalker(_ datagram: [UInt8]) -> Bool {
         (128...191).contains(datagram[0]) || datagram.starts(with: [99, 1, 8])
     }

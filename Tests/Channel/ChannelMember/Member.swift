@@ -6,27 +6,27 @@ import TenfourPackets
 import TenfourSession
 import TestSupport
 
-/// A station in a channel, and what has come of it.
+/// A station in a channel, with all that it has received.
 final class Member {
     var rtpSession: RTPSession
     var channel: Channel
     var endpoint: Endpoint
     var speech: Speech?
-    /// But those of other members.
+    /// Channel events, except those about other members.
     var events: [(at: Instant, event: ChannelEvent)] = []
-    /// Who came, went and did what.
+    /// Events about other members: joined, changed and left.
     private(set) var memberEvents: [ChannelEvent] = []
     var stationEvents: [Event] = []
     var heard: [HeardPacket] = []
-    /// Everything that was opened.
+    /// The number of datagrams that the channel has opened, media and RTCP.
     private(set) var openedCount = 0
     private(set) var receptions: [Channel.Reception: Int] = [:]
     private var output: [([UInt8], Endpoint)] = []
-    /// For how long its machine has slept: CLOCK_MONOTONIC stood still.
+    /// The time that the simulated machine has been suspended, during which CLOCK_MONOTONIC does not advance.
     private var slept = Duration.zero
     private var sleepBegan: Instant?
 
-    /// The member `number`, who is at `Airwaves.endpoint(number)`.
+    /// Creates the member with index `number`, at `Airwaves.endpoint(number)` unless `endpoint` is given.
     init(
         _ number: Int, _ configuration: ChannelConfiguration, ssrc: UInt32, firstSequenceNumber: UInt16 = 0,
         speech: Speech? = nil, at now: Instant = .start, clock: WallClock? = nil, seed: UInt64? = nil,
@@ -45,7 +45,7 @@ final class Member {
         self.speech = speech
     }
 
-    /// Its machine stands still until `wake`.
+    /// Suspends the simulated machine until `wake`.
     func sleep(at now: Instant) { sleepBegan = now }
 
     func wake(at now: Instant) {
@@ -65,7 +65,7 @@ final class Member {
         channel.timeElapsed(at: now)
     }
 
-    /// Returns whether it said something.
+    /// Sends the speech packets that are due. Returns whether there were any.
     func speak(at now: Instant) -> Bool {
         var isSpeaking = false
         if let speech, speech.followsDefence {
@@ -93,7 +93,7 @@ final class Member {
         channel.leave(at: now - slept)
     }
 
-    /// What stands between a station and its channel.
+    /// Passes datagrams and events between the RTP session, the channel and the network.
     func flush(at moment: Instant) {
         let now = moment - slept
         while true {
@@ -154,7 +154,7 @@ extension ChannelEvent {
     }
 }
 
-/// The same secret in every run.
+/// Channel keys that are the same in every run.
 enum Family {
     static let talk: ChannelKeys = {
         var randomness = SeededRandom(seed: 42)

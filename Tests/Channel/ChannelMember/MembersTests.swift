@@ -7,7 +7,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// Who is there, as the stations of a channel know it, over a network and a relay that are simulated.
+/// The members of a channel as its stations know them, over a simulated network and relay.
 struct MembersTests {
     private func named(_ name: String?, _ role: Role) -> ChannelConfiguration {
         var configuration = Family.configuration(role)
@@ -72,7 +72,7 @@ struct MembersTests {
     @Test func lostRosterRecordsAreSentAgain() {
         let air = Airwaves([anna(), ben(), cleo()], RealRelay())
         var count = 0
-        // A third of all records, each way.
+        // A third of all records is lost, in each direction.
         air.loses = { datagram, _ in
             guard datagram.starts(with: [99, 1, 6]) else { return false }
             count += 1
@@ -89,7 +89,7 @@ struct MembersTests {
         #expect(names(air.members[2]).sorted() == ["Anna", "Ben"])
     }
 
-    /// The relay is restarted, and those who are silent come back when they notice.
+    /// The relay is restarted. The silent members join again when they notice.
     @Test func membersThatStayThroughARestartAreNotReportedGone() {
         let air = Airwaves([anna(speech: Speech()), ben(), cleo()], RealRelay())
         air.run(seconds: 5)
@@ -97,7 +97,7 @@ struct MembersTests {
         air.replace(relay: RealRelay(now: air.now, seed: 2))
         for _ in 0..<60 {
             air.run(seconds: 1)
-            // Anna talks, so the others find out soon, each for itself.
+            // Anna talks, so the other members soon notice the restart, each for itself.
             if let members = air.members[2].channel.members { #expect(members.talkers.count == 2) }
         }
         for member in air.members { #expect(happened(member).isEmpty) }
@@ -118,7 +118,7 @@ struct MembersTests {
         #expect(names(air.members[2]) == ["Anna"])
     }
 
-    /// The relay is set back to an earlier version, and forward again.
+    /// The relay is downgraded to a version that sends no roster, and upgraded again.
     @Test func nobodyIsReportedGoneWhenTheRelaySendsNoRoster() {
         let air = Airwaves([anna(speech: Speech()), ben(), cleo()], RealRelay())
         air.run(seconds: 5)
@@ -133,7 +133,7 @@ struct MembersTests {
         #expect(names(air.members[2]).sorted() == ["Anna", "Ben"])
     }
 
-    /// Nothing is known of others there, and all else goes on.
+    /// With a relay of the previous version, members learn nothing about each other; everything else works.
     @Test func aRelayOfTheVersionBeforeTellsNothing() {
         let relay = TinyRelay(Family.talk)
         let air = Airwaves([anna(speech: Speech()), ben(), cleo()], relay)
@@ -142,7 +142,7 @@ struct MembersTests {
             #expect(member.isJoined && member.channel.members == nil)
         }
         #expect(air.members[2].heard(from: 9).count > 1_400)
-        // They do not go on telling it.
+        // Members stop sending their information to a relay that ignores it.
         #expect(relay.records.count { if case .info = $0 { true } else { false } } <= 3 * 4)
     }
 

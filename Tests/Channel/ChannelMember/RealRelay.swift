@@ -6,7 +6,7 @@ import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
 
-/// Whom members may have to do with.
+/// The relays that the tests run with.
 enum RelayKind: CaseIterable {
     case tiny, real
 
@@ -18,7 +18,8 @@ enum RelayKind: CaseIterable {
     }
 }
 
-/// The relay that decides, on the simulated network: what it forwards goes to the members that it has told of.
+/// The production relay (`Relay`) on the simulated network. Media is forwarded to the members that the relay has
+/// reported.
 final class RealRelay: RelayEnd {
     let endpoint: Endpoint
     private var relay: Relay
@@ -42,7 +43,7 @@ final class RealRelay: RelayEnd {
 
     var status: RelayStatus { relay.status }
 
-    /// When somebody said HELLO.
+    /// The times of all HELLOs received.
     private(set) var hellos: [Instant] = []
 
     func receive(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {

@@ -7,11 +7,12 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// An attacker plays recorded media to members that join late, and withheld media to those that were there.
+/// An attacker replays recorded media to members that join late, and delivers withheld media to present members.
 struct RecordedTests {
     private let relay = TinyRelay(Family.talk)
 
-    /// What a relay sent to a listener in five seconds of talk, with a second of silence in it, and when.
+    /// Returns the datagrams that a relay sent to a listener, with their times: five seconds of talk with one second
+    /// of silence.
     private func recorded() -> [(at: Instant, bytes: [UInt8])] {
         let talker = Member(
             0, Family.configuration(.talk), ssrc: 9, speech: Speech(count: 250, isSpoken: { !(100..<150).contains($0) })
@@ -24,8 +25,8 @@ struct RecordedTests {
         return datagrams
     }
 
-    /// How many of the recorded packets a listener hears that joins this number of seconds after the talk began. The attacker
-    /// plays them in their time, with the relay's address.
+    /// Returns the number of recorded packets heard by a listener that joins this number of seconds after the talk
+    /// began. The attacker replays them at their original intervals, from the relay's address.
     private func heardCount(_ seconds: UInt64, isSynchronised: Bool) -> Int {
         let recording = recorded()
         let clock = WallClock(milliseconds: Airwaves.clock(at: .start).sinceEpoch + seconds * 1_000)
@@ -49,10 +50,10 @@ struct RecordedTests {
         #expect((heardCount(seconds, isSynchronised: isSynchronised) > 0) == isHeard)
     }
 
-    /// Packets are withheld for a while, then delivered: those older than two seconds are not heard.
+    /// Packets that are withheld for more than two seconds and then delivered are not played.
     @Test(arguments: [(1.9, true), (2.1, false), (30, false), (200, false)])
     func packetsWithheldForMoreThanTwoSecondsAreNotPlayed(seconds: Double, isHeard: Bool) {
-        // Two words, the second while the first is withheld.
+        // Two talkspurts of one second; the second begins before the first is delivered.
         let first = 100..<150
         let second = Int(2 + seconds) * 50 + 100..<Int(2 + seconds) * 50 + 150
         let talker = Member(
@@ -61,7 +62,7 @@ struct RecordedTests {
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([talker, listener], relay)
         var withheld: [(at: Instant, bytes: [UInt8])] = []
-        // Announcements pass.
+        // Announcements are not withheld.
         air.loses = { [unowned air] datagram, member in
             guard member == 1, (128...191).contains(datagram[0]), air.now > .start + .seconds(1.5),
                 air.now < .start + .seconds(3.5)
@@ -99,7 +100,7 @@ struct RecordedTests {
         #expect(listener.discards[.late] + listener.discards[.replayed] > 280)
     }
 
-    /// The network becomes slower than it was when the epoch began, and loses packets that are then sent again.
+    /// The network becomes slower than it was when the epoch began.
     @Test(arguments: [0.5, 1.5])
     func aTalkerIsHeardWhoseNetworkBecomesSlower(seconds: Double) {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(count: 1_000))
@@ -113,10 +114,10 @@ struct RecordedTests {
         #expect(listener.discards[.late] == 0)
     }
 
-    /// By its wall clock; and 61 s later, when an epoch begins.
+    /// Steps the wall clock of one station. If `member` is the listener, the talker starts a new epoch 61 s later.
     @Test(arguments: [-3_600_000, 3_600_000] as [Int64], [0, 1])
     func aStepOfAWallClockSilencesNobody(step: Int64, member: Int) {
-        // Of the talker's clock, the epoch that is drawn after it tells.
+        // A step of the talker's own clock shows in the next epoch, so the talker starts none here.
         let speech = Speech(isSpoken: { $0 < 400 || member == 1 && (3_500..<3_700).contains($0) })
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: speech)
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
@@ -125,7 +126,7 @@ struct RecordedTests {
         let stepped = Int64(Airwaves.clock(at: air.now).sinceEpoch) + step
         air.members[member].channel.setClock(WallClock(milliseconds: UInt64(stepped)), at: air.now)
         air.run(seconds: 4)
-        // Who joins now hears it, too: the epoch goes on by its own clock.
+        // A member that joins now also hears the talker: the epoch keeps its own clock.
         let late = Member(2, Family.configuration(.listen), ssrc: 6, at: air.now)
         air.add(late)
         air.run(seconds: 70)
@@ -135,7 +136,7 @@ struct RecordedTests {
         #expect(late.heard.count > 40)
     }
 
-    /// Where the kernel says that it was set right, a new epoch tells so.
+    /// The talker starts a new epoch as soon as its clock is set and the kernel reports it as synchronised.
     @Test func aTalkerWithAWrongClockIsHeardOnceItIsSet() {
         relay.clockError = -3_600_000
         let talker = Member(
@@ -158,7 +159,7 @@ struct RecordedTests {
         var queued: [[UInt8]] = []
         var isAsleep = true
         air.loses = { datagram, member in
-            // Its socket holds some of what came first.
+            // The listener's socket keeps the first 50 datagrams that arrive during the sleep.
             if isAsleep, member == 1, queued.count < 50 { queued.append(datagram) }
             return isAsleep && member == 1
         }
@@ -184,7 +185,7 @@ struct RecordedTests {
         air.run(seconds: 600)
         talker.wake(at: air.now)
         air.loses = nil
-        // Its sound card stood still with it.
+        // The talker's sound card was suspended with its machine.
         talker.speech = Speech(beginning: air.now, count: 250, firstPosition: FrameCount(251 * 960))
         let resumed = air.now
         air.run(seconds: 6)
@@ -192,7 +193,7 @@ struct RecordedTests {
         #expect(Set(relay.announcements.map(\.epoch)).count == 2)
     }
 
-    /// The microphone stands still for three seconds, and goes on where it was.
+    /// The microphone stalls for three seconds and then continues with the next frame position.
     @Test func aTalkerWhoseSoundStoodStillIsHeardAgain() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(count: 250))
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
@@ -204,7 +205,7 @@ struct RecordedTests {
         #expect(listener.heard.count > 490 && Set(relay.announcements.map(\.epoch)).count == 2)
     }
 
-    /// A talker of the version before, whose epochs hold no time.
+    /// A talker of the previous version, whose epochs contain no timing.
     @Test func anOlderStationIsHeardUntilItsKeyExpires() throws {
         let root = Family.talk.mediaRoot
         let epoch = Epoch(at: Airwaves.clock(at: .start), random: 1 << 70)
@@ -236,7 +237,7 @@ struct RecordedTests {
     }
 }
 
-/// An RTP packet of `ssrc`, with 20 ms of sound, sealed.
+/// Returns an RTP packet of `ssrc` with 20 ms of audio, encrypted.
 func sealed(_ number: UInt16, of ssrc: SSRC, _ context: inout SRTPContext) throws -> [UInt8] {
     var failure: SRTPError?
     let packet = [UInt8](capacity: 120) {

@@ -8,7 +8,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// What a listener said, said again by others, and what goes where it was when it is silent: no sound.
+/// Replayed datagrams of a listener cause no media, neither to another address nor to the listener's old address.
 struct ReflectorTests {
     private let tap = Tap(RealRelay())
     private let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
@@ -18,7 +18,7 @@ struct ReflectorTests {
 
     init() { air = Airwaves([talker, listener], tap) }
 
-    /// All that `datagrams` bring, said from elsewhere and from where the listener is.
+    /// Replays `datagrams` from another address, and also from the listener's address unless `fromElsewhereOnly`.
     private func sendJoin(_ datagrams: [[UInt8]], fromElsewhereOnly: Bool = false) {
         for datagram in datagrams {
             tap.repeated(datagram, from: elsewhere, at: air.now)
@@ -30,18 +30,18 @@ struct ReflectorTests {
     @Test func aReplayedListenerRecordingStartsNoMedia() {
         air.run(seconds: 25)
         let session = tap.said(by: listener.endpoint)
-        // HELLO, JOIN, and renewals enough.
+        // The recording contains a HELLO, a JOIN and several renewals.
         #expect(session.count { $0.starts(with: [99, 1, 6]) } > 3)
         #expect(session[0].starts(with: [99, 1, 1]) && session.contains { $0.starts(with: [99, 1, 3]) })
 
-        // While it is here, it hears nothing twice, and nobody else hears it.
+        // While the listener is present, it receives nothing twice and the other address receives nothing.
         var before = tap.mediaCount(to: listener.endpoint)
         sendJoin(session)
         air.run(seconds: 5)
         #expect((249...251).contains(tap.mediaCount(to: listener.endpoint) - before))
         #expect(tap.mediaCount(to: elsewhere) == 0)
 
-        // When it is gone.
+        // After the listener has left.
         listener.leave(at: air.now)
         air.flush(1)
         air.run(seconds: 0.1)
@@ -53,7 +53,7 @@ struct ReflectorTests {
             sendJoin(all)
         }
         air.run(seconds: 5)
-        // At the relay started anew, where the talker is again.
+        // After a restart of the relay, where the talker has joined again.
         air.replace(relay: tap)
         tap.relay = RealRelay(now: air.now, seed: 2)
         air.run(seconds: 2)
@@ -63,7 +63,7 @@ struct ReflectorTests {
         #expect(tap.mediaCount(to: listener.endpoint) == before && tap.mediaCount(to: elsewhere) == 0)
     }
 
-    /// Though all that it said is said again from where it was.
+    /// The lease ends although all datagrams of the listener are replayed from its address.
     @Test func aListenerThatFallsSilentHearsNothingAfterItsLease() throws {
         air.run(seconds: 25)
         let session = tap.said(by: listener.endpoint)
@@ -79,7 +79,7 @@ struct ReflectorTests {
     }
 }
 
-/// A relay, and what went in and out.
+/// A relay that records the datagrams it receives and counts the media it sends.
 private final class Tap: RelayEnd {
     var relay: RealRelay
     private var words: [Endpoint: [[UInt8]]] = [:]
@@ -93,7 +93,7 @@ private final class Tap: RelayEnd {
     func said(by endpoint: Endpoint) -> [[UInt8]] { words[endpoint] ?? [] }
     func mediaCount(to endpoint: Endpoint) -> Int { mediaCounts[endpoint] ?? 0 }
 
-    /// By somebody else.
+    /// Passes on a replayed datagram without recording it.
     func repeated(_ datagram: [UInt8], from sender: Endpoint, at now: Instant) {
         self.now = now
         relay.receive(datagram, from: sender, at: now)

@@ -7,7 +7,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// A member that leaves comes back, and is heard.
+/// A member that leaves and joins again is heard.
 struct RestartTests {
     private let relay = TinyRelay(Family.talk)
 
@@ -27,7 +27,7 @@ struct RestartTests {
         let heard = other.heard.first { $0.at > restarted + .milliseconds(20) }
         #expect(heard.map { $0.at - restarted < .milliseconds(300) } ?? false)
         #expect(air.members[0].heard.first.map { $0.at - restarted < .milliseconds(300) } ?? false)
-        // A second of it, less what it took to join.
+        // One second of packets, less the time to join.
         #expect(other.heard.count { $0.at > restarted + .milliseconds(20) } >= 43)
     }
 
@@ -50,7 +50,7 @@ struct RestartTests {
         let air = Airwaves([talker, listener], relay)
         air.run(seconds: 2)
         let place = try #require(relay.sessions.firstIndex { $0.role == .listen })
-        // One that asks for no answer; and nobody hears from the next relay that it does not know us.
+        // The last record needs no answer, and the restarted relay's unknown-session datagrams are lost.
         air.loses = { datagram, _ in datagram.starts(with: [99, 1, 7]) }
         let report = ReceiverReport(ssrc: SSRC(77))
         relay.report([UInt8](capacity: report.byteCount) { report.write(into: &$0) }, to: place)
@@ -61,7 +61,7 @@ struct RestartTests {
         #expect(listener.heard.contains { $0.at > killed + .milliseconds(50) })
     }
 
-    /// Nobody asks the relay about a pause.
+    /// A talker's pause causes no further renewals.
     @Test func aListenerAsksOnceWhenATalkerFallsSilent() {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech(count: 50))
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
@@ -69,7 +69,7 @@ struct RestartTests {
         air.run(seconds: 1.3)
         let count = relay.renewalCount
         air.run(seconds: 5)
-        // The talker's question about its own last packets, and the listener's.
+        // One renewal by the talker after its last packets, and one by the listener.
         #expect((1...2).contains(relay.renewalCount - count))
         #expect(listener.events.count == 1)
     }
@@ -79,7 +79,7 @@ struct RestartTests {
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([talker, listener], relay)
         air.run(seconds: 1)
-        // Nothing of the listener's reaches the relay.
+        // The listener's HELLOs and records do not reach the relay.
         air.loses = { datagram, member in member == 1 && datagram[0] == 99 && (datagram[2] == 1 || datagram[2] == 6) }
         air.run(seconds: 15)
         #expect(listener.heard.count > 15 * 50)

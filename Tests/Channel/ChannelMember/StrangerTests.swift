@@ -8,11 +8,11 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// What is said again, made up, or said with a wrong clock.
+/// Datagrams that are replayed, invented, or sent with a wrong clock.
 struct StrangerTests {
     private let relay = TinyRelay(Family.talk)
 
-    /// All that a relay sent to a listener in five seconds.
+    /// Returns all datagrams that a relay sent to a listener in five seconds.
     private func recorded() -> [[UInt8]] {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
@@ -61,7 +61,7 @@ struct StrangerTests {
         let listener = Member(0, Family.configuration(.listen), ssrc: 5, seed: 3)
         let air = Airwaves([listener], relay)
         air.run(seconds: 0.1)
-        // The talker is known, so that forgeries reach its keys.
+        // The listener learns the talker first, so that forgeries are checked with its keys.
         for datagram in real where datagram[0] == 99 && datagram[2] == 8 { air.inject(datagram, to: 0) }
         var randomness = SeededRandom(seed: 6)
         var changed = 0
@@ -81,7 +81,7 @@ struct StrangerTests {
         #expect(changed > (isLong ? 990_000 : 19_800) && listener.openedCount == 0)
         #expect(listener.events.count == 1 && listener.isJoined)
         #expect(listener.channel.heldCount == 25)
-        // What is real is heard as before.
+        // Genuine packets are heard as before.
         var heard = 0
         for datagram in real where (128...191).contains(datagram[0]) {
             if air.inject(datagram, to: 0) == .opened { heard += 1 }
@@ -101,9 +101,10 @@ struct StrangerTests {
         air.run(seconds: 3)
         #expect(listener.heard(from: 9).count > 140 && listener.heard(from: 7).count > 140)
         #expect(talker.heard(from: 7).count > 140)
-        // Who has a clock believes it, and says what it refused.
+        // A station whose clock is synchronised trusts it more than the relay's, and counts the packets that it
+        // refused.
         #expect(wrong.heard.isEmpty && wrong.discards[.offTime] > 5)
-        // Until somebody sets it.
+        // Now its clock is set.
         wrong.channel.setClock(Airwaves.clock(at: air.now), at: air.now)
         air.run(seconds: 1.2)
         #expect(wrong.heard(from: 9).count > 5 && wrong.heard(from: 7).count > 5)
@@ -141,14 +142,14 @@ struct StrangerTests {
         }
     }
 
-    /// An attacker that can send in the relay's name can invent as many members as the table holds.
+    /// An attacker that can send from the relay's address can invent as many talkers as the table holds.
     @Test func madeUpPacketsDoNotPushOutThoseOfOneWhomAMemberHasAnnounced() {
         let speech = Speech(isSpoken: { !(100..<100 + 3_050).contains($0) })
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: speech)
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([talker, listener], relay)
         air.run(seconds: 62)
-        // The first announcements of the epoch after the silence are lost, and meanwhile others pour in.
+        // The first announcements of the epoch after the silence are lost, while packets of invented talkers pour in.
         var lostCount = 0
         air.loses = { datagram, member in
             guard member == 1, datagram[0] == 99, datagram[2] == 8, lostCount < 3 else { return false }
@@ -195,7 +196,7 @@ struct StrangerTests {
         let talker = Member(0, Family.configuration(.talk), ssrc: 9, speech: Speech())
         let listener = Member(1, Family.configuration(.listen), ssrc: 5)
         let air = Airwaves([talker, listener], relay)
-        // The first announcements are lost; the sixth comes a second later.
+        // The first two announcements are lost.
         var count = 0
         air.loses = { datagram, member in
             guard member == 1, datagram[0] == 99, datagram[2] == 8 else { return false }

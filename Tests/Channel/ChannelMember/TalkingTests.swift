@@ -22,7 +22,7 @@ struct TalkingTests {
         let air = pair(suite)
         air.run(seconds: 10)
         let (talker, listener) = (air.members[0], air.members[1])
-        // What was said before the relay let the talker in is gone.
+        // Packets sent before the relay has let the talker in are discarded.
         let firstNumber = talker.discards[.beforeJoined]
         #expect(firstNumber > 0 && firstNumber < 10)
         let numbers = listener.heard.map(\.number)
@@ -53,7 +53,8 @@ struct TalkingTests {
             #expect(air.members[1].heard.count > 40)
             relay.forgetAll()
         }
-        // 24 kbit/s: 60 bytes, 64, and a quarter more.
+        // 20 ms at 24 kbit/s: 60 bytes, rounded up to 64 and then by a quarter to 80, besides the 12-byte header and
+        // the 10-byte tag.
         #expect(sizes == [12 + 80 + 10])
     }
 
@@ -62,9 +63,11 @@ struct TalkingTests {
         air.run(seconds: 8)
         let talk = relay.log.filter { $0.from == air.members[0].endpoint }.map(\.bytes)
         let order = talk.compactMap { $0[0] != 99 ? "p" : $0[2] == 8 ? "a" : nil }
-        // The relay's first renewed came after the first of them: it may have been deaf to that.
+        // The first announcement is repeated: it was sent before the relay's first answer, so the relay may have
+        // missed it.
         #expect(order.prefix(14).joined() == "apapapapapappp")
-        // Six and three in the first four seconds of talk, five and two in the three seconds of the second.
+        // The first talkspurt (four seconds) has six announcements at its start and three later; the second (three
+        // seconds) has five and two.
         #expect(relay.announcements.count == 16)
     }
 
@@ -87,7 +90,7 @@ struct TalkingTests {
         air.run(seconds: 0.1)
         let again = relay.media.dropFirst(before.count).filter { $0[2..<4] == before[before.count - 10][2..<4] }
         #expect(again.map { $0 } == [before[before.count - 10]])
-        // Who has it already does not hear it twice.
+        // A listener that already has the packet does not play it twice.
         #expect(air.members[1].discards[.replayed] == 1)
     }
 
@@ -97,7 +100,7 @@ struct TalkingTests {
         #expect(relay.reports.count >= 4)
         #expect(relay.reports.allSatisfy { (try? RTCPCompound(parsing: $0.span)) != nil })
         let listener = try #require(relay.sessions.firstIndex { $0.role == .listen })
-        // Another protocol than RTCP is none of the relay's business with the station.
+        // A relay may send RTCP only: a report that contains an RTP packet is discarded.
         relay.report([128, 111, 0, 1, 0, 0, 0, 1, 0, 0, 0, 9, 1, 2, 3], to: listener)
         let count = air.members[1].openedCount
         let heard = air.members[1].heard.count

@@ -9,7 +9,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// Members and the relay that decides.
+/// Members with the production relay.
 struct ThroughARelayTests {
     private let relay = RealRelay()
 
@@ -27,7 +27,7 @@ struct ThroughARelayTests {
         #expect([left, right, listener].allSatisfy { $0.events.count == 1 && $0.discards[.unopened] == 0 })
     }
 
-    /// All are welcomed before the first of them says a record, and there is room for a third of them.
+    /// All members receive WELCOME before the first of them sends a record; the channel has room for a third of them.
     @Test func aWelcomedMemberHasAPlace() {
         var limits = RelayLimits()
         limits.channelMembers = 13
@@ -39,7 +39,7 @@ struct ThroughARelayTests {
         #expect(inside.count == 10 && relay.status.channels[0].memberCount == 10)
         #expect(inside.allSatisfy { $0.eventsOnly == [.joined(.listen, seenAt: $0.endpoint)] })
         #expect(members.count { $0.eventsOnly == [.refused(.full)] } == 20)
-        // Some were welcomed, and turned away with their first record.
+        // Some members were welcomed and then turned away after their first record.
         #expect(relay.status.discards[.full] > 0)
         air.run(seconds: 60)
         #expect(members.count { $0.eventsOnly == [.refused(.full)] } == 20)
@@ -73,12 +73,13 @@ struct ThroughARelayTests {
         let joined = air.now
         air.add(late)
         air.run(seconds: 1)
-        // The announcement came with the relay's first words, not with the talker's next.
+        // The relay sent the stored announcement at the join; the talker's next one would have come later.
         #expect(late.heard.first.map { $0.at - joined < .milliseconds(100) } ?? false)
         #expect(late.heard.count > 45)
     }
 
-    /// With TENFOUR_LONG also where every line loses a tenth, both ways: then within three.
+    /// With TENFOUR_LONG the test also runs with a tenth of packets lost on every link; then the limit is three
+    /// seconds.
     @Test(arguments: ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? [0] : [0, 0.1])
     func aRelayThatIsKilledAndStartedAgainHasItsListenersBackWithinTwoSeconds(loss: Double) {
         let listenerCount = 500
@@ -88,19 +89,19 @@ struct ThroughARelayTests {
         }
         let network = NetworkModel(loss: loss > 0 ? .random(loss) : .none, delay: .milliseconds(20))
         let air = Airwaves([talker] + listeners, relay, network: network)
-        // Until all hear: where an announcement was lost, the next comes after a second.
+        // Until all listeners hear: after a lost announcement, the next one comes one second later.
         air.run(seconds: loss > 0 ? 2.5 : 0.8)
         let killed = air.now
         let again = RealRelay(now: killed, seed: 2)
         air.replace(relay: again)
-        // Each answer that is lost on a bad line costs a quarter of a second.
+        // Each lost answer on a bad line costs a quarter of a second.
         air.run(seconds: loss > 0 ? 3 : 2)
         let hellos = again.hellos
         let backCount = listeners.count { listener in
             listener.heard.contains { $0.at > killed + .milliseconds(50) }
         }
         #expect(backCount >= listenerCount * 99 / 100, "\(backCount)")
-        // They do not come all in one moment.
+        // The listeners do not all rejoin at the same moment.
         let slots = Dictionary(grouping: hellos) { ($0 - killed) / Duration.milliseconds(20) }
         #expect(slots.values.allSatisfy { $0.count < listenerCount / 5 })
     }
@@ -121,7 +122,8 @@ struct ThroughARelayTests {
         #expect(talker.isJoined && listener.isJoined)
     }
 
-    /// One of fifty loses a tenth of all, both ways, by chance or in bursts; the others get not one packet more for it.
+    /// One of fifty listeners loses a tenth of its packets in both directions, at random or in bursts. The others
+    /// receive no extra packets because of it.
     @Test(arguments: [(Loss.random(0.1), 0.01), (.bursts(share: 0.1, meanLength: 3), 0.05)])
     func lossOnOneLinkIsRecoveredOnThatLink(loss: Loss, limit: Double) {
         var lossProtection = LossProtectionConfiguration()
@@ -151,14 +153,15 @@ struct ThroughARelayTests {
         #expect(talker.rtpSession.lossProtection.isNone)
     }
 
-    /// On a line that is as bad as one between two stations that ask each other, as much is heard: to 0.15 of a score.
+    /// A listener on a bad link hears as much as on a direct link of the same quality with NACKs: its E-model score
+    /// is at most 0.15 lower.
     @Test(arguments: [Loss.random(0.1), .bursts(share: 0.1, meanLength: 3)])
     func aListenerOnABadLinkHearsAsMuchAsWithoutARelay(loss: Loss) {
         let (seconds, seeds) = (60.0, 1...5 as ClosedRange<UInt64>)
         let bad = NetworkModel(loss: loss, delay: .milliseconds(20))
         var lossProtection = LossProtectionConfiguration()
         lossProtection.mode = .nack
-        // A hundred milliseconds after the fastest way, at the latest.
+        // Counts the packets that arrive at most 100 ms after the fastest possible time.
         func share(_ heard: [HeardPacket], delay: Duration) -> Double {
             func sentAt(_ number: Int) -> Instant { .start + .milliseconds(20 * (number + 1)) }
             let sent = 50..<Int(seconds * 50) - 50
@@ -202,7 +205,7 @@ struct ThroughARelayTests {
         let listener = Member(1, Family.configuration(.talk), ssrc: 5, speech: Speech())
         let air = Airwaves([talker, listener], relay)
         air.run(seconds: 2)
-        // A router has given it another port.
+        // The NAT router has given the member another port.
         let moved = air.now
         air.move(0, to: 900)
         air.run(seconds: 2)

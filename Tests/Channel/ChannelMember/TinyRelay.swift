@@ -5,28 +5,28 @@ import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourSession
 
-/// A relay that trusts everybody who proves a join key, and can be told to misbehave.
+/// A minimal relay that accepts everybody who proves a join key, and that misbehaves on demand.
 final class TinyRelay: RelayEnd {
     let endpoint: Endpoint
-    /// Said instead of WELCOME.
+    /// The reason of a refusal to send instead of WELCOME.
     var refusal: Refusal.Reason?
-    /// As a stranger on the way may do.
+    /// Whether each JOIN is first answered with a forged refusal, as an attacker on the path could send.
     var forgesRefusals = false
     var isDead = false
     var lease: UInt16 = 30
-    /// How far its clock is off, in milliseconds.
+    /// The error of the relay's clock, in milliseconds.
     var clockError: Int64 = 0
-    /// The first bytes of what came, and when; also while it is dead.
+    /// The first bytes of all datagrams received, with times; recorded also while `isDead`.
     private(set) var log: [(at: Instant, from: Endpoint, bytes: [UInt8])] = []
     private(set) var helloCount = 0
     private(set) var joinCount = 0
     private(set) var records: [Record] = []
     var renewalCount: Int { records.count { if case .renewal = $0 { true } else { false } } }
-    /// What renewals have said back.
+    /// The receipts that renewals have returned.
     private(set) var receipts: [UInt64] = []
     private(set) var reports: [[UInt8]] = []
     private(set) var announcements: [Announcement] = []
-    /// What came of media, without hop tag, and by whom.
+    /// The media packets received, without their hop tags.
     private(set) var media: [[UInt8]] = []
     private(set) var sessions: [ChannelSession] = []
 
@@ -132,7 +132,7 @@ final class TinyRelay: RelayEnd {
             say(.renewed(token: token, receipt: UInt64(receipts.count), terms(sender, at: now)), to: index)
             if !sessions[index].isActive {
                 sessions[index].isActive = true
-                // The one before it ends with the first record, and not before.
+                // The previous session of the address ends with the first record of the new one, not earlier.
                 sessions.removeAll { $0.endpoint == sender && $0.number != number }
                 for other in sessions {
                     if let announcement = other.announcement { output.append((announcement, sender)) }
@@ -172,7 +172,7 @@ final class TinyRelay: RelayEnd {
         }
     }
 
-    /// To one session, or to all.
+    /// Sends a record to the session with this index.
     func say(_ record: Record, to index: Int = 0) {
         var sealer = sessions[index].sealer
         put(to: sessions[index].endpoint) { sealer.seal(record, into: &$0) }
@@ -185,7 +185,7 @@ final class TinyRelay: RelayEnd {
         sessions[index].sealer = sealer
     }
 
-    /// Bytes as they are.
+    /// Sends raw bytes.
     func put(_ bytes: [UInt8], to endpoint: Endpoint) { output.append((bytes, endpoint)) }
 
     private func put(to endpoint: Endpoint, _ write: (inout OutputSpan<UInt8>) -> Void) {
@@ -193,7 +193,7 @@ final class TinyRelay: RelayEnd {
         if !bytes.isEmpty { output.append((bytes, endpoint)) }
     }
 
-    /// As after a restart: nobody is known any more.
+    /// Forgets all members, as after a restart.
     func forgetAll() {
         sessions.removeAll()
         announcements.removeAll()
