@@ -6,7 +6,7 @@ enum ALSAMessages {
     @_semantics("no_performance_analysis")
     static func divertFromTerminal() { calsa_keep_explanations() }
 
-    /// alsa-lib's last message on this thread, in one line; empty without one.
+    /// alsa-lib's last message on this thread, in one line; empty if there is none.
     static var last: String {
         let words = unsafe calsa_explanation().map { unsafe String(cString: $0) } ?? ""
         return words.split(whereSeparator: \.isWhitespace).joined(separator: " ")

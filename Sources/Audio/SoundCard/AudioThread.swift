@@ -13,11 +13,11 @@ import Glibc
     /// Starts the thread, which calls `body` once with `work` and the outcome of the request for `priority`
     /// (`SCHED_FIFO`; nil: none) and ends with it. Throws if the system cannot create a thread.
     ///
-    /// - `name`: its task, after `tf-audio-`: up to six characters, since the kernel shows 15.
+    /// - `name`: the task of the thread, which follows `tf-audio-`: up to six characters, since the kernel shows 15.
     ///
     /// - `touchedStackByteCount`: the depth of stack that is mapped before `body` begins, at least 32 KiB.
     ///
-    /// - `work`: what the thread owns: its card, its end of a ring.
+    /// - `work`: the values that the thread owns, for example its card and its end of a ring.
     public init<Work: ~Copyable & Sendable>(
         _ name: String, priority: Int?, stackByteCount: Int = 1 << 20, touchedStackByteCount: Int = 0,
         work: consuming Work,
@@ -28,7 +28,7 @@ import Glibc
         let arguments = ThreadArguments(
             name: "\(Self.namePrefix)-\(name)", priority: priority, touchedStackByteCount: touched
         ) { outcome in
-            // This is the only `take`.
+            // The work is taken only here, once.
             if let work = box.take() { body(work, outcome) }
         }
         var attributes = pthread_attr_t()

@@ -6,28 +6,28 @@ public import TenfourAudioCore
 /// Call `read` repeatedly from one thread at a time. After `init`, nothing here allocates or takes a lock of ours while
 /// the card is present.
 ///
-/// Capturing starts with the first `read`, and again after an overrun. The thread sleeps until one frame's worth, as
-/// given to `init`, must have been captured. Sound servers deliver bursts (`QuantumEstimator`): if more than two bursts
-/// and a frame, and more than 60 ms, are waiting after a stall, the older part is discarded and counted. A card with a
-/// short buffer reports an overrun, but PulseAudio's never does, so the clock is consulted too. A lost card is reopened
-/// after 0.25 s, then after twice as long each time, up to 5 s; meanwhile the clock paces silence. A PCM without a
-/// clock (`null`, `file`) is detected within 0.25 s and paced by the monotonic clock.
+/// Capturing starts with the first `read`, and again after an overrun. The thread sleeps until the number of frames
+/// given to `init` must have been captured. Sound servers deliver bursts (`QuantumEstimator`): if more than two bursts
+/// and the audio of one `read`, and more than 60 ms, are waiting after a stall, the older part is discarded and
+/// counted. A card with a short buffer reports an overrun, but PulseAudio's never does, so the clock is consulted too.
+/// A lost card is reopened after 0.25 s, then after twice as long each time, up to 5 s; meanwhile the clock paces
+/// silence. A PCM without a clock (`null`, `file`) is detected within 0.25 s and paced by the monotonic clock.
 @safe public struct CaptureCard: ~Copyable {
-    /// The format negotiated in `init`. A card that comes back after a loss has the same.
+    /// The format negotiated in `init`. A reopened card is read in the same format.
     public let granted: NegotiatedFormat
-    /// The best number of frames per `read`, at the granted rate: `frame` of `init`, limited by the buffer.
+    /// The best number of frames per `read`, at the granted rate: the `frame` of `init`, limited by the buffer.
     public let frame: FrameCount
     public private(set) var counts = InterruptionCounts()
-    /// Receives what a reopened card grants differently.
+    /// Collects the differences of a reopened card from before.
     public let changes = CardChanges()
 
     private var device: PCMDevice
     private let channelCount: Int
     private let period: Int
     private let rate: Int
-    /// Frames captured so far.
+    /// The number of frames captured so far.
     private var capturedCount = 0
-    /// When the card was started (nanoseconds), and the frames captured before that.
+    /// When the card was started (nanoseconds), and the number of frames captured before that.
     private var startedAt: Int64 = 0
     private var countAtStart = 0
     /// When the next frame was or will be at the microphone; nil if unknown.
@@ -47,7 +47,7 @@ public import TenfourAudioCore
     ///
     /// - `period`: frames between two interrupts, at `format.rate`. A sound server delivers at least as often.
     ///
-    /// - `frame`: frames per `read`, at `format.rate`; nil: one period. Best a multiple of it.
+    /// - `frame`: frames per `read`, at `format.rate`, preferably a multiple of `period`; nil: one period.
     public init(
         device: String, format: LPCMFormat = .mono, period: FrameCount, frame: FrameCount? = nil
     ) throws(SoundCardError) {
@@ -71,9 +71,9 @@ public import TenfourAudioCore
     /// so that its own ordinary thread has more time. Call before the first `read`.
     public mutating func allowForLateWakeups() { device.setAvailMin(2 * period) }
 
-    /// Fills `samples` (interleaved, whole frames of `granted.format`) with the next captured audio, or returns what
-    /// happened instead. Sleeps until it has arrived, without progress for at most half a second or eight periods,
-    /// whichever is longer.
+    /// Fills `samples` (interleaved, whole frames of `granted.format`) with the next captured audio, or returns the
+    /// interruption that prevents it. Sleeps until the audio has arrived, without progress for at most half a second or
+    /// eight periods, whichever is longer.
     @_noAllocation @_noLocks
     public mutating func read(into samples: inout MutableSpan<Float>) -> CaptureEvent {
         let wanted = samples.count / channelCount
@@ -161,7 +161,7 @@ extension CaptureCard {
         let waiting = byClock > seen.available ? byClock : seen.available
         let burst = quantum.quantum > period ? quantum.quantum : period
         let worth = wanted + 2 * burst > rate * 60 / 1_000 ? wanted + 2 * burst : rate * 60 / 1_000
-        // A PCM without a clock always has more than the time since its start.
+        // A PCM without a clock always offers more frames than fit into the time since its start.
         let passed = frames(in: seen.at - startedAt, at: rate)
         guard waiting > worth, capturedCount - countAtStart + seen.available <= passed + 2 * burst else { return nil }
         var dropped = 0
@@ -207,7 +207,7 @@ extension CaptureCard {
         return .interrupted(counts.record(Interruption(cause, missed: gap())))
     }
 
-    /// Returns the frames missed since the last one that was read.
+    /// Returns the number of frames missed since the last one that was read.
     @_noAllocation @_noLocks
     private mutating func gap() -> Int {
         let now = PCMCalls.now()
@@ -246,7 +246,7 @@ extension CaptureCard {
         return passByTheClock(wanted)
     }
 
-    /// Reads from a PCM that returns as much as requested.
+    /// Reads from a PCM without a clock, which returns as many frames as requested.
     @_noAllocation @_noLocks
     private mutating func readByTheClock(_ samples: inout MutableSpan<Float>, _ wanted: Int) -> CaptureEvent {
         var done = 0
@@ -259,7 +259,7 @@ extension CaptureCard {
             switch RecoveryAction(code: Int32(truncatingIfNeeded: count), state: .running) {
             case .giveUp(let loss): return reportLoss(loss)
             case .resume: return recover(from: .suspended)
-            // It blocks after all, so it has a clock.
+            // It does not return all frames immediately, so it has a clock.
             case .prepare, .proceed, .start, .waitBriefly: return recover(from: .xrun)
             }
         }

@@ -12,13 +12,13 @@ internal import Synchronization
         static let failed = 3
     }
 
-    /// Decides who owns `device`: the reopening thread while it is opening, otherwise the audio thread.
+    /// Decides which thread owns `device`: the reopening thread during an attempt, otherwise the audio thread.
     private let state = Atomic<Int>(State.idle)
     private var device: PCMDevice?
 
     enum Outcome { case opening, failed, found }
 
-    /// Starts an attempt to open what was opened with `negotiated` before. Adds differences to `changes`.
+    /// Starts an attempt to reopen a card that granted `negotiated` before. Adds the differences to `changes`.
     func begin(
         _ name: String, _ direction: Direction, _ requested: RequestedParameters, _ negotiated: NegotiatedParameters,
         _ changes: CardChanges
@@ -54,7 +54,7 @@ internal import Synchronization
     }
 }
 
-/// How reopened cards differ from before, one line each, for people. For any thread.
+/// The differences of reopened cards from before, one readable line each. For any thread.
 public final class CardChanges: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -70,7 +70,7 @@ public final class CardChanges: Sendable {
 }
 
 extension NegotiatedParameters {
-    /// Describes the differences from `before`; nil without any.
+    /// Describes the differences from `before`; nil if there are none.
     func difference(from before: NegotiatedParameters) -> String? {
         var parts: [String] = []
         if rate != before.rate { parts.append("\(rate) Hz instead of \(before.rate) Hz") }
@@ -126,7 +126,7 @@ private func runDetached(_ body: @escaping @Sendable () -> Void) -> Bool {
     return true
 }
 
-/// The entry point of such a thread (`pthread_create`).
+/// The entry point of a detached thread (`pthread_create`).
 @c private func runDetachedWork(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     if let argument = unsafe argument {
         // A thread inherits the priority of the audio thread that created it.

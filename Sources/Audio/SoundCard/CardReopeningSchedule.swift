@@ -3,7 +3,7 @@ struct CardReopeningSchedule {
     private var pause: Int64 = nanosecondsPerSecond / 4
     private(set) var nextAttempt: Int64
     private var isOpening = false
-    /// When the present attempt began, and how many before it were abandoned.
+    /// When the present attempt began (nanoseconds), and the number of attempts abandoned before it.
     private var openingSince: Int64 = 0
     private var abandonedCount = 0
 
@@ -26,7 +26,7 @@ struct CardReopeningSchedule {
     }
 
     private static var longestOpening: Int64 { 10 * nanosecondsPerSecond }
-    /// The most abandoned attempts, each of which holds a thread.
+    /// The largest number of abandoned attempts, each of which holds a thread.
     private static var mostAbandoned: Int { 4 }
 
     /// Returns the next step at `now`, given the outcome of the last attempt.

@@ -10,14 +10,14 @@ struct DemandSchedule {
     private let period: Int
     private var line: Line?
     private var shift: Int64 = 0
-    /// Whether the schedule still is that from before an interruption.
+    /// Whether the schedule is still the one from before an interruption.
     private(set) var isProvisional = false
 
     /// How the card takes frames, as measured while it runs.
     struct Line {
         /// When frame 0 was, or would have been, taken at the earliest.
         var origin: Int64
-        /// Frames that it takes at a time.
+        /// The number of frames that it takes at a time.
         var quantum: Int
         var lead: Int
 
@@ -71,7 +71,7 @@ struct DemandSchedule {
     @_noAllocation @_noLocks
     mutating func interrupt() { isProvisional = line != nil }
 
-    /// Sets the schedule by the clock that replaces the card: the period at `position` is due at `moment`.
+    /// Sets the schedule by the monotonic clock, which replaces the card: the period at `position` is due at `moment`.
     @_noAllocation @_noLocks
     mutating func pace(_ position: Int, at moment: Int64) {
         let lead = line?.lead ?? period
@@ -80,9 +80,9 @@ struct DemandSchedule {
         isProvisional = false
     }
 
-    /// Continues with a card that runs again. Returns the frames that it did not play, and by how many frames the
-    /// schedule fell behind: fewer if the lead is longer now, more if frames are taken earlier before they are played.
-    /// A schedule that is early instead is reported as a shift.
+    /// Continues with a card that runs again. Returns the number of frames that it did not play, and the number by which the
+    /// schedule fell behind: the former less the growth of the queue (lead and quantum). A schedule that is early instead is
+    /// reported as a shift.
     @_noAllocation @_noLocks
     mutating func resume(_ line: Line) -> (missed: Int, behind: Int) {
         let before = self.line ?? line

@@ -2,9 +2,9 @@ public import TenfourAudioCore
 
 /// The result of waiting for a playing card.
 public enum PlaybackEvent: Hashable, Sendable {
-    /// Write this much audio, then wait again.
+    /// Write the demanded number of frames, then wait again.
     case demand(Demand)
-    /// Playback was interrupted. Nothing is to be done; wait again.
+    /// Playback was interrupted. Take no action; wait again.
     case interrupted(Interruption)
 }
 
@@ -20,16 +20,16 @@ public enum CaptureEvent: Hashable, Sendable {
 public struct Demand: Hashable, Sendable {
     /// One period at the granted rate, always the same number.
     public let frameCount: FrameCount
-    /// When it was due: evenly spaced even if demands are not, and never later than the demand. This is the clock of
-    /// playout.
+    /// The time at which it was due: evenly spaced even if demands are not, and never later than the demand. This is the
+    /// clock of playout.
     public let requestedAt: Instant
-    /// By how many frames `requestedAt`, and all later ones, moved later (positive) or earlier than expected because
-    /// the card takes frames differently or more is queued. Neither clock drift nor lost time. At the granted rate.
+    /// The number of frames by which `requestedAt`, and all later ones, moved later (positive) or earlier than expected
+    /// because the card takes frames differently or more is queued. Neither clock drift nor lost time. At the granted rate.
     public let shift: FrameCount
-    /// When its first frame leaves the card, by the card's own count of queued frames. The slope of this over
+    /// The time at which its first frame leaves the card, by the card's own count of queued frames. The slope of this over
     /// `position` is the card's clock.
     public let playedAt: Instant
-    /// Frames written to this card so far, including its own silence after an interruption.
+    /// The number of frames written to this card so far, including its own silence after an interruption.
     public let position: FrameCount
 
     @_noAllocation @_noLocks

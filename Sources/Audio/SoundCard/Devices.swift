@@ -27,7 +27,7 @@ public struct Device: Hashable, Sendable {
         /// The lowest and the highest rate, in hertz.
         public let rateRange: ClosedRange<Int>
         public let channelCounts: ClosedRange<Int>
-        /// At 48 000 Hz, or the granted rate nearest to it.
+        /// The shortest and the longest period, in frames at 48 000 Hz or the nearest supported rate.
         public let periods: ClosedRange<FrameCount>
         /// ALSA names of the supported formats among ours, such as `S16_LE`; may be empty.
         public let sampleFormats: [String]
@@ -66,7 +66,7 @@ extension Device {
             unsafe next += 1
             guard let name = unsafe text(snd_device_name_get_hint(entry, "NAME")), !isRouting(name) else { continue }
             let description = unsafe text(snd_device_name_get_hint(entry, "DESC")) ?? ""
-            // Without IOID both directions are meant.
+            // A hint without IOID is for both directions.
             let directions: Set<Direction> =
                 switch unsafe text(snd_device_name_get_hint(entry, "IOID")) {
                 case "Input": [.capture]

@@ -2,7 +2,7 @@
 ///
 /// Uses windows of ten seconds, in which a real card gains at most milliseconds.
 struct FreeRunDetector {
-    /// Frames that a card may take at once: its buffer, and 0.25 s for a server behind it.
+    /// The number of frames that a card may take at once: its buffer, and 0.25 s for a server behind it.
     let slack: Int
     let rate: Int
     private var windowStart: Int64 = 0
@@ -23,7 +23,7 @@ struct FreeRunDetector {
         return frames - windowFrames > slack + TenfourSoundCard.frames(in: now - windowStart, at: rate)
     }
 
-    /// Begins anew after the card was stopped.
+    /// Starts again after the card was stopped.
     @_noAllocation @_noLocks
     mutating func reset() { windowFrames = Int.max }
 }

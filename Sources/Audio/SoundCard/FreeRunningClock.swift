@@ -1,4 +1,4 @@
-/// Counts frames by the monotonic clock in place of a card. More than a second behind, it restarts.
+/// Counts frames by the monotonic clock in place of a card. It restarts if it falls more than a second behind.
 struct FreeRunningClock {
     let rate: Int
     private var origin: Int64
@@ -11,11 +11,11 @@ struct FreeRunningClock {
         origin = now
     }
 
-    /// When the next `frames` will have passed.
+    /// Returns when the next `frames` will have passed (nanoseconds).
     @_noAllocation @_noLocks
     func due(_ frames: Int) -> Int64 { origin + nanoseconds(passed + frames, at: rate) }
 
-    /// Advances by `frames` at `now`. Returns the frames given up because they are too late.
+    /// Advances by `frames` at `now`. Returns the number of frames that were given up because they are too late.
     @_noAllocation @_noLocks
     mutating func pass(_ frames: Int, now: Int64) -> Int {
         passed += frames

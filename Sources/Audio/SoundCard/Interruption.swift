@@ -10,7 +10,7 @@ public struct Interruption: Hashable, Sendable {
         case suspended
         /// A playing card runs again after an underrun, a suspension or a loss, and `missed` is known now.
         case resumed
-        /// A capturing card's backlog was too long; its older part was discarded.
+        /// Too many frames were waiting in a capturing card; the older part was discarded.
         case backlog
         /// The card is lost. Until it is back, the clock paces events: a playing card's audio is discarded, a capturing
         /// one's is silence.
@@ -22,8 +22,8 @@ public struct Interruption: Hashable, Sendable {
     public let cause: Cause
     /// Frames that were not played or not captured, as far as known; silence replaced them. At the granted rate.
     public let missed: FrameCount
-    /// By how many frames a playing card's demands fell behind: those missed, less the growth of its queue. Playout
-    /// drops as many to restore its delay.
+    /// The number of frames by which the schedule of a playing card's demands fell behind: the missed frames less the growth
+    /// of the card's queue. Playout drops the same number to restore its delay.
     public let behind: FrameCount
 
     @_noAllocation @_noLocks
@@ -40,7 +40,7 @@ public struct InterruptionCounts: Hashable, Sendable {
     public internal(set) var suspensions = 0
     public internal(set) var backlogs = 0
     public internal(set) var losses = 0
-    /// All frames missed.
+    /// The sum of all missed frames.
     public internal(set) var missed = FrameCount.zero
 
     /// Counts an interruption and returns it.

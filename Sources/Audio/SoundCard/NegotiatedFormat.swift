@@ -12,12 +12,12 @@ public struct NegotiatedFormat: Hashable, Sendable {
     public let sampleFormat: String
     /// The card's channel count; audio is mixed if it differs from `format`'s.
     public let cardChannelCount: Int
-    /// Frames between two interrupts of the card.
+    /// The number of frames between two interrupts of the card.
     public let period: FrameCount
-    /// Capacity of the card's buffer.
+    /// The capacity of the card's buffer.
     public let buffer: FrameCount
 
-    /// Periods in the buffer, including an incomplete one.
+    /// The number of periods in the buffer, including an incomplete one.
     public var periodCount: Int { (buffer.rawValue + period.rawValue - 1) / period.rawValue }
 }
 

@@ -106,9 +106,9 @@ struct Observation {
     /// The result of `snd_pcm_status`. The other fields are valid if it is zero.
     var code: Int32 = -ENODEV
     var state = PCMState.disconnected
-    /// Frames captured and ready, or free for playback.
+    /// The number of frames captured and ready, or free for playback.
     var available = 0
-    /// Frames between the application and the loudspeaker or microphone, including the card's FIFO.
+    /// The number of frames between the application and the loudspeaker or microphone, including the card's FIFO.
     var delay = 0
     /// The moment in nanoseconds of `CLOCK_MONOTONIC`, by the driver's timestamp if it gives one.
     var at: Int64

@@ -5,9 +5,9 @@ import TenfourAudioCore
 /// The parameters to request from a card.
 struct RequestedParameters {
     var format: LPCMFormat
-    /// In frames at `format.rate`, as is `queue`.
+    /// The period in frames at `format.rate`, as is `queue`.
     var period: Int
-    /// The most frames queued for playback, or the frames captured at a time.
+    /// The largest number of frames queued for playback, or the number of frames captured at a time.
     var queue: Int
 }
 
@@ -37,8 +37,8 @@ struct NegotiatedParameters: Equatable {
     private let pcm: OpaquePointer
     private let device: String
 
-    /// Returns everything that the card supports. `resampling` allows ALSA's plugins to offer rates that it does not
-    /// have.
+    /// Returns all parameters that the card supports. `resampling` allows ALSA's plugins to offer rates that the card does
+    /// not have.
     static func all(
         of pcm: OpaquePointer, device: String, resampling: Bool
     ) throws(SoundCardError) -> HardwareParameters {
@@ -68,7 +68,7 @@ struct NegotiatedParameters: Equatable {
 
     deinit { unsafe snd_pcm_hw_params_free(raw) }
 
-    /// In frames, unless periods require more: 0.17 s at 48 kHz.
+    /// The requested buffer, in frames: 0.17 s at 48 kHz. Four periods are requested if they are longer.
     private static let longestBuffer: snd_pcm_uframes_t = 8_192
 
     /// Narrows to the values nearest to `requested`, installs them and reads them back.
@@ -107,7 +107,7 @@ struct NegotiatedParameters: Equatable {
 
     func grants(rate: Int) -> Bool { unsafe snd_pcm_hw_params_test_rate(pcm, raw, UInt32(rate), 0) == 0 }
 
-    /// Lowest and highest, in hertz.
+    /// The lowest and the highest rate, in hertz.
     var rates: ClosedRange<Int> {
         var (low, high): (UInt32, UInt32) = (0, 0)
         unsafe snd_pcm_hw_params_get_rate_min(raw, &low, nil)
@@ -122,7 +122,7 @@ struct NegotiatedParameters: Equatable {
         return Int(low)...Int(max(low, high))
     }
 
-    /// In frames.
+    /// The shortest and the longest period, in frames.
     var periods: ClosedRange<Int> {
         var (low, high): (snd_pcm_uframes_t, snd_pcm_uframes_t) = (0, 0)
         unsafe snd_pcm_hw_params_get_period_size_min(raw, &low, nil)
@@ -151,8 +151,8 @@ struct NegotiatedParameters: Equatable {
 @safe struct SoftwareParameters: ~Copyable {
     private let raw: OpaquePointer
 
-    /// Installs them on `pcm`, whose buffer holds `buffer` frames. `availMin`: frames ready or free at which `poll`
-    /// returns (`avail_min`).
+    /// Installs the parameters on `pcm`, whose buffer holds `buffer` frames. `availMin`: the number of frames ready or free
+    /// at which `poll` returns (`avail_min`).
     static func installed(
         on pcm: OpaquePointer, device: String, availMin: Int, buffer: Int
     ) throws(SoundCardError) -> SoftwareParameters {

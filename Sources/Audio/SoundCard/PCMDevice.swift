@@ -5,7 +5,7 @@ import TenfourAudioCore
 /// An open PCM and its buffers. The C functions are `snd_pcm_open` and `snd_pcm_close`.
 ///
 /// It is opened non-blocking: callers wait in `poll` or `sleep` with a time limit. Opening and closing allocate and may
-/// take long; all else does neither. A closed PCM returns `-ENODEV`. For one thread at a time.
+/// take long; all other calls do neither. A closed PCM returns `-ENODEV`. For one thread at a time.
 @safe struct PCMDevice: ~Copyable {
     let name: String
     let direction: Direction
@@ -18,9 +18,9 @@ import TenfourAudioCore
     private var pcm: OpaquePointer?
     private let status: OpaquePointer
     private let descriptors: UnsafeMutableBufferPointer<pollfd>
-    /// One period in the card's format.
+    /// A buffer for one period in the card's format.
     private let staging: UnsafeMutableRawPointer
-    /// In frames.
+    /// The capacity of `staging`, in frames.
     private let stagingCapacity: Int
 
     /// Opens exactly `name` with the parameters nearest to `requested`.
@@ -79,8 +79,8 @@ import TenfourAudioCore
         unsafe pcm = nil
     }
 
-    /// Reopens a lost card at the rate granted `before`, by ALSA's conversion if it has another now. Period, format and
-    /// channel count may differ.
+    /// Reopens a lost card at the rate granted `before`, with ALSA's rate conversion if the card has another rate now.
+    /// Period, format and channel count may differ.
     static func reopened(
         _ name: String, _ direction: Direction, _ requested: RequestedParameters, before: NegotiatedParameters
     ) throws(SoundCardError) -> PCMDevice {
@@ -96,8 +96,8 @@ import TenfourAudioCore
         throw .failed(name, call: "snd_pcm_hw_params_set_rate_near", code: -EINVAL, explanation: "")
     }
 
-    /// Tries to reopen a lost card on a thread of its own when `reopeningSchedule` says so. Returns true if `self` is
-    /// the reopened card.
+    /// Does the next step of reopening a lost card, which `reopeningSchedule` decides; the attempts run on a thread of their
+    /// own. Returns true if `self` is now the reopened card.
     mutating func isBack(
         _ reopeningSchedule: inout CardReopeningSchedule?, _ reopening: inout CardReopening, _ changes: CardChanges
     ) -> Bool {
@@ -149,7 +149,7 @@ extension PCMDevice {
         return unsafe PCMCalls.poll(pcm, first, UInt32(truncatingIfNeeded: descriptors.count), timeout: timeout)
     }
 
-    /// Returns zero or a negative errno, as do the next two.
+    /// Prepares the PCM. Returns zero or a negative errno, as do `start` and `resume`.
     @_noAllocation @_noLocks
     func prepare() -> Int32 {
         guard let pcm = unsafe pcm else { return -ENODEV }
@@ -241,7 +241,7 @@ extension SoundCardError {
     }
 }
 
-/// Opens a PCM, or throws at once if it is busy.
+/// Opens a PCM; throws immediately if it is busy.
 func openPCM(_ name: String, _ direction: Direction) throws(SoundCardError) -> OpaquePointer {
     var pcm: OpaquePointer?
     let code = unsafe snd_pcm_open(&pcm, name, direction.stream, SND_PCM_NONBLOCK)
@@ -256,7 +256,7 @@ private func canOpen(_ name: String, _ direction: Direction) -> Bool {
     return code >= 0 || code == -EBUSY
 }
 
-/// Returns the driver's name for the card; empty without one.
+/// Returns the driver's name for the card; empty if there is none.
 private func nameOfCard(behind pcm: OpaquePointer) -> String {
     var info: OpaquePointer?
     unsafe snd_pcm_info_malloc(&info)
@@ -290,7 +290,7 @@ extension PCMDevice {
         switch outcome {
         case .ready, .timedOut: return nil
         case .troubled, .abandoned:
-            // An underrun ends the poll with an error, too; the new state tells them apart.
+            // An underrun ends the poll with an error, too; the new state shows whether the card is lost.
             let seen = observe()
             guard seen.code >= 0 else { return CardLoss(code: seen.code) }
             if case .giveUp(let loss) = RecoveryAction(poll: outcome, state: seen.state) { return loss }
@@ -298,8 +298,8 @@ extension PCMDevice {
         }
     }
 
-    /// Prepares a stopped PCM for a start after `cause`, or returns why that is impossible. A card that resumes slowly
-    /// has one second.
+    /// Prepares a stopped PCM for a start after `cause`. Returns the reason if that is impossible, otherwise nil. A card
+    /// that resumes slowly is given one second.
     @_noAllocation @_noLocks
     func makeReady(after cause: Interruption.Cause) -> CardLoss? {
         if case .suspended = cause {
@@ -311,7 +311,7 @@ extension PCMDevice {
                 PCMCalls.sleep(until: PCMCalls.now() + 10_000_000)
             }
         }
-        // Also after a resume, since the queued audio is old.
+        // Prepares also after a resume, because the queued audio is old.
         let code = prepare()
         return code < 0 ? CardLoss(code: code) : nil
     }

@@ -1,6 +1,6 @@
 package import TenfourAudioCore
 
-/// Paces audio by the monotonic clock where no card does.
+/// Paces audio by the monotonic clock if there is no card.
 package struct PeriodTimer: BitwiseCopyable, Sendable {
     private let rate: SampleRate
     private var start: Instant?
@@ -11,13 +11,13 @@ package struct PeriodTimer: BitwiseCopyable, Sendable {
 
     package init(rate: SampleRate) { self.rate = rate }
 
-    /// When frames were due, and how many before them were given up.
+    /// The time at which frames were due, and the number of frames given up before them.
     package struct Tick: BitwiseCopyable {
         package var due: Instant
         package var missed = FrameCount.zero
     }
 
-    /// Sleeps until the next `frameCount` frames are due. The first are due at once.
+    /// Sleeps until the next `frameCount` frames are due. The first frames are due immediately.
     @_noAllocation @_noLocks
     package mutating func wait(for frameCount: Int) -> Tick {
         let now = Instant(nanoseconds: PCMCalls.now())

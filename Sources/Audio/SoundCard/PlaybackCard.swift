@@ -12,15 +12,15 @@ public import TenfourAudioCore
 /// no wake-ups by the card.
 ///
 /// The first `wait` starts the card with a long queue of silence, from which the quantum is learnt within 50 ms; the
-/// same happens when the quantum becomes longer. After an underrun by our own lateness, what is due is demanded at once
-/// and played next; silence replaces only what is not due yet. A lost card is reopened after 0.25 s, then after twice
-/// as long each time, up to 5 s; meanwhile the clock demands. A PCM without a clock (`null`, `file` on it) is detected
-/// within half a second and paced by the monotonic clock.
+/// same happens when the quantum becomes longer. After an underrun because our thread was late, overdue periods are
+/// demanded immediately and played next; silence replaces only periods that are not due yet. A lost card is reopened
+/// after 0.25 s, then after twice as long each time, up to 5 s; meanwhile the monotonic clock paces the demands. A PCM
+/// without a clock (`null`, `file` on it) is detected within half a second and paced by the monotonic clock.
 @safe public struct PlaybackCard: ~Copyable {
-    /// The format negotiated in `init`. A reopened card has the same rate, period and channel count.
+    /// The format negotiated in `init`. A reopened card is used with the same rate, period and channel count.
     public let granted: NegotiatedFormat
     public private(set) var counts = InterruptionCounts()
-    /// Receives what a reopened card grants differently.
+    /// Collects the differences of a reopened card from before.
     public let changes = CardChanges()
 
     private var device: PCMDevice
@@ -30,8 +30,9 @@ public import TenfourAudioCore
     private var queue: PlaybackQueue
     private var quantum: QuantumEstimator
     private var schedule: DemandSchedule
-    /// Frames written to the card, and how many of them were silence that nobody demanded.
+    /// The number of frames written to the card.
     private var written = 0
+    /// The number of written frames that were silence without a demand.
     private var silence = 0
     /// Frames still to be demanded before a prepared card is started; nil while it runs.
     private var priming: Int?
@@ -39,7 +40,7 @@ public import TenfourAudioCore
     private var isLearning = true
     /// When the card was last observed (nanoseconds).
     private var lastSeen: Int64 = 0
-    /// How often the position has moved since the start.
+    /// The number of times that the position has moved since the start.
     private var moves = 0
     private var lastPosition = 0
     /// The error of the last write, from which the next `wait` recovers; zero without.
@@ -55,7 +56,7 @@ public import TenfourAudioCore
     /// Underruns in a row without a demand in between.
     private var recoveries = 0
 
-    /// The most that is queued just before the card takes frames, at the granted rate.
+    /// The largest number of frames that are queued, just before the card takes some; at the granted rate.
     public var target: FrameCount { FrameCount(queue.target) }
 
     /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, …, exactly as given) with the nearest parameters, the rate
@@ -63,8 +64,8 @@ public import TenfourAudioCore
     ///
     /// - `period`: frames per demand, at `format.rate`.
     ///
-    /// - `target`: the most that is queued if the card takes single frames, at `format.rate`: two periods if nil;
-    ///   limited to one and a half periods and the buffer.
+    /// - `target`: the largest number of frames queued if the card takes single frames, at `format.rate`; nil: two periods.
+    ///   At least one and a half periods and at most the buffer are used.
     public init(
         device: String, format: LPCMFormat = .mono, period: FrameCount, target: FrameCount? = nil
     ) throws(SoundCardError) {
@@ -93,8 +94,8 @@ public import TenfourAudioCore
         device.setAvailMin(queue.availMin)
     }
 
-    /// Sleeps until the card demands a period or something happened to it, at most half a second or eight periods,
-    /// whichever is longer.
+    /// Sleeps until the card demands a period or is interrupted, at most half a second or eight periods, whichever is
+    /// longer.
     @_noAllocation @_noLocks
     public mutating func wait() -> PlaybackEvent {
         if clock != nil { return reopeningSchedule == nil ? waitByTheClock() : waitForTheCard() }
@@ -126,8 +127,8 @@ public import TenfourAudioCore
         }
     }
 
-    /// Writes `samples`: interleaved, whole frames of `granted.format`, normally what was demanded. Blocks only if more
-    /// is written than the buffer holds. The next `wait` reports errors; what is written to a lost card is dropped.
+    /// Writes `samples`: interleaved, whole frames of `granted.format`, normally the demanded number. Blocks only if more is
+    /// written than the buffer holds. The next `wait` reports errors; audio written to a lost card is dropped.
     @_noAllocation @_noLocks
     public mutating func write(_ samples: Span<Float>) {
         let frameCount = samples.count / channelCount
@@ -210,7 +211,7 @@ extension PlaybackCard {
         DemandSchedule.Line(origin: origin, quantum: quantum.quantum, lead: queue.lead)
     }
 
-    /// When the next frame to be written is due; at once before the card's position is known.
+    /// When the next frame to be written is due (nanoseconds); `.min` before the card's position is known.
     private var due: Int64 { @_noAllocation @_noLocks get { schedule.due(written - silence) ?? .min } }
 
     @_noAllocation @_noLocks
@@ -257,8 +258,8 @@ extension PlaybackCard {
         PCMCalls.sleep(until: wake < now + least ? now + least : (wake < longest ? wake : longest))
     }
 
-    /// Demands the audio that a prepared card starts with, period by period. Silence fills the queue before the first
-    /// audio, and what is not due yet. Returns nil when the queue is full.
+    /// Returns the demands for the audio that a prepared card starts with, one period each, then nil: the queue is full.
+    /// Silence fills the queue before the first audio, and in place of periods that are not due yet.
     @_noAllocation @_noLocks
     private mutating func fill() -> PlaybackEvent? {
         let now = PCMCalls.now()
@@ -373,7 +374,8 @@ extension PlaybackCard {
         return .interrupted(counts.record(Interruption(.reopened, missed: 0)))
     }
 
-    /// A PCM without a clock is only asked whether it still accepts frames.
+    /// Waits for a PCM without a clock: the monotonic clock paces the demands, and only a failed write shows the PCM's
+    /// state.
     @_noAllocation @_noLocks
     private mutating func waitByTheClock() -> PlaybackEvent {
         let code = writeError

@@ -3,7 +3,7 @@ package import TenfourAudioCore
 /// A playback output: a card, or the clock if there is none.
 package struct PlaybackOutput: ~Copyable, Sendable {
     package enum DeviceEvent {
-        /// `period` frames are demanded.
+        /// The output demands `period` frames.
         case demand(requestedAt: Instant, shift: FrameCount, playedAt: Instant)
         case interrupted(Interruption)
     }
@@ -12,12 +12,12 @@ package struct PlaybackOutput: ~Copyable, Sendable {
     package let period: FrameCount
     /// The format of the opened card; nil for the clock.
     package let granted: NegotiatedFormat?
-    /// Receives what a reopened card grants differently; nil for the clock.
+    /// Collects the differences of a reopened card from before; nil for the clock.
     package let changes: CardChanges?
     private var card: PlaybackCard?
     private var timer: PeriodTimer
 
-    /// Opens a card. `queuedPeriods` is the most that is queued in it.
+    /// Opens a card. `queuedPeriods` is the largest number of periods queued in it.
     package init(
         card name: String, channelCount: Int, period: Duration, queuedPeriods: Double
     ) throws(SoundCardError) {
@@ -38,7 +38,7 @@ package struct PlaybackOutput: ~Copyable, Sendable {
         self.init(clock: LPCMFormat(channelCount: channelCount), period: FrameCount(period))
     }
 
-    /// Creates an output without a card, in the format of a card that others feed.
+    /// Creates an output without a card that has the format of a card which another loop feeds.
     package init(clock format: LPCMFormat, period: FrameCount) {
         granted = nil
         changes = nil
@@ -72,7 +72,7 @@ package struct PlaybackOutput: ~Copyable, Sendable {
 
     package mutating func finish() { card?.drain() }
 
-    /// Exempt from the allocation check: nothing is freed here, though the compiler takes the end of a Span's life for
+    /// Exempt from the allocation check: nothing is freed here, but the compiler takes the end of the span's lifetime for
     /// that.
     @_semantics("no_performance_analysis")
     private mutating func give(_ sound: borrowing FixedBuffer<Float>) { card?.write(sound.span) }

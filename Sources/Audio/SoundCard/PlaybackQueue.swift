@@ -7,7 +7,7 @@
 /// half a period after an underrun that the quantum does not explain, and half of that growth is taken back each
 /// minute.
 struct PlaybackQueue {
-    /// How long before the card takes its end a period is demanded, in frames.
+    /// The time from the demand of a period until the card takes its last frame, in frames.
     private(set) var lead: Int
     /// The `avail_min` to set. PipeWire uses it as the requested latency, so it is one period. But its ALSA plugin
     /// transfers at most eight times as many frames per cycle, so a long quantum needs a longer one.
@@ -16,14 +16,14 @@ struct PlaybackQueue {
 
     private let requestedQueue: Int
     private let period: Int
-    /// The most that may be queued: the card's buffer less one period.
+    /// The largest number of frames that may be queued: the card's buffer less one period.
     private var limit: Int
     private let rate: Int
     /// The card's quantum, as far as known.
     private var quantum = 0
-    /// The most that it took at once recently or since the last underrun.
+    /// The largest number of frames that it took at once, recently or since the last underrun.
     private var largestStep = 0
-    /// The extra lead for a thread that was late before.
+    /// The extra lead, in frames, because our thread was late before.
     private var allowance = 0
     private var leastAllowance = 0
     /// When half of the extra lead is taken back (nanoseconds).
@@ -35,13 +35,14 @@ struct PlaybackQueue {
     private var failure: Failure?
 
     private struct Failure {
-        /// The known quantum at the time; nil once the queue has adapted.
+        /// The quantum known at the time of the underrun; nil once the queue has adapted.
         var quantum: Int?
         /// Until when (nanoseconds) the queue stays prepared for the cause.
         var holdsUntil: Int64
     }
 
-    /// `requestedQueue` frames at least, for a card with this period and buffer.
+    /// Begins with a queue of `requestedQueue` frames, as far as the card's buffer allows. `period` and `buffer` are the
+    /// card's.
     init(requestedQueue: Int, period: Int, buffer: Int, rate: Int) {
         limit = Self.limit(period: period, buffer: buffer)
         self.requestedQueue = requestedQueue < limit ? requestedQueue : limit
@@ -53,7 +54,7 @@ struct PlaybackQueue {
         lead = self.requestedQueue
     }
 
-    /// The most that is queued, just before the card takes a quantum.
+    /// The largest fill level, just before the card takes a quantum.
     var target: Int { @_noAllocation @_noLocks get { bounded(lead + quantum) } }
 
     /// The fill level at which nothing is written even if due, because the card does not take frames.
@@ -155,7 +156,7 @@ struct PlaybackQueue {
         buffer - period > period + period / 2 ? buffer - period : buffer
     }
 
-    /// The most transfers of `avail_min` frames per cycle by PipeWire's ALSA plugin.
+    /// The largest number of transfers of `avail_min` frames per cycle by PipeWire's ALSA plugin.
     private static var handovers: Int { @_noAllocation @_noLocks get { 8 } }
 
     /// Long enough for a quantum of 4096 frames.

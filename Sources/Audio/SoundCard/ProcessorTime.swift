@@ -26,7 +26,7 @@ enum ProcessorTime {
         return unsafe setrlimit(resource, &limit) == 0
     }
 
-    /// An existing handler is kept.
+    /// Installs the handler of SIGXCPU, unless there is one. Returns false if the kernel refuses.
     private static func handleSignal() -> Bool {
         var action = unsafe sigaction()
         guard unsafe sigaction(SIGXCPU, nil, &action) == 0 else { return false }

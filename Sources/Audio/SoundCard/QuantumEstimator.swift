@@ -44,7 +44,7 @@ struct QuantumEstimator {
         if !keepsOrigin { kept = nil } else if offset < kept ?? .max { kept = offset }
     }
 
-    /// Begins anew after the card was stopped.
+    /// Starts again after the card was stopped.
     @_noAllocation @_noLocks
     mutating func reset() {
         let rate = rate
@@ -58,7 +58,7 @@ struct QuantumEstimator {
         kept = nil
     }
 
-    /// In frames; 0 if the pointer moves evenly (within a millisecond) or nothing is known yet.
+    /// The quantum in frames; 0 if the pointer moves evenly (within a millisecond) or nothing is known yet.
     var quantum: Int {
         @_noAllocation @_noLocks get {
             let step = previous.smallestStep < current.smallestStep ? previous.smallestStep : current.smallestStep

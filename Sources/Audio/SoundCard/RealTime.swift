@@ -49,7 +49,7 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
         request(priority: priority, byLimit: grantedByLimit, byRealtimeKit: { RealtimeKit().grant(priority: $0) })
     }
 
-    /// Tries both ways in order; each returns the granted priority.
+    /// Tries the kernel's limit, then RealtimeKit; each returns the granted priority.
     static func request(
         priority: Int, byLimit: (Int) -> Result<Int, Errno>,
         byRealtimeKit: (Int) -> Result<Int, RealtimeKit.Denial>

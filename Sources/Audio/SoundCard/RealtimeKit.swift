@@ -25,11 +25,11 @@ public struct RealtimeKit {
         service: "org.freedesktop.RealtimeKit1", path: "/org/freedesktop/RealtimeKit1",
         interface: "org.freedesktop.RealtimeKit1")
 
-    /// The least limit, in microseconds, that does not affect normal audio; with a lower one the kernel would end the
+    /// The smallest limit, in microseconds, that does not affect normal audio; with a lower one the kernel would end the
     /// process.
     private static let leastProcessorTime: Int64 = 20_000
 
-    /// The audio threads' priority. The service's maximum stands for it, and lower priorities are scaled.
+    /// The priority of our audio threads. It maps to the service's maximum, and lower priorities map in proportion.
     private static let audioPriority = 50
 
     /// Requests real-time priority for the calling thread, scaled to the service's maximum. Returns the granted

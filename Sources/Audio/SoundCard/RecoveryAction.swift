@@ -24,7 +24,7 @@ extension CardLoss: CustomStringConvertible {
 /// The recovery that an ALSA result requires. Only decides; the cards perform it.
 enum RecoveryAction: Equatable {
     case proceed
-    /// No frames or no space, whatever the card reported before.
+    /// The card has no frames or no space now, whatever it reported before: try again after a short sleep.
     case waitBriefly
     /// Prepared but not running: fill the queue of a playing card, then start.
     case start

@@ -1,13 +1,13 @@
 public import TenfourAudioCore
 public import TenfourSession
 
-/// Datagrams with the times at which they came, from whom and to whom.
+/// Datagrams with their arrival times, sources and destinations.
 public struct DatagramLog: Sendable {
-    /// In the order of `sort`, or else in that in which they were taken in.
+    /// The entries, ordered by time after `sort`, otherwise as they were appended.
     public private(set) var entries: [Entry] = []
     private var bytes: [UInt8] = []
 
-    /// One of them.
+    /// One datagram of the log.
     public struct Entry: Hashable, Sendable {
         public var at: Instant
         public var source: Endpoint
@@ -17,7 +17,7 @@ public struct DatagramLog: Sendable {
 
     public init() {}
 
-    /// Takes in a copy.
+    /// Appends a copy of a datagram that arrived at `instant`.
     public mutating func append(
         _ datagram: Span<UInt8>, from source: Endpoint, to destination: Endpoint, at instant: Instant
     ) {
@@ -28,11 +28,11 @@ public struct DatagramLog: Sendable {
         entries.append(Entry(at: instant, source: source, destination: destination, bytes: start..<bytes.count))
     }
 
-    /// The bytes of an entry of this log.
+    /// Returns the bytes of an entry of this log.
     @_lifetime(borrow self)
     public func datagram(_ entry: Entry) -> Span<UInt8> { bytes.span.extracting(entry.bytes) }
 
-    /// By time; those of one moment stay as they were.
+    /// Sorts the entries by time. Entries of the same time keep their order.
     public mutating func sort() {
         let sorted = entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
         entries = sorted.map(\.element)

@@ -5,10 +5,10 @@ public import TenfourPackets
 public import TenfourRadio
 public import TenfourSession
 
-/// A receiver of one talker on a clock of its own: datagrams go in with the times at which they came, sound comes out.
+/// A receiver of one talker on a simulated clock: datagrams go in with their arrival times, decoded audio comes out.
 ///
-/// Its card asks for 2.5 ms at a time, from the moment of the first packet on, and is never late. What it measures as delay
-/// counts from when a packet was sent, as the transit of the fastest packet of all implies it.
+/// It pulls 2.5 ms of audio at a time, from the arrival of the first packet on, and never late. The delays that it measures
+/// count from the sending of a packet, which the smallest transit time of all packets implies.
 public struct SimulatedReceiver: ~Copyable {
     private let ssrc: SSRC
     private var session: RTPSession
@@ -20,18 +20,19 @@ public struct SimulatedReceiver: ~Copyable {
     private var transit = Transit()
     private var account = Account()
 
+    /// The duration of a pull: 2.5 ms at 48 000 Hz.
     public static let period = FrameCount(120)
 
-    /// What a pull gave, beside the sound.
+    /// The state of the receiver at a pull.
     public struct Pull: Sendable {
-        /// Since the first packet came.
+        /// The time since the first packet arrived.
         public var elapsed: Duration
-        /// What has been counted by then.
+        /// The counts at that time.
         public var counts: QualityCounts
     }
 
-    /// Of the talker `ssrc`, whose packets have `payloadType`, or `redPayloadType` where copies are in them. `playout` says
-    /// how deep the buffer may be; its period is of no account. Says nothing to anybody.
+    /// Creates a receiver of the talker `ssrc`, whose packets have `payloadType`, or `redPayloadType` if they contain
+    /// copies. `playout` sets the depth of the buffer; its period is ignored. The receiver sends nothing.
     public init(
         of ssrc: SSRC, payloadType: UInt8 = RTPDefaults.opusPayloadType, redPayloadType: UInt8? = nil,
         playout: PlayoutSettings = .init()
@@ -43,11 +44,12 @@ public struct SimulatedReceiver: ~Copyable {
         try self.init(of: ssrc, session: session, playout: playout)
     }
 
-    /// With a station of the caller's, which may report and ask for what is lost: its datagrams and deadlines are to be seen to.
+    /// Creates a receiver with the caller's session, which may send reports and NACKs: the caller must send `nextDatagram`
+    /// and call `timeElapsed` at `nextDeadline`.
     public init(of ssrc: SSRC, session: consuming RTPSession, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
         var configuration = playout.jitterBuffer(period: Self.period, .opus, session.configuration.lossProtection)
-        // No thread wakes late here.
+        // Here no thread wakes late.
         configuration.margin = Self.period
         let decoding = DecoderConfiguration(playout.decoder)
         let decoder = try RadioDecoder(decoding)
@@ -62,10 +64,11 @@ public struct SimulatedReceiver: ~Copyable {
         do { return try JitterBuffer(format: .mono, configuration: configuration) } catch { throw RadioError(error) }
     }
 
-    /// When sound is asked for next; nil before the first packet.
+    /// The time of the next pull; nil before the first packet.
     public var now: Instant? { origin.map { $0 + position.duration() } }
 
-    /// A datagram has come. Those of one moment come before the sound of that moment is asked for.
+    /// Processes a datagram that arrived at `instant`. First play until `instant`, then receive: the datagram counts for the
+    /// audio of the same moment.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at instant: Instant) {
         if let deadline = session.nextDeadline, deadline <= instant { session.timeElapsed(at: instant) }
         let reception = session.receive(datagram, from: sender, at: instant)
@@ -87,13 +90,14 @@ public struct SimulatedReceiver: ~Copyable {
         session.nextDatagram(into: &buffer)?.endpoint
     }
 
-    /// Plays what is due before `instant`; nothing before the first packet.
+    /// Pulls the audio that is due before `instant` and passes it to `hear`, 2.5 ms at a time; nothing before the first
+    /// packet.
     public mutating func play(until instant: Instant, hear: (Span<Float>, Pull) throws -> Void) rethrows {
         guard let origin else { return }
         while origin + position.duration() < instant { try pull(hear) }
     }
 
-    /// Plays to the end what has come: until it is silent.
+    /// Pulls the rest of the received audio and passes it to `hear`: until the buffer is silent and idle, or for 30 seconds.
     public mutating func finish(hear: (Span<Float>, Pull) throws -> Void) rethrows {
         guard let origin else { return }
         let end = origin + position.duration() + .seconds(30)
@@ -101,7 +105,7 @@ public struct SimulatedReceiver: ~Copyable {
         while !(isSilent && buffer.isIdle), origin + position.duration() < end { isSilent = try !pull(hear) }
     }
 
-    /// How it went.
+    /// Returns the report on the whole run.
     public func report() -> QualityReport { account.report(of: ssrc, transit, finally: counts) }
 
     // MARK: -
@@ -141,7 +145,7 @@ public struct SimulatedReceiver: ~Copyable {
         }
     }
 
-    /// Returns whether there was anything to be heard.
+    /// Pulls one period and passes it to `hear`. Returns whether it contains audio; otherwise it is silence.
     @discardableResult
     private mutating func pull(_ hear: (Span<Float>, Pull) throws -> Void) rethrows -> Bool {
         let decoded = buffer.statistics.decoded
@@ -170,12 +174,13 @@ public struct SimulatedReceiver: ~Copyable {
     private var counts: QualityCounts { account.counts(buffer.statistics) }
 }
 
-/// The least that a packet took from its timestamp to its arrival, for each time that the timestamps began anew.
+/// The smallest transit time of the packets, from timestamp to arrival: one for each time that the timestamps began anew.
 private struct Transit {
     private(set) var least: [FrameCount] = []
     private var newest: (timestamp: RTPTimestamp, place: FrameCount)?
 
-    /// `arrival` counts from the first packet. Places are those of the lane: from the first timestamp on.
+    /// Adds a packet. `arrival` counts from the first packet. `place` is the unwrapped timestamp, as the jitter buffer
+    /// counts it.
     mutating func insert(_ timestamp: RTPTimestamp, at arrival: FrameCount, beginsAnew: Bool) {
         var place = FrameCount(Int(timestamp.rawValue))
         if let newest, !beginsAnew {
@@ -190,13 +195,15 @@ private struct Transit {
     }
 }
 
-/// What is kept of a run until it is over: only then is it known which packet was the fastest.
+/// The values that are collected during a run for its report. The delays are computed at the end, because only then the
+/// smallest transit time is known.
 private struct Account {
     var reception: ReceptionStatistics?
-    /// Packets that came because they were asked for.
+    /// Packets that arrived because they were requested.
     var retransmittedCount = 0
     var isPlayable = true
-    /// When the card asked, how far the sound then lay behind its timestamps, and how often these had begun anew.
+    /// For each pull that decoded audio: its time, the delay of playout behind the talker's timestamps, and the number of
+    /// times that these had begun anew.
     var samples: [(elapsed: Duration, depth: FrameCount, restarts: Int)] = []
 
     private var observations: [(elapsed: Duration, counts: QualityCounts)] = []

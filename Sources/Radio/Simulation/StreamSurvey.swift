@@ -2,29 +2,30 @@ internal import TenfourAudioCore
 public import TenfourPackets
 public import TenfourSession
 
-/// A stream of RTP: who sends it, and to whom.
+/// An RTP stream, by its SSRC and its destination, with counts of its packets.
 public struct RTPStream: Hashable, Sendable {
     public var ssrc: SSRC
     public var destination: Endpoint
-    /// That of most of its packets, or of what they hold.
+    /// The most frequent payload type of its packets; for a packet with copies, the type of its primary payload.
     public var payloadType: UInt8
-    /// That of packets with copies of earlier ones in them (RED, RFC 2198); nil where there are none.
+    /// The payload type of packets that contain copies of earlier ones (RED, RFC 2198); nil if there are none.
     public var redPayloadType: UInt8?
     public var packetCount: Int
-    /// Of those, packets of `payloadType` whose payload reads as Opus.
+    /// Packets of `payloadType` whose payload parses as Opus.
     public var opusCount: Int
-    /// Packets that follow another at once, and those of them whose timestamp lies as far on as the other's sound is long.
+    /// Packets whose sequence number is one above the previous packet's, and which have no marker.
     var followers: Int
+    /// Followers whose timestamp lies later than the previous packet's by exactly its duration.
     var consistentFollowers: Int
 
-    /// Whether it is Opus as RFC 7587 has it, as far as bytes can tell: nearly any bytes read as some packet of Opus, but
-    /// only in Opus do timestamps go on by what each packet says it holds.
+    /// Whether the stream appears to be Opus over RTP (RFC 7587). Nearly any bytes parse as an Opus packet, but only in Opus
+    /// do the timestamps advance by the duration that each packet states.
     public var isOpus: Bool {
         payloadType >= 96 && opusCount * 10 >= packetCount * 9 && consistentFollowers * 2 >= followers
     }
 }
 
-/// The streams of RTP among datagrams, those with most packets first.
+/// The RTP streams in a log of datagrams, those with most packets first.
 public struct StreamSurvey: Sendable {
     public let streams: [RTPStream]
 
@@ -49,7 +50,7 @@ public struct StreamSurvey: Sendable {
         var destination: Endpoint
     }
 
-    /// What was seen of a stream so far.
+    /// The packets of a stream that were seen so far.
     private struct Sighting {
         private var packetCounts: [UInt8: Int] = [:]
         private var opusCounts: [UInt8: Int] = [:]
@@ -70,14 +71,15 @@ public struct StreamSurvey: Sendable {
             guard let frameCount = (try? OpusPacket(parsing: payload.extracting(primary)))?.frameCount else { return }
             opusCounts[type, default: 0] += 1
             defer { last = (header, frameCount) }
-            // A marker begins a talkspurt: how far on that is, nobody can say.
+            // A packet with a marker follows a pause of unknown length.
             guard let last, !header.marker, header.sequenceNumber.distance(after: last.header.sequenceNumber) == 1
             else { return }
             followers += 1
             if header.timestamp.distance(after: last.header.timestamp) == last.frameCount { consistentFollowers += 1 }
         }
 
-        /// Nearly any bytes read as a redundant payload of one block: it takes copies, of the same type, to be seen as one.
+        /// Parses a redundant payload; nil if it does not look like one. Nearly any bytes parse as one with a single block,
+        /// so copies of the same payload type are required.
         private static func redundant(_ payload: Span<UInt8>, _ header: RTPHeader) -> RedundantPayload? {
             guard let redundant = try? RedundantPayload(parsing: payload), redundant.count > 1,
                 redundant.primary.payloadType != header.payloadType, redundant.primary.payloadType >= 96,
