@@ -23,14 +23,14 @@ public struct ChannelMembers: Hashable, Sendable {
     /// The talkers that have sent an info, in the order in which they joined.
     public var talkers: [ChannelMember] = []
     /// The number of talkers without an info: endpoints with an older implementation.
-    public var unlistedCount = 0
+    public var unidentifiedCount = 0
     /// The number of all other members.
     public var listenerCount = 0
 
     public init() {}
 
     /// The number of all members, without ourselves.
-    public var count: Int { talkers.count + unlistedCount + listenerCount }
+    public var count: Int { talkers.count + unidentifiedCount + listenerCount }
 }
 
 /// Up to 50 of the listeners that have sent an info.

@@ -162,7 +162,7 @@ struct RosterView: Sendable {
         var members = ChannelMembers()
         members.talkers = people.map { ChannelMember(id: $0.key, info: $0.value.info, isListed: true) }
         members.talkers.sort { ($0.info.joined, $0.id) < ($1.info.joined, $1.id) }
-        members.unlistedCount = ids.values.count { $0 == nil }
+        members.unidentifiedCount = ids.values.count { $0 == nil }
         members.listenerCount = max(otherCount - (isCounted ? 1 : 0), 0)
         return members
     }

@@ -10,7 +10,7 @@ struct People {
     private var persons: [Person] = []
     private var listenerCount = 0
     /// Talkers of whom only the number is known.
-    private var unlistedCount = 0
+    private var unidentifiedCount = 0
 
     private struct Person {
         var name: String
@@ -50,7 +50,7 @@ struct People {
                 name: Self.name(of: talker), isOpen: talker.info.microphone == .open, since: Int(talker.info.joined),
                 changed: Int(talker.info.microphoneChanged))
         }
-        (listenerCount, unlistedCount) = (members.listenerCount, members.unlistedCount)
+        (listenerCount, unidentifiedCount) = (members.listenerCount, members.unidentifiedCount)
         putOpenFirst()
     }
 
@@ -65,9 +65,9 @@ struct People {
         name.count > nameLength ? name.prefix(nameLength - 1) + "…" : name
     }
 
-    var count: Int { persons.count + unlistedCount + listenerCount }
+    var count: Int { persons.count + unidentifiedCount + listenerCount }
     /// Whether somebody present sends nothing.
-    var hasSilent: Bool { persons.contains { !$0.isOpen } || listenerCount + unlistedCount > 0 }
+    var hasSilent: Bool { persons.contains { !$0.isOpen } || listenerCount + unidentifiedCount > 0 }
 
     var hasListeners: Bool { listenerCount > 0 }
 
@@ -83,7 +83,7 @@ struct People {
     var names: String {
         if count == listenerCount { return "" }
         var parts = persons.prefix(Self.shownCount).map { $0.isOpen ? "\($0.name) (open)" : $0.name }
-        let more = persons.count - parts.count + unlistedCount
+        let more = persons.count - parts.count + unidentifiedCount
         if more > 0 { parts.append(parts.isEmpty ? "\(more) can talk" : "\(more) more") }
         if listenerCount > 0 { parts.append(listeners) }
         return parts.joined(separator: ", ")
@@ -101,7 +101,7 @@ struct People {
             return
                 "  \(name)  here since \(Self.clock(person.since)), \(microphone) since \(Self.clock(person.changed))"
         }
-        if unlistedCount > 0 { lines.append("  \(unlistedCount) more can talk, and hide their names") }
+        if unidentifiedCount > 0 { lines.append("  \(unidentifiedCount) more can talk, and hide their names") }
         if listenerCount > 0, count > listenerCount { lines.append("  \(listeners)") }
         return [head] + lines
     }

@@ -32,7 +32,7 @@ struct MembersTests {
         #expect(names(air.members[1]) == ["Anna"])
         #expect(names(air.members[2]).sorted() == ["Anna", "Ben"])
         let members = try #require(known(air.members[2]))
-        #expect(members.count == 2 && members.listenerCount == 0 && members.unlistedCount == 0)
+        #expect(members.count == 2 && members.listenerCount == 0 && members.unidentifiedCount == 0)
         #expect(air.members[0].channel.members?.listenerCount == 1)
         #expect(members.talkers.first(where: { $0.info.ssrc == SSRC(9) })?.name == "Anna")
         #expect(members.talkers.allSatisfy { $0.info.microphone == .closed })

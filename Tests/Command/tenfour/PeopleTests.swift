@@ -23,7 +23,7 @@ struct PeopleWordsTests {
 
     private func people(_ talkers: [ChannelMember], unlisted: Int = 0, listeners: Int = 0) -> People {
         var members = ChannelMembers()
-        (members.talkers, members.unlistedCount, members.listenerCount) = (talkers, unlisted, listeners)
+        (members.talkers, members.unidentifiedCount, members.listenerCount) = (talkers, unlisted, listeners)
         return People(members)
     }
 

@@ -232,7 +232,7 @@ private struct ChannelTrial: ~Copyable {
             count += 1
         }
         if let members = channel.members {
-            precondition(members.talkers.count <= 64 && members.unlistedCount <= 64, "a list without end")
+            precondition(members.talkers.count <= 64 && members.unidentifiedCount <= 64, "a list without end")
         }
         precondition(count <= 8, "one thing that happens is worth a few datagrams")
         while channel.nextEvent() != nil {}
