@@ -5,7 +5,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// What the talkers of one channel can do together.
+/// The limits on all talkers of a channel together.
 struct ChannelBoundsTests {
     private let family = ChannelKeys.drawn("family")
     private let room: RelayHarness
@@ -33,7 +33,7 @@ struct ChannelBoundsTests {
         let newcomer = talkers(1, from: 100)[0]
         #expect(newcomer.announce(room) == .discarded(.tooManyTalkers))
         room.run(.seconds(3))
-        // It was the first to be announced, and speaks now.
+        // The talker that was announced first sends now, so it is no longer the one silent for longest.
         #expect(isForwarded(crowd[0].talk(room)))
         room.run(.milliseconds(1_600))
         #expect(newcomer.announce(room) == .discarded(.tooManyTalkers))
@@ -43,7 +43,7 @@ struct ChannelBoundsTests {
         #expect(crowd[0].goodbyes(room) == [crowd[1].ssrc])
         #expect(crowd[1].talk(room) == .discarded(.unannounced))
         #expect(isForwarded(crowd[0].talk(room)))
-        // It takes another's place when it has something to say.
+        // A talker that lost its slot announces itself again, and takes the slot of another silent talker.
         #expect(isForwarded(crowd[1].announce(room)) && isForwarded(crowd[1].talk(room)))
         #expect(crowd[2].talk(room) == .discarded(.unannounced))
         #expect(room.relay.status.discards[.tooManyTalkers] == 2)
@@ -83,7 +83,7 @@ struct ChannelBoundsTests {
         }
         #expect(room.relay.status.discards[.tooManyVoices] == 200)
         #expect(room.relay.status.channels[0].talkerCount == 8)
-        // Two pause, and one of them comes back too late.
+        // Talkers 0 and 1 pause. Talker 8 takes one of the two free slots, so only one of them can resume.
         for _ in 0..<60 {
             for talker in crowd[2..<8] { talker.talk(room) }
             room.run(.milliseconds(20))
@@ -108,16 +108,16 @@ struct ChannelBoundsTests {
             #expect(talker.join(room))
             talker.announce(room)
         }
-        // Each sends 50 packets of 100 bytes a second: twice what is taken together.
+        // Each talker sends 50 packets of 100 bytes a second, which together is twice the channel's limit.
         var count = 0
         for _ in 0..<500 {
             for talker in talkers where isForwarded(talker.talk(room)) { count += 1 }
             room.run(.milliseconds(20))
         }
-        // Ten seconds, and the two that are saved.
+        // The credit of ten seconds and a saved burst of two seconds.
         #expect((1_150...1_200).contains(count), "\(count)")
         #expect(room.relay.status.discards[.tooManyChannelBits] == 2_000 - count)
-        // Announcements count as well.
+        // Announcements count against the same limit.
         room.run(.seconds(10))
         for _ in 0..<400 { talkers[0].announce(room) }
         #expect(room.relay.status.discards[.tooManyChannelBits] > 2_010 - count)

@@ -6,11 +6,12 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// What strangers, talkers and listeners cost.
+/// The processing cost of datagrams from strangers, talkers and listeners.
 struct CostTests {
     private let family = ChannelKeys.drawn("family")
 
-    /// How often the allocator is asked while these come, when what is kept from one to the next has been taken.
+    /// Returns the number of allocations while the relay handles the second half of `datagrams`. The first half warms
+    /// up the buffers that it keeps.
     private func allocationCount(_ room: RelayHarness, _ datagrams: [(bytes: [UInt8], sender: Endpoint)]) -> Int {
         let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1_600)
         defer { unsafe memory.deallocate() }
@@ -36,7 +37,7 @@ struct CostTests {
         stranger.knock(RelayHarness([family], seed: 4))
         var datagrams: [(bytes: [UInt8], sender: Endpoint)] = []
         for _ in 0..<100 {
-            // The cookie of another relay.
+            // A JOIN with the cookie of another relay.
             datagrams += [
                 (stranger.helloDatagram, .host(7)), (stranger.joinDatagram, .host(7)), (stranger.packet(), .host(7)),
                 ([UInt8(ascii: "c"), 1, 6, 0] + [UInt8](repeating: 5, count: 60), .host(7)),
@@ -48,7 +49,7 @@ struct CostTests {
         #expect(room.relay.status.discards[.cookie] == 100)
     }
 
-    /// Without the optimizer every accessor that lends a field takes memory for itself.
+    /// Whether the optimizer is on. Without it, every accessor that yields a field allocates memory.
     private static let isOptimized: Bool = {
         var isOptimized = true
         assert({ isOptimized = false }() == ())

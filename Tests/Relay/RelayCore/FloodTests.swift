@@ -5,16 +5,16 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// Floods of failed proofs and of NACKs that would take all of a relay's time, and newcomers meanwhile.
+/// Floods of failed proofs and of NACKs that would use all of a relay's time, and newcomers that join meanwhile.
 struct FloodTests {
     private let family = ChannelKeys.drawn("family")
 
-    /// A host of one IPv6 site: each has a /64 of its own.
+    /// Returns a host of one IPv6 site. Each host has a /64 of its own.
     private func host(_ number: Int, of site: UInt64 = 0x2001_0DB8_0001_0000) -> Endpoint {
         Endpoint(.v6(high: site + UInt64(number), low: 1, scope: 0), port: 40_000)
     }
 
-    /// JOINs with cookies that are right and proofs that are wrong.
+    /// Returns JOINs with valid cookies and wrong proofs.
     private func wrongJoins(_ room: RelayHarness, from hosts: [Endpoint]) -> [(bytes: [UInt8], sender: Endpoint)] {
         hosts.map { endpoint in
             let attacker = SimulatedMember(family, .listen, at: endpoint)
@@ -23,7 +23,7 @@ struct FloodTests {
         }
     }
 
-    /// Sends all of them again and again, `perMillisecond` at a time, until `isOver`. Returns how long that took, at
+    /// Sends all JOINs over and over, `perMillisecond` each millisecond, until `isOver`. Returns the duration, at
     /// most 5 s.
     private func flood(
         _ room: RelayHarness, _ joins: [(bytes: [UInt8], sender: Endpoint)], perMillisecond: Int = 40,
@@ -51,7 +51,7 @@ struct FloodTests {
         room.relay.failedProofs(take: .microseconds(100))
         let joins = wrongJoins(room, from: (0..<400).map { host($0) })
         _ = flood(room, joins, perMillisecond: 8) { room.now >= .start + .seconds(2) }
-        // A thousand a second, and the fifty that are saved.
+        // A thousand proofs a second, and a saved burst of fifty.
         let proofs = room.relay.status.discards[.unproved]
         #expect((1_900...2_060).contains(proofs), "\(proofs)")
         #expect(room.relay.status.discards[.tooManyFailures] > 10_000)
@@ -71,7 +71,7 @@ struct FloodTests {
             let passed = flood(room, joins) { isWelcomed(room, newcomer) }
             #expect(passed < .milliseconds(100), "\(passed)")
         }
-        // A good member at the site waits for its turn like the others there.
+        // An honest member at the flooding site must wait for its turn.
         let neighbour = SimulatedMember(family, .listen, at: host(1_000))
         neighbour.helloAndCookie(room)
         room.run(.seconds(1))
@@ -82,7 +82,7 @@ struct FloodTests {
     @Test func networksTakeTurns() {
         let room = RelayHarness([family], limits: .wide)
         room.relay.failedProofs(take: .microseconds(100))
-        // Two hundred networks with ten hosts each.
+        // The attackers are two hundred networks with ten hosts each.
         let hosts = (0..<2_000).map { Endpoint(.v4(0x0B00_0001 + UInt32($0 % 200) << 8 + UInt32($0 / 200)), port: 9) }
         let joins = wrongJoins(room, from: hosts)
         _ = flood(room, joins) { room.now >= .start + .milliseconds(500) }

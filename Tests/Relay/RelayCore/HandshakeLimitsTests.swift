@@ -34,13 +34,13 @@ struct HandshakeLimitsTests {
     @Test func oneNetworkHasItsOwnShareOfNACKs() {
         var generator = CSPRNG()
         var limits = NACKLimits(using: &generator)
-        // Others use up what all have together.
+        // Ten other networks use up the shared limit.
         for number in 0..<10 {
             _ = limits.spend(Endpoint.host(number).address, wordCount: 10_000, at: .start)
         }
         let isAllowed = limits.spend(Endpoint.host(100).address, wordCount: 400, at: .start)
         #expect(isAllowed)
         let isMoreAllowed = limits.spend(Endpoint.host(100).address, wordCount: 9_601, at: .start)
-        #expect(!isMoreAllowed, "beyond the host's limit")
+        #expect(!isMoreAllowed, "exceeds the limit of the host")
     }
 }

@@ -4,11 +4,11 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// What one host can take from others: nothing.
+/// One host cannot take resources from other hosts.
 struct HostTests {
     private let family = ChannelKeys.drawn("family")
 
-    /// At one address, from one on.
+    /// Returns members that share one address, with ports from 1 to `count`.
     private func members(_ count: Int, seed: UInt64 = 99) -> [SimulatedMember] {
         (1...count).map { SimulatedMember(family, .listen, at: .host(1, port: UInt16($0)), seed: seed) }
     }
@@ -20,10 +20,10 @@ struct HostTests {
         let room = RelayHarness([family], limits: limits)
         for ghost in members(200) { ghost.knock(room) }
         for number in 2..<6 { #expect(SimulatedMember(family, .listen, at: .host(number)).join(room)) }
-        // When the room is taken, they come too late.
+        // When the channel is full, unconfirmed sessions are refused.
         let late = members(201)[200]
         guard case .refusal(.full) = late.knock(room) else {
-            Issue.record("let in")
+            Issue.record("joined although it must be refused")
             return
         }
     }
@@ -33,12 +33,12 @@ struct HostTests {
         let ghosts = members(1_001)
         for ghost in ghosts.dropLast() { ghost.knock(room) }
         guard case .refusal(.limited) = ghosts[1_000].knock(room) else {
-            Issue.record("let in")
+            Issue.record("joined although it must be refused")
             return
         }
         #expect(room.relay.status.discards[.tooManyJoins] == 1)
         #expect(SimulatedMember(family, .listen, at: .host(2)).join(room))
-        // One that is in waits no longer, and neither does one that was given up.
+        // A confirmed session no longer counts as waiting, and neither does one that has timed out.
         ghosts[0].renew(room)
         #expect(SimulatedMember(family, .listen, at: .host(1, port: 2_000)).join(room))
         room.run(.seconds(4))
@@ -68,14 +68,14 @@ struct HostTests {
         #expect(room.relay.status.channels[0].memberCount == 500)
     }
 
-    /// A HELLO costs until somebody is in by it.
+    /// A HELLO uses up credit, which is returned only when a session is confirmed.
     @Test func aSilentSessionHasSpentItsHellos() {
         let room = RelayHarness([family], limits: .wide)
         for round in 0..<4 {
             for ghost in members(500, seed: UInt64(round)) { ghost.knock(room) }
             room.run(.seconds(4))
         }
-        // Twenty a second have been earned, in 16 s.
+        // Meanwhile the host has earned credit for twenty HELLOs a second over 16 s.
         let ghosts = members(400, seed: 77)
         for ghost in ghosts { ghost.knock(room) }
         #expect(room.relay.status.discards[.tooManyHandshakes] > 50)

@@ -7,12 +7,12 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// What strangers, eavesdroppers and members that mean ill can send.
+/// Datagrams that strangers, eavesdroppers and malicious members can send.
 struct HostileTests {
     private let family = ChannelKeys.drawn("family")
     private let other = ChannelKeys.drawn("other", seed: 8)
 
-    /// The number in an ordinary run; a hundred or ten times as many in a long one.
+    /// Returns the number of iterations: `ordinary`, or `long` if TENFOUR_LONG is set.
     private func count(_ ordinary: Int, long: Int) -> Int {
         ProcessInfo.processInfo.environment["TENFOUR_LONG"] == nil ? ordinary : long
     }
@@ -47,10 +47,10 @@ struct HostileTests {
         #expect(talker.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
     }
 
-    /// What a relay is about when strangers come.
+    /// The state that a relay is in when strangers arrive.
     enum State: CaseIterable { case empty, talking, full, rekeyed, stopping }
 
-    /// A relay in that state, and who is in it.
+    /// Returns a relay in that state and the members that have joined it.
     private func room(_ state: State) -> (room: RelayHarness, members: [SimulatedMember]) {
         var configuration = RelayConfiguration([family])
         if state == .full { configuration.channels[0].limits.members = 2 }
@@ -75,7 +75,7 @@ struct HostileTests {
     @Test(arguments: State.allCases)
     func beforeProofNoMoreGoesOutThanCameInAndNothingIsKept(state: State) {
         let (room, members) = room(state)
-        // Every fourth knows the channel, but not its secret.
+        // Every fourth stranger knows the channel's name and id, but not its secret.
         let strangers = (0..<64).map { (number: Int) -> SimulatedMember in
             let keys = number % 4 == 3 ? family : ChannelKeys.drawn("nobody", seed: UInt64(number))
             return SimulatedMember(keys, number % 8 < 4 ? .talk : .listen, at: .host(number))
@@ -94,7 +94,7 @@ struct HostileTests {
                     if stranger.keys.name == family.name { stranger.joinDatagram[127] ^= 0x80 }
                 }
                 room.inbox = [:]
-                // Who said nothing meanwhile does not talk any more.
+                // Discards the events of members whose talkspurt ended in the meantime.
                 _ = room.takeEvents()
             }
             room.now = room.now + .microseconds(20)
@@ -102,8 +102,9 @@ struct HostileTests {
             let datagram = stranger.strangeDatagram(&randomness)
             let sender =
                 randomness.next() % 8 == 0 ? strangers[Int(randomness.next() % 64)].endpoint : stranger.endpoint
-            if case .forward = room.receive(datagram, from: sender) { Issue.record("forwarded") }
-            // Nobody has credit from before: what one datagram brings out goes back to where it came from, and is no longer.
+            if case .forward = room.receive(datagram, from: sender) { Issue.record("a hostile datagram was forwarded") }
+            // Nobody has saved-up credit: the answers to one datagram go to its sender only and are together no
+            // longer than it.
             let answers = room.inbox.removeValue(forKey: sender) ?? []
             let byteCount = answers.reduce(0) { $0 + $1.count }
             if byteCount > datagram.count { Issue.record("more than came in: \(datagram)") }
@@ -136,13 +137,13 @@ struct HostileTests {
         for datagram in session[2...] { room.receive(datagram, from: listener.endpoint) }
         _ = room.takeEvents()
 
-        // While it is here, from elsewhere.
+        // The recording is replayed from elsewhere while the listener is present.
         room.inbox = [:]
         for datagram in session { room.receive(datagram, from: .host(66)) }
         #expect(room.take(.host(66)).reduce(0) { $0 + $1.count } <= session.reduce(0) { $0 + $1.count })
         #expect(room.takeEvents().isEmpty)
 
-        // When it is gone, from elsewhere and from where it was.
+        // After the listener has left: from elsewhere and from its old address.
         room.receive(leave, from: listener.endpoint)
         #expect(room.takeEvents() == [.left(member: 1, channel: 0)])
         for pause in [0, 1, 31, 90, 86_400] {
@@ -153,7 +154,7 @@ struct HostileTests {
         }
         #expect(!room.takeEvents().contains { if case .joined = $0 { true } else { false } })
 
-        // And at the same relay, started anew.
+        // At the same relay after a restart.
         let again = RelayHarness([family], seed: 77)
         for datagram in session { again.receive(datagram, from: listener.endpoint) }
         #expect(again.events.isEmpty && again.relay.status.channels[0].memberCount == 0)
@@ -171,7 +172,7 @@ struct HostileTests {
             let inside = (0..<Int(1 + randomness.next() % 80)).map { place in
                 UInt8(truncatingIfNeeded: place == 0 ? randomness.next() % 10 : randomness.next())
             }
-            // A report that begins as one.
+            // A report whose beginning is that of a valid RTCP packet.
             var body = inside
             if body[0] == 8, body.count > 9 {
                 let kind: UInt8 = [200, 201, 202, 203, 205, 207].randomElement(using: &randomness)!
@@ -190,7 +191,7 @@ struct HostileTests {
 }
 
 extension SimulatedMember {
-    /// What one may send who has proved nothing.
+    /// Returns a datagram that a peer can send which has proved nothing.
     fileprivate func strangeDatagram(_ randomness: inout SeededRandom) -> [UInt8] {
         func noise(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: randomness.next()) } }
         func control(_ kind: UInt8, _ count: Int) -> [UInt8] { [UInt8(ascii: "c"), 1, kind, 0] + noise(count - 4) }

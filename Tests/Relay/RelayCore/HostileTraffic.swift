@@ -8,14 +8,14 @@ struct HostileTraffic {
     let talker: SimulatedMember
     /// Another talker of the channel, a talker of another channel, and a listener of the first channel.
     private let second, crosser, listener: SimulatedMember
-    /// Has the talker's address, SSRC and channel keys, but a session at another relay.
+    /// A member with the talker's address, SSRC and channel keys, but with a session at another relay.
     private let elsewhere: SimulatedMember
     private let renewals: [[UInt8]]
     private let addresses: [Endpoint]
     private var randomness = SeededRandom(seed: 21)
-    /// Packets that the relay has seen.
+    /// Packets that the relay has received.
     private var recorded: [[UInt8]] = []
-    /// Packets that it has not seen, oldest first.
+    /// Packets that were held back, so the relay has not received them; oldest first.
     private var held: [[UInt8]] = []
 
     /// Lets the members join `room`, a relay that carries `family` and `other`.
@@ -39,7 +39,8 @@ struct HostileTraffic {
         room.inbox = [:]
     }
 
-    /// Returns the talker's next packet. nil: the packet is held back to be sent late, as the first twenty are.
+    /// Returns the talker's next packet. Returns nil if the packet is held back to be sent late; the first twenty
+    /// always are.
     mutating func nextValidPacket(holdsBack: Bool) -> [UInt8]? {
         let packet = talker.tagged(talker.packet(byteCount: 60))
         guard held.count >= 20, !holdsBack else {
@@ -51,8 +52,8 @@ struct HostileTraffic {
         return packet
     }
 
-    /// Returns a datagram that must not be forwarded, and the address that it comes from. nil: it would be one that is
-    /// late, and `mayBeLate` is false.
+    /// Returns a datagram that must not be forwarded, and its sender. Returns nil if it would be a late packet and
+    /// `mayBeLate` is false.
     mutating func nextHostileDatagram(mayBeLate: Bool) -> (datagram: [UInt8], sender: Endpoint)? {
         let sender = addresses[Int(randomness.next() % UInt64(addresses.count))]
         switch randomness.next() % 10 {
@@ -70,7 +71,7 @@ struct HostileTraffic {
             let cut = recordedPacket()
             return (Array(cut.prefix(Int(randomness.next() % UInt64(cut.count)))), sender)
         case 8:
-            // It lies behind the replay window, so the relay cannot know whether it was seen.
+            // A late packet lies behind the replay window, so the relay cannot know whether it is a duplicate.
             guard mayBeLate, let late = held.first else { return nil }
             return (late, sender)
         default:

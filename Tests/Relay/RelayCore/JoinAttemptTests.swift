@@ -5,7 +5,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// Who is let in, and who is not.
+/// Joins that succeed and joins that are refused.
 struct JoiningTests {
     private let family = ChannelKeys.drawn("family")
     private let room: RelayHarness
@@ -40,7 +40,7 @@ struct JoiningTests {
     }
 
     @Test func anUnknownChannelAndAWrongSecretLookAlike() throws {
-        // The first has an id that nobody knows; the other names ours, and proves nothing.
+        // The first JOIN has an unknown channel id; the second names our channel, but its proof is wrong.
         let stranger = SimulatedMember(.drawn("elsewhere", seed: 9), .talk, at: .host(1))
         _ = stranger.knock(room)
         #expect(room.relay.status.discards[.unproved] == 1)
@@ -79,7 +79,7 @@ struct JoiningTests {
         #expect(room.relay.status.discards[.tooManyFailures] == 1)
         let neighbour = SimulatedMember(family, .listen, at: Endpoint(.v4(0x0A00_0102), port: 40_000))
         #expect(neighbour.join(room))
-        // Who shares its address has to wait, for a moment.
+        // Another member at the same address must wait for a moment.
         let housemate = SimulatedMember(family, .listen, at: .host(1, port: 5))
         #expect(!housemate.join(room))
         room.now = room.now + .milliseconds(51)
@@ -89,10 +89,10 @@ struct JoiningTests {
     @Test func anotherRelaysJoinAndAListenerAsTalkerAreRefused() {
         let lost = SimulatedMember(family, .talk, at: .host(1))
         guard case .refusal(.refused) = lost.knock(room, relay: RelayID(host: "elsewhere", port: 5004)) else {
-            Issue.record("let in")
+            Issue.record("joined although it must be refused")
             return
         }
-        // Who may only listen says that it talks, and proves it with its own key.
+        // A listener claims to be a talker and proves it with the listen key.
         let key = JoinKey(.talk, configurationText: family.listenJoin.configurationText)!
         var joining = JoinAttempt(key, relay: RelayHarness.name, using: &lost.randomness)
         for _ in 0..<2 {
@@ -142,11 +142,11 @@ struct JoiningTests {
         let members = (0..<3).map { SimulatedMember(family, .listen, at: .host($0)) }
         #expect(members[0].join(room) && members[1].join(room))
         guard case .refusal(.full) = members[2].knock(room) else {
-            Issue.record("let in")
+            Issue.record("joined although it must be refused")
             return
         }
         #expect(room.relay.status.discards[.full] == 1)
-        // From the same address, it comes in the place of itself.
+        // A second join from the same address replaces the first session.
         let again = SimulatedMember(family, .listen, at: .host(1), seed: 5)
         #expect(again.join(room))
         #expect(room.relay.status.channels[0].memberCount == 2)
@@ -164,11 +164,11 @@ struct JoiningTests {
         for number in 2..<5 { #expect(SimulatedMember(family, .listen, at: .host(number)).join(room)) }
         for keys in [small, family] {
             guard case .refusal(.full) = SimulatedMember(keys, .listen, at: .host(9)).knock(room) else {
-                Issue.record("one too many was let in")
+                Issue.record("one member too many joined")
                 return
             }
         }
-        // More room for the one changes nothing for those who are in, and nothing for the other.
+        // A higher limit on one channel changes nothing for its present members or for the other channel.
         configuration.channels[1].limits.members = 4
         _ = room.takeEvents()
         room.reload(configuration)
@@ -176,7 +176,7 @@ struct JoiningTests {
         #expect(SimulatedMember(small, .listen, at: .host(7)).join(room))
         #expect(room.relay.status.channels.map(\.memberCount) == [3, 2])
         guard case .refusal(.full) = SimulatedMember(family, .listen, at: .host(8)).knock(room) else {
-            Issue.record("one too many was let in")
+            Issue.record("one member too many joined")
             return
         }
     }
@@ -189,10 +189,10 @@ struct JoiningTests {
         #expect(members[0].join(room) && members[1].join(room))
         let second = SimulatedMember(family, .listen, at: .host(1), seed: 5)
         second.knock(room)
-        // Meanwhile the first to be there goes elsewhere.
+        // Meanwhile the session that it was to replace moves to another address.
         members[1].say(.renewal(token: 1), room, from: .host(9))
         guard case .pathChallenge(let number) = try members[1].opened(room.take(.host(9))[0]) else {
-            Issue.record("no challenge")
+            Issue.record("no path challenge was sent")
             return
         }
         members[1].say(.pathAnswer(number), room, from: .host(9))
@@ -228,7 +228,7 @@ struct JoiningTests {
         #expect(count(1) == 20)
         #expect(room.receive(stranger.joinDatagram, from: stranger.endpoint) == .discarded(.tooManyHandshakes))
         #expect(room.relay.status.discards[.tooManyHandshakes] == 1_001 + 2_980 + 1)
-        // Another address is another matter.
+        // Another address has credit of its own.
         #expect(SimulatedMember(family, .listen, at: .host(2)).join(room))
     }
 
@@ -248,11 +248,11 @@ struct JoiningTests {
         #expect(room.relay.status.discards[.tooManyJoins] == 1)
     }
 
-    /// Proving it again would be work, and would take the place of others among those that are proved in a second.
+    /// Checking the proof again would cost time, and would use up credit from the number of proofs per second.
     @Test func aJoinThatWasRefusedIsAnsweredAgainAndNotProvedAgain() throws {
         let lost = SimulatedMember(family, .talk, at: .host(1))
         guard case .refusal(.refused) = lost.knock(room, relay: RelayID(host: "elsewhere", port: 5004)) else {
-            Issue.record("let in")
+            Issue.record("joined although it must be refused")
             return
         }
         let first = try #require(lost.refusals(room).first)
@@ -262,7 +262,8 @@ struct JoiningTests {
         let answers = room.take(lost.endpoint)
         #expect(answers.count == 10_000 && answers.allSatisfy { $0 == first })
         #expect(room.relay.status.discards[.refused] == 1 && room.relay.status.discards[.tooManyJoins] == 0)
-        // Another with the same cookie is another matter, and so is the same from elsewhere.
+        // A different JOIN with the same cookie is checked anew; the same JOIN from another address has an invalid
+        // cookie.
         var other = lost.joinDatagram
         other[127] ^= 1
         #expect(room.receive(other, from: lost.endpoint) == .discarded(.unproved))
@@ -331,7 +332,7 @@ struct JoiningTests {
         room.receive(talker.tagged(missed), from: talker.endpoint)
         room.inbox = [:]
         talker.join(room)
-        // Who it is was announced, and goes on; and so does what it said.
+        // The talker keeps its announced SSRC and its place, and its earlier packets can still be retransmitted.
         #expect(talker.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 3))
         #expect(listener.goodbyes(room).isEmpty)
         #expect(rival.announce(room, talker.ssrc) == .discarded(.takenSSRC))
@@ -344,7 +345,7 @@ struct JoiningTests {
         late.join(room)
         #expect(late.records(room).others.count == 1)
         #expect(room.relay.status.channels[0].talkerCount == 1 && room.relay.status.channels[0].memberCount == 4)
-        // Until it goes for good.
+        // Its SSRC becomes free when it leaves.
         talker.say(.leave, room)
         #expect(listener.goodbyes(room) == [talker.ssrc])
         #expect(rival.announce(room, talker.ssrc) == .forward(.announced, byteCount: 56, channel: 0, talker: 1))
@@ -363,7 +364,7 @@ struct JoiningTests {
 }
 
 extension RelayLimits {
-    /// For tests of what does not depend on them.
+    /// Limits so high that a test never reaches them.
     static var wide: RelayLimits {
         var limits = RelayLimits()
         limits.channelMembers = 1_000_000

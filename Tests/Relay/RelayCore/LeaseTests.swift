@@ -5,7 +5,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// A lease is for who still receives where the relay sends.
+/// A lease is renewed only for a member that still receives at the address that the relay sends to.
 struct LeaseTests {
     private let family = ChannelKeys.drawn("family")
     private let room: RelayHarness
@@ -42,7 +42,7 @@ struct LeaseTests {
         #expect(isGone)
     }
 
-    /// As with one who has gone, and goes on in the name of where it was.
+    /// For example, a member has gone, and somebody keeps sending its renewals from its old address.
     @Test func aMemberThatDoesNotReceiveIsRemoved() {
         let last = Record.renewal(token: 1, receipt: listener.receipt)
         for _ in 0..<15 {
@@ -78,14 +78,14 @@ struct LeaseTests {
         room.run(.seconds(29))
         listener.say(.renewal(token: 9), room, from: .host(7))
         guard case .pathChallenge(let number) = try listener.opened(try #require(room.take(.host(7)).first)) else {
-            Issue.record("no challenge")
+            Issue.record("no path challenge was sent")
             return
         }
         #expect(listener.say(.pathAnswer(number ^ 1), room, from: .host(7)) == .discarded(.strayPathAnswer))
         #expect(room.relay.nextDeadline == .start + .seconds(30))
         #expect(listener.say(.pathAnswer(number), room, from: .host(7)) == .handled)
         #expect(room.relay.nextDeadline == .start + .seconds(59))
-        // From there it goes on.
+        // From the new address, the lease is renewed as usual.
         listener.endpoint = .host(7)
         for _ in 0..<6 {
             room.run(.seconds(10))

@@ -18,7 +18,7 @@ struct PathValidatorTests {
         #expect(challenge != nil)
         let again = paths.datagramArrived(
             of: member, from: .host(1), byteCount: 500, using: &generator, at: .start + .milliseconds(199))
-        #expect(again == nil, "five challenges a second at most")
+        #expect(again == nil, "more than five challenges in a second")
     }
 
     @Test func onlyTheAnswerFromThereIsValidAndOnlyOnce() throws {

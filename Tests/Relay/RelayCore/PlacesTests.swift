@@ -4,7 +4,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// Places in a channel that is full.
+/// The limit on the members of a channel that is full, and on those of one network.
 struct PlacesTests {
     private let family = ChannelKeys.drawn("family")
 
@@ -15,7 +15,7 @@ struct PlacesTests {
         return RelayHarness([family], limits: limits)
     }
 
-    /// Members of one network, numbered from one.
+    /// Returns members of one network, with ports from 1 to `count`.
     private func members(_ count: Int, _ role: Role = .listen, network: Int = 1) -> [SimulatedMember] {
         (1...count).map { SimulatedMember(family, role, at: .host(network, port: UInt16($0)), seed: 3) }
     }
@@ -60,7 +60,7 @@ struct PlacesTests {
         #expect(crowd[3].records(room).records.suffix(2) == [.goodbye(.displaced), .goodbye(.full)])
         #expect(crowd[3].renew(room) == .discarded(.unknownSession))
         for member in crowd.dropLast() + others { #expect(member.renew(room) == .handled) }
-        // One against three: a second may come, and then it is two against two.
+        // The new network has one member, the largest three: a second one may join, after which both have two.
         #expect(SimulatedMember(family, .listen, at: .host(3, port: 9)).join(room))
         #expect(crowd[2].renew(room) == .discarded(.unknownSession))
         #expect(isFull(SimulatedMember(family, .listen, at: .host(3, port: 10)).knock(room)))
@@ -78,7 +78,7 @@ struct PlacesTests {
         let room = room(8)
         let (talkers, crowd) = (members(4, .talk), members(9).suffix(4))
         for member in talkers + crowd { #expect(member.join(room)) }
-        // The network of the talkers holds more than half of what it holds itself.
+        // More than half of the members in the talkers' network are talkers, who cannot be displaced.
         #expect(isFull(members(20, .talk)[19].knock(room)))
         #expect(SimulatedMember(family, .talk, at: .host(2)).join(room))
         #expect(crowd.last?.records(room).records.last == .goodbye(.full))
@@ -150,7 +150,7 @@ struct PlacesTests {
         #expect(member(site + 0x1_0000, 1).join(room))
     }
 
-    /// A member that moves counts in its new network.
+    /// A member that moves to another network counts there.
     @Test func aListenerThatMovesTakesItsShareWithIt() throws {
         let room = room(8)
         let crowd = members(4)
@@ -159,13 +159,13 @@ struct PlacesTests {
             let there = Endpoint.host(10 + number)
             member.say(.renewal(token: 1), room, from: there)
             guard case .pathChallenge(let challenge) = try member.opened(room.take(there)[0]) else {
-                Issue.record("no challenge")
+                Issue.record("no path challenge was sent")
                 return
             }
             member.say(.pathAnswer(challenge), room, from: there)
         }
         #expect(SimulatedMember(family, .listen, at: .host(3)).join(room))
-        // Of the network of two, as the other has one left.
+        // The displaced member belongs to the network with two members; the other networks have one each.
         #expect(room.relay.status.channels[0].memberCount == 6)
         for member in crowd.prefix(1) { #expect(member.renew(room) == .handled) }
         #expect(isFull(SimulatedMember(family, .listen, at: .host(4)).knock(room)))

@@ -5,13 +5,13 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// What a stranger can tell from how it is turned away: nothing.
+/// A stranger learns nothing from the way in which the relay refuses it.
 struct ProofTests {
     private let family = ChannelKeys.drawn("family")
     private let former = ChannelKeys.drawn("former", seed: 8)
     private let crowded = ChannelKeys.drawn("crowded", seed: 9)
 
-    /// Where in a JOIN it stands.
+    /// The byte ranges of the fields of a JOIN.
     private enum Place {
         static let cookie = 20..<40
         static let relay = 56
@@ -20,7 +20,7 @@ struct ProofTests {
         static let proof = 112..<128
     }
 
-    /// A relay that carries two channels, one of which is full, and has carried a third.
+    /// Returns a relay that carries two channels, one of which is full, and that used to carry a third.
     private func room() -> RelayHarness {
         var configuration = RelayConfiguration([family, former, crowded])
         configuration.channels[2].limits.members = 1
@@ -49,7 +49,7 @@ struct ProofTests {
             hmacByteCount: after.hmac_bytes - before.hmac_bytes, siphashCount: after.siphashes - before.siphashes)
     }
 
-    /// Of a JOIN by `keys` that `change` has spoilt.
+    /// Returns the outcome of a JOIN made with `keys` and then corrupted by `change`.
     private func outcome(
         _ room: RelayHarness, _ keys: ChannelKeys, _ role: Role, host: Int, _ change: (inout [UInt8]) -> Void
     ) -> Outcome {
@@ -58,7 +58,8 @@ struct ProofTests {
         var join = guesser.joinDatagram
         change(&join)
         var outcome = outcome(room, of: join, from: guesser.endpoint)
-        // The nonce is the guesser's own, and nobody without the key can tell a tag from chance.
+        // Clears the nonce, which the guesser chose itself, and the tag, which looks random to anybody without the
+        // key.
         for index in outcome.answers.indices {
             for place in Array(4..<20) + Array(24..<40) { outcome.answers[index][place] = 0 }
         }
@@ -69,7 +70,7 @@ struct ProofTests {
         let room = room()
         let first = outcome(room, .drawn("elsewhere", seed: 10), .talk, host: 1) { _ in }
         #expect(first.reception == .discarded(.unproved) && first.answers.map(\.count) == [40])
-        // Two to check the proof, two to tag the refusal; one to know the cookie.
+        // Two HMACs check the proof and two tag the refusal; one SipHash checks the cookie.
         #expect(first.hmacCount == 4 && first.hmacByteCount > 0 && first.siphashCount == 1)
         let spoiled: [(ChannelKeys, Role, (inout [UInt8]) -> Void)] = [
             (.drawn("elsewhere", seed: 10), .listen, { _ in }),
@@ -91,7 +92,7 @@ struct ProofTests {
         #expect(late == first)
     }
 
-    /// The opposite of silence: each reason by itself, and each counted as what it is and as nothing else.
+    /// A member that has proved its key is told the reason, and each refusal is counted under this reason only.
     @Test(arguments: [Refusal.Reason.full, .limited, .refused, .rekeyed])
     func aMemberThatProvedTheKeyGetsTheReasonAndCountsOnce(reason: Refusal.Reason) {
         let room = room()
@@ -102,7 +103,7 @@ struct ProofTests {
         case .full:
             (member, counted) = (SimulatedMember(crowded, .listen, at: .host(1)), .full)
         case .limited:
-            // As many of one host as may wait at a time.
+            // The largest number of unconfirmed sessions that one host may have.
             for port: UInt16 in 1...1_000 { SimulatedMember(family, .listen, at: .host(1, port: port)).knock(room) }
             (member, counted) = (SimulatedMember(family, .listen, at: .host(1, port: 1_001)), .tooManyJoins)
         case .refused:
@@ -136,7 +137,7 @@ struct ProofTests {
         }
         #expect(outcome(room, of: member.joinDatagram, from: .host(2)) == nothing)
         #expect(outcome(room, of: member.joinDatagram, from: .host(1, port: 1)) == nothing)
-        // The relay's key changes with the minute, for all peers.
+        // The relay's cookie key changes every minute, for all peers.
         room.now = room.now + .seconds(121)
         SimulatedMember(family, .talk, at: .host(3)).helloAndCookie(room)
         #expect(outcome(room, of: member.joinDatagram, from: member.endpoint) == nothing)

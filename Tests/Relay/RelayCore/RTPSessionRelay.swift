@@ -5,8 +5,8 @@ import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
 
-/// Stations that talk and listen through a relay, each on a line of its own, by steps of a millisecond. What goes between
-/// them is not encrypted: for a relay it might be.
+/// Stations that talk and listen through a relay, each on a line of its own, in steps of one millisecond. The media
+/// is not encrypted, which makes no difference to the relay.
 final class RTPSessionRelay {
     let room: RelayHarness
     let lines: [StationLine]
@@ -95,20 +95,20 @@ final class RTPSessionRelay {
     }
 }
 
-/// A station, and the line to its relay.
+/// A station and the line to its relay.
 final class StationLine {
     let member: SimulatedMember
     var rtpSession: RTPSession
     var isTalking = false
     var delay = Duration.milliseconds(20)
-    /// Of media only.
+    /// The share of media packets lost on the way to the relay and from it; control packets are not lost.
     var lossUp = 0.0
     var lossDown = 0.0
     var randomness: SeededRandom
     var events: [Event] = []
     var sentCount = 0
     var receivedCount = 0
-    /// By talker.
+    /// The numbers of the packets heard, by talker.
     var heard: [SSRC: Set<Int>] = [:]
     private var position = FrameCount.zero
     private var spokenCount = 0

@@ -5,7 +5,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// Stations know nothing of relays, and fare well with one between them.
+/// RTP sessions know nothing about relays, and work well through one.
 struct StationTests {
     private let family = ChannelKeys.drawn("family")
 
@@ -22,13 +22,13 @@ struct StationTests {
         stations.run(seconds: 20)
         let ssrc = lines[0].member.ssrc
         let spoken = Set(100..<990)
-        // Eighty-nine are lost on the way, and nine of them once more.
+        // Of 890 packets about 89 are lost, and about nine of their retransmissions.
         #expect(spoken.subtracting(lines[3].heard[ssrc] ?? []).count <= 8)
         for line in lines[1...] where line !== lines[3] {
             #expect((line.heard[ssrc] ?? []).isSuperset(of: spoken))
             #expect((stations.forwardedCount - 1...stations.forwardedCount).contains(line.receivedCount))
         }
-        // Nor does the talker send anything twice.
+        // The talker sends nothing twice either.
         #expect(lines[0].sentCount == 1_000)
         #expect(stations.room.relay.status.channels[0].retransmittedCount > 60)
     }
@@ -95,7 +95,7 @@ struct StationTests {
         #expect(lines[0].rtpSession.sendStream.lastReceiverView?.concealment == .plain)
     }
 
-    /// Who talked before, and has been forgotten by the relay, says nothing of what the listeners can do.
+    /// A previous talker, which the relay has forgotten, does not count in the loss that the listeners report.
     @Test func aFormerTalkerDoesNotKeepTheNextTalkerFromCopies() {
         let lines = (0..<3).map { StationLine(family, $0 < 2 ? .talk : .listen, $0) }
         for line in lines { line.delay = .milliseconds(150) }

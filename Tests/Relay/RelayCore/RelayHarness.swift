@@ -5,14 +5,14 @@ import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
 
-/// A relay, and all that it sends, on a clock that only tests move.
+/// A relay and all datagrams that it sends, on a clock that only the test moves.
 final class RelayHarness {
     var relay: Relay
     var now = Instant.start
     var events: [RelayEvent] = []
-    /// What was sent and nobody has taken, by address.
+    /// Datagrams that the relay has sent and the test has not taken, by destination.
     var inbox: [Endpoint: [[UInt8]]] = [:]
-    /// Nobody takes what the relay has to say.
+    /// Whether the relay's output is left in its queues, as if the socket accepted nothing.
     var isBlocked = false
     var bytesIn = 0
     var bytesOut = 0
@@ -27,7 +27,7 @@ final class RelayHarness {
         relay = Relay(configuration, address: Self.address, at: now, clock: Self.clock, using: &randomness)
     }
 
-    /// With channels of these names.
+    /// Creates a relay with these channels.
     convenience init(_ channels: [ChannelKeys], limits: RelayLimits = RelayLimits(), seed: UInt64 = 1) {
         self.init(RelayConfiguration(channels, limits: limits), seed: seed)
     }
@@ -50,7 +50,7 @@ final class RelayHarness {
         flush()
     }
 
-    /// Lets time pass, waking up the relay when it wants to.
+    /// Advances the clock by `duration` and calls the relay at each of its deadlines.
     func run(_ duration: Duration) {
         let end = now + duration
         while let deadline = relay.nextDeadline, deadline <= end {
@@ -97,13 +97,13 @@ extension ChannelKeys {
 }
 
 extension Endpoint {
-    /// Each in a network of its own.
+    /// Returns the endpoint of a host. Each host is in a network of its own.
     static func host(_ number: Int, port: UInt16 = 40_000) -> Endpoint {
         Endpoint(.v4(0x0A00_0001 + UInt32(number) << 8), port: port)
     }
 }
 
-/// One who speaks the control protocol with a relay.
+/// A member that speaks the control protocol with a relay.
 final class SimulatedMember {
     let keys: ChannelKeys
     let role: Role
@@ -115,11 +115,11 @@ final class SimulatedMember {
     var opener: RecordOpener?
     var tagger: HopTagger?
     var terms: Welcome.Terms?
-    /// As the relay knows it.
+    /// The member's id at the relay.
     var number: MemberID?
-    /// Of the next packet.
+    /// The sequence number of the next packet.
     var sequenceNumber = SequenceNumber(rawValue: 65_530)
-    /// Of the last renewed.
+    /// The receipt of the last RENEWED, which the next renewal returns.
     var receipt: UInt64 = 0
     var joinDatagram: [UInt8] = []
     var helloDatagram: [UInt8] = []
@@ -133,7 +133,7 @@ final class SimulatedMember {
         ssrc = SSRC(UInt32(truncatingIfNeeded: randomness.next()))
     }
 
-    /// As far as WELCOME.
+    /// Sends HELLO and JOIN, and returns the answer to the JOIN.
     @discardableResult
     func knock(_ room: RelayHarness, relay: RelayID = RelayHarness.name) -> JoinAttempt.Answer {
         var joining = JoinAttempt(keys.joinKey(for: role)!, relay: relay, using: &randomness)
@@ -157,7 +157,7 @@ final class SimulatedMember {
         return .nothing
     }
 
-    /// All the way. Whether it is in.
+    /// Joins and sends the first renewal. Returns whether the member has joined.
     @discardableResult
     func join(_ room: RelayHarness) -> Bool {
         guard case .welcome = knock(room) else { return false }
@@ -173,7 +173,7 @@ final class SimulatedMember {
         return reception
     }
 
-    /// Looks for what is to be said back, and leaves it where it is.
+    /// Reads the newest receipt from the inbox and leaves the datagrams there.
     func takeReceipt(_ room: RelayHarness) {
         guard var opener else { return }
         for datagram in room.inbox[endpoint]?.suffix(32) ?? [] {
@@ -190,7 +190,7 @@ final class SimulatedMember {
 
     func sealed(_ record: Record) -> [UInt8] { [UInt8](capacity: 160) { sealer!.seal(record, into: &$0) } }
 
-    /// An RTCP report.
+    /// Sends an RTCP report to the relay.
     @discardableResult
     func report(_ room: RelayHarness, _ write: (inout OutputSpan<UInt8>) -> Void) -> Relay.Reception {
         room.receive(sealed(write), from: endpoint)
@@ -201,7 +201,7 @@ final class SimulatedMember {
         return [UInt8](capacity: 1_300) { sealer!.seal(report: report.span, into: &$0) }
     }
 
-    /// The records that came for it, and what was no record.
+    /// Takes all datagrams for this member: records, RTCP reports and all others.
     func records(_ room: RelayHarness) -> (records: [Record], reports: [[UInt8]], others: [[UInt8]]) {
         var result: (records: [Record], reports: [[UInt8]], others: [[UInt8]]) = ([], [], [])
         for datagram in room.take(endpoint) {
@@ -223,7 +223,7 @@ final class SimulatedMember {
         return [UInt8](capacity: 56) { ControlPacket.write(announcement, into: &$0) }
     }
 
-    /// What may be SRTP, for all that a relay knows.
+    /// Returns an RTP packet with arbitrary payload, which a relay cannot tell from SRTP.
     func packet(_ ssrc: SSRC? = nil, byteCount: Int = 100) -> [UInt8] {
         let number = sequenceNumber
         sequenceNumber = number.advanced(by: 1)
@@ -253,14 +253,14 @@ final class SimulatedMember {
 }
 
 extension Relay.Forwarded {
-    /// The announcement that `SimulatedMember.announce` makes.
+    /// The reception of the announcement that `SimulatedMember.announce` makes.
     static let announced = Self.announcement(SimulatedMember.epoch)
 }
 
 extension SimulatedMember {
     static let epoch = Epoch(rawValue: 1 << 80)
 
-    /// As far as a JOIN that is ready to be said.
+    /// Sends HELLO, takes the cookie and prepares `joinDatagram`, which is not sent yet.
     func helloAndCookie(_ room: RelayHarness) {
         var joining = JoinAttempt(keys.joinKey(for: role)!, relay: RelayHarness.name, using: &randomness)
         room.receive([UInt8](capacity: 128) { joining.write(into: &$0) }, from: endpoint)
@@ -268,7 +268,7 @@ extension SimulatedMember {
         joinDatagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
     }
 
-    /// What is said to the JOIN once more.
+    /// Sends the JOIN once more and returns the answers.
     func refusals(_ room: RelayHarness) -> [[UInt8]] {
         room.receive(joinDatagram, from: endpoint)
         return room.take(endpoint)
@@ -280,13 +280,13 @@ extension SimulatedMember {
         return try opener!.open(&span)
     }
 
-    /// The RTCP that came for it.
+    /// Takes the RTCP reports for this member.
     func reports(_ room: RelayHarness) -> [ReadReport] { records(room).reports.map { ReadReport($0) } }
 
     func goodbyes(_ room: RelayHarness) -> [SSRC] { reports(room).flatMap(\.goodbyes) }
 }
 
-/// A compound packet, taken apart.
+/// A compound RTCP packet, split into its packets.
 struct ReadReport {
     var packets: [RTCPPacket] = []
 

@@ -5,7 +5,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// What members report ends at the relay, and what becomes of it.
+/// Reports of members end at the relay, which combines them into its own.
 struct ReportTests {
     private let family = ChannelKeys.drawn("family")
     private let room: RelayHarness
@@ -16,7 +16,8 @@ struct ReportTests {
         (room, talker, listener) = RelayHarness.withTalkerAndListener(of: family)
     }
 
-    /// Fifty packets a second; those for which `isLost` is true do not come. What was sent, without tags.
+    /// Sends packets of the talker, fifty a second, except those for which `isLost` is true. Returns all of them
+    /// without hop tags.
     @discardableResult
     private func speak(_ count: Int, isLost: (Int) -> Bool = { _ in false }) -> [[UInt8]] {
         var sent: [[UInt8]] = []
@@ -38,7 +39,7 @@ struct ReportTests {
         #expect(room.take(listener.endpoint) == [sent[15], sent[17]])
         #expect(room.inbox.isEmpty)
         #expect(room.relay.status.channels[0].retransmittedCount == 2)
-        // What is gone for half a second nobody waits for; what was never sent is not there.
+        // Packets older than half a second are not retransmitted, nor are packets that were never sent.
         room.run(.milliseconds(500))
         listener.ask(room, for: [sent[15]], of: talker)
         listener.ask(room, for: [talker.packet()], of: talker)
@@ -52,7 +53,7 @@ struct ReportTests {
             for _ in 0..<20 { listener.ask(room, for: sent, of: talker) }
             retransmittedCount += room.take(listener.endpoint).count { $0.count == 100 }
         }
-        // Half of a thousand, and fifty that were saved up before the first twenty-five.
+        // Half of the thousand packets, and a saved burst of fifty.
         #expect((530...551).contains(retransmittedCount))
     }
 
@@ -88,7 +89,7 @@ struct ReportTests {
         let questions = talker.reports(room).flatMap(\.questions)
         #expect(questions.flatMap(\.sequenceNumbers) == sent[40..<43].map(RelayHarness.sequenceNumber))
         #expect(questions.allSatisfy { $0.media == talker.ssrc })
-        // It comes late, and goes to all.
+        // The late packet goes to all members.
         #expect(
             room.receive(talker.tagged(sent[41]), from: talker.endpoint)
                 == .forward(.media, byteCount: 100, channel: 0, talker: 0))
@@ -137,7 +138,8 @@ struct ReportTests {
         #expect(lossy.dropFirst(2).allSatisfy { (15...40).contains($0.blocks(about: talker.ssrc)[0].fractionLost) })
     }
 
-    /// Each says its loss; what the talker is told of it.
+    /// Sends a report of each member with its fraction lost. Returns the fraction lost that the relay reports to the
+    /// talker.
     private func verdict(_ members: [(SimulatedMember, UInt8)], after silence: Duration = .zero) -> UInt8? {
         for (member, fractionLost) in members {
             member.report(room) {
@@ -174,7 +176,7 @@ struct ReportTests {
         #expect(verdict(members.map { ($0, 13) }) == 13)
         #expect(verdict(members.enumerated().map { ($1, $0 == 7 ? 255 : 13) }) == 13)
         #expect(verdict(members.enumerated().map { ($1, $0 == 7 ? 0 : 13) }) == 13)
-        // Three of twenty are more than one of ten.
+        // Three of twenty is more than a tenth, which is the share of reports that is ignored.
         #expect(verdict(members.enumerated().map { ($1, $0 < 3 ? 90 : 13) }) == 90)
     }
 
@@ -182,13 +184,13 @@ struct ReportTests {
         speak(60)
         var counts: [Int] = []
         for _ in 0..<4 {
-            // A quarter of it.
+            // The reported fraction lost is 64/256, a quarter.
             _ = verdict([(listener, 64)])
             speak(60)
             let report = try #require(talker.reports(room).last)
             counts.append(try #require(report.receiverReports.last?.blocks.first).cumulativeLost)
         }
-        // Of 120 packets each time.
+        // A quarter of the 120 packets of each round.
         for (count, next) in zip(counts, counts.dropFirst()) { #expect((25...35).contains(next - count), "\(counts)") }
     }
 
@@ -211,7 +213,7 @@ struct ReportTests {
         let after = try #require(lastOfItsLine)
         #expect(after.cumulativeLost >= before.cumulativeLost && after.cumulativeLost <= 51, "\(after.cumulativeLost)")
         #expect(after.fractionLost == 0)
-        // Under another SSRC it is another stream.
+        // Another SSRC is another stream, whose counts begin at zero.
         talker.ssrc = SSRC(talker.ssrc.rawValue ^ 1)
         talker.announce(room)
         speak(100)
@@ -224,7 +226,7 @@ struct ReportTests {
         let many = join(100) { Endpoint(.v4(0x0B00_0001 + UInt32($0)), port: 40_000) }
         let few = join(19) { .host(10 + $0) }
         #expect(verdict(many.map { ($0, 255) } + few.map { ($0, 5) }) == 5)
-        // Within one line, most are believed.
+        // If all members share one connection, the majority of its reports counts.
         for member in few { member.say(.leave, room) }
         #expect(verdict(many.enumerated().map { ($1, $0 < 40 ? 255 : 7) }) == 7)
     }

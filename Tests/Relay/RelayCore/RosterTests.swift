@@ -5,7 +5,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// Who is told who is there: by a relay that cannot read what members tell about themselves.
+/// Roster updates, sent by a relay that cannot read the members' sealed information.
 struct RosterTests {
     private let family = ChannelKeys.drawn("family")
     private let room: RelayHarness
@@ -50,7 +50,7 @@ struct RosterTests {
         let sealed = try #require(cleo.entries.values.compactMap { $0 }.first)
         #expect(sealed.opened(under: family.mediaRoot) != nil)
         #expect(sealed.opened(under: other.mediaRoot) == nil)
-        // What was sealed under no key of the channel is passed on as well, and opens for nobody.
+        // Information sealed under a key of another channel is passed on as well, but no member can open it.
         let forged = SealedMemberInfo(
             MemberInfo(name: "Eve", microphone: .open, ssrc: SSRC(1), joined: 0, microphoneChanged: 0), id: 77,
             counter: 1,
@@ -71,7 +71,7 @@ struct RosterTests {
         room.run(.seconds(5))
         let told = old.records(room).records.filter { if case .renewed = $0 { false } else { true } }
         #expect(told.isEmpty)
-        // And is heard.
+        // It can also talk and be forwarded.
         old.announce(room)
         guard case .forward = old.talk(room) else { return #expect(Bool(false)) }
     }
@@ -86,7 +86,7 @@ struct RosterTests {
         room.run(.seconds(2))
         _ = (room.take(first.member.endpoint), room.take(anna.member.endpoint))
         var bytes = 0
-        // A thousand within ten seconds.
+        // A thousand members join within ten seconds.
         for number in 0..<1_000 {
             let listener = TellingMember("L\(number)", family, .listen, at: .host(10 + number))
             listener.enter(room)
@@ -108,11 +108,11 @@ struct RosterTests {
         for talker in talkers { talker.enter(room) }
         room.run(.seconds(6))
         cleo.take(room)
-        // 32 are listed, the others counted.
+        // 32 members are listed, the others are counted.
         #expect(cleo.names.count == Roster.maximumListedCount)
         #expect(cleo.otherCount == 1 + 8)
         #expect(cleo.largest <= Roster.maximumEntryCount)
-        // A place that is free is taken by one of those who stay.
+        // A free slot of the list is given to a member that has been counted only.
         talkers[0].member.say(.leave, room)
         talkers[39].member.renew(room)
         talkers[39].member.renew(room)
@@ -191,14 +191,14 @@ struct RosterTests {
     }
 }
 
-/// A member that tells about itself, and what it was told.
+/// A member that sends its information and collects roster updates.
 final class TellingMember {
     let member: SimulatedMember
     private let name: String?
     private var counter: UInt64 = 0
     private(set) var entries: [UInt32: SealedMemberInfo?] = [:]
     private(set) var otherCount = 0
-    /// Entries of one record.
+    /// The largest number of entries in one record.
     private(set) var largest = 0
 
     init(_ name: String?, _ keys: ChannelKeys, _ role: Role, at endpoint: Endpoint) {
@@ -223,7 +223,7 @@ final class TellingMember {
         member.say(.info(SealedMemberInfo(info, id: id, counter: counter, under: member.keys.mediaRoot)), room)
     }
 
-    /// Takes in all that has come.
+    /// Takes all records received and applies the roster updates.
     func take(_ room: RelayHarness) {
         member.takeReceipt(room)
         for case .roster(let head, let entries) in member.records(room).records {

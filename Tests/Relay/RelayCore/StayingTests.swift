@@ -6,7 +6,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// Who stays, who moves, and who is gone.
+/// Members that stay, members that move, and members whose lease ends.
 struct StayingTests {
     private let family = ChannelKeys.drawn("family")
     private let other = ChannelKeys.drawn("other", seed: 8)
@@ -54,7 +54,7 @@ struct StayingTests {
         let late = SimulatedMember(family, .listen, at: .host(3))
         late.join(room)
         #expect(late.records(room).others == [talker.announcement()])
-        // Nobody would believe an old one.
+        // An old announcement is not sent, because members would reject it.
         room.run(.seconds(25))
         for member in [talker, listener] { member.renew(room) }
         let reply = room.take(listener.endpoint)
@@ -74,11 +74,11 @@ struct StayingTests {
         #expect(listener.say(.renewal(token: 9), room, from: .host(7)) == .handled)
         let challenges = room.take(.host(7))
         #expect(challenges.count == 1 && challenges[0].count == 53)
-        // What was asked is answered where it was.
+        // The answer to the renewal goes to the address that the member had before.
         #expect(listener.records(room).records.count == 1)
         #expect(room.takeEvents().isEmpty)
         guard case .pathChallenge(let number) = try listener.opened(challenges[0]) else {
-            Issue.record("no challenge")
+            Issue.record("no path challenge was sent")
             return
         }
         #expect(listener.say(.pathAnswer(number), room, from: .host(8)) == .discarded(.strayPathAnswer))
@@ -100,7 +100,8 @@ struct StayingTests {
         #expect(room.take(.host(7)).count == 5)
         _ = room.take(listener.endpoint)
         #expect(room.bytesOut - before <= 100 * 82 + 5 * 53)
-        // A report may be shorter than a challenge: then it takes two, and what is left counts for the next.
+        // A report may be shorter than a path challenge. Then two reports are needed for one challenge, and unused
+        // bytes remain as credit.
         let report = ReceiverReport(ssrc: SSRC(1))
         var (bytesIn, bytesOut) = (0, 0)
         for step in 0..<50 {
@@ -112,7 +113,7 @@ struct StayingTests {
             #expect(bytesOut <= bytesIn, "\(step)")
         }
         #expect(bytesIn == 50 * 45 && bytesOut == 42 * 53)
-        // What came from one address is no credit of another.
+        // Bytes received from one address give no credit to another.
         for step in 0..<20 {
             room.now = room.now + .milliseconds(200)
             let sender = Endpoint.host(10 + step % 2)
@@ -129,7 +130,7 @@ struct StayingTests {
         #expect(room.receive(sent, from: .host(9)) == .discarded(.replayedMedia))
         let challenge = try #require(room.take(.host(9)).first)
         guard case .pathChallenge(let number) = try talker.opened(challenge) else {
-            Issue.record("no challenge")
+            Issue.record("no path challenge was sent")
             return
         }
         _ = room.takeEvents()
@@ -157,7 +158,7 @@ struct StayingTests {
             room.now = .start + .milliseconds(5 * step)
             if listener.renew(room) == .handled { handledCount += 1 }
         }
-        // A hundred at once, and fifty a second: two seconds.
+        // A burst of one hundred, and fifty a second for two seconds.
         #expect((195...202).contains(handledCount))
         #expect(room.relay.status.discards[.tooManyRecords] == 400 - handledCount)
         #expect(listener.say(.leave, room) == .handled)
@@ -181,16 +182,16 @@ struct StayingTests {
         #expect(listener.records(room).records == [.goodbye(.rekeyed)])
         #expect(talker.records(room).records == [.goodbye(.rekeyed)])
         #expect(talker.announce(room) == .discarded(.strangerMedia))
-        // Who has the old secret is told plainly, who has the new one is let in.
+        // A member with the old secret is told that the channel has new keys; one with the new secret joins.
         let late = SimulatedMember(family, .listen, at: .host(6))
         guard case .refusal(.rekeyed) = late.knock(room) else {
-            Issue.record("not told")
+            Issue.record("was not refused as rekeyed")
             return
         }
         #expect(SimulatedMember(rekeyed, .listen, at: .host(7)).join(room))
     }
 
-    /// In whatever order they come and go.
+    /// A goodbye reaches all members, in whatever order they have joined and left.
     @Test func aGoodbyeReachesAllInItsChannelAndNobodyElse() {
         var randomness = SeededRandom(seed: 5)
         let room = RelayHarness([family, other], limits: .wide)
@@ -258,7 +259,7 @@ struct StayingTests {
         #expect(listener.records(room).records == [.goodbye(reason)])
         #expect(Set(room.takeEvents()) == [.left(member: 0, channel: 0), .left(member: 1, channel: 0)])
         guard case .refusal(reason) = SimulatedMember(family, .listen, at: .host(6)).knock(room) else {
-            Issue.record("let in")
+            Issue.record("joined although it must be refused")
             return
         }
     }

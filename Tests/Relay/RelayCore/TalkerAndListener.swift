@@ -3,7 +3,8 @@ import TenfourPackets
 import TenfourRelayCore
 
 extension RelayHarness {
-    /// A room whose one channel has a talker, who has announced itself, and a listener; what they were told is taken.
+    /// Returns a relay with one channel, a talker that has announced itself, and a listener. The datagrams sent to
+    /// both have been taken.
     static func withTalkerAndListener(
         of channel: ChannelKeys
     ) -> (room: RelayHarness, talker: SimulatedMember, listener: SimulatedMember) {
@@ -22,7 +23,7 @@ extension RelayHarness {
 }
 
 extension SimulatedMember {
-    /// Says that it missed these packets of `talker`.
+    /// Sends a NACK for these packets of `talker`.
     func ask(_ room: RelayHarness, for packets: [[UInt8]], of talker: SimulatedMember) {
         let numbers = packets.map(RelayHarness.sequenceNumber)
         report(room) { GenericNACK(sender: SSRC(3), media: talker.ssrc, sequenceNumbers: numbers).write(into: &$0) }

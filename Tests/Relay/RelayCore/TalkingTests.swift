@@ -5,7 +5,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// Who may speak, as whom, and how much.
+/// Who may talk, with which SSRC, and at which rate.
 struct TalkingTests {
     private let family = ChannelKeys.drawn("family")
     private let room: RelayHarness
@@ -48,7 +48,7 @@ struct TalkingTests {
         #expect(elsewhere.announce(room) == .forward(.announced, byteCount: 56, channel: 1, talker: 3))
         #expect(elsewhere.talk(room) == .forward(.media, byteCount: 100, channel: 1, talker: 3))
         #expect(talker.talk(room) == .forward(.media, byteCount: 100, channel: 0, talker: 0))
-        // From a new address the hop tag tells them apart.
+        // For a new address, the hop tag tells which of the two talkers sends.
         #expect(
             room.receive(elsewhere.tagged(elsewhere.packet()), from: .host(9))
                 == .forward(.media, byteCount: 100, channel: 1, talker: 3))
@@ -62,7 +62,7 @@ struct TalkingTests {
         #expect(talker.announce(room) == .forward(.announced, byteCount: 56, channel: 0, talker: 0))
         #expect(room.receive(talker.tagged(talker.packet(old)), from: talker.endpoint) == .discarded(.unannounced))
         #expect(second.announce(room, old) == .forward(.announced, byteCount: 56, channel: 0, talker: 1))
-        // Those who heard the old one are told that it is gone.
+        // Listeners of the old SSRC receive a BYE for it.
         #expect(listener.goodbyes(room) == [old])
         var refusedCount = 0
         for number in 0..<40 {
@@ -108,7 +108,7 @@ struct TalkingTests {
             room.now = .start + .microseconds(400 * step)
             if case .forward = talker.talk(room) { forwardedCount += 1 }
         }
-        // Two seconds, and two saved up.
+        // Two seconds at 100 packets a second, and a saved burst of two seconds.
         #expect((395...401).contains(forwardedCount))
         #expect(room.relay.status.discards[.tooManyPackets] == 5_000 - forwardedCount)
         let notice = Record.limited(packetsPerSecond: 100, bitsPerSecond: 128_000)
@@ -130,7 +130,7 @@ struct TalkingTests {
         for (index, member) in members.enumerated() {
             #expect(member.join(room))
             member.announce(room)
-            // A second's, and all at once what was saved in two.
+            // The concert's talker may send the packets of one second at once, and a saved burst of another.
             for _ in 0..<1_000 { if case .forward = member.talk(room) { counts[index] += 1 } }
         }
         #expect(counts[0] < 200 && (790...800).contains(counts[1]), "\(counts)")
@@ -144,7 +144,7 @@ struct TalkingTests {
             let packet = talker.tagged(talker.packet(byteCount: 1_400))
             if case .forward = room.receive(packet, from: talker.endpoint) { byteCount += packet.count }
         }
-        // Four seconds, and two saved up, of 16 000 bytes.
+        // Four seconds at 16 000 bytes a second, and a saved burst of two seconds.
         #expect((94_000...97_000).contains(byteCount))
         #expect(room.relay.status.discards[.tooManyBits] > 0)
         #expect(talker.records(room).records == [.limited(packetsPerSecond: 100, bitsPerSecond: 128_000)])
@@ -167,7 +167,7 @@ struct TalkingTests {
 }
 
 extension RelayLimits {
-    /// Speech in frames of 20 ms, and little more.
+    /// Limits slightly above the rate of speech in frames of 20 ms.
     static var narrow: RelayLimits {
         var limits = RelayLimits()
         limits.talkerPacketsPerSecond = 100

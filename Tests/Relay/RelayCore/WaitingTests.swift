@@ -4,7 +4,7 @@ import TenfourRelayCore
 import TenfourSession
 import Testing
 
-/// What is said while nobody takes it.
+/// Datagrams that wait while the socket accepts none.
 struct WaitingTests {
     private let family = ChannelKeys.drawn("family")
     private let room: RelayHarness
@@ -16,7 +16,7 @@ struct WaitingTests {
         room.isBlocked = true
     }
 
-    /// Each packet is asked for again by all, for a minute.
+    /// Sends 50 packets a second for this number of seconds, each of which all `askers` request again.
     private func askAllTheTime(_ askers: [SimulatedMember], seconds: Int) {
         for _ in 0..<seconds * 50 {
             let packet = talker.packet()
@@ -35,9 +35,9 @@ struct WaitingTests {
         askAllTheTime(askers, seconds: 2)
         let before = room.relay.waitingByteCount
         askAllTheTime(askers, seconds: 8)
-        // But for what the talker is told, about once a second.
+        // Only the relay's reports to the talker are added, about one a second.
         #expect(room.relay.waitingByteCount < before + 16_384 && before < 200_000)
-        // What was missed long ago is not said any more.
+        // Retransmissions that are too late are dropped instead of sent.
         room.run(.milliseconds(501))
         listener.renew(room)
         room.isBlocked = false
@@ -59,7 +59,7 @@ struct WaitingTests {
 
     @Test func strangersAndThoseWhoProveNothingDoNotPileUp() {
         room.isBlocked = false
-        // Where nobody waits, each of these is answered, and proofs take no time.
+        // While the output is not blocked, each of the HELLOs is answered; proofs take almost no time.
         room.relay.failedProofs(take: .microseconds(1))
         var joins: [(Endpoint, [UInt8])] = []
         for number in 0..<5_000 {

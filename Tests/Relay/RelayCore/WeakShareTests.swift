@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenfourChannelKeys
 
-/// A member that has proved its key sends a key share of low order, with which no secret can be agreed on.
+/// A member that has proved its key sends an X25519 public key of low order, from which no secret can be agreed.
 struct WeakShareTests {
     private let family = ChannelKeys.drawn("family")
 
@@ -14,7 +14,7 @@ struct WeakShareTests {
         let room = RelayHarness([family])
         let member = SimulatedMember(family, .talk, at: .host(1))
         guard case .welcome = member.knock(room) else {
-            Issue.record("not let in")
+            Issue.record("did not join")
             return
         }
         let nonce: UInt128 = 5
@@ -22,7 +22,7 @@ struct WeakShareTests {
             [UInt8](capacity: 128) { ControlPacket.writeHello(nonce: nonce, into: &$0) }, from: member.endpoint)
         let answer = try #require(room.take(member.endpoint).first)
         guard case .cookie(let cookie, _) = try ControlPacket(parsing: answer.span) else {
-            Issue.record("no cookie")
+            Issue.record("no cookie was sent")
             return
         }
         let zero = [UInt8](repeating: 0, count: 32)
@@ -32,7 +32,7 @@ struct WeakShareTests {
         let datagram = [UInt8](capacity: 128) { join.write(into: &$0) }
         #expect(room.receive(datagram, from: member.endpoint) == .discarded(.weakShare))
         #expect(room.take(member.endpoint).isEmpty)
-        // The first session still waits for its first record, which comes now.
+        // The first session still waits for its first record, which arrives now.
         #expect(member.renew(room) == .handled)
         #expect(room.relay.status.channels[0].memberCount == 1)
     }

@@ -8,7 +8,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// Attacks on a relay over real sockets, with and without a link.
+/// Attacks on a relay over real sockets, by attackers with and without a link.
 @Suite(.onItsOwnThread)
 struct AttackTests {
     private let family: ChannelKeys = {
@@ -26,7 +26,7 @@ struct AttackTests {
         return try RunningRelay(RelayServerConfiguration(bind: .anyLoopbackPort, relay: relay))
     }
 
-    /// Four listeners of one host come to a channel of four before its talker.
+    /// Four listeners of one host fill a channel of four before its talker joins.
     @Test func listenersOfOneHostDoNotLockTheTalkerOut() throws {
         let relay = try relay { $0.channelMembers = 4 }
         var listeners: [TestMember] = []
@@ -43,7 +43,7 @@ struct AttackTests {
         talker.announce(SSRC(7))
         talker.speak(rtp(1))
         #expect(listeners[0].nextMedia() == rtp(1))
-        // A listener from elsewhere takes the place of the newest of the two.
+        // A listener from another host displaces the newer of the two.
         var other = try TestMember(.listen, of: family, at: relay.port, from: 0x7F00_0101)
         talker.announce(SSRC(7))
         talker.speak(rtp(2))
@@ -54,7 +54,7 @@ struct AttackTests {
         relay.wait { $0.relay.discards[.full] == 2 }
     }
 
-    /// Ten who have the talk link speak together.
+    /// Ten members with the talk link talk at the same time.
     @Test func talkersBeyondTheBoundsAreNotPassedOn() throws {
         let relay = try relay {
             $0.channelTalkers = 4
@@ -80,13 +80,13 @@ struct AttackTests {
         #expect(heard == [1, 2])
     }
 
-    /// A network of hosts with proved addresses sends wrong JOINs all the time.
+    /// A network of hosts with valid cookies keeps sending JOINs with wrong proofs.
     @Test func aFloodOfFailedProofsKeepsNobodyOut() throws {
         let relay = try relay { _ in }
         var randomness = CSPRNG()
         let key = try #require(family.joinKey(for: .listen))
         let name = RelayID(host: "127.0.0.1", port: relay.port)
-        // 127.1.2.1 and so on: one /24.
+        // 127.1.2.1 and the following addresses, which are one /24.
         var attackers: [Attacker] = []
         for number: UInt32 in 1...200 {
             let socket = Attacker(at: 0x7F01_0200 + number)
@@ -111,7 +111,7 @@ struct AttackTests {
     }
 }
 
-/// A host and the datagram that it sends again and again.
+/// A host and the datagram that it keeps sending.
 @safe private final class Attacker: @unchecked Sendable {
     let socket: PlainSocket
     var join: [UInt8] = []
@@ -119,7 +119,7 @@ struct AttackTests {
     init(at host: UInt32) { socket = PlainSocket(at: host) }
 }
 
-/// All of them on a thread of their own, until they are stopped.
+/// Lets all attackers send on one thread until `stop`.
 private final class Flood: Sendable {
     private let isOver = Atomic(false)
     private let end = DispatchSemaphore(value: 0)
@@ -128,7 +128,8 @@ private final class Flood: Sendable {
         Thread.detachNewThread { [self] in
             while !isOver.load(ordering: .relaxed) {
                 for attacker in attackers { attacker.socket.send(attacker.join, toPort: port) }
-                // As fast as its socket takes them, the relay would not even read what others send.
+                // Without this pause the socket's buffer would stay full, and the relay would not read the datagrams
+                // of other peers.
                 usleep(20_000)
             }
             end.signal()

@@ -52,7 +52,7 @@ struct HostileSocketTraffic {
         return listener.nextMedia() == packet
     }
 
-    /// Sends a datagram that must not be forwarded. A packet was sent before.
+    /// Sends a datagram that must not be forwarded. At least one packet of the talker was sent before.
     mutating func sendHostileDatagram(_ number: Int) {
         let datagram = hostileDatagram(number)
         switch randomness.next() % 4 {

@@ -8,7 +8,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// Who is there, over real sockets and a relay on a thread of its own.
+/// The member lists of stations, over real sockets and a relay on its own thread.
 @Suite(.onItsOwnThread)
 struct MembersTests {
     private let family: ChannelKeys
@@ -26,7 +26,8 @@ struct MembersTests {
         return RelayServerConfiguration(bind: .loopback(port), relay: relay, workers: 1)
     }
 
-    /// Pumps them until it is so, 60 s at the longest: who joins anew on a busy machine holds others for a lease.
+    /// Runs the members until `isSo` is true, for at most 60 s. On a busy machine, a member that rejoins may leave
+    /// its old session behind, which the others list until its lease ends.
     private func wait(_ members: [SocketMember], _ what: Comment, until isSo: () -> Bool) {
         let end = Clocks.now + .seconds(60)
         while Clocks.now < end {
@@ -78,7 +79,7 @@ struct MembersTests {
         relay?.stop()
         relay = nil
         relay = try RunningRelay(configuration(port: port))
-        // The listener is back first, and Anna has not noticed yet.
+        // The listener rejoins first, while Anna has not noticed the restart yet.
         wait([cleo], "the listener is back") { cleo.channel.members != nil }
         #expect(names(cleo) == ["Anna"])
         wait([anna, cleo], "Anna is back") { anna.channel.members?.listenerCount == 1 && names(cleo) == ["Anna"] }

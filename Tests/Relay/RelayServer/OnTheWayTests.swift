@@ -10,7 +10,7 @@ import TenfourSession
 import TestSupport
 import Testing
 
-/// Somebody between a listener and its relay, on real sockets: records, withholds, and with a listen link announces.
+/// An attacker between a listener and its relay, on real sockets: it records, withholds and forges announcements.
 @Suite(.onItsOwnThread)
 final class OnTheWayTests {
     private let keys: ChannelKeys
@@ -47,7 +47,7 @@ final class OnTheWayTests {
 
     private var spokenCount = 0
 
-    /// Sends this number of packets of 20 ms in real time. The attacker has seen all of them when it returns.
+    /// Sends this number of packets of 20 ms in real time. When it returns, the attacker has seen all of them.
     private func talk(_ count: Int, meanwhile: (Int) -> Void = { _ in }) {
         let start = Clocks.now
         for number in 0..<count {
@@ -62,7 +62,7 @@ final class OnTheWayTests {
 
     private func isMedia(_ datagram: [UInt8]) -> Bool { (128...191).contains(datagram[0]) }
 
-    /// How many packets a listener hears that joins so long after the talk, when all of it is played to it.
+    /// Returns the number of replayed packets heard by a listener whose clock is `ahead` of the recording.
     private func heardAgain(_ ahead: Duration, isSynchronised: Bool) throws -> Int {
         let attacker = OnTheWay(to: relay.port)
         let late = SocketMember(
@@ -91,7 +91,7 @@ final class OnTheWayTests {
         talk(75)
         #expect(listener.heard == Array(0..<75))
         #expect(try heardAgain(.seconds(19), isSynchronised: true) == 0)
-        // The attack works as far as the protocol allows.
+        // A replay after two seconds is heard, which is as much as the protocol permits.
         #expect(try heardAgain(.seconds(2), isSynchronised: true) > 50)
     }
 
@@ -151,7 +151,7 @@ final class OnTheWayTests {
             }
         }
         try join()
-        // The first nonce is good, though its HELLO may have been said again on a busy machine.
+        // The first HELLO leads to the join, though it may be retransmitted on a busy machine.
         #expect(helloCount <= 4)
     }
 }

@@ -161,7 +161,8 @@ struct PlainChannelTests {
         var plain = channel(to: [listener.port])
         var port: UInt16 = 0
         do {
-            // A port that the system chooses could go to another program before the relay tries again.
+            // Uses a fixed port: one chosen by the system could be given to another program before the relay tries
+            // again.
             let other = PlainSocket(port: UDPPort.free())
             port = other.port
             plain.inputs = [.init(bind: .loopback(port))]

@@ -5,7 +5,7 @@ import TenfourRelayServer
 import TenfourSession
 import Testing
 
-/// What an operator writes, and what it comes to.
+/// Relay files and the configurations read from them.
 struct RelayFileTests {
     private static func keys(_ seed: UInt64, _ name: String = "family") -> (talk: String, listen: String) {
         var randomness = SeededRandom(seed: seed)
@@ -77,7 +77,8 @@ struct RelayFileTests {
         let (file, configuration) = try read(Self.family)
         #expect(configuration.bind == Endpoint(.anyV6, port: 5004) && configuration.workers == 1)
         #expect(configuration.relay.limits == RelayLimits() && file.statusSocket == nil)
-        // Each setting of the example, switched on, is understood, and changes nothing but what must be filled in.
+        // Each setting of the example can be enabled, and none differs from its default except those that must be
+        // filled in.
         let settings = RelayFile.example.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }
         #expect(settings.count == 19)
         let text = settings.map { line in
@@ -110,13 +111,13 @@ struct RelayFileTests {
         file.add("rtp-out", "studio")
         do throws(RelayFileErrors) {
             _ = try file.finished()
-            Issue.record("taken")
+            Issue.record("accepted without an error")
         } catch {
             #expect(error.description.hasPrefix("--rtp-out: rtp-out wants CHANNEL=ADDRESS:PORT"), "\(error)")
         }
     }
 
-    /// Where it is, what is wrong, what to write; and never a key.
+    /// An error names the line, the mistake and the remedy, but never a key.
     @Test(arguments: [
         ("nonsense 7", "line 1: 'nonsense' means nothing here", "--example"),
         ("\n\n  bind\n", "line 3: bind wants ADDRESS:PORT", "0.0.0.0:5004"),
@@ -183,7 +184,7 @@ struct RelayFileTests {
     func anErrorSaysWhereWhatAndWhatHelps(text: String, what: String, remedy: String) {
         do throws(RelayFileErrors) {
             _ = try read(text, files: ["broken": "10.0.0.7:5004\n10.0.0.7\n"])
-            Issue.record("taken")
+            Issue.record("accepted without an error")
         } catch {
             #expect(error.description.contains(what) && error.description.contains(remedy), "\(error)")
             #expect(error.count == 1, "\(error)")
@@ -203,7 +204,7 @@ struct RelayFileTests {
             """
         do throws(RelayFileErrors) {
             _ = try read(text, files: ["broken": "10.0.0.7\n10.0.0.8:5004\n10.0.0.8:5004\n"])
-            Issue.record("taken")
+            Issue.record("accepted without an error")
         } catch {
             let lines = error.description.split(separator: "\n")
             let places = [
@@ -220,7 +221,7 @@ struct RelayFileTests {
     @Test func onlyTheFirstErrorsAreReported() {
         do throws(RelayFileErrors) {
             _ = try read(String(repeating: "nonsense\n", count: 5_000))
-            Issue.record("taken")
+            Issue.record("accepted without an error")
         } catch {
             #expect(error.count == 1_000 && error.first.count == 20)
             #expect(error.description.split(separator: "\n").count == 21)
@@ -228,12 +229,12 @@ struct RelayFileTests {
         }
     }
 
-    /// What one that is wrong might have brought is not missed as well.
+    /// A faulty line is not also reported as missing.
     @Test func oneErrorIsNotToldTwice() {
         for text in ["channel family talk=x listen=y", "rtp-in studio=bob\nrtp-out studio=10.0.0.7:5004"] {
             do throws(RelayFileErrors) {
                 _ = try read(text)
-                Issue.record("taken")
+                Issue.record("accepted without an error")
             } catch { #expect(error.count == 1, "\(error)") }
         }
     }
@@ -246,7 +247,7 @@ struct RelayFileTests {
         file.add(huge.span, of: "huge.conf")
         do throws(RelayFileErrors) {
             _ = try file.finished()
-            Issue.record("taken")
+            Issue.record("accepted without an error")
         } catch {
             #expect(error.first.map(\.reason) == [.notUTF8, .tooLarge])
             #expect(error.description.hasPrefix("relay.conf, line 2: this is not UTF-8\n  huge.conf: this is larger"))
@@ -261,7 +262,7 @@ struct RelayFileTests {
         #expect(try read(text, files: ["all": list(5_000)]).1.plain[0].targets.count == 5_000)
         do throws(RelayFileErrors) {
             _ = try read(text, files: ["all": list(RelayFile.maximumTargetCount + 1)])
-            Issue.record("taken")
+            Issue.record("accepted without an error")
         } catch { #expect(error.first.map(\.reason) == [.tooMany("addresses")]) }
     }
 }

@@ -47,7 +47,8 @@ struct RelayServerTests {
         #expect(status.relay.channels.first?.forwardedCount == 31)
     }
 
-    /// As in the simulation, but over real sockets: a peer without proof gets no more bytes than it sent.
+    /// A peer that has proved nothing receives no more bytes than it sent; the same as in the simulation, but over
+    /// real sockets.
     @Test func aStrangerGetsNoMoreThanItSent() throws {
         let family = keys("family")
         let relay = try RunningRelay(configuration([family]))
@@ -59,11 +60,11 @@ struct RelayServerTests {
         let stranger = PlainSocket()
         var joining = JoinAttempt(unknown, relay: name, using: &randomness)
         var (sent, got) = (0, 0)
-        // By kind: cookies, refusals, and those to unknown sessions.
+        // The number of answers by type: cookies, refusals and unknown-session datagrams.
         var answers: [UInt8: Int] = [:]
         for number in 0..<4_000 {
             if number % 20 == 0 { talker.speak(rtp(UInt8(number / 20))) }
-            // However slow the machine is, its lease does not end.
+            // Renews the lease, so that it does not end on a slow machine.
             if number % 200 == 0 {
                 talker.renew()
                 _ = talker.heard(1, within: 5)
@@ -72,7 +73,7 @@ struct RelayServerTests {
             var datagram =
                 [UInt8(ascii: "c"), 1, kind, 0] + (0..<124).map { _ in UInt8(truncatingIfNeeded: randomness.next()) }
             if kind > 8 { datagram = Array(datagram.prefix(Int(12 + randomness.next() % 60))) }
-            // Every fourth is a valid hello, or returns the cookie and proves a key that nobody knows.
+            // Every fourth datagram is a valid HELLO, or a JOIN with a valid cookie and the proof of an unknown key.
             if number % 4 == 0 {
                 if number % 32 == 0 { joining = JoinAttempt(unknown, relay: name, using: &randomness) }
                 datagram = [UInt8](capacity: 128) { joining.write(into: &$0) }
@@ -92,15 +93,15 @@ struct RelayServerTests {
         relay.wait { $0.relay.channels.first?.forwardedCount == 201 }
     }
 
-    /// Hostile datagrams come to the relay's sockets from the addresses of members and of a stranger. The listener must
-    /// hear what the talker sends and nothing else.
+    /// Hostile datagrams arrive at the relay's sockets from the addresses of members and of a stranger. The listener
+    /// must hear what the talker sends and nothing else.
     @Test func nothingForgedReplayedOrCrossedIsForwarded() throws {
         let (family, others) = (keys("family"), keys("others"))
         var configuration = configuration([family, others])
         configuration.relay.limits.talkerPacketsPerSecond = 100_000
         configuration.relay.limits.talkerBitsPerSecond = 100_000_000
         let relay = try RunningRelay(configuration)
-        // The same channel, at another relay.
+        // A relay with the same channel.
         let elsewhere = try RunningRelay(self.configuration([family]))
         var traffic = try HostileSocketTraffic(to: relay, elsewhere: elsewhere, family: family, others: others)
 
@@ -129,7 +130,7 @@ struct RelayServerTests {
         ] { #expect(status.relay.discards[reason] > 0, "\(reason)") }
     }
 
-    /// Its HELLO, JOIN and renewals, said again from elsewhere and from where it was.
+    /// A listener's HELLO, JOIN and renewals are replayed from another address and from its own.
     @Test func aReplayedListenerRecordingStartsNoMedia() throws {
         let family = keys("family")
         let relay = try RunningRelay(configuration([family]))
@@ -207,7 +208,7 @@ struct RelayServerTests {
         var talker = try TestMember(.talk, of: family, at: relay.port)
         var listener = try TestMember(.listen, of: family, at: relay.port)
         talker.announce(SSRC(7))
-        // The longest there is, and one byte more.
+        // The longest packet allowed, and one byte more.
         for byteCount in [1_500, 1_501] { talker.speak(rtp(1, byteCount: byteCount)) }
         #expect(listener.heard(2).last == rtp(1, byteCount: 1_500))
         relay.wait { $0.talkerSockets == 1 }
@@ -217,7 +218,7 @@ struct RelayServerTests {
         for byteCount in [1_500, 1_501] { stranger.send(rtp(1, byteCount: byteCount), toPort: plainPort) }
         #expect(target.receive(within: 5_000) == rtp(1, byteCount: 1_500))
         relay.wait { $0.socket.truncated == 4 }
-        // Their sockets are gone; what they counted is not.
+        // These sockets have been closed, but their counts remain.
         relay.server.reload(self.configuration([family]))
         talker.leave()
         relay.wait { $0.plain.isEmpty && $0.talkerSockets == 0 }
@@ -240,9 +241,9 @@ struct RelayServerTests {
             reading.wait()
             return others
         })
-        // Two more are asked for meanwhile, of which only the last is read.
+        // Requests two more reloads, of which only the last is read.
         relay.server.reload(reading: {
-            Issue.record("nobody wants to know this any more")
+            Issue.record("a reload that a later one replaces must not be read")
             return nil
         })
         relay.server.reload(reading: { more })
@@ -252,7 +253,7 @@ struct RelayServerTests {
         #expect(relay.server.status.relay.channels.map(\.name) == ["family"])
         reading.open()
         relay.wait { $0.relay.channels.map(\.name) == ["family", "more"] }
-        // What is wrong changes nothing.
+        // A configuration that cannot be read changes nothing.
         let isAsked = Gate()
         relay.server.reload(reading: {
             isAsked.open()

@@ -7,7 +7,7 @@ import TenfourUV
 import TestSupport
 import Testing
 
-/// A relay on a thread of its own, until it is let go.
+/// A relay on a thread of its own; it stops when the object is released.
 @safe final class RunningRelay {
     let server: RelayServer
     var port: UInt16 { server.localEndpoint.port }
@@ -37,7 +37,7 @@ import Testing
 
     var notices: [RelayNotice] { told.notices }
 
-    /// Returns when the relay has ended.
+    /// Stops the relay and returns when its thread has ended.
     func stop() {
         if !isRunning { return }
         isRunning = false
@@ -45,7 +45,7 @@ import Testing
         pthread_join(thread, nil)
     }
 
-    /// Waits until it has told of `count` openings of plain inputs, and gives their ports.
+    /// Waits until the relay has reported `count` opened plain inputs, and returns their ports.
     func plainPorts(_ count: Int) -> [UInt16] {
         var ports: [UInt16] = []
         wait {
@@ -55,7 +55,7 @@ import Testing
         return ports
     }
 
-    /// Waits until the status is as wanted, or records that it never was.
+    /// Waits until `isThere` is true for the status, and records an issue if it never is.
     @discardableResult
     func wait(
         sourceLocation: SourceLocation = #_sourceLocation, until isThere: (RelayServerStatus) -> Bool
@@ -73,7 +73,7 @@ import Testing
             if isThere() { return }
             usleep(10_000)
         }
-        Issue.record("it did not come true within 20 seconds", sourceLocation: sourceLocation)
+        Issue.record("the condition did not become true within 20 seconds", sourceLocation: sourceLocation)
     }
 }
 
@@ -94,12 +94,12 @@ extension Endpoint {
     static func loopback(_ port: UInt16) -> Endpoint { Endpoint(.loopbackV4, port: port) }
 }
 
-/// RTP with nothing wrong about it.
+/// Returns a valid RTP packet with SSRC 7.
 func rtp(_ sequenceNumber: UInt8, byteCount: Int = 100) -> [UInt8] {
     [0x80, 111, 0, sequenceNumber, 0, 0, 0, 0, 0, 0, 0, 7] + [UInt8](repeating: sequenceNumber, count: byteCount - 12)
 }
 
-/// Waiting threads go on when it is open.
+/// Threads that call `wait` continue after `open`, or after about 20 s.
 final class Gate: Sendable {
     private let isOpen = Atomic(false)
 

@@ -6,18 +6,19 @@ import TenfourPackets
 import TenfourSession
 import TestSupport
 
-/// A member of a channel at a socket, whose clocks may be other than this machine's. Nothing happens but while it is pumped.
+/// A channel member with a socket and its own clock offset. It does nothing except in `pump`.
 final class SocketMember {
     let socket = PlainSocket()
     private(set) var channel: Channel
-    /// The sequence numbers of the sound that was opened.
+    /// The sequence numbers of the media packets opened.
     private(set) var heard: [UInt16] = []
     private(set) var events: [ChannelEvent] = []
     private let relayPort: UInt16
     private let ssrc: SSRC
     private var number: UInt16 = 0
 
-    /// `relayPort` is where its relay seems to be. `ahead` says how much later it is than on this machine.
+    /// `relayPort` is the port that the member takes for its relay. `ahead` is the offset of its wall clock from this
+    /// machine's.
     init(
         _ role: Role, of keys: ChannelKeys, at relayPort: UInt16, ssrc: UInt32, ahead: Duration = .zero,
         isSynchronised: Bool = true, name: String? = nil
@@ -52,7 +53,7 @@ final class SocketMember {
         flush()
     }
 
-    /// Says the next 20 ms.
+    /// Sends the next packet of 20 ms.
     func speak() {
         let packet = [UInt8](capacity: 100) {
             RTPHeader(
@@ -67,7 +68,7 @@ final class SocketMember {
         flush()
     }
 
-    /// Takes in all that has come, and does what is due.
+    /// Handles all datagrams received and the timers that are due.
     func pump() {
         while let datagram = socket.receive(within: 0) {
             _ = channel.receive(datagram.span, from: .loopback(relayPort), at: Clocks.now)
@@ -97,25 +98,25 @@ final class SocketMember {
     }
 }
 
-/// One on the way between a member and its relay: for the member it is the relay, for the relay the member.
+/// An attacker on the path: the member takes it for the relay, and the relay takes it for the member.
 final class OnTheWay {
     private let inside = PlainSocket()
     private let outside = PlainSocket()
     private let relayPort: UInt16
     var member: SocketMember?
-    /// What the relay sent, and when.
+    /// The datagrams that the relay has sent, with their times.
     private(set) var recorded: [(at: Instant, bytes: [UInt8])] = []
-    /// Whether to keep back what the relay sends.
+    /// Returns whether to withhold a datagram of the relay.
     var withholds: ((_ datagram: [UInt8]) -> Bool)?
-    /// Told of what the member sends, before the relay is.
+    /// Called with each datagram of the member before it is passed on to the relay.
     var overhears: ((_ datagram: [UInt8]) -> Void)?
 
     init(to relayPort: UInt16) { self.relayPort = relayPort }
 
-    /// Where the relay seems to be.
+    /// The port that the member takes for its relay.
     var port: UInt16 { inside.port }
 
-    /// With the relay's address.
+    /// Sends a datagram to the member from the relay's address.
     func send(_ datagram: [UInt8]) {
         if let member { inside.send(datagram, toPort: member.socket.port) }
     }

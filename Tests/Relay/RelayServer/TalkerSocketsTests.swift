@@ -6,13 +6,13 @@ import Testing
 
 @testable import TenfourRelayServer
 
-/// The shared socket and those of talkers, as a relay has them.
+/// The shared socket and the talkers' sockets of a relay.
 private final class Port {
     let loop: EventLoop
     let shared: UDPSocket
     let talkers: TalkerSockets
     private(set) var heard: [UInt8] = []
-    /// Of those, by sockets of talkers.
+    /// The number of datagrams received by the talkers' sockets.
     private(set) var heardApart = 0
     var whenHeard: (UInt8) -> Void = { _ in }
 
@@ -38,7 +38,7 @@ private final class Port {
         whenHeard(number)
     }
 
-    /// Runs the loop until that many have been heard, or for a second.
+    /// Runs the event loop until `count` datagrams have been received, for at most one second.
     func hear(_ count: Int) throws {
         let end = try loop.makeTimer { [unowned loop] in loop.stop() }
         end.arm(at: loop.now + .seconds(1))
@@ -70,7 +70,8 @@ struct TalkerSocketsTests {
         for number in numbers { talker.send([number].span, to: port.shared.localEndpoint) }
     }
 
-    /// A relay that slept finds more than it reads at once, and its talker's own socket has what came last.
+    /// After a sleep the shared socket holds more datagrams than are read in one go, and the talker's own socket
+    /// holds the newest.
     @Test func datagramsOlderThanATalkersSocketAreReadFirst() throws {
         speak(0..<150)
         port.whenHeard = { number in
@@ -85,7 +86,7 @@ struct TalkerSocketsTests {
         port.whenHeard = { _ in }
     }
 
-    /// As it is under a flood.
+    /// The shared socket never becomes empty during a flood.
     @Test func aTalkerIsHeardThoughTheSharedSocketIsNeverEmpty() throws {
         port.shared.whenEmptied {}
         port.talkers.open(for: 1, at: talker.localEndpoint)

@@ -4,7 +4,7 @@ import TenfourPackets
 import TenfourRelayCore
 import TestSupport
 
-/// A member that has joined by the control protocol.
+/// A member that has joined with the control protocol.
 struct TestMember {
     private let socket: Held
     private let port: UInt16
@@ -14,7 +14,7 @@ struct TestMember {
     private let root: MediaRoot
     private var receipt: UInt64 = 0
     private(set) var goodbye: Refusal.Reason?
-    /// What got it in: HELLO, JOIN and a first renewal, and what it has sealed since.
+    /// All control datagrams sent: HELLO, JOIN, the first renewal, and the later records.
     private(set) var said: [[UInt8]] = []
 
     private final class Held {
@@ -25,12 +25,12 @@ struct TestMember {
 
     struct NotLetIn: Error {}
 
-    /// The relay said no, and why.
+    /// The relay refused the join for this reason.
     struct Refused: Error, Equatable {
         let reason: Refusal.Reason
     }
 
-    /// `host` is the member's address, one of the loopback's.
+    /// `host` is the member's IPv4 address, one of the loopback network.
     init(_ role: Role, of keys: ChannelKeys, at port: UInt16, from host: UInt32 = 0x7F00_0001) throws {
         let held = Held(host)
         var generator = CSPRNG()
@@ -52,7 +52,7 @@ struct TestMember {
             tagger = session.hopTagger(for: .member)
             said.append([UInt8](capacity: 128) { sealer.seal(.renewal(token: 1), into: &$0) })
             held.socket.send(said[said.count - 1], toPort: port)
-            // Announcements of those who talk may come first.
+            // Announcements of talkers may arrive first.
             var reply = held.socket.receive(within: 5_000)
             while let other = reply, other.count != 82 { reply = held.socket.receive(within: 5_000) }
             guard var renewed = reply else { throw NotLetIn() }
@@ -74,7 +74,7 @@ struct TestMember {
 
     mutating func leave() { say(.leave) }
 
-    /// Another lease, when what came of the last has been heard.
+    /// Renews the lease with the last receipt, if it has been received.
     mutating func renew() { say(.renewal(token: 1, receipt: receipt)) }
 
     private mutating func say(_ record: Record) {
@@ -82,10 +82,10 @@ struct TestMember {
         send(said[said.count - 1])
     }
 
-    /// From where it is, as it is.
+    /// Sends the datagram unchanged from the member's socket.
     func send(_ datagram: [UInt8]) { socket.socket.send(datagram, toPort: port) }
 
-    /// What is said goes with a hop tag.
+    /// Sends the datagram with a hop tag.
     mutating func speak(_ datagram: [UInt8]) { send(tagged(datagram)) }
 
     mutating func tagged(_ datagram: [UInt8]) -> [UInt8] {
@@ -95,13 +95,14 @@ struct TestMember {
         }
     }
 
-    /// The next sound, whatever else comes before it.
+    /// Returns the next media packet and skips all other datagrams. Returns nil after the timeout.
     mutating func nextMedia(within milliseconds: Int32 = 5_000) -> [UInt8]? {
         while let next = heard(1, within: milliseconds).first { if next[0] == 0x80 { return next } }
         return nil
     }
 
-    /// The next datagrams but reports and renewals of the relay's, or fewer when they do not come.
+    /// Returns the next datagrams except reports and renewal answers; fewer than `count` if they do not arrive in
+    /// time.
     mutating func heard(_ count: Int, within milliseconds: Int32 = 5_000) -> [[UInt8]] {
         var datagrams: [[UInt8]] = []
         while datagrams.count < count, var datagram = socket.socket.receive(within: milliseconds) {

@@ -33,7 +33,7 @@ struct WaitingAnnouncementsTests {
             #expect(channel == 3)
         }
         #expect(out == [one, two] && waiting.isEmpty)
-        // Who has gone has said nothing.
+        // The announcements of a talker that has left are removed.
         _ = waiting.insert(one.span, of: Epoch(rawValue: 5), channel: 3, talker: 7)
         _ = waiting.insert(two.span, of: Epoch(rawValue: 6), channel: 3, talker: 8)
         waiting.forget(7)
