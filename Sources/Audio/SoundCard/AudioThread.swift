@@ -3,7 +3,7 @@ import Glibc
 
 /// A thread for audio: named `tf-audio…`, with its stack mapped at the start, and real-time priority if granted.
 ///
-/// alsa-lib's messages on it do not reach stderr. If not joined, it continues on its own.
+/// alsa-lib's messages on this thread do not reach stderr. If it is not joined, it runs until `body` returns.
 @safe public struct AudioThread: ~Copyable {
     /// The prefix of every audio thread's name, by which tools find them in `/proc/self/task`.
     public static let namePrefix = "tf-audio"

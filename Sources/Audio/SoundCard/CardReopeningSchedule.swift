@@ -19,7 +19,8 @@ struct CardReopeningSchedule {
     }
 
     enum Step: Equatable {
-        /// Begin an attempt; wait for it, or until the next; take the card that it opened.
+        /// `begin`: begin an attempt. `wait`: wait for the end of an attempt, or until the next one. `take`: take the card
+        /// that it opened.
         case begin, wait, take
         /// Abandon an attempt that has not ended in ten seconds, and begin another.
         case abandon

@@ -13,7 +13,7 @@ struct DemandSchedule {
     /// Whether the schedule is still the one from before an interruption.
     private(set) var isProvisional = false
 
-    /// How the card takes frames, as measured while it runs.
+    /// The way in which the card takes frames, as measured while it runs.
     struct Line {
         /// When frame 0 was, or would have been, taken at the earliest.
         var origin: Int64

@@ -2,7 +2,7 @@ import CALSA
 import Glibc
 public import TenfourAudioCore
 
-/// A sound card by its ALSA name, and what it supports.
+/// A sound card: its ALSA name, and the formats that it supports.
 public struct Device: Hashable, Sendable {
     /// The name to open it by, such as `default` or `hw:CARD=USB,DEV=0`.
     public let name: String

@@ -57,17 +57,17 @@ struct PlaybackQueue {
     /// The largest fill level, just before the card takes a quantum.
     var target: Int { @_noAllocation @_noLocks get { bounded(lead + quantum) } }
 
-    /// The fill level at which nothing is written even if due, because the card does not take frames.
+    /// The fill level at which a period is not written although it is due, because the card does not take frames.
     var most: Int {
         @_noAllocation @_noLocks get { bounded(lead + period + (largestStep > quantum ? largestStep : quantum)) }
     }
 
-    /// The queue while the quantum is unknown or has become longer: enough for 2048 frames at 48 kHz, doubled each time
-    /// that it was too short.
+    /// The number of frames queued while the quantum is unknown or has become longer: enough for 2048 frames at 48 kHz,
+    /// doubled each time that it was too short.
     var generous: Int { @_noAllocation @_noLocks get { bounded(longestQuantum + lead(for: longestQuantum)) } }
 
-    /// Prepares for a writing thread without real-time priority, which wakes late: queues half a period more. A sound
-    /// server's plugin thread has none either and misses deadlines, so it gets twice the time.
+    /// Prepares for a writing thread without real-time priority, which wakes late: queues half a period more. In this case a
+    /// sound server's plugin thread has no such priority either and misses deadlines, so it is given twice the time.
     mutating func allowForLateWakeups() {
         shortestAvailMin = 2 * period
         availMin = shortestAvailMin
@@ -84,11 +84,11 @@ struct PlaybackQueue {
         availMin = shortestAvailMin
     }
 
-    /// Doubles the learning queue, since it ran empty.
+    /// Doubles the long queue from which the quantum is learnt, because it ran empty.
     @_noAllocation @_noLocks
     mutating func learningFailed() { if generous < limit { longestQuantum *= 2 } }
 
-    /// Adapts to a card that takes `quantum` frames at a time and took at most `largestStep` at once, as known at `now`
+    /// Adapts to a card that takes `quantum` frames at a time, and at most `largestStep` at once, as known at `now`
     /// (nanoseconds).
     @_noAllocation @_noLocks
     mutating func adapt(toQuantum quantum: Int, largestStep: Int, at now: Int64) {
@@ -102,7 +102,8 @@ struct PlaybackQueue {
         lead = lead(for: quantum)
     }
 
-    /// Called when the quantum is known after an underrun. If it has not grown, the lead was too short.
+    /// Ends the adaptation to an underrun; call it when the quantum is known again. If that has not grown, the lead was too
+    /// short, and is raised.
     @_noAllocation @_noLocks
     mutating func quantumLearned(at now: Int64) {
         guard let before = failure?.quantum else { return }

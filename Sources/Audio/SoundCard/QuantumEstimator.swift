@@ -73,8 +73,8 @@ struct QuantumEstimator {
         }
     }
 
-    /// When frame 0 would have moved on a card that always moves as early as this one did at best; nil before the first
-    /// record. The line through it has the nominal rate.
+    /// The earliest time at which frame 0 would have moved, as implied by each observed position at the nominal rate
+    /// (nanoseconds); nil before the first observation.
     var origin: Int64? {
         @_noAllocation @_noLocks get {
             let lowest = lowest

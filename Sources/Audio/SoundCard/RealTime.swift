@@ -5,16 +5,17 @@ internal import TenfourDBus
 /// The outcome of a request for real-time priority.
 ///
 /// Memory is not locked (`mlockall`): it would need a privilege, pin the whole process, and make every later allocation
-/// fail at the limit of 8 MB that users have by default. The audio threads touch what they need at their start instead.
+/// fail at the limit of 8 MB that users have by default. Instead, audio threads touch their memory when they start.
 public enum RealTime: Hashable, BitwiseCopyable, Sendable {
     case notAsked
     case granted(priority: Int, by: Grantor)
     /// The thread has ordinary priority; its queue has to cover delays by other threads.
     case denied(priority: Int, Denial)
-    /// It was granted and withdrawn, since the thread ran longer without sleeping than `ProcessorTime` allows.
+    /// The priority was granted and later withdrawn, because the thread ran longer without sleeping than `ProcessorTime`
+    /// allows.
     case lowered
 
-    /// Who granted it.
+    /// The origin of the priority.
     public enum Grantor: Hashable, BitwiseCopyable, Sendable {
         /// The kernel, by the limit `rtprio` or for root.
         case limit
@@ -33,7 +34,7 @@ public enum RealTime: Hashable, BitwiseCopyable, Sendable {
         @_noAllocation @_noLocks get { if case .granted = self { true } else { false } }
     }
 
-    /// Whether it was requested and is not in effect.
+    /// Whether real-time priority was requested and is not in effect.
     public var isDenied: Bool {
         switch self {
         case .denied, .lowered: true

@@ -3,9 +3,9 @@ import Glibc
 
 /// The reason why a card was lost.
 public enum CardLoss: Hashable, Sendable {
-    /// It was unplugged, or its driver or sound server ended.
+    /// The card was unplugged, or its driver or sound server ended.
     case unplugged
-    /// It reports that it runs, but its position did not move for half a second or longer.
+    /// The card reports that it runs, but its position did not move for half a second or longer.
     case stalled
     /// An ALSA call failed with this negative errno, and nothing can recover it.
     case failed(code: Int32)
@@ -58,7 +58,7 @@ enum PCMState: Equatable {
 /// The result of a `poll` with a timeout.
 enum PollOutcome: Equatable {
     case ready, timedOut
-    /// `POLLERR`: the state tells why.
+    /// `POLLERR`: the PCM's state shows the reason.
     case troubled
     /// `POLLHUP` or `POLLNVAL`: the descriptor is dead.
     case abandoned

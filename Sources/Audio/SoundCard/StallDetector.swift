@@ -1,6 +1,7 @@
 /// Detects a card whose position no longer moves.
 struct StallDetector {
-    /// Half a second or eight periods, whichever is longer.
+    /// The time without movement after which a card is stalled, in nanoseconds: half a second or eight periods, whichever is
+    /// longer.
     let timeout: Int64
     private var position = Int.min
     private var movedAt: Int64 = 0

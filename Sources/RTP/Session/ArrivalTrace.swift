@@ -23,12 +23,12 @@ struct ArrivalTrace: Sendable {
     private var tailDeadline: Instant?
     private var lastTrial: Instant?
 
-    /// The period that reports and decisions cover.
+    /// The length of the period whose losses reports and decisions take into account.
     private static let window = Duration.seconds(5)
     /// The time after its last lost packet for which a source counts as lossy.
     static let memoryOfLoss = window
-    /// The time for which the distance of a copy is remembered. It ends at the newest packet, so that a pause forgets
-    /// nothing.
+    /// The time for which the distance of a copy is remembered, measured up to the newest packet: during a pause nothing is
+    /// forgotten.
     private static let memoryOfCopies = Duration.milliseconds(500)
     /// A larger change of the transit time, in nanoseconds, means that the source's timestamps have jumped: measuring starts
     /// again.
@@ -140,7 +140,7 @@ struct ArrivalTrace: Sendable {
         lateness.insert(max(transit &- (self.transit.least ?? transit), 0), at: now)
     }
 
-    /// Returns how much more transit time than the newest packet the next one may take, if it is as late as the latest
+    /// Returns how much longer than the newest packet the next one may take in the network, if it is as late as the latest
     /// recent one.
     private func latest(at place: Instant, _ now: Instant) -> Duration {
         max(.nanoseconds(min(lateness.most ?? 0, 1_000_000_000)) - (now - place), .zero)

@@ -3,8 +3,8 @@ internal import TenfourAudioCore
 /// Estimates the bit rate that the network carries. Lowers it when loss comes together with growing delay, which means that
 /// a queue overflows, and raises it slowly otherwise.
 ///
-/// Up to three cuts follow each other; then their effect is awaited. If they change nothing, the queue is filled by other
-/// traffic or the route has become longer, and the bit rate rises again.
+/// After up to three reductions it waits for their effect. If they change nothing, the queue is filled by other traffic or
+/// the route has become longer, and the bit rate rises again.
 struct BandwidthEstimate: Sendable {
     /// The estimate, in bit/s.
     private(set) var bitRate: Int
@@ -18,7 +18,7 @@ struct BandwidthEstimate: Sendable {
     /// The bit rate at which congestion last began, and when.
     private var overflow: (bitRate: Int, at: Instant)?
 
-    /// A series of cuts whose effect is judged together, with the loss and the round trip before the first one.
+    /// A series of reductions whose effect is judged together, with the loss and the round trip before the first one.
     private struct Cuts {
         var first: Instant
         var last: Instant
@@ -34,7 +34,7 @@ struct BandwidthEstimate: Sendable {
     private static let growth = Duration.milliseconds(40)
     private static let cutInterval = Duration.seconds(1)
     private static let cutCount = 3
-    /// The time until the effect of a cut shows in the reports, which cover the last seconds.
+    /// The time until the effect of reductions shows in the reports, which cover the last seconds.
     private static let timeToBeFelt = Duration.seconds(8)
     private static let calm = Duration.seconds(3)
     /// The time after congestion for which the estimate rises slowly near the bit rate that caused it.

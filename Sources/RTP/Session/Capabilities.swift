@@ -3,14 +3,15 @@ public import TenfourPackets
 /// The means against loss that a participant supports. Each of our reports states ours in a PRIV item of its source
 /// description (Protocol/03-loss-protection.md); a session description may state them, too.
 public struct Capabilities: Hashable, Sendable {
-    /// Whether it requests lost packets by generic NACKs and retransmits its own on request (RFC 4585 section 6.2.1).
+    /// Whether the participant requests lost packets by generic NACKs and retransmits its own on request (RFC 4585 section
+    /// 6.2.1).
     public var supportsNACK: Bool
-    /// The payload type under which it accepts redundant coding (RFC 2198); nil if it does not.
+    /// The payload type under which the participant accepts redundant coding (RFC 2198); nil if it does not.
     public var redPayloadType: UInt8?
-    /// The longest playout delay behind the fastest packet that it allows, so that lost packets can be recovered; nil if not
-    /// stated.
+    /// The longest playout delay behind the fastest packet that the participant allows for the recovery of lost packets; nil
+    /// if not stated.
     public var depth: Duration?
-    /// How it conceals packets that stay lost; plain if not stated.
+    /// How the participant conceals packets that stay lost; plain if not stated.
     public var concealment: PacketLossConcealment
 
     public init(

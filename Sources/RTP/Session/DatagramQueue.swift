@@ -74,7 +74,7 @@ package struct DatagramQueue: Sendable {
         nextDestination(into: &buffer)?.endpoint
     }
 
-    /// Does the same as `next`, but returns the destination that the datagram was put in with.
+    /// Does the same as `next`, but returns the destination that was given to `put`.
     package mutating func nextDestination(into buffer: inout OutputSpan<UInt8>) -> RTPSession.Destination? {
         guard takenCount < datagrams.count else { return nil }
         let datagram = datagrams[takenCount]
@@ -85,7 +85,7 @@ package struct DatagramQueue: Sendable {
         return RTPSession.Destination(endpoint: datagram.endpoint, isControl: datagram.isControl)
     }
 
-    /// Drops the datagrams at the front that were put in with a time before `moment`.
+    /// Drops the datagrams at the front whose `moment` is before this one.
     package mutating func forget(before moment: Instant) {
         while takenCount < datagrams.count, datagrams[takenCount].moment < moment { takenCount += 1 }
         if takenCount == datagrams.count, takenCount > 0 { empty() }

@@ -5,17 +5,17 @@ public enum DiscardReason: Int, CaseIterable, Sendable {
     case unknownProtocol
     case malformedRTP
     case malformedRTCP
-    /// The payload type is none of those that we accept.
+    /// We do not accept this payload type.
     case unknownPayloadType
     /// The payload is not a valid packet of its encoding, for example of Opus (RFC 6716 section 3).
     case malformedPayload
     /// The payload is longer than `RTPSession.maximumPayloadByteCount`.
     case oversizedPayload
-    /// The Opus configuration changes from packet to packet as with no encoder: the payload is encrypted, or noise.
+    /// The payload type is Opus, but the payload looks random: it is encrypted, or noise.
     case looksEncrypted
-    /// The sender's address is not among those that we accept.
+    /// The sender's address is not one that we accept.
     case stranger
-    /// The packet is from a new source, and `RTPSession.maximumSourceCount` sources are sending.
+    /// The packet is from a new source, while `RTPSession.maximumSourceCount` others are sending.
     case tooManySources
     /// The packet is our own, looped back by the network.
     case loop

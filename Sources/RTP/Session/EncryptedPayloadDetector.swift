@@ -1,14 +1,14 @@
 internal import TenfourPackets
 
-/// Detects whether a source's payloads are not Opus but encrypted.
+/// Detects payloads that cannot be Opus because they are encrypted.
 ///
-/// The first byte of an Opus packet, the TOC, tells how the packet is coded; an encoder changes it rarely. In an encrypted
-/// packet it is random, and half of all such packets still look like Opus: played, they are noise.
+/// The first byte of an Opus packet, the TOC, states how the packet is coded; an encoder changes it rarely. In an encrypted
+/// packet it is random, and half of all encrypted packets still look like Opus: played, they are noise.
 struct EncryptedPayloadDetector: Sendable {
     /// The TOCs of the last eight packets without their frame count code, six bits each: the newest in the lowest six bits.
     private var recent: UInt64 = 0
     private var count = 0
-    /// Whether the TOCs were found to be random.
+    /// Whether the payloads were found to be random.
     private(set) var hasBeenDoubted = false
 
     private static let window = 8
@@ -22,17 +22,17 @@ struct EncryptedPayloadDetector: Sendable {
         return differentCount <= allowedCount
     }
 
-    /// Returns true once: when eight TOCs differ too much, so that a person must be told.
+    /// Returns true once: when the TOCs of eight packets differ too much. Then a person must be told.
     mutating func isNewlyDoubted() -> Bool {
         guard !hasBeenDoubted, count == Self.window, differentCount > allowedCount else { return false }
         hasBeenDoubted = true
         return true
     }
 
-    /// The largest number of different TOCs among the last packets with which a packet is played. Eight random TOCs contain
+    /// The largest number of different TOCs in the last packets with which the newest is played. Eight random TOCs contain
     /// five or more different ones in 999 of 1000 cases; an encoder uses two or three. The first three packets must have the
-    /// same TOC: one lost at the start is not heard, and noise at full scale is. Random TOCs pass this test every few
-    /// seconds, so after they were found, only two different ones are allowed.
+    /// same TOC: it is not heard if one is lost at the start, but noise at full scale is. Random TOCs pass this test every
+    /// few seconds, so only two different ones are allowed after a failure.
     private var allowedCount: Int {
         if hasBeenDoubted { return 2 }
         return count < 4 ? 1 : (count + 1) / 2

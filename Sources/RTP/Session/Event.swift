@@ -8,17 +8,17 @@ public enum Event: Equatable, Sendable {
     case sourceNamed(SSRC, String)
     /// The first report of a participant that sends no audio has arrived, with the name that it states.
     case reporterAppeared(SSRC, String?, from: Endpoint)
-    /// A participant that sends no audio has sent BYE, with its reason, or has timed out (nil).
+    /// A participant that sends no audio has left: by BYE with `reason`, or by time-out (nil).
     case reporterLeft(SSRC, reason: String?)
-    /// A source has sent BYE, with its reason, or has timed out (nil).
+    /// A source has left: by BYE with `reason`, or by time-out (nil).
     case sourceLeft(SSRC, reason: String?)
     /// The payloads of a source look encrypted and not like Opus, and are discarded. Posted once.
     case sourceLooksEncrypted(SSRC)
     /// A receiver has reported on our stream.
     case receiverReported(SSRC, ReceiverView)
-    /// Another participant used our SSRC. This SSRC is ours from now on.
+    /// Another participant used our SSRC, so we have changed ours to this one.
     case identityChanged(SSRC)
-    /// The partner's host name has another address now, to which we send.
+    /// The partner's host name now has this address, and we send there.
     case partnerMoved(to: Endpoint)
 }
 
@@ -36,8 +36,8 @@ public struct ReceiverView: Hashable, Sendable {
     public var networkLossShare: Double?
     /// The mean number of packets lost in a row over the last seconds; nil if not reported.
     public var burstLength: Double?
-    /// The share of the audio of the last seconds that the receiver did not play although it had it, 0…1, for example
-    /// because its card skips; nil if not reported.
+    /// The share of the audio of the last seconds that arrived and was not played, 0…1, for example because the receiver's
+    /// card skips; nil if not reported.
     public var discardShare: Double?
     /// How the receiver conceals lost packets, by its capabilities; plain if unknown.
     public var concealment = PacketLossConcealment.plain

@@ -17,7 +17,7 @@ struct LoopDetector: Sendable {
 
     mutating func packetSent(_ header: RTPHeader) { sentPackets.insert(header) }
 
-    /// Classifies a received packet with our SSRC.
+    /// Decides whether a received packet with our SSRC is our own or another participant's.
     mutating func examine(_ header: RTPHeader, at now: Instant) -> Finding {
         guard !sentPackets.contains(header) else { return .loop }
         if let lastCollision, now - lastCollision < RTPSession.collisionInterval {

@@ -8,7 +8,7 @@ public struct LossProtection: Hashable, Sendable {
     public var copies: [Int]
     /// Whether the encoder puts a coarser copy of each packet into the next (RFC 6716 section 2.1.7).
     public var inBandFEC: Bool
-    /// Whether we expect receivers to request lost packets; a share of the bit rate is then kept for retransmissions.
+    /// Whether receivers are expected to request lost packets; a share of the bit rate is then kept for retransmissions.
     public var retransmits: Bool
     /// The encoder's bit rate, in bit/s.
     public var bitRate: Int
@@ -45,7 +45,7 @@ extension LossProtection: CustomStringConvertible {
     }
 }
 
-/// The settings of loss protection, by the user and the encoder.
+/// The settings of loss protection, made by the user and by the program for its encoder and decoder.
 public struct LossProtectionConfiguration: Hashable, Sendable {
     public enum Mode: String, CaseIterable, Sendable {
         /// The reports of receivers decide which protection is used.
@@ -76,7 +76,7 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
     /// The capabilities of the receivers at our remotes, if their session description states them; otherwise their reports
     /// do.
     public var remoteCapabilities: Capabilities?
-    /// Whether the sources answer NACKs, by their session description; otherwise their reports tell.
+    /// Whether the sources answer NACKs, by their session description; if false, their reports state it.
     public var sourcesSupportNACK = false
 
     public init() {}
@@ -87,8 +87,8 @@ public struct LossProtectionConfiguration: Hashable, Sendable {
         return min(maximumDepth, roundTrip * 4 + .milliseconds(40))
     }
 
-    /// Whether a new source counts as lossy until it has shown that it is not: with `followsRoundTrip`, a longer delay is
-    /// preferred to missing packets.
+    /// Whether a new source is treated as lossy until it has shown that it is not, because a longer delay is preferred to
+    /// missing packets.
     public var expectsLoss: Bool { followsRoundTrip && asksForLostPackets }
 
     var asksForLostPackets: Bool { mode == .auto || mode == .nack }

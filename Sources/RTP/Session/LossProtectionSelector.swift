@@ -40,7 +40,7 @@ struct LossProtectionSelector: Sendable {
     /// How long protection continues after the last reported loss: while reports arrive, and while none arrive.
     private static let patience = Duration.seconds(1)
     private static let patienceInSilence = Duration.seconds(15)
-    /// Without reports, protection continues for at least this number of report intervals, because one report may be lost.
+    /// The number of report intervals without a report after which protection may end: a single report may be lost.
     private static let patienceInIntervals = 2
     /// The gain in score that 100 ms of playout delay must bring: of two equal schemes the one with less delay is chosen.
     private static let priceOfDepth = 0.02
@@ -69,8 +69,8 @@ struct LossProtectionSelector: Sendable {
             ? Self.patience : max(Self.patienceInSilence, situation.reportInterval * Self.patienceInIntervals)
     }
 
-    /// Returns the possible schemes with the bit rates that they leave to the encoder. No protection comes first, unless
-    /// copies are always sent.
+    /// Returns the possible schemes with the bit rates that they leave to the encoder. The unprotected one comes first,
+    /// unless copies are always sent.
     static func candidates(_ situation: Situation) -> [LossProtection] {
         var schemes = [LossProtection(bitRate: 0)]
         if situation.hasInBandFEC { schemes.append(LossProtection(inBandFEC: true, bitRate: 0)) }
@@ -118,7 +118,8 @@ struct LossProtectionSelector: Sendable {
             ?? LossProtection(bitRate: situation.bitRate)
     }
 
-    /// Returns the scheme with the bit rate that the situation leaves to the encoder; nil if the scheme is impossible.
+    /// Returns the scheme with the bit rate that it leaves to the encoder; nil if the scheme is impossible in this
+    /// situation.
     private static func fitted(_ scheme: LossProtection, _ situation: Situation) -> LossProtection? {
         let prediction = situation.prediction
         var lossProtection = scheme

@@ -7,9 +7,9 @@ internal import TenfourPackets
 /// Holds at most `capacity` packets; when it is full, the oldest is dropped.
 struct NACKList: Sendable {
     private(set) var entries: [Entry] = []
-    /// The number of packets that were requested; each counts once.
+    /// The number of packets that were requested. A packet requested several times counts once.
     private(set) var requestedCount = 0
-    /// The number of requested packets that then arrived as retransmissions.
+    /// The number of packets that arrived as retransmissions, after a request.
     private(set) var retransmittedCount = 0
     /// The number of requested packets that were given up since the last retransmission arrived.
     private(set) var unansweredRun = 0
@@ -23,15 +23,18 @@ struct NACKList: Sendable {
 
     struct Entry: Sendable {
         var number: Int64
-        /// The latest time at which it would have arrived with the smallest transit time. Playout needs it its delay later.
+        /// The latest time at which the packet would have arrived with the smallest transit time. Playout needs the packet
+        /// at this time plus the playout delay.
         var place: Instant
         var noticed: Instant
-        /// The number of requests sent. A reordered packet has the time `wait` to arrive before the first.
+        /// The number of requests sent for the packet. The first is sent only when a reordered packet would have arrived
+        /// (`wait`).
         var requestedCount = 0
         var firstAsked: Instant?
-        /// When the next request is due. Before the packet counts as lost: when the wait for reordering ends.
+        /// When the next request for the packet is due, or, before the packet counts as lost, when the wait for reordering
+        /// ends.
         var nextRequest: Instant
-        /// Whether no later packet has arrived; then this one may never have been sent.
+        /// Whether no later packet has arrived. Then this packet is only suspected missing; it may never have been sent.
         var isTail: Bool
         /// Whether the wait for reordering is over, so that the packet counts as lost.
         var isLoss = false
@@ -65,10 +68,10 @@ struct NACKList: Sendable {
         index(of: sequenceNumber).map { !entries[$0].isCopied } ?? false
     }
 
-    /// Whether a packet that arrives now was retransmitted: at least 3/4 of the smallest round trip has passed since the
-    /// first request. A packet that no later one had shown to be missing may only have been late: if the round trip is
-    /// known, it must also arrive no later than a retransmission would, and must not start a talkspurt, because then it was
-    /// sent after the request.
+    /// Whether a packet that arrives now is the retransmission of a requested one. At least 3/4 of the smallest round trip
+    /// must have passed since the first request. If the packet was only suspected missing (`isTail`) and the round trip is
+    /// known, it must also arrive no later than a retransmission would, and must not start a talkspurt; otherwise it was
+    /// sent late.
     func isRetransmission(
         _ sequenceNumber: SequenceNumber, startsTalkspurt: Bool, roundTrip: RoundTrip, at now: Instant
     ) -> Bool {
@@ -83,7 +86,7 @@ struct NACKList: Sendable {
 
     /// Records a packet that is newer than all before; `lost` packets between it and the newest before are missing.
     /// `place(n)` returns the latest time at which the packet n packets earlier would have arrived with the smallest transit
-    /// time. If a pause lies between, because the new packet `startsTalkspurt`, this time may be far off.
+    /// time. `startsTalkspurt` tells that a pause lies between, so that this time may be wrong.
     mutating func arrived(
         ahead lost: Int, as sequenceNumber: SequenceNumber, isRetransmission: Bool, startsTalkspurt: Bool = false,
         at now: Instant, place: (Int) -> Instant
@@ -96,7 +99,7 @@ struct NACKList: Sendable {
         highest = number
         settle(number, isRetransmission: isRetransmission, at: now)
         for index in entries.indices where entries[index].isTail {
-            // The packet suspected at the end of the last talkspurt may be the first of this one: its time stays.
+            // A packet suspected after the last talkspurt may be the first of this one, so its time is not changed.
             if !startsTalkspurt { entries[index].place = place(Int(number - entries[index].number)) }
             foundToBeMissing(index, at: now)
         }
@@ -140,8 +143,8 @@ struct NACKList: Sendable {
         settle(entries[index].number, isRetransmission: false, at: now)
     }
 
-    /// Adds the packet after the newest one as suspected missing, although no later packet shows a gap. A request for it is
-    /// due now.
+    /// Records that the packet after the newest one is suspected missing, although no later packet has arrived. A request
+    /// for it is due now.
     mutating func suspectTail(place: Instant, at now: Instant) {
         guard let highest, !entries.contains(where: { $0.number > highest }) else { return }
         insert(Entry(number: highest + 1, place: place, noticed: now, nextRequest: now, isTail: true))
@@ -218,7 +221,8 @@ struct NACKList: Sendable {
     private static let leastRoundTrip = Duration.milliseconds(10)
     /// The resolution of round trips measured by reports: 1/65536 s.
     private static let resolution = Duration.microseconds(16)
-    /// The largest number of requests for a suspected packet: if the talkspurt has ended, it does not exist.
+    /// The largest number of requests for a packet that is only suspected missing. If the talkspurt has ended, there is no
+    /// such packet.
     private static let maximumTailRequests = 2
 
     private func isOfUse(_ entry: Entry, depth: Duration, roundTrip: RoundTrip, at now: Instant) -> Bool {

@@ -10,7 +10,7 @@ internal import TenfourPackets
 /// |---|---|
 /// | each source | 128 missing packets at a time |
 /// | each packet | one request per round trip, at least 12 ms apart, until a retransmission would come too late |
-/// | all sources | 50 NACKs a second, 10 at once; 6000 bytes a second, 3000 at once |
+/// | all sources | 50 NACKs a second, bursts of 10; 6000 bytes a second, bursts of 3000 |
 /// | each NACK | 64 packets |
 /// | a sender that has ignored 24 requests | one NACK in two seconds |
 struct NACKRequester: Sendable {
@@ -44,7 +44,7 @@ struct NACKRequester: Sendable {
     /// Returns whether a NACK of this size is within the byte limit; if so, it is counted.
     mutating func spend(byteCount: Int, at now: Instant) -> Bool { bytes.spend(Double(byteCount), at: now) }
 
-    /// Recomputes `deadline`. Call it after any source has changed: a packet that arrives cancels its request.
+    /// Recomputes `deadline`. Call it after any source has changed: the arrival of a packet cancels the request for it.
     mutating func updateDeadline(_ sources: [Source], _ configuration: RTPSessionConfiguration) {
         deadline = nil
         for index in sources.indices {

@@ -10,8 +10,8 @@ struct Outbox: Sendable {
     /// The largest number of waiting retransmissions and RTCP datagrams. Later ones are dropped.
     private static let maximumCount = 128
 
-    /// Queues a media packet for `remotes` in place of the packet before. `write` appends its bytes, at most `capacity`.
-    /// Reuses the memory from packet to packet.
+    /// Queues a media packet for `remotes`; it replaces the media packet queued before. `write` appends its bytes, at most
+    /// `capacity`. Reuses its memory.
     mutating func putMedia(capacity: Int, to remotes: [Endpoint], _ write: (inout OutputSpan<UInt8>) -> Void) {
         media.removeAll(keepingCapacity: true)
         media.append(addingCapacity: capacity) { write(&$0) }

@@ -4,14 +4,14 @@ public import TenfourPackets
 /// A participant of a session: it sends media, or it only reports, as a partner with a closed microphone does.
 public struct Participant: Hashable, Sendable {
     public let ssrc: SSRC
-    /// The name that it stated, without control characters; nil if it stated none.
+    /// The name that the participant stated, without control characters; nil if none.
     public var name: String?
     public var endpoint: Endpoint
-    /// The time of its first packet or report.
+    /// The time of the participant's first packet or report.
     public var since: Instant
-    /// Whether it is sending audio.
+    /// Whether the participant is sending audio.
     public var isSending: Bool
-    /// When it began to send audio, or stopped.
+    /// When the participant began or stopped sending audio.
     public var sendingChanged: Instant
 
     /// A source that has sent no media for this time counts as one with a closed microphone.
@@ -33,7 +33,7 @@ struct Reporters: Sendable {
     private static let grace = Duration.seconds(5)
     /// The largest number of reporters that are listed.
     private static let maximumCount = 32
-    /// The largest number of reporters at addresses that are no configured remotes.
+    /// The largest number of reporters at addresses that are not configured remotes.
     static let maximumStrangerCount = 24
 
     mutating func heard(_ ssrc: SSRC, at sender: Endpoint, _ now: Instant) {
@@ -64,7 +64,7 @@ struct Reporters: Sendable {
         return index < all.count - newCount
     }
 
-    /// Returns the participants that are new with the report just read.
+    /// Returns the participants that first appeared in the report just read, and clears this list.
     mutating func removeNew() -> ArraySlice<Participant> {
         defer { newCount = 0 }
         return all.suffix(newCount)
@@ -87,7 +87,7 @@ struct Reporters: Sendable {
 
     func knows(_ ssrc: SSRC) -> Bool { index(of: ssrc) != nil }
 
-    /// Whether the reporter is new with the report that is being read.
+    /// Whether the participant first appeared in the report that is being read.
     func isNew(_ ssrc: SSRC) -> Bool { all.suffix(newCount).contains { $0.ssrc == ssrc } }
 
     /// The time of the last report of the reporter that has been silent longest.

@@ -13,7 +13,7 @@ struct ParticipantTable: Sendable {
     private(set) var deadline: Instant?
     private var reporters = Reporters()
     private var listeners = Listeners()
-    /// Limits new reporters at addresses that are no configured remotes.
+    /// Limits the rate of new reporters at addresses that are not configured remotes.
     private var strangers = TokenBucket(perSecond: 0.5, most: 8)
     /// The index of the source with which the next report begins, if a report has fewer blocks than there are sources.
     private var nextReported = 0
@@ -73,7 +73,7 @@ struct ParticipantTable: Sendable {
         return .source(sources.count - 1)
     }
 
-    /// Records a report. Its sender takes part even if it sends no media. Listeners at addresses that are no configured
+    /// Records a report. Its sender takes part even if it sends no media. Listeners at addresses that are not configured
     /// remotes are counted only in a group: otherwise we send them nothing.
     mutating func reportArrived(
         from ssrc: SSRC, at sender: Endpoint, _ configuration: RTPSessionConfiguration, _ schedule: ReportSchedule,
@@ -96,7 +96,7 @@ struct ParticipantTable: Sendable {
         expect(now + memberTimeout(schedule))
     }
 
-    /// Posts an event for each reporter that is new with the datagram just read.
+    /// Posts an event for each reporter that first appeared in the datagram just read.
     mutating func postNewReporters(to events: inout EventQueue) {
         for participant in reporters.removeNew() {
             events.post(.reporterAppeared(participant.ssrc, participant.name, from: participant.endpoint))
@@ -127,7 +127,7 @@ struct ParticipantTable: Sendable {
         let isNew = reporters.isNew(ssrc)
         let isReporter = reporters.remove(ssrc, at: sender.address) != nil
         let index = index(of: ssrc, at: sender)
-        // A BYE from another address removes nobody.
+        // A BYE from an unknown address removes no participant.
         if isReporter || index != nil { reporters.recordGoodbye(ssrc, at: now) }
         if isReporter, !isNew { events.post(.reporterLeft(ssrc, reason: reason)) }
         if let index, sources[index].goodbye == nil {
@@ -217,14 +217,15 @@ struct ParticipantTable: Sendable {
 }
 
 extension SourceDescription.Chunk {
-    /// A CNAME of the form `doe@host.example.com`. A random one (RFC 7022) means nothing to a person.
+    /// The CNAME if it has the form `doe@host.example.com`, otherwise nil: a random one (RFC 7022) means nothing to a
+    /// person.
     fileprivate var personalCanonicalName: String? {
         self[.canonicalName].flatMap { $0.text.contains("@") ? $0.text : nil }
     }
 }
 
 extension Source {
-    /// Describes how its stream arrives and is played, over the last seconds (RFC 3611 section 4.7).
+    /// Returns the VoIP metrics of the source's stream over the last seconds (RFC 3611 section 4.7).
     fileprivate func metrics(maximumDepth: Duration) -> VoIPMetrics {
         var metrics = VoIPMetrics(source: ssrc)
         let loss = recentLoss
@@ -242,6 +243,6 @@ extension Source {
         return metrics
     }
 
-    /// A share in units of 1/256.
+    /// Returns a share in units of 1/256.
     private func share(_ part: Int, of whole: Int) -> UInt8 { whole > 0 ? UInt8(clamping: part * 256 / whole) : 0 }
 }

@@ -10,7 +10,8 @@ struct PlayedShare: Sendable {
         var at: Instant
     }
 
-    /// Counts, oldest first, at least half a second apart; only the last may be closer to the one before it.
+    /// The counts of the last five seconds, oldest first, at least half a second apart; only the last may be closer to its
+    /// predecessor.
     private var counts: [Count] = []
 
     private static let memory = Duration.seconds(5)

@@ -10,7 +10,7 @@ struct PredictedScore: Sendable {
     var lossShare: Double
     /// The mean number of packets lost in a row.
     var meanBurst: Double
-    /// The round trip; nil if unknown, and then retransmission is not relied on.
+    /// The round trip; nil if unknown, and then no retransmission is expected in time.
     var roundTrip: Duration?
     /// The largest playout delay behind the fastest packet.
     var depth: Duration
@@ -19,9 +19,9 @@ struct PredictedScore: Sendable {
     /// How the receiver conceals packets that stay lost.
     var concealment = PacketLossConcealment.plain
 
-    /// The part of `depth` that is used up by the period of the card and by a late thread.
+    /// The part of `depth` that is lost to the period of the card and to a late thread.
     private static let margin = Duration.microseconds(6_500)
-    /// The largest number of requests for one packet that is counted.
+    /// The largest number of requests for one packet that the model counts.
     private static let maximumTryCount = 8
     /// The longest burst in the sum, in packets.
     private static let longestBurst = 32
@@ -58,7 +58,7 @@ struct PredictedScore: Sendable {
     /// The weight of packets of which the coarse copy (in-band FEC) is played.
     private var weightOfCoarse: Double { concealment == .deep ? 1.4 : 2.1 }
 
-    /// Whether data sent `count` packets later arrives in time for playout.
+    /// Whether data that is sent `count` packets after a packet arrives in time to replace it.
     func hasRoom(forPacketsLater count: Int) -> Bool { frame * count + Self.margin <= depth }
 
     /// The playout delay that the first request and its retransmission take; nil if the round trip is unknown.
@@ -68,7 +68,7 @@ struct PredictedScore: Sendable {
     /// Gilbert's two-state model of packet loss, computed once for a stream.
     private struct LossProcess {
         let lossShare: Double
-        /// The correlation of the loss of consecutive packets: 1 complete, 0 none.
+        /// The correlation between the losses of two consecutive packets: 1 complete, 0 none.
         let memoryOfOne: Double
 
         init(lossShare: Double, meanBurst: Double) {
@@ -113,8 +113,8 @@ struct PredictedScore: Sendable {
         return share + isStillLost
     }
 
-    /// Returns the probability that all copies of a packet are lost, too, if a packet arrives `burstEnd` packets later. The
-    /// losses of two copies are correlated.
+    /// Returns the probability that all copies of a packet are lost with it, if the next packet to arrive is `burstEnd`
+    /// packets later. The losses of two copies are correlated.
     private static func shareOfCopiesLost(_ copies: [Int], burstEnd: Int, _ process: LossProcess) -> Double {
         var share = 1.0
         var last = burstEnd
@@ -167,8 +167,8 @@ struct PredictedScore: Sendable {
         return before.score
     }
 
-    /// Returns the loss of score that in-band FEC costs when no packet is lost, at the smallest `expectedLoss` that turns it
-    /// on.
+    /// Returns the points of the score that in-band FEC costs while no packet is lost, at the smallest `expectedLoss` that
+    /// turns it on.
     private static func priceOfFEC(bitRate: Double) -> Double {
         bitRate >= 32_000 ? 0.11 : 0.4
     }

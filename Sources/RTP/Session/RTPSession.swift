@@ -41,7 +41,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     // MARK: - State
 
-    /// Our SSRC. It changes when another participant turns out to use the same.
+    /// Our SSRC. It changes when another participant uses the same.
     public var ssrc: SSRC { identity.ssrc }
     /// Our own stream.
     public var sendStream: SendStream { sender.stream }
@@ -59,7 +59,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     // MARK: - In
 
-    /// Processes a datagram from `sender`: media, RTCP, or bytes to count and discard. No bytes are an error.
+    /// Processes a datagram from `sender`: media, RTCP, or anything else, which is counted and discarded.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> Reception {
         let reception = read(datagram, from: sender, at: now)
         if case .discarded(let reason) = reception { discards.count(reason) }
@@ -79,14 +79,14 @@ public struct RTPSession: ~Copyable, Sendable {
         loopDetector.packetSent(header)
     }
 
-    /// Does the work that is due at `nextDeadline`. Earlier it does nothing.
+    /// Does the work that is due at `nextDeadline`. Does nothing before that time.
     public mutating func timeElapsed(at now: Instant) {
         members.removeExpired(schedule, &events, at: now)
         if let deadline = nackRequester.deadline, deadline <= now {
             for index in members.indices { requestLostPackets(of: index, at: now) }
             nackRequester.updateDeadline(members.sources, configuration)
         }
-        // Protection ends some time after the last report of loss, whether or not other reports come.
+        // Protection ends a while after the last report of loss, even if no other report arrives.
         if let deadline = sender.deadline, deadline <= now { updateLossProtection(isFresh: false, at: now) }
         reportWhenDue(at: now)
     }
@@ -119,8 +119,8 @@ public struct RTPSession: ~Copyable, Sendable {
         configuration.lossProtection.concealment = concealment
     }
 
-    /// Sends BYE under our SSRC and draws a new one, which the event `identityChanged` tells. For callers that learn of a
-    /// collision otherwise than by received packets.
+    /// Sends BYE under our SSRC and draws a new one, which the event `identityChanged` contains. Call it only if a collision
+    /// was found in another way than by `receive`.
     public mutating func takeAnotherSSRC(at now: Instant) {
         sendGoodbye(at: now)
         let old = ssrc
@@ -232,7 +232,7 @@ public struct RTPSession: ~Copyable, Sendable {
                 isWhole = false
             }
         }
-        // NACKs are short and have their own limits; counted here, they would lower the average size of reports.
+        // NACKs are short and have limits of their own; counted here, they would make the average report seem smaller.
         if !hasNACK { schedule.observe(byteCount: datagram.count) }
         post(feedback.completeView(&reading, members))
         members.postNewReporters(to: &events)
@@ -321,7 +321,7 @@ public struct RTPSession: ~Copyable, Sendable {
 
     /// The delay of the report that answers a source's first packet, so that the source's own first report arrives before.
     private static let replyDelay = Duration.milliseconds(5)
-    /// The length of an initial report with a block, a name, our capabilities and our clock, in bytes.
+    /// The length of an initial report with a report block, a name, our capabilities and our clock, in bytes.
     private static let maximumInitialReportByteCount = 240
     /// In a session with this many members or more we send no BYE: if all left at the same time, their BYEs would flood the
     /// rest (RFC 3550 section 6.3.7).
@@ -341,7 +341,7 @@ public struct RTPSession: ~Copyable, Sendable {
         expediteReportsOnLoss(at: now)
     }
 
-    /// Schedules a report that answers the first packet of a source (Protocol/03-loss-protection.md). A source that is no
+    /// Schedules a report that answers the first packet of a source (Protocol/03-loss-protection.md). A source that is not a
     /// configured remote must first have sent as many bytes as the report may have.
     private mutating func scheduleInitialReport(to index: Int, at now: Instant) {
         guard !members[index].hasInitialReport else { return }
@@ -361,7 +361,7 @@ public struct RTPSession: ~Copyable, Sendable {
         }
     }
 
-    /// Moves the next report forward, except in a group, where the regular interval holds.
+    /// Moves the next report forward to `moment`, except in a group, where the regular interval holds.
     private mutating func expediteReport(at moment: Instant) {
         guard !configuration.isGroup else { return }
         schedule.expedite(membership, at: moment)

@@ -25,7 +25,7 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     public enum ControlPort: Hashable, Sendable {
         /// The port of the media (RFC 5761).
         case multiplexed
-        /// The port above that of the media (RFC 3550 section 11).
+        /// The port after that of the media (RFC 3550 section 11).
         case next
         /// No port: no RTCP is sent.
         case none
@@ -55,8 +55,8 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         (lossProtection.mode == .auto || lossProtection.mode == .nack) && !isGroup && controlPort != .none
     }
 
-    /// Returns the endpoint for RTCP to a remote or source whose media uses the endpoint `media`; nil if there is no port
-    /// above.
+    /// Returns the endpoint for RTCP to a remote or source whose media uses the endpoint `media`; nil if the port after it
+    /// does not exist.
     func controlEndpoint(of media: Endpoint) -> Endpoint? {
         guard controlPort == .next else { return media }
         return media.port == .max ? nil : Endpoint(media.address, port: media.port + 1)

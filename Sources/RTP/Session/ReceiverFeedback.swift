@@ -1,7 +1,7 @@
 internal import TenfourAudioCore
 internal import TenfourPackets
 
-/// Keeps the reports of receivers about our stream, and measures round trips by reference times and their echoes.
+/// Keeps the reports of receivers about our stream, and measures round trips with reference times and their echoes.
 struct ReceiverFeedback: Sendable {
     /// The receivers at the addresses of our configured remotes.
     private(set) var receivers = Receivers()
@@ -31,8 +31,8 @@ struct ReceiverFeedback: Sendable {
         }
     }
 
-    /// Reads the report blocks of one sender or receiver report. Returns the view of an earlier report in the same datagram,
-    /// which is now complete; nil if there is none.
+    /// Reads the report blocks of one sender or receiver report. If the datagram has an earlier one, returns the view from
+    /// it, which is now complete.
     mutating func read(
         _ blocks: [ReportBlock], from reporter: SSRC, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) -> (receiver: SSRC, view: ReceiverView)? {
@@ -107,7 +107,7 @@ struct ReceiverFeedback: Sendable {
         return isFirst
     }
 
-    /// Reads the capabilities in a source description. If it states none, the known ones stay.
+    /// Reads the capabilities in a source description. If it states none, those known before stay.
     mutating func readCapabilities(
         _ chunk: SourceDescription.Chunk, _ datagram: inout Datagram, _ members: inout ParticipantTable
     ) {
@@ -125,8 +125,7 @@ struct ReceiverFeedback: Sendable {
     /// Removes a receiver that has sent BYE.
     mutating func remove(_ ssrc: SSRC, at sender: Endpoint) { receivers.remove(ssrc, at: sender.address) }
 
-    /// Returns the receiver's view of our stream that has been read, completed by the receiver's concealment, and clears it;
-    /// nil if there is none.
+    /// Returns and clears the receiver's view of our stream, completed by its method of concealment; nil if none was read.
     mutating func completeView(
         _ datagram: inout Datagram, _ members: ParticipantTable
     ) -> (receiver: SSRC, view: ReceiverView)? {

@@ -8,22 +8,22 @@ struct Receiver: Sendable {
     var capabilities: Capabilities?
     var roundTrip = RoundTrip()
     private(set) var lastReport: Instant
-    /// The time between its last two reports.
+    /// The time between the receiver's last two reports.
     private(set) var reportInterval = Duration.zero
-    /// Whether a report block about our stream ever arrived. Without one it may not receive us, and its capabilities may
-    /// concern its own stream only.
+    /// Whether a report block about our stream ever arrived. Without one the receiver may not receive us, and its
+    /// capabilities may concern only its own stream.
     private(set) var hasReported = false
-    /// Whether a reference time of it has arrived.
+    /// Whether a reference time of the receiver has arrived.
     fileprivate var hasToldTime = false
-    /// The share of packets lost that its last report block states, 0…1.
+    /// The share of lost packets in the receiver's last report block, 0…1.
     var lossShare = 0.0
-    /// The loss of its last seconds before recovery, from its loss RLE blocks (RFC 3611): smoothed share and mean burst
+    /// The network's loss in the last seconds, from the receiver's loss RLE blocks (RFC 3611): smoothed share and mean burst
     /// length; `told` is the share of the last block, not smoothed.
     private var pattern: (share: Double, meanBurst: Double, told: Double, at: Instant)?
 
     /// The time for which `pattern` is preferred to `lossShare`.
     private static let worth = Duration.seconds(2)
-    /// A loss RLE block of fewer packets counts as one of this number: one loss among five packets says little.
+    /// A loss RLE block of fewer packets counts as one of this number, because one loss among five packets says little.
     private static let leastCount = 50
     /// The longest time between two reports that counts; a longer one has another cause.
     private static let longestInterval = Duration.seconds(120)
@@ -55,8 +55,8 @@ struct Receiver: Sendable {
         return pattern.told
     }
 
-    /// Updates `pattern`. Random loss differs much from one few seconds to the next: only the end of all loss, and loss at
-    /// least twice as high, take effect immediately.
+    /// Updates `pattern`. Random loss varies widely within a few seconds, so only the end of all loss, and loss at least
+    /// twice as high, take effect immediately.
     mutating func update(_ loss: LossSummary, at now: Instant) {
         let share = Double(loss.lossCount) / Double(max(loss.packetCount, Self.leastCount))
         let meanBurst = max(loss.meanBurstLength, 1)
@@ -74,10 +74,10 @@ struct Receiver: Sendable {
 /// The receivers of our stream that send reports.
 struct Receivers: Sendable {
     private(set) var all: [Receiver] = []
-    /// The last reference time of each receiver and its arrival, until it is echoed; in order of arrival.
+    /// The last reference time of each receiver and when it arrived, in order of arrival; removed when echoed.
     private var toldTimes: [(ssrc: SSRC, time: ShortNTPTime, at: Instant)] = []
 
-    /// The largest number of receivers. Nobody configures more remotes.
+    /// The largest number of receivers: more than a person configures remotes.
     private static let maximumCount = 32
     private static let timeout = Duration.seconds(30)
     /// The largest age of a reference time that is echoed: after that the drift of the two clocks falsifies the round trip.
@@ -104,7 +104,7 @@ struct Receivers: Sendable {
         return echoes
     }
 
-    /// Calls `change` with a receiver. Adds the receiver if it is new and there is room for it.
+    /// Changes a receiver by `change`. Adds the receiver first if it is new and there is room for it.
     mutating func update(_ ssrc: SSRC, at address: IPAddress, _ now: Instant, _ change: (inout Receiver) -> Void) {
         all.removeAll { now - $0.lastReport > Self.timeout && !($0.ssrc == ssrc && $0.address == address) }
         if let index = all.firstIndex(where: { $0.ssrc == ssrc && $0.address == address }) {

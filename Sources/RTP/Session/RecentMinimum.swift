@@ -1,6 +1,6 @@
 internal import TenfourAudioCore
 
-/// The smallest value of a period between `window` and twice `window` before the last one. Default: five to ten seconds.
+/// The smallest recent value: of at least the last `window` and at most twice that. Default: five to ten seconds.
 struct RecentMinimum: Hashable, Sendable {
     private var current: Int64?
     private var before: Int64?

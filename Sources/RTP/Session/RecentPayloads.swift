@@ -28,7 +28,7 @@ struct RecentPayloads: Sendable {
         entries[next] = Entry(position: position, byteCount: payload.count, start: start)
     }
 
-    /// Returns the payload that began at `position`; nil if it is not kept.
+    /// Returns the payload whose audio begins at `position`; nil if it is not kept.
     func entry(at position: FrameCount) -> Entry? {
         for index in entries.indices {
             if let entry = entries[index], entry.position == position { return entry }

@@ -11,7 +11,7 @@ extension RTPSession {
     /// The destination of a datagram.
     public struct Destination: Hashable, Sendable {
         public var endpoint: Endpoint
-        /// Whether it goes through the socket for RTCP, if there is a separate one.
+        /// Whether the datagram is sent through the socket for RTCP, if there is a separate one.
         public var isControl: Bool
 
         public init(endpoint: Endpoint, isControl: Bool) {

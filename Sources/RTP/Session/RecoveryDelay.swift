@@ -2,7 +2,7 @@ public import TenfourAudioCore
 
 /// The playout delay that a source needs so that retransmissions and copies of its packets arrive before they are due.
 public struct RecoveryDelay: Hashable, Sendable {
-    /// The time from a packet to the last of its copies; zero if the source sends none.
+    /// The time from a packet to the last of its copies; zero if the source sends no copies.
     public var lookAhead = FrameCount(0)
     /// The playout delay behind the fastest packet that lets requested packets arrive in time; zero if none are requested.
     public var retransmissionTime = FrameCount(0)
@@ -11,8 +11,8 @@ public struct RecoveryDelay: Hashable, Sendable {
 
     init() {}
 
-    /// Returns the smallest playout delay that scores nearly as well as the largest allowed one; zero if no retransmission
-    /// can arrive within that.
+    /// Returns the smallest playout delay whose predicted score is nearly that of the largest allowed one; zero if not even
+    /// the largest allows a retransmission.
     static func worthwhileDepth(_ prediction: PredictedScore) -> Duration {
         guard prediction.allowsRetransmission, let least = prediction.minimumRetransmissionDelay else { return .zero }
         let scheme = LossProtection(retransmits: true, bitRate: 32_000)

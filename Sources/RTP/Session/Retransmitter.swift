@@ -6,9 +6,9 @@ internal import TenfourPackets
 ///
 /// | scope | limit |
 /// |---|---|
-/// | all receivers | 100 NACKs a second, 50 at once; 1000 packets a second, 500 at once |
+/// | all receivers | 100 NACKs a second, bursts of 50; 1000 packets a second, bursts of 500 |
 /// | each packet | 8 retransmissions; to the same remote at most once in 0.8 round trips and in 10 ms |
-/// | all bytes | 1.15 times the bit rate together with the media, two seconds of it at once |
+/// | all bytes | 1.15 times the bit rate, media included; bursts of two seconds of it |
 ///
 /// Packets requested beyond a limit are counted as refused.
 struct Retransmitter: Sendable {
@@ -90,8 +90,8 @@ public struct RetransmissionCounts: Hashable, Sendable {
     public var byteCount = 0
     /// Requested packets that were never sent or are no longer kept.
     public var unknownCount = 0
-    /// Requested packets that were not retransmitted, because a limit was reached or the request came from an address that
-    /// is no remote.
+    /// Requested packets that were not retransmitted because a limit was reached or the NACK came from an address that is
+    /// not a configured remote.
     public var refusedCount = 0
 
     public init() {}

@@ -14,7 +14,7 @@ public struct SendStream: Hashable, Sendable {
     let firstTimestamp: RTPTimestamp
     private var lastTimestamp: RTPTimestamp
     private(set) var lastSent: Instant?
-    /// Whether we have sent a packet or a report, so that others can know of us.
+    /// Whether we have sent any packet or report, so that others can know of us.
     var hasSpoken = false
     /// The counts when the SSRC last changed: sender reports count from there (RFC 3550 section 6.4.1).
     private var packetCountBefore = 0

@@ -20,7 +20,8 @@ package struct SentDatagrams: Sendable {
         var lastRemote = 0
     }
 
-    /// Powers of two that hold 1.5 seconds of the shortest packets, and of the highest bit rate.
+    /// The capacities in packets and in bytes, powers of two: enough for 1.5 seconds of the shortest packets, and of the
+    /// highest bit rate.
     private static let count = 1_024
     private static let byteCount = 131_072
     /// A datagram older than this is not sent again: no receiver waits for it.

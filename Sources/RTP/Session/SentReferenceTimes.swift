@@ -12,6 +12,6 @@ struct SentReferenceTimes: Sendable {
         if times.count > Self.maximumCount { times.removeFirst() }
     }
 
-    /// Whether `time` is one of ours, so that an echo of it is valid.
+    /// Whether our reports recently carried `time`, so that an echo of it is valid.
     func contains(_ time: ShortNTPTime) -> Bool { times.contains(time) }
 }

@@ -4,29 +4,29 @@ public import TenfourPackets
 /// A source of media: its address, its name, and statistics of its packets.
 public struct Source: Sendable {
     public let ssrc: SSRC
-    /// The address from which its media came last.
+    /// The address from which the source's media came last.
     public internal(set) var endpoint: Endpoint
     public internal(set) var reception: ReceptionStatistics
-    /// The name that it gives itself, safe to display.
+    /// The name that the source states, safe to display.
     public internal(set) var name: String?
-    /// Its capabilities against loss; nil if it has not stated them.
+    /// The source's capabilities against loss; nil if it has not stated them.
     public internal(set) var capabilities: Capabilities?
-    /// Counts of requests, retransmissions and copies of its lost packets.
+    /// Counts of requests, retransmissions and copies of the source's packets.
     public internal(set) var recovery = RecoveryCounts()
-    /// The time of its last packet or report.
+    /// The time of the source's last packet or report.
     public internal(set) var lastHeard: Instant
     let firstPacket: Instant
     private(set) var lastPacket: Instant
     /// The time of its first packet or report.
     var since: Instant
-    /// The time of its first packet after the last pause, in which its microphone was closed.
+    /// The time of the source's first packet after its last pause, in which its microphone was closed.
     private var sendingSince: Instant
     var goodbye: (reason: String, at: Instant)?
     private var hasReported = false
-    /// Whether our first report to it was sent or is scheduled.
+    /// Whether our first report to the source was sent or is scheduled.
     var hasInitialReport = false
-    /// The bytes received from `endpoint` less the bytes sent to it. A source that is no configured remote gets no more
-    /// bytes than it sent, so a forged sender address cannot amplify traffic.
+    /// The bytes received from `endpoint` less the bytes sent to it. A source that is not a configured remote gets no more
+    /// bytes than it sent, so a forged address cannot be used to amplify traffic.
     private var credit = 0
 
     var trace = ArrivalTrace()
@@ -119,14 +119,14 @@ public struct Source: Sendable {
 }
 
 extension Source {
-    /// The loss of its packets in the network over the last few seconds, before recovery.
+    /// The loss in the network over the last few seconds, before recovery.
     public var recentLoss: LossSummary { trace.recentLoss }
-    /// The round trip to it; nil if unknown.
+    /// The round trip to the source; nil if unknown.
     public var roundTrip: Duration? { trace.roundTrip.value }
-    /// The playout delay that the recovery of its packets needs.
+    /// The playout delay that the recovery of lost packets needs.
     public var repair: RecoveryDelay { trace.repair }
-    /// Whether its payloads look encrypted, because their Opus configuration changes at random. Nearly none of them is then
-    /// played.
+    /// Whether the source's payloads look encrypted, because their Opus configuration changes at random. Nearly none of them
+    /// is then played.
     public var looksEncrypted: Bool { payloadDetector.hasBeenDoubted }
 }
 
@@ -134,7 +134,7 @@ extension Source {
 public struct RecoveryCounts: Hashable, Sendable {
     /// Packets that were requested.
     public var requestedCount = 0
-    /// NACKs that requested them.
+    /// NACKs that requested packets.
     public var nackCount = 0
     /// Packets that arrived because they were requested.
     public var retransmittedCount = 0

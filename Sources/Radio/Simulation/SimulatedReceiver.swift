@@ -7,8 +7,8 @@ public import TenfourSession
 
 /// A receiver of one talker on a simulated clock: datagrams go in with their arrival times, decoded audio comes out.
 ///
-/// It pulls 2.5 ms of audio at a time, from the arrival of the first packet on, and never late. The delays that it measures
-/// count from the sending of a packet, which the smallest transit time of all packets implies.
+/// It pulls 2.5 ms of audio at a time, from the arrival of the first packet on, and never late. The delays that it reports
+/// count from the sending of a packet, which it computes from the smallest transit time of all packets.
 public struct SimulatedReceiver: ~Copyable {
     private let ssrc: SSRC
     private var session: RTPSession
@@ -67,8 +67,8 @@ public struct SimulatedReceiver: ~Copyable {
     /// The time of the next pull; nil before the first packet.
     public var now: Instant? { origin.map { $0 + position.duration() } }
 
-    /// Processes a datagram that arrived at `instant`. First play until `instant`, then receive: the datagram counts for the
-    /// audio of the same moment.
+    /// Processes a datagram that arrived at `instant`. Call `play` until `instant` before, so that the audio of this moment
+    /// is played afterwards.
     public mutating func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at instant: Instant) {
         if let deadline = session.nextDeadline, deadline <= instant { session.timeElapsed(at: instant) }
         let reception = session.receive(datagram, from: sender, at: instant)
