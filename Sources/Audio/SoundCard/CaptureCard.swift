@@ -35,11 +35,11 @@ public import TenfourAudioCore
     private var quantum: QuantumEstimator
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// Replaces the card's clock while it is lost or if it has none.
+    /// Replaces the card's clock while the card is lost or if it has no clock.
     private var clock: FreeRunningClock?
     private var reopeningSchedule: CardReopeningSchedule?
     private var reopening = CardReopening()
-    /// Overruns in a row without a captured frame in between.
+    /// The number of overruns since the last captured frame.
     private var recoveries = 0
 
     /// Opens `device` (`hw:1`, `plughw:CARD=USB`, `default`, …, exactly as given) with the nearest parameters, the rate

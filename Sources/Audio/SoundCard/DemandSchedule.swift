@@ -15,9 +15,9 @@ struct DemandSchedule {
 
     /// The way in which the card takes frames, as measured while it runs.
     struct Line {
-        /// When frame 0 was, or would have been, taken at the earliest.
+        /// The earliest time at which frame 0 was taken, or would have been (nanoseconds).
         var origin: Int64
-        /// The number of frames that it takes at a time.
+        /// The number of frames that the card takes at a time.
         var quantum: Int
         var lead: Int
 

@@ -4,7 +4,7 @@ public import TenfourAudioCore
 
 /// A sound card: its ALSA name, and the formats that it supports.
 public struct Device: Hashable, Sendable {
-    /// The name to open it by, such as `default` or `hw:CARD=USB,DEV=0`.
+    /// The name that opens the device, such as `default` or `hw:CARD=USB,DEV=0`.
     public let name: String
     /// The driver's or configuration's description, in one line; may be empty.
     public let description: String
@@ -14,22 +14,23 @@ public struct Device: Hashable, Sendable {
     /// The rates and formats that a device supports in one direction.
     public enum Offer: Hashable, Sendable {
         case grants(Capabilities)
-        /// It does not support this direction.
+        /// The device does not support this direction.
         case nothing
-        /// It is not available at the moment: busy, not permitted, broken.
+        /// The device is not available at the moment: busy, not permitted, broken.
         case refuses(SoundCardError)
     }
 
     /// The capabilities of a device, from its configuration space.
     public struct Capabilities: Hashable, Sendable {
-        /// The common rates that it supports, lowest first.
+        /// The common rates that the device supports, lowest first.
         public let rates: [SampleRate]
         /// The lowest and the highest rate, in hertz.
         public let rateRange: ClosedRange<Int>
         public let channelCounts: ClosedRange<Int>
         /// The shortest and the longest period, in frames at 48 000 Hz or the nearest supported rate.
         public let periods: ClosedRange<FrameCount>
-        /// ALSA names of the supported formats among ours, such as `S16_LE`; may be empty.
+        /// The sample formats that both the device and this module support, by their ALSA names such as `S16_LE`; may be
+        /// empty.
         public let sampleFormats: [String]
     }
 }
@@ -55,7 +56,7 @@ extension Device {
         var directions: Set<Direction>
     }
 
-    /// The hints of ALSA's configuration (`snd_device_name_hint`), without names that only route another device.
+    /// Returns the hints of ALSA's configuration (`snd_device_name_hint`), without names that only route another device.
     private static func hints() -> [Hint] {
         var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         guard unsafe snd_device_name_hint(-1, "pcm", &list) >= 0, let list = unsafe list else { return [] }
@@ -96,8 +97,8 @@ extension Device {
         return unsafe snd_card_next(&card) >= 0 && card >= 0
     }
 
-    /// The kernel's cards (`snd_card_next`) with their PCMs (`snd_ctl_pcm_next_device`), by ids, which do not depend on
-    /// the order of plugging.
+    /// Returns the kernel's cards (`snd_card_next`) with their PCMs (`snd_ctl_pcm_next_device`), named by ids, which do not
+    /// depend on the order of plugging.
     private static func hardware() -> [Hint] {
         var hints: [Hint] = []
         var card: Int32 = -1

@@ -2,7 +2,7 @@ public import TenfourAudioCore
 
 /// The parameters that a card granted when opened. Frames are counted at `format.rate`.
 public struct NegotiatedFormat: Hashable, Sendable {
-    /// The name that it was opened by.
+    /// The name by which the card was opened.
     public let device: String
     /// The driver's name for the card; may be empty.
     public let cardName: String

@@ -231,7 +231,7 @@ extension SoundCardError {
         case _ where mayGoTheOtherWay && canOpen(name, direction == .playback ? .capture : .playback):
             self = .wrongDirection(name, direction)
         case _ where isMissing && name == "default" && !Device.kernelHasCards: self = .noCard(name)
-        // ENOENT means a name that ALSA's configuration lacks, the others a missing card.
+        // ENOENT means that ALSA's configuration lacks the name; the other codes mean that the card is missing.
         case ENOENT, ENODEV, ENXIO: self = .noSuchDevice(name)
         case ECONNREFUSED, EHOSTDOWN: self = .noServer(name, explanation: explanation)
         case EBUSY: self = .busy(name, holder: holder(ofCardNamed: name, direction))

@@ -34,7 +34,7 @@ public import TenfourAudioCore
     private var written = 0
     /// The number of written frames that were silence without a demand.
     private var silence = 0
-    /// Frames still to be demanded before a prepared card is started; nil while it runs.
+    /// The number of frames still to be demanded before a prepared card is started; nil while it runs.
     private var priming: Int?
     /// Whether the queue is long and not refilled, until the quantum is known.
     private var isLearning = true
@@ -47,13 +47,13 @@ public import TenfourAudioCore
     private var writeError: Int32 = 0
     private var stall: StallDetector
     private var freeRun: FreeRunDetector
-    /// Replaces the card's clock while it is lost or if it has none.
+    /// Replaces the card's clock while the card is lost or if it has no clock.
     private var clock: FreeRunningClock?
     private var reopeningSchedule: CardReopeningSchedule?
     private var reopening = CardReopening()
     /// The number of calls of `sleepUntilDue` that slept.
     private var waits = 0
-    /// Underruns in a row without a demand in between.
+    /// The number of underruns since the last demand.
     private var recoveries = 0
 
     /// The largest number of frames that are queued, just before the card takes some; at the granted rate.
@@ -176,7 +176,7 @@ extension PlaybackCard {
             } else if moves == 2, let first = quantum.origin,
                 lastSeen - nanoseconds(position - silence, at: rate) > first + nanoseconds(period, at: rate)
             {
-                // PipeWire's plugin takes more at first, and then nothing for as long.
+                // PipeWire's plugin takes too many frames at first, and then none until the surplus is played.
                 quantum.forgetOrigin()
                 quantum.record(position: position - silence, at: lastSeen)
             }

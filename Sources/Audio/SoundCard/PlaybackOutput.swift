@@ -1,6 +1,6 @@
 package import TenfourAudioCore
 
-/// A playback output: a card, or the clock if there is none.
+/// A playback output: a card, or the monotonic clock if there is no card.
 package struct PlaybackOutput: ~Copyable, Sendable {
     package enum DeviceEvent {
         /// The output demands `period` frames.
@@ -10,9 +10,9 @@ package struct PlaybackOutput: ~Copyable, Sendable {
 
     package let format: LPCMFormat
     package let period: FrameCount
-    /// The format of the opened card; nil for the clock.
+    /// The format of the opened card; nil without a card.
     package let granted: NegotiatedFormat?
-    /// Collects the differences of a reopened card from before; nil for the clock.
+    /// Collects the differences of a reopened card from before; nil without a card.
     package let changes: CardChanges?
     private var card: PlaybackCard?
     private var timer: PeriodTimer

@@ -19,7 +19,7 @@ struct PlaybackQueue {
     /// The largest number of frames that may be queued: the card's buffer less one period.
     private var limit: Int
     private let rate: Int
-    /// The card's quantum, as far as known.
+    /// The card's quantum in frames; 0 if unknown or if the card takes single frames.
     private var quantum = 0
     /// The largest number of frames that it took at once, recently or since the last underrun.
     private var largestStep = 0
@@ -28,16 +28,17 @@ struct PlaybackQueue {
     private var leastAllowance = 0
     /// When half of the extra lead is taken back (nanoseconds).
     private var nextEasing: Int64 = .min
-    /// The quantum for which the learning queue suffices: at first the longest that PipeWire chooses by itself.
+    /// The quantum for which the long queue suffices that is used while the quantum is unknown; at first the longest that
+    /// PipeWire chooses by itself.
     private var longestQuantum: Int
-    /// When `avail_min` may become short again.
+    /// When `avail_min` may become short again (nanoseconds).
     private var nextShortening: Int64 = .min
     private var failure: Failure?
 
     private struct Failure {
         /// The quantum known at the time of the underrun; nil once the queue has adapted.
         var quantum: Int?
-        /// Until when (nanoseconds) the queue stays prepared for the cause.
+        /// The time (nanoseconds) until which the queue stays prepared for the cause.
         var holdsUntil: Int64
     }
 
@@ -160,7 +161,7 @@ struct PlaybackQueue {
     /// The largest number of transfers of `avail_min` frames per cycle by PipeWire's ALSA plugin.
     private static var handovers: Int { @_noAllocation @_noLocks get { 8 } }
 
-    /// Long enough for a quantum of 4096 frames.
+    /// The `avail_min` for a quantum of up to 4096 frames.
     private var longAvailMin: Int {
         @_noAllocation @_noLocks get {
             shortestAvailMin > 512 * rate / 48_000 ? shortestAvailMin : 512 * rate / 48_000

@@ -5,7 +5,7 @@ import Synchronization
 /// The limit on the processor time that a real-time thread takes without sleeping (`RLIMIT_RTTIME`).
 ///
 /// A runaway thread would hold a processor for ever. At half the limit the kernel sends SIGXCPU, which lowers the
-/// thread to ordinary priority; only where even that does not help does the kernel end the process, at the whole limit.
+/// thread to ordinary priority. If that does not help, the kernel ends the process at the whole limit.
 enum ProcessorTime {
     private static let lowered = Atomic<Int>(0)
 

@@ -66,7 +66,7 @@ struct QuantumEstimator {
         }
     }
 
-    /// The largest step, in frames. A late observation makes it longer than the quantum.
+    /// The largest step of the pointer, in frames. A late observation makes it longer than the quantum.
     var largestStep: Int {
         @_noAllocation @_noLocks get {
             previous.largestStep > current.largestStep ? previous.largestStep : current.largestStep

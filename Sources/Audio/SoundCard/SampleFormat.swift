@@ -57,7 +57,7 @@ enum SampleFormat: CaseIterable {
 
 /// Maps between our channels and the card's.
 private struct SampleConversion {
-    /// Index of our first sample.
+    /// The index of the first sample on our side.
     let first: Int
     let frames: Int
     /// Channels per frame, ours and the card's.

@@ -17,7 +17,7 @@ public struct Source: Sendable {
     public internal(set) var lastHeard: Instant
     let firstPacket: Instant
     private(set) var lastPacket: Instant
-    /// The time of its first packet or report.
+    /// The time of the source's first packet or report.
     var since: Instant
     /// The time of the source's first packet after its last pause, in which its microphone was closed.
     private var sendingSince: Instant

@@ -49,7 +49,7 @@ public struct SimulatedReceiver: ~Copyable {
     public init(of ssrc: SSRC, session: consuming RTPSession, playout: PlayoutSettings = .init()) throws(RadioError) {
         self.ssrc = ssrc
         var configuration = playout.jitterBuffer(period: Self.period, .opus, session.configuration.lossProtection)
-        // Here no thread wakes late.
+        // The simulation has no thread that wakes late.
         configuration.margin = Self.period
         let decoding = DecoderConfiguration(playout.decoder)
         let decoder = try RadioDecoder(decoding)
@@ -76,16 +76,16 @@ public struct SimulatedReceiver: ~Copyable {
         settle()
     }
 
-    /// As of `RTPSession`.
+    /// The same as `RTPSession.nextDeadline`.
     public var nextDeadline: Instant? { session.nextDeadline }
 
-    /// As of `RTPSession`.
+    /// Does the same as `RTPSession.timeElapsed`.
     public mutating func timeElapsed(at instant: Instant) {
         session.timeElapsed(at: instant)
         settle()
     }
 
-    /// As of `RTPSession`.
+    /// Does the same as `RTPSession.nextDatagram`, but returns only the endpoint.
     public mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Endpoint? {
         session.nextDatagram(into: &buffer)?.endpoint
     }
