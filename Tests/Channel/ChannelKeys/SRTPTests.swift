@@ -93,7 +93,7 @@ struct SRTPTests {
         var receiver = try SRTPContext(receiving: Self.key(), ssrc: Self.ssrc, at: Self.index(0, 64))
         do {
             _ = try unprotect(packet, &receiver)
-            Issue.record("opened")
+            Issue.record("a changed packet was decrypted")
         } catch { #expect(error == .forged) }
         var right = try SRTPContext(receiving: Self.key(), ssrc: Self.ssrc, at: Self.index(1, 60))
         #expect(try unprotect(packet, &right) == plain)
@@ -126,12 +126,12 @@ struct SRTPTests {
         _ = try unprotect(packets[1999], &receiver)
         do {
             _ = try unprotect(packets[1999], &receiver)
-            Issue.record("a double")
+            Issue.record("a duplicate was decrypted")
         } catch { #expect(error == .replayed) }
         #expect(try unprotect(packets[1999 - window + 1], &receiver) == Self.packet(UInt16(1999 - window + 1)))
         do {
             _ = try unprotect(packets[1999 - window - 64], &receiver)
-            Issue.record("old")
+            Issue.record("a packet behind the replay window was decrypted")
         } catch { #expect(error == .old) }
     }
 
@@ -163,7 +163,7 @@ struct SRTPTests {
         var receiver = try SRTPContext(receiving: Self.key(epoch: 2), ssrc: Self.ssrc, at: Self.index(0, 1))
         do {
             _ = try unprotect(one, &receiver)
-            Issue.record("opened")
+            Issue.record("a changed packet was decrypted")
         } catch { #expect(error == .forged) }
         #expect(try unprotect(two, &receiver) == Self.packet(1))
     }
@@ -172,17 +172,17 @@ struct SRTPTests {
         var sender = try SRTPContext(sending: Self.key(), ssrc: SSRC(8))
         do {
             _ = try protect(Self.packet(1), &sender)
-            Issue.record("sent")
+            Issue.record("a malformed packet was encrypted")
         } catch { #expect(error == .otherSource) }
         do {
             _ = try protect([0x80, 1], &sender)
-            Issue.record("sent")
+            Issue.record("a malformed packet was encrypted")
         } catch { #expect(error == .malformed) }
         var receiver = try SRTPContext(receiving: Self.key(), ssrc: Self.ssrc, at: Self.index(0, 0))
         for count in 0..<40 {
             do {
                 _ = try unprotect([UInt8](repeating: 0x80, count: count), &receiver)
-                Issue.record("opened")
+                Issue.record("a changed packet was decrypted")
             } catch {
                 // Any error will do: some lengths are malformed, others fail authentication.
             }

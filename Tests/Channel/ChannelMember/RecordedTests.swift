@@ -83,7 +83,7 @@ struct RecordedTests {
         #expect(heard.isSuperset(of: first) == isHeard && heard.isDisjoint(with: first) == !isHeard)
         if seconds == 2.1 { #expect(listener.discards[.late] == 50) }
         air.run(seconds: 3)
-        #expect(Set(listener.heard.map(\.number)).isSuperset(of: second), "the talker goes on")
+        #expect(Set(listener.heard.map(\.number)).isSuperset(of: second), "the talker's next talkspurt is heard")
     }
 
     @Test func aNewcomerHearsAtMostTwoSecondsOfEarlierAudio() {
@@ -230,7 +230,7 @@ struct RecordedTests {
         #expect(air.inject(packets[1], to: 0) == .opened)
         air.run(seconds: 2)
         air.inject(first, to: 0)
-        #expect(air.inject(packets[2], to: 0) == .held, "an old announcement said again renews nothing")
+        #expect(air.inject(packets[2], to: 0) == .held, "a replayed old announcement renews no key")
         air.inject(announcement(at: air.now), to: 0)
         #expect(listener.openedCount == 3)
         #expect(air.inject(packets[3], to: 0) == .opened)

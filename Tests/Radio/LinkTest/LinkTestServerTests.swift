@@ -4,7 +4,7 @@ import TenfourNetworkEmulator
 import TenfourSession
 import Testing
 
-/// An answerer, and the books that are kept on whom it sends how much.
+/// A link-test server, and the number of bytes that it receives from each address and sends to it.
 private struct RTPSession {
     var answerer: LinkTestServer
     var now = Instant.start
@@ -28,7 +28,7 @@ private struct RTPSession {
         return isResponsive ? answer : nil
     }
 
-    /// Greets as Protocol/07-link-test.md has it. Returns the kind of the last answer.
+    /// Runs the handshake of Protocol/07-link-test.md. Returns the type of the last answer.
     mutating func greet(from sender: Endpoint, question: UInt8 = 1) -> UInt8? {
         guard let challenge = send(packet(1, question), from: sender) else { return nil }
         #expect(challenge.count == 32 && challenge[5] == 2 && challenge[15] == question)
@@ -48,20 +48,20 @@ private let speech: [UInt8] = [0x80, 111, 0, 1] + [UInt8](repeating: 9, count: 9
 struct AnswererTests {
     @Test func aValidatedClientGetsItsPacketsBackUnchanged() {
         var session = RTPSession()
-        #expect(session.send(speech, from: alice) == nil, "not before a handshake")
+        #expect(session.send(speech, from: alice) == nil, "speech before the handshake is not returned")
         #expect(session.greet(from: alice) == 4)
         #expect(session.send(speech, from: alice) == speech)
         #expect(session.send([0x80], from: alice) == [0x80])
         #expect(session.answerer.returnedCount == 2)
     }
 
-    /// A forged address cannot know what was sent to it.
+    /// An attacker with a forged source address does not see the number that was sent to this address.
     @Test func aConfirmationThatDoesNotKnowTheAnswerIsNotAnswered() {
         var session = RTPSession()
         _ = session.send(packet(1, 1), from: alice)
         #expect(session.send(packet(3, 1), from: alice) == nil)
         #expect(session.send(speech, from: alice) == nil)
-        // Nor does the answer for one address, port or question hold for another.
+        // The number for one address, port or question is not valid for another one either.
         let challenge = session.send(packet(1, 1), from: mallory) ?? []
         let answer = Array(challenge[16..<24])
         #expect(session.send(packet(3, 1, answer: answer), from: alice) == nil)
@@ -70,7 +70,8 @@ struct AnswererTests {
         #expect(session.send(packet(3, 1, answer: answer), from: other) == nil)
     }
 
-    /// The number depends on the key that is drawn at the start, and on nothing that differs between processes.
+    /// The number depends on the key that is generated at the start, and on nothing else that differs between
+    /// processes.
     @Test func theServerNumberIsAKeyedHash() {
         var (first, same, other) = (RTPSession(), RTPSession(), RTPSession(seed: 8))
         let number = first.send(packet(1, 1), from: alice)?[16..<24]
@@ -91,21 +92,21 @@ struct AnswererTests {
         #expect(session.greet(from: alice) == 4)
         #expect(session.greet(from: mallory) == 5)
         #expect(session.send(speech, from: mallory) == nil)
-        #expect(session.send(speech, from: alice) == speech, "the first goes on")
-        #expect(session.greet(from: alice) == 4, "and may begin anew")
+        #expect(session.send(speech, from: alice) == speech, "the first client is still served")
+        #expect(session.greet(from: alice) == 4, "the first client may start another test")
 
         let challenge = session.send(packet(1, 1), from: alice) ?? []
         #expect(session.send(packet(6, 1), from: alice) == nil)
-        #expect(session.answerer.asker == alice, "a farewell needs the answer, too")
+        #expect(session.answerer.asker == alice, "a FAREWELL without the number is ignored")
         #expect(session.send(packet(6, 1, answer: Array(challenge[16..<24])), from: alice) == nil)
         #expect(session.answerer.asker == nil)
 
         #expect(session.greet(from: mallory) == 4)
         session.now = session.now + .milliseconds(3_001)
-        #expect(session.greet(from: alice) == 4, "who is silent for three seconds has gone")
+        #expect(session.greet(from: alice) == 4, "a client that is silent for three seconds loses its slot")
     }
 
-    /// Two answerers set upon each other fall silent at once.
+    /// Two servers whose datagrams are directed at each other stop at once.
     @Test(arguments: [2, 4, 5, 0, 7, 255] as [UInt8]) func repliesOfAServerAreNotAnswered(kind: UInt8) {
         var session = RTPSession()
         #expect(session.send(packet(kind, 1), from: alice) == nil)

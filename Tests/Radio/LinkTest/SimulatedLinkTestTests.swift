@@ -8,14 +8,14 @@ import TenfourSession
 import TenfourSimulation
 import Testing
 
-/// Something like speech: a voiced tone that comes and goes.
+/// One second of a signal like speech: a voiced tone whose level rises and falls.
 private let speech: [Float] = (0..<48_000).map { index in
     let time = Double(index) / 48_000
     let envelope = 0.5 + 0.5 * sine(3 * time)
     return Float(0.3 * envelope * (sine(140 * time) + 0.5 * sine(280 * time) + 0.3 * sine(420 * time)))
 }
 
-/// The sine of a number of turns, by Bhaskara's formula, which is close enough to sound like one.
+/// Returns the sine of an angle in turns, approximated with Bhaskara's formula, which is close enough for a voice.
 private func sine(_ turns: Double) -> Double {
     let half = turns - turns.rounded(.down)
     let x = (half < 0.5 ? half : half - 0.5) * 360
@@ -64,7 +64,7 @@ struct SimulatedCheckTests {
         #expect(try check("wifi-bad", seed: 8).samples != first.samples)
     }
 
-    /// Each way loses by itself.
+    /// The packets travel both ways, and each direction loses a tenth of them independently.
     @Test func lossIsThatOfBothWaysAndIsAdvisedUpon() throws {
         let (result, _, _) = try check("b10 delay=5ms", seconds: 20, .off)
         let lost = try #require(result.quality?.whole.lostShare)
@@ -83,14 +83,14 @@ struct SimulatedCheckTests {
         #expect(try #require(on.score) > (try #require(off.score)) + 0.8)
     }
 
-    /// Where the delays of the packets ask for more depth than loss does, all of it is there to ask in.
+    /// If jitter requires a longer playout delay than loss does, retransmissions may use all of it.
     @Test func retransmissionsUseTheWholePlayoutDelay() throws {
         let on = try (1...3).map { try check("wifi-lab-g5", seed: $0, seconds: 10, .nack).result.quality }
         let recovered = on.compactMap { $0?.whole.recoveredShare }.reduce(0, +) / 3
         #expect(recovered > 0.03, "\(recovered)")
     }
 
-    /// What comes at once because it was asked for was lost all the same.
+    /// A packet that arrives in time only because of its retransmission still counts as lost.
     @Test(arguments: ["b10", "b10 delay=0.1ms"]) func lossIsCountedWhereNothingTakesTime(network: String) throws {
         let off = try #require(try check(network, seed: 3, seconds: 20, .off).result.quality?.whole)
         let on = try #require(try check(network, seed: 3, seconds: 20, .nack).result.quality?.whole)
@@ -98,7 +98,7 @@ struct SimulatedCheckTests {
         #expect(abs(bare - defended) < 0.06, "\(bare) \(defended)")
     }
 
-    /// Both want another depth of the buffer, and only one can be had.
+    /// The advice for bursts and the advice for jitter want different playout delays, but only one can be set.
     @Test func adviceForBurstsAndForJitterDoesNotContradictItself() throws {
         let (result, _, _) = try check("g10 jitter=uniform:0ms-90ms", seconds: 20, .off)
         #expect(
@@ -122,7 +122,7 @@ struct SimulatedCheckTests {
         #expect(result.quality == nil && result.score == nil && samples == [])
     }
 
-    /// A satellite is far, not bad.
+    /// A satellite link has a long delay, but is not bad.
     @Test func aLongPathIsReportedAsADelay() throws {
         let (result, _, _) = try check("delay=300ms")
         #expect(result.advice.count == 1 && result.advice[0].contains("600 ms"), "\(result.advice)")
@@ -149,7 +149,7 @@ struct AskerTests {
         }
     }
 
-    /// `tenfour talk` does not know the link test: it plays and reports.
+    /// `tenfour talk` does not know the link test, but it plays the audio and sends RTCP reports.
     @Test func aStationWithoutLinkTestIsMeasuredByItsReports() throws {
         var asker = try asker()
         var session = RTPSession(

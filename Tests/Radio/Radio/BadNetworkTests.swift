@@ -9,10 +9,10 @@ import Testing
 
 @testable import TenfourRadio
 
-/// A voice on a network that loses, delays, stalls and reorders, by a clock that only the test moves.
+/// Speech over a network that loses, delays, stalls and reorders packets, on a clock that only the test moves.
 @Suite struct BadNetworkTests {
     @Test func nothingIsAllocatedThroughLossStretchResyncAndAnotherTalker() throws {
-        // The first time fills what the Swift runtime keeps of generic types.
+        // The first run may allocate: it fills the Swift runtime's caches of generic types.
         var counts: [UInt] = []
         for _ in 0..<2 {
             var hearing = try Hearing()
@@ -30,12 +30,12 @@ import Testing
         var hearing = try Hearing(losses: 0)
         hearing.stall = 250..<300
         hearing.hear(seconds: 24, upTo: 1_000)
-        // A tenth faster leaves out a tenth of a second in each.
+        // Playing 10 % faster leaves out at most 4800 frames in each second.
         let timeScaled = hearing.timeScaled
         let most = timeScaled.indices.dropFirst(200).map { timeScaled[$0] - timeScaled[$0 - 200] }.max() ?? 0
         #expect(most <= 4_800, "\(most) frames")
         #expect(most > 3_600)
-        #expect(hearing.buffer.statistics.delay < FrameCount(1_920), "and the stall of a second is caught up")
+        #expect(hearing.buffer.statistics.delay < FrameCount(1_920), "the delay added by the stall is reduced again")
     }
 
     @Test func thePlayoutDelayIsReducedInAPause() throws {
@@ -50,16 +50,16 @@ import Testing
     }
 }
 
-/// One voice, and everything that may happen to it.
+/// A jitter buffer with its decoder, fed over a bad network.
 private struct Hearing: ~Copyable {
     var buffer: JitterBuffer
     private var decoder: RadioDecoder
-    /// Packets that are held back until the last of them is sent.
+    /// The numbers of the packets that are held back and arrive together, with the last of them.
     var stall = 0..<0
     private(set) var allocationCount: UInt = 0
     private(set) var resyncCount = 0
     private(set) var talkerCount = 1
-    /// The amount that had been time-scaled after each 5 ms.
+    /// The total number of time-scaled frames after each pull of 5 ms.
     private(set) var timeScaled: [Int] = []
 
     private let losses: Double
@@ -78,7 +78,7 @@ private struct Hearing: ~Copyable {
         packets = spoken
     }
 
-    /// Vowels of changing pitch: what FEC is made for, and periods can be found in.
+    /// Returns encoded vowels of changing pitch: FEC is used for such speech, and its pitch periods can be found.
     private static func speech(pauses: Bool) throws -> [[UInt8]] {
         var settings = OpusEncoderSettings()
         settings.inBandFEC = true
@@ -102,7 +102,8 @@ private struct Hearing: ~Copyable {
         }
     }
 
-    /// With `upTo`, only a stall happens, to this number of packets; without it all kinds of damage happen.
+    /// Plays for this duration. With `upTo`, packets are sent up to this number and only the stall happens; without
+    /// it, all kinds of damage happen.
     mutating func hear(seconds: Int, upTo last: Int? = nil) {
         send(everything: last == nil, count: last ?? packets.count)
         var sound = [Float](repeating: 0, count: Self.period)

@@ -13,7 +13,7 @@ import Testing
         detector.append(960, soundsLeft: true, soundsRight: false)
         #expect(detector.silentChannel == .right)
         detector.append(960, soundsLeft: false, soundsRight: true)
-        #expect(detector.silentChannel == nil, "it sounds after all")
+        #expect(detector.silentChannel == nil, "the right channel is no longer silent")
         for _ in 0..<100 { detector.append(960, soundsLeft: false, soundsRight: true) }
         #expect(detector.silentChannel == .left)
     }
@@ -22,7 +22,7 @@ import Testing
         var detector = SilentChannelDetector(rate: 16_000)
         for _ in 0..<1_000 { detector.append(320, soundsLeft: false, soundsRight: false) }
         #expect(detector.silentChannel == nil)
-        // A pause of the speaker does not begin the count anew.
+        // A pause of the speaker does not restart the count.
         for turn in 0..<200 { detector.append(320, soundsLeft: turn % 2 == 0, soundsRight: false) }
         #expect(detector.silentChannel == .right)
     }
@@ -53,7 +53,7 @@ import Testing
     }
 }
 
-/// The same frame again and again.
+/// An audio source that always captures the same frame.
 private final class Constant: AudioSource, Sendable {
     let frame: [Float]
     let format: LPCMFormat

@@ -9,7 +9,8 @@ import Testing
 @testable import TenfourRadio
 
 extension RealTimeTests {
-    /// Where the card leaves out sound, the figures give as much as is missing at the other end of its wire.
+    /// If the card skips audio, the reported share of missing audio equals the share that is silent at the other end
+    /// of its wire.
     @Suite(.serialized, .enabled(if: hasLabcard)) struct CardSkipTests {
         @Test(arguments: [0, 12, 60, 200]) func missingFramesAreThoseThatWereNotPlayed(milliseconds: Int) throws {
             try retrying {
@@ -34,7 +35,8 @@ extension RealTimeTests {
     }
 }
 
-/// The silence within a tone, from its beginning to its end, in runs of a millisecond and more.
+/// Returns the share of silence between the first and the last sample of the tone, counting runs of at least one
+/// millisecond.
 private func silentShare(of samples: [Float]) -> Double {
     guard let first = samples.firstIndex(where: { $0 != 0 }), let last = samples.lastIndex(where: { $0 != 0 }) else {
         return 1
@@ -51,7 +53,7 @@ private func silentShare(of samples: [Float]) -> Double {
     return Double(silent) / Double(last - first + 1)
 }
 
-/// Keeps a thread from running for so long, as a machine does that is too busy.
+/// Keeps the thread `name` from running for this duration, as a very busy machine does.
 private func holdUp(_ name: String, milliseconds: Int) {
     heldUp.store(Int32(milliseconds), ordering: .relaxed)
     signal(SIGUSR2, rest)
@@ -62,7 +64,7 @@ private func holdUp(_ name: String, milliseconds: Int) {
     }
 }
 
-/// `tgkill`, which Swift's Glibc leaves out.
+/// The C function `tgkill`, which Swift's Glibc module does not export.
 private let sendSignal: (@convention(c) (pid_t, pid_t, Int32) -> Int32)? = {
     let symbol = unsafe dlsym(nil, "tgkill")
     return unsafe symbol.map { unsafe unsafeBitCast($0, to: (@convention(c) (pid_t, pid_t, Int32) -> Int32).self) }

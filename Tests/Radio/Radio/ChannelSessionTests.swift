@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension RealTimeTests {
-    /// In a channel, on this machine.
+    /// Sessions in a channel on this machine, over real sockets.
     @Suite(.serialized) struct ChannelSessionTests {
         private let secret: Secret
         private let folder = Folder()
@@ -17,12 +17,12 @@ extension RealTimeTests {
             secret = Secret(.talk, using: &randomness)
         }
 
-        /// Of the station that answers itself where there is no host.
+        /// Returns the link of a channel. Without a host, the station itself answers the channel's members.
         private func link(_ host: String?, port: UInt16, _ secret: Secret? = nil) throws -> ChannelLink {
             try ChannelLink(host: host, port: port, name: "test", opening: .secret(secret ?? self.secret))
         }
 
-        /// Answers the channel's members on `port`, and hears them.
+        /// Returns a session that answers the channel's members on `port` and records what they send.
         private func answering(on port: UInt16, _ heard: Heard) throws -> RadioSession {
             var configuration = try RadioConfiguration.joining(try link(nil, port: port), as: .talk)
             configuration.recording = .closure { heard.take($0, $1) }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import TenfourRadio
 
-/// How long decoders may take on a clock that is simulated: costs are said, not measured.
+/// The time budget of decoders, on a simulated clock: the tests set the costs instead of measuring them.
 struct DecoderBudgetTests {
-    /// A card that gives 5 ms, and a model that takes 0.4 ms for a lost frame.
+    /// Returns a budget for a card with pulls of 5 ms and a model that takes 0.4 ms for a lost frame.
     private func budget(_ complexity: DecoderComplexity = .noLACE, concealed: Duration = .microseconds(400))
         -> DecoderBudget
     {
@@ -17,7 +17,8 @@ struct DecoderBudgetTests {
         return DecoderBudget(configuration)
     }
 
-    /// Of eight voices that lose a frame in one pull: what they take together, where a frame takes `cost` now.
+    /// Lets eight voices lose a frame in the same pull. Returns the time that they take together, in nanoseconds, if
+    /// the model takes `cost` for each frame and other work takes `others` before it.
     private func pull(_ budget: inout DecoderBudget, cost: Int, others: Int = 0) -> Int {
         var now = 7_000_000_000
         let start = now
@@ -62,7 +63,7 @@ struct DecoderBudgetTests {
             #expect(!budget.concealsByModel, "\(seconds) s are not over")
             budget.begin(FrameCount(240), at: 0)
             #expect(budget.concealsByModel)
-            #expect(budget.complexityToConceal(at: 0) > .plain, "the slow frame is forgotten")
+            #expect(budget.complexityToConceal(at: 0) > .plain, "the budget has recovered from the slow frame")
         }
         #expect(budget.setbackCount == 7)
     }
@@ -76,20 +77,20 @@ struct DecoderBudgetTests {
         #expect(budget.complexity == .plain)
     }
 
-    /// No frame is so slow that the model is not used again and yet counts as used.
+    /// After a slow frame the model is either used again or counted as a setback, never neither.
     @Test(arguments: Array(stride(from: 400_000, through: 4_000_000, by: 50_000)))
     func aSlowFrameEndsTheUseOfItsModelOrIsForgotten(time: Int) {
         var budget = budget()
         budget.begin(FrameCount(240), at: 0)
         budget.spend(time, with: .noLACE, isConcealed: true)
         for pull in 1...600 { budget.begin(FrameCount(240), at: pull * 5_000_000) }
-        // Something else in this pull took half a millisecond.
+        // Half a millisecond of this pull was used for something else.
         let isUsed = budget.complexityToConceal(at: 600 * 5_000_000 + 500_000) > .plain
         #expect(isUsed == budget.concealsByModel)
         #expect(isUsed == (budget.setbackCount == 0))
     }
 
-    /// Where a decoded frame takes 0.6 ms, eight voices in one pull would take all of the slack.
+    /// With 0.6 ms for a decoded frame, enhancing eight voices in one pull would use up all the slack.
     @Test func enhancementOfEightVoicesStaysWithinTheSlack() {
         var configuration = DecoderConfiguration(.plain)
         configuration.complexity = .noLACE
@@ -101,7 +102,7 @@ struct DecoderBudgetTests {
         var enhanced = 0
         for _ in 0..<8 {
             let used = budget.complexityToDecode(at: now)
-            #expect(used >= .plc, "what a later loss needs to know goes on")
+            #expect(used >= .plc, "the state for concealing a later loss is kept up")
             if used > .plc { enhanced += 1 }
             let time = used > .plc ? 600_000 : 40_000
             now += time
@@ -119,7 +120,7 @@ struct DecoderBudgetTests {
         #expect(budget.setbackCount == 0)
     }
 
-    /// Costs of one moment say nothing where no time is measured.
+    /// Without a clock, costs are not measured, so a slow frame changes nothing.
     @Test func withoutATimeNothingIsBounded() {
         var configuration = DecoderConfiguration(.plain)
         configuration.complexity = .plc

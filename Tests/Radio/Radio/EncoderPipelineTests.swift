@@ -21,7 +21,8 @@ import Testing
         }
     }
 
-    /// Sound that a card missed takes its time in the stream, however small the pieces: an hour of them shifts nothing.
+    /// Audio that a card missed still advances the timestamps, in steps however small, without rounding errors that
+    /// add up in an hour.
     @Test(arguments: [8_000, 16_000, 44_100, 96_000, 192_000]) func missedSoundTakesItsTimeAtAnyRate(hertz: Int) throws
     {
         let talker = try SimulatedTalker(format: LPCMFormat(rate: SampleRate(hertz: hertz)))
@@ -63,7 +64,7 @@ import Testing
         #expect(settings.inBandFEC && settings.expectedLoss == 10 && settings.bitRate == 20_000)
     }
 
-    /// A voice of sorts: the speech codec has something to do.
+    /// Returns a signal similar to a voice, so that the speech codec is used.
     private func speechlike(seconds: Double) -> [Float] {
         (0..<Int(seconds * 48_000)).map { index in
             let time = Double(index) / 48_000
@@ -93,20 +94,21 @@ import Testing
         let talker = try SimulatedTalker()
         talker.isOpen = false
         #expect(talker.say(tone(440, seconds: 1)).isEmpty)
-        #expect(talker.talker.meanSquare > 0.07, "the level is shown all the same")
+        #expect(talker.talker.meanSquare > 0.07, "the level is measured although the gate is closed")
         talker.isOpen = true
         let packets = talker.say(tone(440, seconds: 0.1))
         #expect(packets.map(\.position.rawValue) == (50..<55).map { $0 * 960 })
         #expect(packets.map(\.startsTalkspurt) == [true, false, false, false, false])
         talker.isOpen = false
-        // The frame in which it closes fades away.
+        // The frame in which the gate closes is faded out.
         #expect(talker.say(tone(440, seconds: 0.1)).map(\.position.rawValue) == [55 * 960])
         talker.isOpen = true
         #expect(talker.say(tone(440, seconds: 0.04)).map(\.startsTalkspurt) == [true, false])
     }
 
     @Test func theGateOpensAndClosesWithoutAClick() throws {
-        // At its peak whenever a frame begins, the worst to switch on. By itself it moves by 0.013 a frame.
+        // The tone is at its peak at the start of each frame, where switching it on is worst. By itself it changes by
+        // 0.013 a frame at most.
         let peaks = (0..<4_800).map { Float(0.5 * cos(2 * .pi * 200 * Double($0) / 48_000)) }
         var coding = CodingSettings()
         coding.bitRate = 128_000
@@ -116,7 +118,7 @@ import Testing
         talker.isOpen = false
         let sound = try decoded(opening + talker.say(peaks))
         let steps = zip(sound, sound.dropFirst()).map { abs($1 - $0) }
-        // A switch would jump by most of 0.5 within a frame or two.
+        // A hard switch would jump by most of 0.5 within a frame or two.
         #expect((steps.max() ?? 1) < 0.06, "\(steps.max() ?? 1)")
         #expect(loudness(of: sound.suffix(240)) < 0.05)
     }
@@ -127,14 +129,14 @@ import Testing
         #expect(before.count == 2)
         let padded = talker.skip(missed)
         let after = talker.say(tone(440, seconds: 0.05))
-        // 2400 frames before the gap, and the same after it: no packet overlaps another or begins too early.
+        // 2400 frames come before the gap and as many after it. No packet overlaps another or begins too early.
         let all = before + padded + after
         for (packet, next) in zip(all, all.dropFirst()) {
             #expect(next.position.rawValue >= packet.position.rawValue + 960)
         }
         let end = after.last!.position.rawValue + 960
         #expect(end <= 4_800 + missed && end > 4_800 + missed - 960)
-        #expect(after.contains { $0.startsTalkspurt } == (missed > 480), "nothing but a whole gap begins a talkspurt")
+        #expect(after.contains { $0.startsTalkspurt } == (missed > 480), "only a long gap begins a talkspurt")
     }
 
     @Test func aGapBehindAClosedGateIsNotSent() throws {

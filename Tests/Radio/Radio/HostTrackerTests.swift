@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenfourRadio
 
-/// Counts the questions.
+/// Counts the name look-ups.
 private final class Asked: Sendable {
     let number = Atomic(0)
 }
@@ -37,7 +37,8 @@ struct HostTrackerTests {
         #expect(count.number.load(ordering: .relaxed) == 1)
     }
 
-    /// After 10 s, then 20, 40 and 60. The host answers at 200 and is gone again at 201, so the pauses begin anew.
+    /// Look-ups are made after 10 s, then every 20, 40 and 60 s. The host is reached at 200 s and lost again at 201
+    /// s, so the intervals start anew.
     @Test func aNameIsAskedForLessAndLessOftenUntilItsHostIsThere() {
         let finder = HostTracker(
             "bob.example.org", port: 5_004, every: .seconds(10), atMost: .seconds(60), at: .start
@@ -48,7 +49,7 @@ struct HostTrackerTests {
             _ = finder.look(isReached: second == 200, at: now)
             guard finder.lastAsked == now else { continue }
             asked.append(second)
-            // The answer comes on a thread of its own, and is taken at the next second.
+            // The answer arrives on another thread and is used in the next second.
             #expect(waiting { finder.isResponsive })
         }
         #expect(asked == [10, 30, 70, 130, 190, 201, 221])

@@ -10,7 +10,8 @@ import Testing
 
 @testable import TenfourRadio
 
-/// The whole way from a stranger's datagram to audio: session, ring, jitter buffer, decoder, resampler, mixer.
+/// The whole path from a stranger's datagram to audio: session, ring buffer, jitter buffer, decoder, resampler,
+/// mixer.
 struct HostilePacketsTests {
     @Test(arguments: [48_000, 44_100])
     func inputsFromTheFuzzerDoNotTrap(rate: Int) throws {
@@ -38,7 +39,8 @@ struct HostilePacketsTests {
             let ssrc = UInt32.random(in: 1...10, using: &randomness)
             let length = Int.random(in: 1...(number % 50 == 0 ? 1_400 : 120), using: &randomness)
             var payload = (0..<length).map { _ in UInt8.random(in: 0...255, using: &randomness) }
-            // Who changes its way of coding with every packet is taken for encrypted, and goes to no decoder.
+            // A source that changes its coding with every packet is taken for encrypted and is not decoded, so each
+            // source keeps its coding for 200 packets.
             payload[0] = payload[0] & 3 | UInt8(truncatingIfNeeded: (Int(ssrc) * 7 + number / 200) << 2)
             let wild = UInt8.random(in: 0...19, using: &randomness) == 0
             let datagram = [UInt8](capacity: 12 + length) { datagram in
@@ -71,7 +73,7 @@ private struct Way: ~Copyable {
     private var ring = RingBuffer<IncomingPacket>(capacity: 64, filler: IncomingPacket())
     private var now = Instant.start
 
-    /// 5 ms.
+    /// The frames of one pull: 5 ms.
     private let period: Int
 
     init(rate: Int) throws {
@@ -87,7 +89,7 @@ private struct Way: ~Copyable {
         }
     }
 
-    /// Whether it was media.
+    /// Passes a datagram to the session. Returns whether it was media.
     @discardableResult
     mutating func hear(_ datagram: [UInt8], from sender: Endpoint) -> Bool {
         let reception = rtpSession.receive(datagram.span, from: sender, at: now)

@@ -13,7 +13,8 @@ import Testing
 let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"] ?? "").isEmpty
 
 extension RealTimeTests {
-    /// On a sound card with a clock: `TENFOUR_LABCARD=1 Tools/labcard run --private -- swift test`.
+    /// Sessions on a simulated sound card with its own clock: `TENFOUR_LABCARD=1 Tools/labcard run --private -- swift
+    /// test`.
     @Suite(.serialized, .enabled(if: hasLabcard)) struct LabcardSessionTests {
         @Test func twoStationsHearEachOther() throws {
             try retrying {
@@ -66,7 +67,7 @@ extension RealTimeTests {
                 }
                 #expect(waiting { pair.playback.map { !$0.isCardLost } ?? false })
                 guard pair.settledDelay() != nil else { return "nothing was heard afterwards" }
-                // What is too much is worked off, half a percent at a time.
+                // The excess delay is reduced by half a percent of the playing time.
                 waiting(15) { pair.voice.map { $0.playout.delay.duration() - before < .milliseconds(10) } ?? false }
                 let after = pair.voice?.playout.delay.duration() ?? .seconds(9)
                 try pair.finish()
@@ -114,7 +115,7 @@ extension RealTimeTests {
 
         @Test func cardsWhoseClocksRunApartPlayWithoutADropOut() throws {
             try retrying(3) {
-                // Half a minute and not an hour: the simulated hour is in PlayoutTests.
+                // Half a minute instead of an hour: the simulated hour is in PlayoutTests.
                 let mouth = try Mouth("labcard:fast_mic,300", saying: 440)
                 let heard = [Heard(), Heard()]
                 let pairs = try [
@@ -128,7 +129,7 @@ extension RealTimeTests {
                 mouth.finish()
                 for (playout, heard) in zip(playouts, heard) {
                     let gap = longestGap(in: Array(heard.samples[48_000..<20 * 48_000]))
-                    // Less than the least that Opus conceals was only waited for, in silence.
+                    // A gap shorter than the shortest that Opus conceals is a wait in silence.
                     if gap > 120 + 20 || playout.concealed >= FrameCount(120) {
                         return "a gap of \(gap), \(playout.concealed) concealed"
                     }
@@ -140,7 +141,7 @@ extension RealTimeTests {
     }
 }
 
-/// One who sends a tone, from a file or a card, and one who hears it.
+/// A session that sends a tone from a file or a card, and one that receives it.
 struct Pair {
     let sending: RadioSession
     let hearing: RadioSession
@@ -173,7 +174,7 @@ struct Pair {
         try hearing.wait()
     }
 
-    /// The delay when two seconds have been heard from now on; nil when nothing is heard.
+    /// Returns the playout delay after two more seconds of audio; nil if nothing is heard.
     func settledDelay() -> Duration? {
         let before = voice?.playout.decoded ?? .zero
         guard waiting(until: { (voice?.playout.decoded ?? .zero) >= before + FrameCount(96_000) }) else { return nil }
@@ -182,7 +183,7 @@ struct Pair {
 }
 
 extension RadioConfiguration {
-    /// By the wires `NAME_mic` and `NAME_ear`.
+    /// Returns the configuration of a station that uses the wires `NAME_mic` and `NAME_ear`.
     fileprivate static func talking(from port: UInt16, to other: UInt16, wires name: String) throws(RadioError) -> Self
     {
         var configuration = try talking(with: StreamAddress(host: "127.0.0.1", port: other), localPort: port)
@@ -192,7 +193,7 @@ extension RadioConfiguration {
     }
 }
 
-/// Plays a tone into a wire until it is told to finish.
+/// Plays a tone into a wire until `finish`.
 final class Mouth {
     private let isOver = Shared()
     private var thread: AudioThread?
@@ -221,7 +222,7 @@ final class Mouth {
     }
 }
 
-/// Captures a wire until it is told to finish.
+/// Captures a wire until `finish`.
 final class Ear {
     private let isOver = Shared()
     private let heard = Heard()
@@ -256,7 +257,7 @@ final class Shared: Sendable {
     }
 }
 
-/// What `Tools/labcard unplug` does.
+/// Unplugs simulated cards, as `Tools/labcard unplug` does.
 private enum Trouble {
     static func unplugging(_ wire: String, _ body: () throws -> Void) throws {
         let path = (ProcessInfo.processInfo.environment["LABCARD_DIR"] ?? "/dev/shm") + "/\(wire).unplugged"
@@ -266,7 +267,7 @@ private enum Trouble {
     }
 }
 
-/// How much of a core the busiest thread called `name` used, 0…1.
+/// Returns the share of a core that the busiest thread called `name` uses, 0…1.
 private func processorShare(of name: String, over duration: Duration) -> Double {
     let before = processorTimes(of: name)
     let start = ContinuousClock.now
@@ -276,7 +277,7 @@ private func processorShare(of name: String, over duration: Duration) -> Double 
     return after.map { ($0.value - (before[$0.key] ?? $0.value)) / passed }.max() ?? 0
 }
 
-/// In seconds, by thread.
+/// Returns the processor time of each thread called `name`, in seconds.
 private func processorTimes(of name: String) -> [String: Double] {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
     var times: [String: Double] = [:]
@@ -284,7 +285,7 @@ private func processorTimes(of name: String) -> [String: Double] {
         guard let text = try? String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8),
             text.contains("(\(name))"), let end = text.lastIndex(of: ")")
         else { continue }
-        // Behind the name: state, then numbers; user and system time are the twelfth and thirteenth, in ticks.
+        // User and system time are the twelfth and thirteenth field after the name, in ticks.
         let fields = text[end...].split(separator: " ")
         times[thread] = ((Double(fields[12]) ?? 0) + (Double(fields[13]) ?? 0)) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }

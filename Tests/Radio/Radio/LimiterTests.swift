@@ -9,7 +9,7 @@ import Testing
 @Suite struct LimiterTests {
     private static let period = 240
 
-    /// What comes out, pull by pull. `isMix` is asked for each pull.
+    /// Returns the output of a limiter, which processes `sound` pull by pull. `isMix` is called for each pull.
     private func limit(_ sound: [Float], in format: LPCMFormat = .mono, isMix: (Int) -> Bool = { _ in true }) -> [Float]
     {
         var limiter = Limiter(format: format)
@@ -54,12 +54,12 @@ import Testing
     @Test(arguments: [1.01, 1.5, 2, 8]) func nothingExceedsFullScale(loudness: Double) {
         let heard = limit(noise(96_000, loudness: Float(loudness)))
         #expect(heard.allSatisfy { abs($0) <= 1 })
-        #expect((heard.map { abs($0) }.max() ?? 0) > 0.9, "and it is not quieter than it has to be")
-        // Not by clipping: a mix at twice full scale would have half of its samples there.
+        #expect((heard.map { abs($0) }.max() ?? 0) > 0.9, "the output is not limited more than necessary")
+        // The limiter does not clip: a clipped mix at twice full scale would have half of its samples at full scale.
         #expect(heard.count { abs($0) == 1 } < heard.count / 100)
     }
 
-    /// The gain falls over half a millisecond and rises over a tenth of a second: no step that was not in the sound.
+    /// The gain falls over half a millisecond and rises over a tenth of a second, so it adds no step to the sound.
     @Test func theGainDoesNotClick() {
         let sound =
             tone(200, seconds: 1, loudness: 0.9) + tone(200, seconds: 1, loudness: 1.8)
@@ -70,7 +70,7 @@ import Testing
         #expect((steps.max() ?? 1) < 0.06, "\(steps.max() ?? 1)")
         let tail = heard.suffix(4_800)
         let isSame = Array(tail) == Array(sound[(heard.count - 4_800 - 24)..<(heard.count - 24)])
-        #expect(isSame, "and half a second later it is whole again")
+        #expect(isSame, "the gain has returned to one after half a second")
     }
 
     @Test func aMixOfLowVoicesIsNotModulatedByTheirWaves() {
@@ -79,7 +79,7 @@ import Testing
         #expect(amplitude(of: 300, in: heard) < 0.003 && amplitude(of: 500, in: heard) < 0.003)
     }
 
-    /// Through packets and voices, as it is in a session.
+    /// Two talkers through encoder, jitter buffers and mixer, as in a session.
     @Test func twoTalkersAtFullScaleAreHeardWithoutClippingAndTheOneWhoStaysGetsLouderAgain() throws {
         let room = try SimulatedRoom()
         for (ssrc, pitch, seconds) in [(UInt32(1), 440.0, 6.0), (2, 1_000, 3)] {
@@ -91,12 +91,12 @@ import Testing
         #expect(room.heard.allSatisfy { abs($0) <= 1 })
         let both = room.heard(from: 1, to: 2.9)
         #expect(amplitude(of: 440, in: both) > 0.42 && amplitude(of: 1_000, in: both) > 0.42)
-        // Clipped it would be distorted: 2 · 1000 − 440 and the like.
+        // Clipping would add intermodulation products such as 2 · 1000 − 440 Hz.
         #expect(amplitude(of: 1_560, in: both) < 0.01, "\(amplitude(of: 1_560, in: both))")
         #expect(amplitude(of: 440, in: room.heard(from: 4.5, to: 5.9)) > 0.9)
     }
 
-    /// The same talker, alone and with one who begins later and is quiet: what is heard of the first does not move.
+    /// The first talker's audio must not shift in time if a second, quiet talker begins later.
     @Test func nothingShiftsWhenASecondTalkerBegins() throws {
         func heard(second: Bool) throws -> [Float] {
             let room = try SimulatedRoom()
@@ -106,7 +106,7 @@ import Testing
             if second {
                 let other = try SimulatedTalker(ssrc: 2, coding: CodingSettings())
                 room.talkers.append(other)
-                // Silence with a little noise at its end.
+                // Silence with weak noise at its end.
                 room.sounds[other.ssrc] = [Float](repeating: 0, count: 96_000) + noise(48_000, loudness: 0.001)
             }
             room.run(seconds: 3)

@@ -22,11 +22,11 @@ import Testing
     @Test func aCleanLinkIsPlayedOneMarginBehindArrival() throws {
         let room = try room(saying: [440])
         room.run(seconds: 3)
-        // A pull of 5 ms, 1.5 ms for a thread that wakes up late, a bucket of the estimate.
+        // A pull of 5 ms, 1.5 ms for the late wake-up of a thread, and one bucket of the delay estimate.
         let delay = try #require(room.report(of: 1)?.playout.delay)
         #expect(delay.rawValue <= 312 + 12 + 240 && delay.rawValue >= 240, "\(delay)")
-        // What is heard begins when the first packet has come (21 ms) and waited so long, behind what Opus looks ahead
-        // (6.5 ms) and the gate's ramp.
+        // The first packet arrives after 21 ms and waits for the playout delay; the Opus look-ahead (6.5 ms) and the
+        // gate's ramp add to it.
         let first = try #require(room.heard.firstIndex { abs($0) > 0.01 })
         #expect((1_000...2_400).contains(first), "\(first)")
     }
@@ -44,7 +44,8 @@ import Testing
         #expect(longestGap(in: room.heard(from: 4, to: 11.9)) < 240)
     }
 
-    /// Nothing is asked of a talker's voice in it, and yet all of it counts as not heard; a pause of the talker's does not.
+    /// During an outage no audio of the talker is requested, but all of it counts as concealed; a pause of the talker
+    /// does not.
     @Test func anOutageCountsAsNotHeardAndAPauseDoesNot() throws {
         let room = try room(saying: [440], seconds: 8)
         room.delay = { (100..<250).contains($0) ? nil : .milliseconds(1) }
@@ -62,7 +63,8 @@ import Testing
         #expect(pause.concealed < FrameCount(960), "\(pause.concealed)")
     }
 
-    /// What was held up for two seconds and comes all at once was not heard when it was due.
+    /// Packets that a stall of two seconds delays and then delivers together count as not heard at the time they were
+    /// due.
     @Test func aStallCountsAsNotHeard() throws {
         let room = try room(saying: [440], seconds: 8)
         room.delay = { (100..<200).contains($0) ? .milliseconds(20 * (200 - $0)) : .milliseconds(1) }
@@ -75,7 +77,7 @@ import Testing
         let room = try room(saying: [440, 1_000])
         room.run(seconds: 2)
         let heard = room.heard(from: 1, to: 1.9)
-        // A model that enhances speech may change a tone by an eighth.
+        // A model that enhances speech may change the level of a tone by an eighth.
         #expect(abs(amplitude(of: 440, in: heard) - 0.4) < 0.08)
         #expect(abs(amplitude(of: 1_000, in: heard) - 0.4) < 0.08)
         #expect(amplitude(of: 700, in: heard) < 0.01)
@@ -84,7 +86,7 @@ import Testing
     @Test func theNinthTalkerIsCrowdedOutUntilOneLeaves() throws {
         let room = try room(saying: (0..<9).map { 400 + 150 * Double($0) }, seconds: 6, loudness: 0.1)
         room.run(seconds: 2)
-        #expect(room.pipeline.report.mixer.crowdedOutCount >= 95, "all packets of the ninth")
+        #expect(room.pipeline.report.mixer.crowdedOutCount >= 95, "all packets of the ninth talker")
         #expect(room.report(of: 9) == nil)
         let before = room.pipeline.report.mixer.crowdedOutCount
         room.sounds[SSRC(3)] = []
@@ -118,7 +120,7 @@ import Testing
         let playout = try #require(room.report(of: 1)?.playout)
         #expect((8...11).contains(playout.concealed.rawValue / 960), "\(playout.concealed)")
         #expect(longestGap(in: room.heard(from: 1, to: 4.9)) < 200, "a steady tone goes on through the losses")
-        // The rate is corrected a little meanwhile, which takes some of it.
+        // Meanwhile the playout rate is corrected slightly, which lowers the amplitude at exactly 440 Hz.
         #expect(amplitude(of: 440, in: room.heard(from: 1, to: 4.9)) > 0.34)
     }
 
@@ -128,7 +130,7 @@ import Testing
         coding.fec = .on
         let room = try SimulatedRoom()
         try add(1, saying: 0, to: room, coding: coding)
-        // FEC is made for speech, so something like it: a tone that comes and goes.
+        // FEC is used for speech, so the signal resembles it: a tone whose level rises and falls.
         room.sounds[SSRC(1)] = tone(200, seconds: 10).enumerated().map {
             $1 * Float(sin(2 * .pi * 3 * Double($0) / 48_000))
         }
@@ -146,7 +148,7 @@ import Testing
         room.talkers[0].isOpen = false
         room.sounds[SSRC(1)] = tone(440, seconds: 4)
         room.run(seconds: 1)
-        #expect(loudness(of: room.heard(from: 1.3, to: 2)) < 0.001, "what was made up after the end has faded too")
+        #expect(loudness(of: room.heard(from: 1.3, to: 2)) < 0.001, "concealment after the end fades out")
         room.talkers[0].isOpen = true
         room.run(seconds: 1)
         #expect(amplitude(of: 440, in: room.heard(from: 2.2, to: 3)) > 0.36)
@@ -183,7 +185,7 @@ import Testing
         #expect(after.missing - before.missing == FrameCount(3 * 960) && after.holes - before.holes == 3)
     }
 
-    /// A hole between demands counts, even where the card reports no xrun.
+    /// A gap between two demands of the card counts as missing audio, even if the card reports no xrun.
     @Test func aHoleBetweenDemandsIsMissingSound() throws {
         let room = try room(saying: [440], seconds: 5)
         room.run(seconds: 2)
@@ -191,7 +193,7 @@ import Testing
         room.run(seconds: 1)
         let playout = try #require(room.report(of: 1)?.playout)
         #expect(abs(playout.missing.rawValue - 14_400) < 240 && playout.holes == 1, "\(playout)")
-        #expect(playout.late == 0, "what came meanwhile is not late")
+        #expect(playout.late == 0, "packets received during the gap are not late")
     }
 
     @Test func framesGivenToALostCardCountAsMissing() throws {
@@ -206,14 +208,14 @@ import Testing
         room.pipeline.mixer.recordUnplayed(.zero)
         let after = try #require(room.report(of: 1)?.playout)
         #expect(after.missing - before.missing == FrameCount(24_000) && after.holes - before.holes == 1)
-        #expect(abs((after.due - before.due).rawValue - 24_240) < 1_920, "it is due once")
+        #expect(abs((after.due - before.due).rawValue - 24_240) < 1_920, "each frame is due once")
     }
 
     @Test func aTalkerWhoseCardMissedSoundKeepsTheDelay() throws {
         let room = try room(saying: [440], seconds: 6)
         room.run(seconds: 2)
         let before = try #require(room.report(of: 1)?.playout.delay)
-        // The card gave nothing for 400 ms, and said so.
+        // The talker's card captures nothing for 400 ms and reports it.
         room.sounds[SSRC(1)] = []
         room.run(seconds: 0.4)
         for packet in room.talkers[0].skip(19_200) { room.arrive(room.talkers[0].sent(packet, arrivingAt: room.now)) }
@@ -236,14 +238,14 @@ import Testing
         #expect(room.report(of: 1)?.playout.concealed == .zero)
     }
 
-    /// Frames of the card are not frames at 48 000 Hz: where one is taken for the other, the delay is wrong by up to a period, and
-    /// the audio is time-scaled all the time.
+    /// Frames of the card are not frames at 48 000 Hz. If the two are confused, the delay is wrong by up to a period
+    /// and the audio is time-scaled all the time.
     @Test(arguments: [8_000, 16_000, 44_100, 96_000, 192_000]) func aCardOfAnyRateHearsAsSoonAndAsEvenly(hertz: Int)
         throws
     {
         func playout(_ hertz: Int) throws -> (PlayoutStatistics, heard: [Float]) {
             let room = try SimulatedRoom(format: LPCMFormat(rate: SampleRate(hertz: hertz)))
-            // Packets end within a period, at another place each time.
+            // With frames of 2.5 ms, packets end at different points of the card's period.
             var coding = CodingSettings()
             coding.frame = .microseconds(2_500)
             try add(1, saying: 440, to: room, coding: coding)
@@ -257,7 +259,7 @@ import Testing
         #expect(amplitude(of: 440, in: heard, rate: hertz) > 0.36)
     }
 
-    /// Half a second that a card did not play is as long at any rate.
+    /// Half a second that a card did not play has the same length at any rate.
     @Test(arguments: [16_000, 48_000, 96_000, 192_000]) func aHoleOfAnyCardAddsNoDelay(hertz: Int) throws {
         let room = try SimulatedRoom(format: LPCMFormat(rate: SampleRate(hertz: hertz)))
         try add(1, saying: 440, to: room)
@@ -322,7 +324,7 @@ import Testing
             if number % 40 == 0 { room.run(seconds: 0.02) }
         }
         #expect(room.heard.allSatisfy { $0.isFinite })
-        // And a talker who makes sense is heard afterwards.
+        // A talker with valid packets is heard afterwards.
         room.run(seconds: 1)
         let end = Double(room.heard.count) / 48_000
         for ssrc in 1...12 { room.leave(SSRC(UInt32(ssrc))) }

@@ -8,7 +8,7 @@ import Testing
 @testable import TenfourRadio
 
 extension RealTimeTests {
-    /// Two stations on one machine, of which one is found at another address of the loopback after a while.
+    /// Two stations on one machine, one of which moves to another loopback address.
     @Suite(.serialized) struct PartnerTests {
         @Test func aPartnerWhoseAddressChangesIsFollowed() throws {
             let (port, partnersPort) = (UDPPort.free(), UDPPort.free())

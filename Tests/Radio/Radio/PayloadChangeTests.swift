@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenfourRadio
 
-/// One stream whose payload type changes.
+/// A stream whose payload type changes is played without a gap.
 @Test func aToneGoesOnWhereThePayloadTypeChanges() throws {
     var buffer = try JitterBuffer(format: .mono)
     var decoder = try RadioDecoder()

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 extension RealTimeTests {
-    /// Without a sound card.
+    /// Sessions without a sound card.
     @Suite(.serialized) struct SessionTests {
         @Test func aFileIsHeardAtTheOtherEnd() throws {
             let folder = Folder()
@@ -25,11 +25,11 @@ extension RealTimeTests {
                 try hearing.wait()
                 #expect(hearing.isOver)
                 #expect(sending.snapshot?.sendStream.packetCount == 100)
-                // They have left, and the last tenth of a second may be missing from what was known of them; on a slow machine one
-                // that was asked for twice comes behind their good-bye.
+                // The sender has left, and the last snapshot of its counts may be a tenth of a second old. On a slow
+                // machine, a retransmission may arrive after its BYE.
                 #expect((90...101).contains(hearing.snapshot?.voices.first?.receivedCount ?? 0))
                 let sound = heard.samples
-                // Two seconds, what Opus makes up behind them, and the wait for silence.
+                // Two seconds, the concealment that Opus appends, and the wait for silence.
                 #expect(sound.count >= 2 * 48_000)
                 if longestGap(in: sound) > 480 { return "a gap of \(longestGap(in: sound))" }
                 let loudness = amplitude(of: 440, in: sound[24_000..<84_000])
@@ -47,7 +47,7 @@ extension RealTimeTests {
             let session = try RadioSession(configuration)
             try session.start()
             #expect(socket.receive(within: 500) == nil, "a closed microphone sends nothing")
-            #expect(waiting { (session.snapshot?.capture?.level ?? .floor) > Level(decibels: -20) }, "but has a level")
+            #expect(waiting { (session.snapshot?.capture?.level ?? .floor) > Level(decibels: -20) }, "the level is shown while closed")
             let talkspurts = try (0..<2).map { _ in
                 session.isMicrophoneOpen = true
                 var headers = try (0..<5).map { _ in try header(socket.receive(within: 10_000)) }
@@ -81,7 +81,8 @@ extension RealTimeTests {
                 try hearing.start()
                 let sending = try RadioSession(.sending(.file(pipe.path, raw: RawFormat()), toPort: port))
                 try sending.start()
-                // Two seconds of sound in four: without letting time go, the last would come two seconds late.
+                // Two seconds of audio take four to write. If the timestamps did not advance with real time, the end
+                // would play two seconds late.
                 for start in stride(from: 0, to: sound.count, by: 960) {
                     write(Array(sound[start..<start + 960]), to: pipe.descriptor)
                     usleep(40_000)
@@ -125,7 +126,7 @@ extension RealTimeTests {
             try sending.start()
             #expect(waiting { hearing.snapshot?.voices.first?.isHeard ?? false })
             close(pipe.descriptor)
-            #expect(waiting { hearing.isOver }, "it ends by itself")
+            #expect(waiting { hearing.isOver }, "the session ends after its last source")
             hearing.stop()
             let error = #expect(throws: RadioError.self) { try hearing.wait() }
             #expect(error?.kind == .failure)
@@ -206,7 +207,7 @@ extension RealTimeTests {
             #expect(isFree)
         }
 
-        /// The port above is for reports only, and nobody else of this machine has it.
+        /// RTCP uses the next higher port, which `UDPPort.free` reserves as well.
         @Test func aStrayDatagramDoesNotEndReportsOnThePortAbove() throws {
             let port = UDPPort.free()
             var configuration = try RadioConfiguration.receiving(on: port, into: Heard())
@@ -245,7 +246,7 @@ extension RealTimeTests {
         }
 
         private func header(_ datagram: [UInt8]?) throws -> RTPHeader {
-            let datagram = try #require(datagram, "nothing came")
+            let datagram = try #require(datagram, "no datagram arrived")
             return try RTPHeader(parsing: datagram.span)
         }
     }

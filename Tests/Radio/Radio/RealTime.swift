@@ -5,20 +5,20 @@ import TenfourRadio
 import TestSupport
 import Testing
 
-/// Sessions that really run. One at a time, since each wants the machine's attention.
+/// Tests of sessions that run in real time, one at a time, since each needs the whole machine.
 ///
-/// No test here is lost by a slow machine: what a stall may break is tried again, and waits have an end only for what would never
-/// come.
+/// No test fails because the machine is slow: what a stall can break is tried again, and only waits for events that
+/// never happen time out.
 @Suite(.serialized, .inRealTimeOnACard) enum RealTimeTests {}
 
-/// As the other, with the priority of a session's audio threads.
+/// Calls `retrying` of TestSupport with the priority of a session's audio threads.
 func retrying(
     _ attempts: Int = 3, sourceLocation: SourceLocation = #_sourceLocation, _ attempt: () throws -> String?
 ) throws {
     try retrying(attempts, priority: 50, sourceLocation: sourceLocation, attempt)
 }
 
-/// Waits until something is so. False when it has not come in `seconds`, which are many.
+/// Waits until `isSo` is true. Returns false after `seconds`, which are far more than a slow machine needs.
 @discardableResult
 func waiting(_ seconds: Double = 30, until isSo: () -> Bool) -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
@@ -30,7 +30,7 @@ func waiting(_ seconds: Double = 30, until isSo: () -> Bool) -> Bool {
 }
 
 extension Folder {
-    /// A WAV file of `samples`.
+    /// Writes `samples` to a WAV file in this folder and returns its path.
     func sound(_ name: String, _ samples: [Float], in format: LPCMFormat = .mono) throws -> String {
         var writer = try AudioFileWriter(path: self(name), format: format)
         try writer.write(samples.span)
@@ -38,14 +38,14 @@ extension Folder {
         return self(name)
     }
 
-    /// A pipe with a name, and both its ends open here so that nobody waits for the other.
+    /// Makes a named pipe. Both ends are opened here, so that neither side blocks in waiting for the other.
     func pipe(_ name: String) -> (path: String, descriptor: Int32) {
         unsafe precondition(mkfifo(self(name), 0o600) == 0)
         return (self(name), unsafe open(self(name), O_RDWR | O_CLOEXEC))
     }
 }
 
-/// 16-bit samples of `sound` into a pipe.
+/// Writes `sound` into a pipe as 16-bit samples.
 func write(_ sound: [Float], to descriptor: Int32) {
     let bytes = sound.flatMap { sample in
         let number = Int16(sample * 32_767)
@@ -55,14 +55,14 @@ func write(_ sound: [Float], to descriptor: Int32) {
 }
 
 extension RadioConfiguration {
-    /// Sends `input` to a port of this machine.
+    /// Returns the configuration of a session that sends `input` to a port of this machine.
     static func sending(_ input: Input, toPort port: UInt16) throws(RadioError) -> Self {
         var configuration = try sending(to: StreamAddress(host: "127.0.0.1", port: port))
         configuration.input = input
         return configuration
     }
 
-    /// Receives on a port of this machine into `heard`.
+    /// Returns the configuration of a session that receives on a port of this machine and records into `heard`.
     static func receiving(on port: UInt16, into heard: Heard) throws(RadioError) -> Self {
         var configuration = try receiving(on: StreamAddress(host: "127.0.0.1", port: port))
         configuration.recording = .closure(heard.take)

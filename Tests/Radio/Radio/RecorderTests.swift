@@ -89,7 +89,7 @@ import Testing
     }
 }
 
-/// What a closure was given, from whatever thread.
+/// The audio passed to a recording closure, from any thread.
 final class Heard: Sendable {
     private struct Contents {
         var samples: [Float] = []
@@ -113,7 +113,7 @@ final class Heard: Sendable {
     @Sendable func fail(_ error: RadioError) { contents.withLock { $0.failure = $0.failure ?? error } }
 }
 
-/// Carries a recorder to a thread of its own.
+/// Runs a recorder on a thread of its own.
 private final class RunningRecorder: @unchecked Sendable {
     private var recorder: Recorder?
     private let ended = Atomic(false)

@@ -7,7 +7,8 @@ import Testing
 @testable import TenfourRadio
 
 struct RefusalWatchTests {
-    /// Fifty datagrams a second for so long; `refused` says how many errors have come by then, in seconds.
+    /// Feeds a detector for this duration with fifty sent datagrams a second; `refused` returns the number of errors
+    /// up to a time in seconds. Returns the resulting failure.
     private func end(
         after seconds: Double, sent: Bool = true, received: Int = 0, refused: (Double) -> Int
     ) -> RadioError? {
@@ -30,7 +31,7 @@ struct RefusalWatchTests {
         #expect("\(failure)".contains("every datagram was refused (192.0.2.1:5004: connection refused)"))
     }
 
-    /// Linux answers with six errors, then with one a second.
+    /// Linux reports six errors, then one a second.
     @Test func errorsThatComeOnceASecondWillDo() {
         #expect(end(after: 10) { 6 + Int($0) } != nil)
     }

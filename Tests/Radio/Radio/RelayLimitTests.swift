@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenfourRadio
 
-/// What a relay takes and says, and what we make of it.
+/// Profiles and refusals with respect to a relay's limits.
 @Suite struct RelayLimitTests {
     @Test(arguments: Profile.allCases, CodingSettings.frames)
     func everyProfileStaysWithinTheLimitsOfARelay(profile: Profile, frame: Duration) {
@@ -14,7 +14,8 @@ import Testing
         profile.apply(to: &coding, &playout)
         let nominal = Int(Double(coding.bitRate) / 8 * (frame / .seconds(1)))
         let sizes = PaddedSizes(nominal: nominal)
-        // Every packet of the third size: loud onsets all the time. With what is around it, and announcements.
+        // Every packet is padded to the third size, as if all were loud onsets. Headers, tags and two announcements a
+        // second are added.
         let byteCount = min(sizes.size(of: nominal * 5 / 2), 1_424) + 12 + 16 + HopTag.byteCount
         let packetsPerSecond = 1 / (frame / .seconds(1))
         let limits = RelayLimits()
@@ -23,7 +24,7 @@ import Testing
         #expect(bitsPerSecond < Double(limits.talkerBitsPerSecond))
     }
 
-    /// The place of a listener that was killed is free when its lease is over: a restarted listener has to wait.
+    /// The slot of a killed listener becomes free when its lease ends, so a restarted listener may have to wait.
     @Test func temporaryRefusalsDoNotEndTheSession() {
         #expect(Refusal.Reason.allCases.filter(\.mayPass) == [.full, .limited, .stopping, .left, .displaced])
         #expect(Refusal.Reason.full.sentence.contains("trying again"))

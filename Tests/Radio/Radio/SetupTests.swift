@@ -159,7 +159,7 @@ import Testing
         #expect(read.multiplexesRTCP)
         let parameters = OpusParameters(parsing: read.opus?.parameters ?? "")
         #expect(parameters.usesInBandFEC && parameters.sendsStereo)
-        // And a receiver that reads it plays it.
+        // A receiver can be configured from the text that was read back.
         #expect(try RadioConfiguration.receiving(read).local.description == "239.0.1.10:6000")
     }
 

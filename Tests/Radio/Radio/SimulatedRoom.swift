@@ -8,7 +8,7 @@ import TenfourSession
 
 @testable import TenfourRadio
 
-/// A talker without a thread: sound goes in, packets come out.
+/// A talker without a thread: it encodes audio into packets.
 final class SimulatedTalker {
     let ssrc: SSRC
     let format: LPCMFormat
@@ -28,7 +28,7 @@ final class SimulatedTalker {
             format: format, frameCount: frameCount, application: coding.application, settings: coding.settings)
     }
 
-    /// Takes in `sound`, 20 ms at a time as a card would give it.
+    /// Encodes `sound`, which is captured in pieces of 20 ms. Returns the packets.
     func say(_ sound: [Float]) -> [OutgoingPacket] {
         let step = format.rate.hertz / 50 * format.channelCount
         for start in stride(from: 0, to: sound.count, by: step) {
@@ -52,7 +52,7 @@ final class SimulatedTalker {
         return packets()
     }
 
-    /// As it arrives at the other end.
+    /// Returns the packet as the receiver gets it.
     func sent(_ packet: OutgoingPacket, arrivingAt arrival: Instant) -> IncomingPacket {
         sequence &+= 1
         return IncomingPacket(
@@ -84,18 +84,18 @@ extension IncomingPacket {
     }
 }
 
-/// Talkers and one listener on a clock that only the test moves. The listener's card asks for 5 ms at a time.
+/// Talkers and one listener on a clock that only the test moves. The listener's card pulls 5 ms at a time.
 final class SimulatedRoom {
     var talkers: [SimulatedTalker] = []
-    /// What each says: the next 20 ms of sound at a time.
+    /// The audio that each talker has yet to send; 20 ms are taken at a time.
     var sounds: [SSRC: [Float]] = [:]
-    /// From a packet's last frame to its arrival; nil when it is lost. By its number.
+    /// Returns the time from a packet's last frame to its arrival, by packet number; nil if the packet is lost.
     var delay: (Int) -> Duration? = { _ in .milliseconds(1) }
     var pipeline: PlayoutPipeline
-    /// Everything that was played.
+    /// All audio played so far.
     private(set) var heard: [Float] = []
     private(set) var now = Instant.start + .seconds(1)
-    /// How much the card's clock runs fast, in parts per million.
+    /// The drift of the card's clock, in parts per million; positive values run fast.
     var drift = 0.0
 
     let format: LPCMFormat
@@ -121,7 +121,7 @@ final class SimulatedRoom {
         start = now
     }
 
-    /// Passes time. Talkers who have nothing left to say are silent, and send nothing.
+    /// Advances the clock. Talkers whose audio has been used up send nothing.
     func run(seconds: Double) {
         let end = pulled + Int((seconds * Double(format.rate.hertz)).rounded())
         while pulled < end {
@@ -131,21 +131,21 @@ final class SimulatedRoom {
         }
     }
 
-    /// The card stands still for so long: nothing is asked for.
+    /// Stalls the card: it pulls nothing for this duration.
     func stall(_ duration: Duration) { offset += duration }
 
     func leave(_ ssrc: SSRC) { _ = ring.producer.push { $0.set(.goodbye, of: ssrc) } }
 
     func arrive(_ packet: IncomingPacket) { flying.append(packet) }
 
-    /// The heard sound since `seconds` after the beginning.
+    /// Returns the audio played between two times, in seconds from the beginning.
     func heard(from seconds: Double, to end: Double = .infinity) -> [Float] {
         let frame = Double(format.rate.hertz * format.channelCount)
         let last = min(Int(min(end, 1e6) * frame), heard.count)
         return Array(heard[min(Int(seconds * frame), last)..<last])
     }
 
-    /// What the listener says of one talker.
+    /// Returns the listener's report about one talker; nil if there is none.
     func report(of ssrc: UInt32) -> TalkerReport? {
         for index in 0..<Mixer.streamCount {
             let voice = pipeline.report.mixer.talkers[index]
@@ -154,7 +154,7 @@ final class SimulatedRoom {
         return nil
     }
 
-    /// Every 20 ms of time each talker captures 20 ms.
+    /// Lets each talker capture 20 ms for every 20 ms that have passed.
     private func talk() {
         while start + .milliseconds(20 * (spoken + 1)) <= now {
             spoken += 1
@@ -190,7 +190,7 @@ final class SimulatedRoom {
 }
 
 extension PlayoutPipeline {
-    /// How it goes.
+    /// The pipeline's current report.
     var report: PlaybackReport {
         mutating get {
             var report = PlaybackReport()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import TenfourRadio
 
-/// What is told of how a session goes.
+/// The figures of a session that snapshots report.
 struct SnapshotTests {
-    /// The last voice may leave before anybody asks how it was.
+    /// The last source may leave before a snapshot is taken.
     @Test func theFiguresOfASourceAreReportedAfterItLeft() throws {
         let partner = Endpoint(.loopbackV4, port: 6_000)
         let rtpSession = rtpSession(hearing: [0, 1, 3], from: partner)
@@ -23,12 +23,13 @@ struct SnapshotTests {
         var later = RadioSnapshot(rtpSession: rtpSession, elapsed: .seconds(2))
         later.add(report, present: [], before: snapshot.voices)
         voice = try #require(later.voices.first)
-        #expect(voice.endpoint == nil && !voice.isHeard, "it has left")
-        #expect(voice.receivedCount == 3 && voice.lostCount == 1, "and is not forgotten")
-        #expect(voice.playout.decoded == FrameCount(2_880), "what was still to be heard counts")
+        #expect(voice.endpoint == nil && !voice.isHeard, "a source that left has no endpoint")
+        #expect(voice.receivedCount == 3 && voice.lostCount == 1, "the counts of a source that left are kept")
+        #expect(voice.playout.decoded == FrameCount(2_880), "audio decoded after the BYE counts")
     }
 
-    /// To the station it is somebody new; to people it is not. What was sent in between is lost, unless the numbers jump back.
+    /// The RTP session counts a source that returns as a new one, but snapshots go on counting. Packets sent
+    /// meanwhile count as lost, unless the sequence numbers jump back.
     @Test func aSourceThatReturnsIsCountedFromZero() throws {
         let partner = Endpoint(.loopbackV4, port: 6_000)
         let stays = [[0, 1, 3], [], [20], [20, 21, 22, 25], [], [40], [], [39]] as [[UInt16]]

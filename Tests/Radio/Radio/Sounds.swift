@@ -1,7 +1,8 @@
 import Foundation
 import TenfourAudioCore
 
-/// A steady tone at `loudness` of full scale; each channel of several at its own pitch, a tenth higher than the one before.
+/// Returns a steady tone at `loudness` of full scale. Each channel has a pitch that is higher by a tenth of `hertz`
+/// than the previous channel's.
 func tone(_ hertz: Double, seconds: Double, loudness: Double = 0.4, in format: LPCMFormat = .mono) -> [Float] {
     (0..<Int(seconds * Double(format.rate.hertz)) * format.channelCount).map { index in
         let pitch = hertz * (1 + 0.1 * Double(index % format.channelCount))
@@ -10,12 +11,12 @@ func tone(_ hertz: Double, seconds: Double, loudness: Double = 0.4, in format: L
     }
 }
 
-/// How loud `hertz` is in `samples`: the amplitude of that tone alone (Goertzel).
+/// Returns the amplitude of the frequency `hertz` in `samples` (Goertzel algorithm).
 func amplitude(of hertz: Double, in samples: some Collection<Float>, rate: Int = 48_000) -> Double {
     let step = 2 * cos(2 * .pi * hertz / Double(rate))
     var (last, before) = (0.0, 0.0)
     for (index, sample) in samples.enumerated() {
-        // A Hann window, so that other tones do not leak in.
+        // A Hann window keeps other tones from leaking in.
         let window = 0.5 - 0.5 * cos(2 * .pi * Double(index) / Double(samples.count))
         (last, before) = (Double(sample) * window + step * last - before, last)
     }
@@ -23,17 +24,17 @@ func amplitude(of hertz: Double, in samples: some Collection<Float>, rate: Int =
     return 4 * max(power, 0).squareRoot() / Double(max(samples.count, 1))
 }
 
-/// The root mean square.
+/// Returns the root mean square.
 func loudness(of samples: some Collection<Float>) -> Double {
     (samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(samples.count, 1))).squareRoot()
 }
 
-/// One channel of interleaved sound.
+/// Returns one channel of interleaved samples.
 func channel(_ channel: Int, of samples: [Float], in format: LPCMFormat) -> [Float] {
     stride(from: channel, to: samples.count, by: format.channelCount).map { samples[$0] }
 }
 
-/// The longest run of near silence between the first and the last sound, in frames.
+/// Returns the longest run of near silence between the first and the last audible sample, in frames.
 func longestGap(in samples: [Float], below floor: Float = 0.02) -> Int {
     guard let first = samples.firstIndex(where: { abs($0) >= floor }),
         let last = samples.lastIndex(where: { abs($0) >= floor })

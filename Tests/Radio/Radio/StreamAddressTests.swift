@@ -38,7 +38,7 @@ import Testing
         } catch {
             #expect(error.kind == .usage)
             #expect(error.description.contains(names), "\(error)")
-            #expect(error.description.contains("write "), "the remedy")
+            #expect(error.description.contains("write "), "the error text says what to write")
             #expect(!error.description.contains("\n"))
         }
     }
@@ -53,7 +53,7 @@ import Testing
         #expect(try RadioAddress(parsing: Self.link) == .channel(ChannelLink(Self.link)))
     }
 
-    /// Never played plain, and never repeated.
+    /// A link that cannot be parsed is never used as a plain address, and its secret never appears in the error text.
     @Test(arguments: [
         "tenfour://radio.example.org/family", "tenfour://radio.example.org/family#", "TENFOUR://radio.example.org",
         link + "x", "tenfuor://radio.example.org/family#talk-swvb-ssop-fynh-xtny-shhj-rods-2eep",
@@ -62,7 +62,7 @@ import Testing
     func aLinkThatIsNoneIsNoAddressEither(text: String) {
         do {
             _ = try RadioAddress(parsing: text)
-            Issue.record("taken")
+            Issue.record("parsed without an error")
         } catch {
             #expect(error.kind == .usage && !error.description.contains("swvb"), "\(error)")
         }

@@ -8,7 +8,7 @@ import Testing
 @testable import TenfourRadio
 
 @Suite struct TimePitchLoopTests {
-    /// Runs `pieces` of 5 ms of a tone through a loop whose input has ended.
+    /// Runs `pieces` of 5 ms of a tone through a time-pitch loop whose input has ended. Returns its output.
     private func timeScaled(rate: Double, pitch: Double, pieces: Int = 400) -> [Float] {
         let controls = Controls(isMicrophoneOpen: false, isConnected: true)
         controls.rate.store(rate.bitPattern, ordering: .relaxed)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func atRateOneAndPitchZeroNothingIsChanged() {
-        // No more than always lies in it, so that there is nothing to catch up.
+        // The input is as short as the normal backlog, so that the loop does not speed up to reduce it.
         let sound = timeScaled(rate: 1, pitch: 0, pieces: 30)
         #expect(sound.prefix(4_000) == (0..<4_000).map { Float(0.3 * sin(0.05 * Double($0))) }[...])
     }
@@ -51,7 +51,7 @@ import Testing
         let controls = Controls(isMicrophoneOpen: false, isConnected: true)
         controls.isPlaybackOver.store(true, ordering: .relaxed)
         let heard = RingBuffer<RecordedAudio>(capacity: 32, filler: RecordedAudio())
-        // Nobody takes anything out of it before all is over.
+        // Nobody reads this ring until the loop has ended.
         let tap = RingBuffer<RecordedAudio>(capacity: 8, filler: RecordedAudio())
         let producer = heard.producer
         let written = tap.consumer
@@ -66,7 +66,7 @@ import Testing
         var (kept, piece) = (0, RecordedAudio())
         while written.pop(into: &piece) { kept += piece.count }
         let lost = controls.timePitchLoss.load(ordering: .relaxed)
-        // What is left at the end goes a little slower.
+        // The rest at the end plays slightly slower, so more frames may come out than went in.
         #expect(lost > 0 && kept + lost >= 4_800)
     }
 

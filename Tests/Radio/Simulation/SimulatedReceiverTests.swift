@@ -7,7 +7,7 @@ import TenfourSession
 import TenfourSimulation
 import Testing
 
-/// Packets of silence, one each 20 ms, with the delay of each; nil for one that is lost.
+/// Receives packets of silence, one every 20 ms, each with its delay; nil for a lost one.
 private func receive(
     _ delays: [Duration?], firstTimestamp: UInt32 = 0, playout: PlayoutSettings = .init()
 ) throws -> (report: QualityReport, sampleCount: Int) {
@@ -47,7 +47,8 @@ struct SimulatedReceiverTests {
         #expect(sampleCount >= 500 * 960)
     }
 
-    /// From the moment of sending that the fastest packet implies: what all packets wait is not seen, what one waits is.
+    /// Delays count from the send time implied by the fastest packet: a delay common to all packets does not show,
+    /// one of a single packet does.
     @Test func delayCountsFromTheFastestPacketOfAll() throws {
         var playout = PlayoutSettings()
         playout.fixedDepth = .milliseconds(60)
@@ -79,7 +80,7 @@ struct SimulatedReceiverTests {
         #expect(abs(try #require(mean) / .milliseconds(1) - (try #require(other)) / .milliseconds(1)) < 1)
     }
 
-    /// Each packet carries the one before it (RFC 2198): a single loss is not heard.
+    /// Each packet carries a copy of the previous one (RFC 2198), so a single loss is not heard.
     @Test func copiesBringBackWhatIsLost() throws {
         var receiver = try SimulatedReceiver(of: SSRC(9), payloadType: 111, redPayloadType: 63)
         let sound: [UInt8] = [0xF8, 0xFF, 0xFE]

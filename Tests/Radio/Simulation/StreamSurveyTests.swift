@@ -4,13 +4,13 @@ import TenfourSession
 import TenfourSimulation
 import Testing
 
-/// Streams of RTP to port 5004 of one host.
+/// A log of RTP streams to port 5004 of one host.
 private struct Streams {
     var log = DatagramLog()
 
     static let source = Endpoint(.v4(1), port: 40_000)
     static let destination = Endpoint(.v4(2), port: 5_004)
-    /// 20 ms of silence in CELT.
+    /// An Opus packet with 20 ms of silence, coded by CELT.
     static let silence: [UInt8] = [0xF8, 0xFF, 0xFE]
 
     mutating func append(
@@ -42,7 +42,7 @@ struct StreamSurveyTests {
         #expect(found.allSatisfy { $0.isOpus && $0.payloadType == 111 && $0.redPayloadType == nil })
     }
 
-    /// Nearly any bytes read as some packet of Opus: the clock tells them apart.
+    /// Nearly any bytes parse as an Opus packet, so the steps of the timestamp tell other payloads from Opus.
     @Test func otherPayloadsAreNotTakenForOpus() {
         var streams = Streams()
         streams.append(ssrc: 1, type: 0, step: 160, payload: [UInt8](repeating: 0xD5, count: 160))
@@ -59,7 +59,7 @@ struct StreamSurveyTests {
         #expect(StreamSurvey(streams.log).streams.isEmpty)
     }
 
-    /// RFC 2198: the stream is what its packets hold.
+    /// RFC 2198: a redundant stream is identified by the payload that its packets carry.
     @Test func aStreamWithCopiesIsKnownByWhatItCarries() {
         var streams = Streams()
         let copy = RedundantPayload.Block(payloadType: 111, age: FrameCount(960), byteCount: 3)

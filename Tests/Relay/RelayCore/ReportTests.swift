@@ -176,7 +176,7 @@ struct ReportTests {
         #expect(verdict(members.map { ($0, 13) }) == 13)
         #expect(verdict(members.enumerated().map { ($1, $0 == 7 ? 255 : 13) }) == 13)
         #expect(verdict(members.enumerated().map { ($1, $0 == 7 ? 0 : 13) }) == 13)
-        // Three of twenty is more than a tenth, which is the share of reports that is ignored.
+        // The relay reports the 90th percentile, which three of twenty members raise.
         #expect(verdict(members.enumerated().map { ($1, $0 < 3 ? 90 : 13) }) == 90)
     }
 
