@@ -47,7 +47,7 @@ extension RealTimeTests {
             let session = try RadioSession(configuration)
             try session.start()
             #expect(socket.receive(within: 500) == nil, "a closed microphone sends nothing")
-            #expect(waiting { (session.snapshot?.capture?.level ?? .floor) > Level(decibels: -20) }, "the level is shown while closed")
+            #expect(waiting { (session.snapshot?.capture?.level ?? .floor) > Level(decibels: -20) }, "shows its level")
             let talkspurts = try (0..<2).map { _ in
                 session.isMicrophoneOpen = true
                 var headers = try (0..<5).map { _ in try header(socket.receive(within: 10_000)) }

@@ -3,34 +3,34 @@ import Synchronization
 public import TenfourAudioCore
 import TenfourSoundCard
 
-/// A thread that does nothing but wake up every two milliseconds: no audio can be kept better than it is. Runs until the
-/// process ends, so that many tests can ask one.
+/// A thread that only wakes up every two milliseconds. Its lateness shows how punctual an audio thread could be at
+/// best. It runs until the process ends, so that many tests can use it.
 public final class BareTimer: Sendable {
-    /// An ordinary thread, as the network thread is.
+    /// A timer on a thread of ordinary priority, like that of the network thread.
     public static let ordinary = BareTimer(priority: nil)
-    /// With the priority of a session's audio threads, where the system grants that.
+    /// A timer with the priority of a session's audio threads, if the system grants it.
     public static let urgent = BareTimer(priority: 50)
 
     private let wakeUps: WakeUps
 
     private init(priority: Int?) {
         wakeUps = WakeUps()
-        // Without a thread nothing is ever late, and no test is excused.
+        // Without a thread the lateness is always zero, and no failure is excused.
         let thread = try? AudioThread("timer", priority: priority, work: wakeUps) { wakeUps, _ in wakeUps.run() }
         if thread == nil { wakeUps.stop() }
     }
 
-    /// The moment from which a lateness can be asked for.
+    /// The current time, for use as the start of a measurement.
     public static var now: Instant { WakeUps.now }
 
-    /// The most that a wake-up has been late by since `start`, with one that is overdue now.
+    /// Returns the greatest lateness of a wake-up since `start`, including one that is overdue now.
     public func lateness(since start: Instant) -> Duration { wakeUps.lateness(since: start) }
 }
 
 private final class WakeUps: Sendable {
     private struct State {
         var due: Instant?
-        /// Late wake-ups of the last minutes, oldest first.
+        /// The latest 4096 late wake-ups, oldest first.
         var late: [(at: Instant, by: Duration)] = []
         var isOver = false
     }

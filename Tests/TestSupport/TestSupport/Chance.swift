@@ -1,6 +1,6 @@
 public import TenfourNetworkEmulator
 
 extension SeededRandom {
-    /// Evenly from zero up to, and never, `bound`.
+    /// Returns an evenly distributed number in 0 ..< `bound`.
     public mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }

@@ -5,8 +5,8 @@ import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourSession
 
-/// Lets a script happen to a member of a channel, and traps where it breaks its word. What comes is a stranger's bytes,
-/// or those that a relay or another member seals with its rightful key.
+/// Runs a script against a channel member. Traps if the member violates an invariant. The datagrams come from a
+/// stranger, or are sealed with the keys of the relay or another member.
 func feedChannel(_ bytes: Span<UInt8>) {
     _ = StrangersAtSRTP.shared
     var script = DatagramScript(bytes)
@@ -26,7 +26,7 @@ func feedChannel(_ bytes: Span<UInt8>) {
     }
 }
 
-/// A member that has joined, and its relay's side of the session.
+/// A member that has joined, and the relay's side of its session.
 private struct ChannelTrial: ~Copyable {
     var now = Instant.start
     private var channel: Channel
@@ -110,7 +110,8 @@ private struct ChannelTrial: ~Copyable {
         }
     }
 
-    /// The relay tells of members, some of which have sealed what they tell about themselves: three bytes for each.
+    /// Sends a roster update or page from the relay, with one member for every three bytes; some have sealed
+    /// information.
     private mutating func tellMembers(_ bytes: Span<UInt8>) {
         guard bytes.count >= 6 else { return }
         var entries: [Roster.Entry] = []
@@ -144,7 +145,7 @@ private struct ChannelTrial: ~Copyable {
         }
     }
 
-    /// Another member announces any epoch under any SSRC, at any index, by a clock that may be wrong.
+    /// Sends an announcement of another member, with any epoch, SSRC, index and clock.
     private mutating func announce(_ bytes: Span<UInt8>) {
         guard bytes.count >= 8 else { return }
         talkerSSRC = SSRC(UInt32(bytes[0] & 15))
@@ -168,7 +169,7 @@ private struct ChannelTrial: ~Copyable {
         take(datagram.span, mayOpen: true)
     }
 
-    /// And says anything.
+    /// Sends an SRTP packet of the other member with arbitrary content.
     private mutating func talk(_ bytes: Span<UInt8>) {
         guard bytes.count >= RTPHeader.byteCount else { return }
         var isSealed = false
@@ -182,7 +183,7 @@ private struct ChannelTrial: ~Copyable {
                 try talker?.protect(&output)
                 isSealed = true
             } catch {
-                // Not everything is RTP: what cannot be protected is not sent.
+                // Bytes that are not RTP cannot be protected and are not sent.
             }
         }
         if isSealed { take(datagram.span, mayOpen: true) }

@@ -2,8 +2,8 @@ import Glibc
 internal import TenfourAudioCore
 public import TenfourMediaSource
 
-/// Sound that tells where in it one is: on the left a tone that climbs by 50 Hz a second, on the right noise that comes and goes,
-/// so that an encoder with a variable rate varies it.
+/// A test signal that reveals the position in it: the left channel is a tone that rises by 50 Hz a second. The right
+/// channel is noise of varying level, so that an encoder with a variable bit rate varies it.
 public struct CodedAudio: Sendable {
     public let seconds: Int
     public static let rate = 44_100
@@ -14,7 +14,7 @@ public struct CodedAudio: Sendable {
 
     public var duration: Duration { .seconds(seconds) }
 
-    /// A WAV file of 16 bits.
+    /// The signal as a WAV file with 16-bit samples.
     public var wav: [UInt8] {
         var bytes: [UInt8] = []
         let dataByteCount = seconds * Self.rate * 4
@@ -43,8 +43,9 @@ public struct CodedAudio: Sendable {
         return bytes
     }
 
-    /// Where in it the middle of `samples` lies (interleaved, `channelCount` channels, at `rate`), by the tone on the left. nil where
-    /// there is too little of it.
+    /// Returns the position of the middle of `samples` in the signal, in seconds, found by the frequency of the first
+    /// channel. The samples are interleaved, with `channelCount` channels, at `rate`. Returns nil if there are too
+    /// few periods.
     public static func seconds(of samples: [Float], channelCount: Int, rate: Int) -> Double? {
         var (first, last, periods): (Double?, Double, Int) = (nil, 0, -1)
         let frames = samples.count / channelCount
@@ -58,14 +59,14 @@ public struct CodedAudio: Sendable {
         }
         guard let first, periods > 4 else { return nil }
         let frequency = Double(periods) * Double(rate) / (last - first)
-        // The frequency is that of the middle of what was measured.
+        // The measured frequency is that at the middle of the measured range.
         let middle = (first + last) / 2 / Double(rate)
         return (frequency - lowest) / climb - middle
     }
 }
 
 extension MediaReader {
-    /// Everything up to the end, at most `limit` frames.
+    /// Reads up to the end, but at most `limit` frames.
     public func readAll(limit: Int = .max) throws(ReaderError) -> [Float] {
         var all: [Float] = []
         var piece = [Float](repeating: 0, count: 4_096 * format.channelCount)
@@ -77,7 +78,7 @@ extension MediaReader {
         return all
     }
 
-    /// Up to `frames` frames.
+    /// Reads once, at most `frames` frames.
     public func readSome(_ frames: Int) throws(ReaderError) -> [Float] {
         var piece = [Float](repeating: 0, count: frames * format.channelCount)
         let count = try read(&piece)

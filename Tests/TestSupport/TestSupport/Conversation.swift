@@ -4,24 +4,24 @@ public import TenfourNetworkEmulator
 public import TenfourPackets
 public import TenfourSession
 
-/// The whole way but for the codec: talkers' stations, bad links, a listener's station, a lane for each talker, and a card
-/// that asks for sound. On a clock that only tests move.
+/// A simulated call without the codec: sending sessions, bad links, a receiving session, a playout controller for
+/// each talker, and a card that pulls audio. It runs on a clock that only the test moves.
 public struct Conversation: ~Copyable {
-    /// The listener is its last end, the talkers come before.
+    /// The simulated link. Its last end is the listener, all earlier ends are talkers.
     public var link: SimulatedLink
-    /// How much slower than the right time the listener's card runs.
+    /// By how many parts per million the listener's card runs slow.
     public var cardPartsPerMillion = 0.0
 
     private var ears: InlineArray<4, Ear>
     private var clock = CardClock()
     private var pulledCount = 0
 
-    /// What the card asks for at a time: 5 ms.
+    /// The length of one pull of the card: 5 ms.
     private static let period = FrameCount(240)
-    /// In periods.
+    /// The number of pulls between two updates of the playout delay.
     private static let pollInterval = 20
 
-    /// Each talker sends to the listener.
+    /// Creates a call in which each talker sends to the listener.
     public init(
         talkers: [Identity], network: NetworkModel = NetworkModel(), seed: UInt64 = 1,
         _ configuration: PlayoutConfiguration = .init(), lossProtection: LossProtectionConfiguration = .init()
@@ -41,7 +41,7 @@ public struct Conversation: ~Copyable {
         ears = InlineArray { _ in Ear(configuration) }
     }
 
-    /// Lets time pass until the card has asked for this duration.
+    /// Advances the clock until the card has pulled this duration.
     public mutating func run(seconds: Double) {
         let end = pulledCount + Int((seconds * 48e3 / Double(Self.period.rawValue)).rounded())
         while pulledCount < end {
@@ -53,10 +53,10 @@ public struct Conversation: ~Copyable {
         }
     }
 
-    /// The numbers of the packets of this talker that were played, in that order.
+    /// Returns the numbers of the talker's packets that were played, in playing order.
     public func played(_ ssrc: SSRC) -> [Int] { log(of: ssrc).played }
 
-    /// All that is known of how a talker was heard; empty for one who was not.
+    /// Returns the log of a talker's playout; it is empty for a talker that was not received.
     public func log(of ssrc: SSRC) -> EarLog {
         for index in ears.indices where ears[index].ssrc == ssrc { return ears[index].log }
         return EarLog()
@@ -78,7 +78,7 @@ public struct Conversation: ~Copyable {
         clock.advance(by: Self.period)
     }
 
-    /// Playout leaves room for what the station gets back, and the station asks for what playout waits for.
+    /// Passes the session's recovery demand to playout, and the playout delay to the session.
     private mutating func agreeOnDepth() {
         let listener = link.ends.count - 1
         for index in ears.indices {
@@ -108,24 +108,24 @@ public struct Conversation: ~Copyable {
     }
 }
 
-/// What became of one talker's packets and of the sound that was asked for.
+/// What happened to one talker's packets in playout.
 public struct EarLog: Sendable {
-    /// Packets that came in time, or at least not too late, in the order of their arrival.
+    /// The numbers of the packets that the controller queued, in the order of their arrival.
     public var taken: [Int] = []
-    /// Packets that were played, in that order, and when each was asked for.
+    /// The numbers of the packets played, in playing order, and the times at which they were pulled.
     public var played: [Int] = []
     public var playedAt: [Instant] = []
-    /// How deep the buffer was then, in milliseconds.
+    /// The playout delay at each of these times, in milliseconds.
     public var depths: [Float] = []
     public var concealed = FrameCount.zero
 }
 
-/// A lane, and the log of what it is told and what it makes of it.
+/// A playout controller of one talker, and its log.
 private struct Ear: ~Copyable {
     var ssrc: SSRC?
     var controller: PlayoutController
     var log = EarLog()
-    /// Frames that are decoded and wait for the resampler.
+    /// Decoded frames that wait for the resampler.
     private var waiting = 0.0
 
     init(_ configuration: PlayoutConfiguration) { controller = PlayoutController(configuration: configuration) }

@@ -2,8 +2,8 @@ import TenfourAudioCore
 import TenfourPackets
 public import TenfourSession
 
-/// Arbitrary bytes read as what happens to a station, so that a fuzzer can write stories: each step is three bytes (what
-/// happens and who sends, how much time passes, how long the datagram is) and the datagram.
+/// Reads arbitrary bytes as a sequence of events for a session, so that a fuzzer can vary it. Each step has three
+/// bytes (action and sender, time that passes, length of the datagram), followed by the datagram.
 public struct DatagramScript: ~Escapable {
     private let bytes: Span<UInt8>
     private var position = 0
@@ -13,7 +13,7 @@ public struct DatagramScript: ~Escapable {
 
     public struct Step: Sendable {
         public var action: Action
-        /// 0…7.
+        /// The index of the sender, 0…7.
         public var sender: Int
         public var pause: Duration
         public var datagram: Range<Int>
@@ -21,14 +21,14 @@ public struct DatagramScript: ~Escapable {
 
     public enum Action: Sendable {
         case receive
-        /// Our own packet is sent, and the datagram's first byte tells how long it is.
+        /// Sends a packet of our own, whose length is given by the first byte of the datagram.
         case send
-        /// What we sent last comes back.
+        /// Delivers our own last datagram back to us.
         case loop
         case leave
     }
 
-    /// The next step; nil at the end. `datagram` lies in the bytes that the script was made of.
+    /// Returns the next step; nil at the end. `datagram` is a range of the script's bytes.
     @_lifetime(self: copy self)
     public mutating func next() -> Step? {
         guard bytes.count - position >= 3 else { return nil }
@@ -45,7 +45,7 @@ public struct DatagramScript: ~Escapable {
         return Step(action: action, sender: Int(head & 7), pause: Self.pause(time), datagram: start..<position)
     }
 
-    /// From backwards and not at all to years.
+    /// Returns the time that passes before a step: negative, zero, or up to years.
     private static func pause(_ byte: UInt8) -> Duration {
         switch byte {
         case 0..<128: .milliseconds(Int(byte) / 4)
@@ -56,7 +56,8 @@ public struct DatagramScript: ~Escapable {
         }
     }
 
-    /// The address of sender `index`. The first has been typed by a person; the second is the same host, another port.
+    /// Returns the address of sender `index`. The first is the configured remote; the second is another port of the
+    /// same host.
     public static func endpoint(_ index: Int) -> Endpoint {
         Endpoint(.v4(0xC000_0200 + UInt32(max(index, 1))), port: 5_004 + UInt16(index))
     }

@@ -1,7 +1,7 @@
 import Glibc
 import TenfourUV
 
-/// A folder of a test's own, gone with it. It holds files and no folders.
+/// A temporary folder of one test, removed with this object. It holds files, but no folders.
 public final class Folder: Sendable {
     public let path: String
 
@@ -15,7 +15,7 @@ public final class Folder: Sendable {
         unsafe rmdir(path)
     }
 
-    /// The path of `name` in it.
+    /// Returns the path of the file `name` in the folder.
     public func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
 
     public func write(_ text: String, to name: String) { write(Array(text.utf8), to: name) }
@@ -34,7 +34,7 @@ public final class Folder: Sendable {
         }
     }
 
-    /// What the file holds; nothing when it is not there.
+    /// Returns the content of a file; empty if the file does not exist.
     public static func bytes(of path: String) -> [UInt8] {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [] }
@@ -52,6 +52,6 @@ public final class Folder: Sendable {
 
     public static func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
 
-    /// The names in a folder, hidden ones and those of the two folders `.` and `..` too; none when it is not there.
+    /// Returns the names in a folder, including hidden ones, `.` and `..`; none if the folder does not exist.
     public static func entries(of path: String) -> [String] { PortHolder.names(in: path) }
 }

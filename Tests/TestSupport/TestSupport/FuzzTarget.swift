@@ -3,14 +3,14 @@ import TenfourPacketCapture
 import TenfourPackets
 import TenfourSession
 
-/// A parser that strangers feed, or what stands behind it. `Tools/fuzz` searches for bytes that break it; the ordinary tests
-/// feed it what was found before, and noise.
+/// A parser or module that receives a stranger's bytes. `Tools/fuzz` searches for bytes that break it; the ordinary
+/// tests feed it earlier findings and noise.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     case rtp, rtcp, sdp, opus, reception, session, playout, capture, link, control, srtp, configuration, relay, channel
     case icy, playlist, ogg, wav, tags, frames, response
 
-    /// Parses `bytes`. Traps where a parser traps, and where it breaks its word: a range outside the bytes, something
-    /// read that does not read the same when written again.
+    /// Parses `bytes`. Traps if the parser traps or violates an invariant: a range outside the bytes, or a value that
+    /// reads differently after it was written again.
     public func feed(_ bytes: Span<UInt8>) {
         switch self {
         case .rtp: feedRTP(bytes)
@@ -54,7 +54,7 @@ private func feedRTCP(_ bytes: Span<UInt8>) {
             guard let packet = try packets.next() else { return }
             check(packet, within: bytes.count)
         } catch {
-            // The one is broken, and those behind it may be whole.
+            // One packet is malformed, but the next ones may be valid.
         }
     }
     preconditionFailure("more packets than there can be headers")
@@ -78,10 +78,11 @@ private func check(_ packet: RTCPPacket, within byteCount: Int) {
         checkShown(goodbye.reason ?? "")
         written = [UInt8](capacity: goodbye.byteCount) { goodbye.write(into: &$0) }
         precondition(written.count == goodbye.byteCount)
-        // What was not UTF-8 grows when it is replaced, may be cut then, and does not read the same.
+        // Text that is not UTF-8 grows when invalid bytes are replaced. It may then be truncated, and reads
+        // differently.
         guard (goodbye.reason ?? "").utf8.count <= 255 else { return }
     case .genericNACK(let nack):
-        // What has doubles or no order is written in fewer bytes, or more.
+        // Sequence numbers that are duplicated or unordered take a different number of bytes when written again.
         guard nack.sequenceNumbers.count <= 64 else { return }
         let bytes = [UInt8](capacity: nack.byteCount) { nack.write(into: &$0) }
         precondition(bytes.count == nack.byteCount)
@@ -153,7 +154,7 @@ private func feedOpus(_ bytes: Span<UInt8>) {
     precondition(end + packet.paddingByteCount == bytes.count && frameCount == packet.frameCount)
 }
 
-/// Each ten bytes are a packet: sequence number, timestamp, and how long after the one before it comes.
+/// Feeds packets of ten bytes each: sequence number, timestamp, and the time since the previous packet.
 private func feedReception(_ bytes: Span<UInt8>) {
     var statistics = ReceptionStatistics(ssrc: SSRC(1))
     var now = Instant.start
@@ -170,7 +171,7 @@ private func feedReception(_ bytes: Span<UInt8>) {
     }
 }
 
-/// As a capture, and as one packet of each kind of link.
+/// Feeds the bytes as a capture file, and as one packet of each link type.
 private func feedCapture(_ bytes: Span<UInt8>) {
     if var reader = try? CaptureReader(bytes) {
         var end = 0
@@ -202,7 +203,7 @@ private func check(_ packet: CapturedPacket, in bytes: Span<UInt8>) {
 
 func checkShown(_ text: String) {
     for scalar in text.unicodeScalars {
-        // The category takes long to look up.
+        // Avoids the look-up of the general category for ASCII, because it is slow.
         let isControl = scalar.isASCII ? scalar.value < 0x20 || scalar.value == 0x7F : isControl(scalar)
         precondition(!isControl, "a control character would be shown")
     }

@@ -1,10 +1,12 @@
 import Synchronization
 public import Testing
 
-/// Repeats a test whose audio or deadlines a machine that stood still has broken: a bare timer thread is its witness.
+/// A trait that repeats a test in real time if it failed because the machine stalled. Threads that only run a timer
+/// detect the stall.
 ///
-/// What fails while the timer was late is printed and the test runs again, on a fresh suite, at most twice. What fails while the
-/// timer was in time fails at once. Where the machine stood still in all three runs, the last one's issues are warnings.
+/// A failure during which the timer was late is printed, and the test runs again on a fresh suite, at most twice. A
+/// failure during which the timer was punctual fails at once. If the machine stalled in all three runs, the last
+/// run's issues become warnings.
 public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
     private let witness: @Sendable () -> Witness
 
@@ -31,7 +33,7 @@ public struct InRealTime: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-/// One run of a test: what failed in it, and whether that is the machine's fault.
+/// One run of a test, with its failures and whether the machine caused them.
 private final class Run: Sendable {
     private let witness: Witness
     private let isLast: Bool
@@ -47,12 +49,13 @@ private final class Run: Sendable {
         self.isLast = isLast
     }
 
-    /// Why the test is to be repeated; nil where it passed, or failed without an excuse.
+    /// Why the test is to be repeated; nil if it passed or failed without an excuse.
     var reason: String? {
         state.withLock { $0.hasFailed || $0.excused.isEmpty ? nil : $0.excused.joined(separator: "; ") }
     }
 
-    /// An issue as it is to be recorded; nil for one that is excused.
+    /// Returns the issue to record; nil for an excused one, unless this is the last run, whose issues become
+    /// warnings.
     func handled(_ issue: Issue) -> Issue? {
         guard issue.severity == .error else { return issue }
         guard excuse("\(issue)") else { return issue }
@@ -62,9 +65,9 @@ private final class Run: Sendable {
         return issue
     }
 
-    /// Whether an error that ended the run is excused, or stands for an issue that was.
+    /// Whether an error that ended the run is excused, or stands for an excused issue.
     func excuses(_ error: any Error) -> Bool {
-        // `#require` has recorded an issue before it threw.
+        // `#require` records an issue before it throws.
         if error is ExpectationFailedError { return reason != nil }
         guard excuse("\(error)") else { return false }
         if isLast { Issue.record("\(error)", severity: .warning) }
@@ -81,9 +84,9 @@ private final class Run: Sendable {
 }
 
 extension Trait where Self == InRealTime {
-    /// For tests that play, capture or wait in real time. See `InRealTime`.
+    /// The trait for tests that play, capture or wait in real time. See `InRealTime`.
     public static var inRealTime: Self { Self { Witness(isUrgent: false) } }
 
-    /// For tests that run on a sound card's clock, with threads of its priority.
+    /// The trait for tests that run on a sound card's clock, with threads of audio priority.
     public static var inRealTimeOnACard: Self { Self { Witness(isUrgent: true) } }
 }

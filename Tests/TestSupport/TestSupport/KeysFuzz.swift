@@ -4,7 +4,7 @@ import TenfourNetworkEmulator
 import TenfourPackets
 import TenfourRings
 
-/// As a channel's link.
+/// Feeds the bytes as a channel link.
 func feedLink(_ bytes: Span<UInt8>) {
     let link: ChannelLink
     do {
@@ -17,12 +17,13 @@ func feedLink(_ bytes: Span<UInt8>) {
     precondition((try? ChannelLink(text)) == link)
     precondition((try? ChannelLink(link.text(.words))) == link)
     precondition("\(link)".hasSuffix("#…") && text.hasPrefix("\(link)".dropLast()))
-    // A passphrase takes too long to try many.
+    // Deriving keys from a passphrase is too slow for fuzzing.
     guard case .secret = link.opening, let keys = try? ChannelKeys(link) else { return }
     precondition(keys.name == link.name)
 }
 
-/// As a control datagram from a stranger, as one behind a right hop tag, and as what a member seals with its rightful key.
+/// Feeds the bytes as a control datagram from a stranger, as one with a valid hop tag, and as the content of a record
+/// that a member seals with its own key.
 func feedControl(_ bytes: Span<UInt8>) {
     if let packet = try? ControlPacket(parsing: bytes) { check(packet, is: bytes) }
     var joining = fuzzSession.joining
@@ -62,7 +63,7 @@ func feedControl(_ bytes: Span<UInt8>) {
     }
 }
 
-/// A stranger's info opens for nobody.
+/// Traps if information that a stranger has sealed can be opened.
 private func checkInfos(of record: Record) {
     var infos: [SealedMemberInfo] = []
     switch record {
@@ -94,7 +95,7 @@ private func check(_ packet: ControlPacket, is bytes: Span<UInt8>) {
     for index in written.indices { precondition(written[index] == bytes[index]) }
 }
 
-/// As what came for SRTP, and as what goes out under it; the last byte says in which suite.
+/// Feeds the bytes as a received SRTP packet, and as a packet to be protected; the last byte selects the suite.
 func feedSRTP(_ bytes: Span<UInt8>) {
     let suite = bytes.count > 0 && bytes[bytes.count - 1] & 1 == 1 ? SRTPSuite.aesGCM : .aesCounterMode
     precondition(StrangersAtSRTP.shared.refuse(bytes, suite), "a stranger's packet was taken")
@@ -111,12 +112,12 @@ func feedSRTP(_ bytes: Span<UInt8>) {
             try sender.protect(&output)
             isProtected = true
         } catch {
-            // Not everything is RTP: what cannot be protected cannot be opened.
+            // Bytes that are not RTP cannot be protected.
         }
     }
     guard isProtected else { return }
     precondition(protected.count == packet.count + suite.tagByteCount)
-    // The sender's count began at its first number.
+    // The sender's packet index started at the packet's sequence number.
     let number = SequenceNumber(rawValue: UInt16(packet[2]) << 8 | UInt16(packet[3]))
     let index = PacketIndex(rolloverCounter: 0, number)
     guard var again = try? SRTPContext(receiving: key, ssrc: SSRC(9), at: index) else { return }
@@ -125,14 +126,15 @@ func feedSRTP(_ bytes: Span<UInt8>) {
     precondition(Array(protected[..<packet.count]) == packet)
 }
 
-/// A receiver of each suite that strangers send to, whatever they have sent before. Debian's libsrtp2 rests on NSS, which begins
-/// with the first context and ends with the last one, most of a millisecond each time: so these also live on for the others.
+/// One receiver per suite, to which strangers' packets are fed; earlier packets must not change its answer. Debian's
+/// libsrtp2 uses NSS, which is initialised with the first context and shut down with the last, most of a millisecond
+/// each time; these receivers keep it initialised.
 final class StrangersAtSRTP: Sendable {
     static let shared = StrangersAtSRTP()
     private let counterMode = Locked(receiver(.aesCounterMode))
     private let gcm = Locked(receiver(.aesGCM))
 
-    /// Whether it is.
+    /// Whether the receiver refuses the packet.
     func refuse(_ bytes: Span<UInt8>, _ suite: SRTPSuite) -> Bool {
         var packet = bytes.copied
         return (suite == .aesGCM ? gcm : counterMode).withLock { receiver in
@@ -151,7 +153,7 @@ final class StrangersAtSRTP: Sendable {
     }
 }
 
-/// Keys that a fuzzer does not guess.
+/// Keys that a fuzzer cannot guess.
 private let fuzzSession = FuzzSession()
 
 private struct FuzzSession: Sendable {

@@ -2,11 +2,11 @@ public import TenfourAudioCore
 public import TenfourPackets
 public import TenfourSession
 
-/// A station on a simulated link, what it says, and what has come of it.
+/// A session on a simulated link, the speech that it sends, and all that it has received.
 public final class LinkEnd {
     public var session: RTPSession
     public let endpoint: Endpoint
-    /// What it is going to send; nil while it is silent.
+    /// The packets that it sends; nil while it is silent.
     public var speech: Speech?
     public var events: [Event] = []
     public var heard: [HeardPacket] = []
@@ -16,16 +16,16 @@ public final class LinkEnd {
 
     public static let port: UInt16 = 5_004
 
-    /// The end of that number on its link, from zero.
+    /// Creates the end with index `number` on its link, counting from zero.
     public init(_ session: consuming RTPSession, number: Int) {
         self.session = session
         endpoint = SimulatedLink.endpoint(number)
     }
 
-    /// Reports and good-byes.
+    /// The RTCP datagrams that it has sent.
     public var sentControl: [SentDatagram] { sent.filter(\.isControl) }
     public var sentMedia: [SentDatagram] { sent.filter { !$0.isControl } }
-    /// The numbers of the packets that came, in that order.
+    /// The numbers of the packets received, in the order of their arrival.
     public var heardNumbers: [Int] { heard.map(\.number) }
 
     func receive(_ datagram: Span<UInt8>, from sender: Endpoint, at now: Instant) -> RTPSession.Reception {
@@ -40,7 +40,7 @@ public final class LinkEnd {
     }
 }
 
-/// A datagram that a station gave out.
+/// A datagram that a session has sent.
 public struct SentDatagram: Equatable, Sendable {
     public var at: Instant
     public var endpoint: Endpoint
@@ -54,7 +54,7 @@ public struct SentDatagram: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// The packets of a report, those that can be read.
+    /// The RTCP packets of the datagram, as far as they can be parsed.
     public var packets: [RTCPPacket] {
         guard var compound = try? RTCPCompound(parsing: bytes.span) else { return [] }
         var packets: [RTCPPacket] = []
@@ -62,7 +62,7 @@ public struct SentDatagram: Equatable, Sendable {
         return packets
     }
 
-    /// Its report blocks.
+    /// The report blocks of all reports in the datagram.
     public var blocks: [ReportBlock] {
         packets.flatMap { packet -> [ReportBlock] in
             switch packet {
@@ -73,7 +73,7 @@ public struct SentDatagram: Equatable, Sendable {
         }
     }
 
-    /// Whom it says good-bye for.
+    /// The SSRCs that the datagram's BYE packets name.
     public var goodbyes: [SSRC] {
         packets.flatMap { packet -> [SSRC] in
             if case .goodbye(let goodbye) = packet { goodbye.sources } else { [] }
@@ -81,7 +81,7 @@ public struct SentDatagram: Equatable, Sendable {
     }
 }
 
-/// A packet of media that a station took for good.
+/// A media packet that a session has accepted.
 public struct HeardPacket: Equatable, Sendable {
     public var packet: MediaPacket
     public var payload: [UInt8]
@@ -94,6 +94,6 @@ public struct HeardPacket: Equatable, Sendable {
         at = now
     }
 
-    /// Which packet of its `Speech` it is.
+    /// The number of the packet in its `Speech`.
     public var number: Int { Speech.number(of: payload.span) }
 }

@@ -6,8 +6,8 @@ import TenfourMediaSource
     import TenfourFFmpegSource
 #endif
 
-/// As Ogg whose checksums are right, since nobody finds one by chance: from a file, and from a side that sends it once. The first
-/// byte says where it is sought.
+/// Feeds the bytes as an Ogg file with corrected checksums, which a fuzzer would not find: once with seeking and once
+/// without. The first byte is the position to seek to, in seconds.
 func feedOgg(_ bytes: Span<UInt8>) {
     guard bytes.count > 1 else { return }
     let pages = repairedOgg((1..<bytes.count).map { bytes[$0] })
@@ -16,7 +16,7 @@ func feedOgg(_ bytes: Span<UInt8>) {
     }
 }
 
-/// The same for WAV, of which lengths may lead anywhere.
+/// Feeds the bytes as a WAV file, whose chunk lengths may point anywhere. The first byte is the position to seek to.
 func feedWAV(_ bytes: Span<UInt8>) {
     guard bytes.count > 1 else { return }
     let file = (1..<bytes.count).map { bytes[$0] }
@@ -42,7 +42,7 @@ private func play(_ download: StoredBytes, seeking second: Int) {
     checkTrack(reader.demuxer)
 }
 
-/// Returns how many frames came.
+/// Reads up to this number of frames. Returns the number of frames read.
 private func read(_ frameCount: Int, of reader: any MediaReader) -> Int {
     guard let heard = try? reader.readSome(frameCount) else { return 0 }
     precondition(heard.allSatisfy(\.isFinite), "sound that is no number")
@@ -57,7 +57,7 @@ private func checkTrack(_ demuxer: any Demuxer) {
     precondition((demuxer.duration?.value ?? .zero) >= .zero && (demuxer.bitRate ?? 0) >= 0)
 }
 
-/// With the right checksum in each page that is whole.
+/// Returns the bytes with the correct checksum in each complete page.
 private func repairedOgg(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     var place = 0
@@ -85,7 +85,7 @@ private func repairedOgg(_ bytes: [UInt8]) -> [UInt8] {
     return bytes
 }
 
-/// The tags in front of MP3, and the lengths that they give.
+/// Feeds the bytes as the tags in front of an MP3 file, with the lengths that they state.
 func feedTags(_ bytes: Span<UInt8>) {
     let file = bytes.indices.map { bytes[$0] }
     for download in [StoredBytes(file), StoredBytes(file, knowsLength: false, isHere: false)] {
@@ -100,7 +100,7 @@ func feedTags(_ bytes: Span<UInt8>) {
     }
 }
 
-/// Frames of MP3 and AAC, and the VBR header in the first of them.
+/// Feeds the bytes as MP3 and AAC frames and as the VBR header in the first frame.
 func feedFrames(_ bytes: Span<UInt8>) {
     #if FFmpeg
         for offset in 0..<min(bytes.count, 64) {
@@ -128,7 +128,7 @@ func feedFrames(_ bytes: Span<UInt8>) {
     #endif
 }
 
-/// The lines of a response head, and the verdict on it for a request from an offset on.
+/// Feeds the lines of an HTTP response head, and checks the decision on the response to a request from an offset.
 func feedResponse(_ bytes: Span<UInt8>) {
     guard bytes.count > 2 else { return }
     let statuses = [200, 203, 206, 301, 302, 307, 308, 400, 404, 416, 429, 500]
@@ -138,7 +138,7 @@ func feedResponse(_ bytes: Span<UInt8>) {
     for index in 2..<bytes.count where bytes[index] == 10 || index == bytes.count - 1 {
         head.parse(bytes.extracting(start...index))
         start = index + 1
-        // An empty line ends a head, and another begins.
+        // An empty line ends a head, and the next line begins another.
         guard index > 2, bytes[index - 1] == 10 else { continue }
         receiveAnnouncement(head, status, offset, known)
         known = Representation(head, isPart: status == 206)

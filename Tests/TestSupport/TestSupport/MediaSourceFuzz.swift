@@ -1,7 +1,8 @@
 import TenfourAudioCore
 import TenfourMediaSource
 
-/// As a block of metadata, and as what a station sends: its first byte is the interval, its second the length of the pieces.
+/// Feeds the bytes as a metadata block, and as an ICY stream: the first byte is the metadata interval, the second the
+/// length of the pieces.
 func feedICY(_ bytes: Span<UInt8>) {
     let metadata = ICYMetadata(parsing: bytes)
     for text in [metadata.title, metadata.url] {
@@ -30,7 +31,7 @@ func feedICY(_ bytes: Span<UInt8>) {
     precondition(soundCount + blockCount * 17 <= bytes.count - 2, "more came out than went in")
 }
 
-/// As a playlist from the network, and as one from a file.
+/// Feeds the bytes as a playlist from the network and as one from a file.
 func feedPlaylist(_ bytes: Span<UInt8>) {
     for resource in [Resource.http(address: "http://host/folder/list?a=b"), .file(path: "/folder/list")] {
         _ = Playlist.isPlaylist(bytes, contentType: nil, from: resource)

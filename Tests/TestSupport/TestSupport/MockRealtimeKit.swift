@@ -1,5 +1,5 @@
-/// A message bus of a test's own with a mock of RealtimeKit on it: see Tests/TestSupport/Servers/realtimekit.py for the moods. Ends with
-/// its last user.
+/// A private message bus with a mock of RealtimeKit; it is stopped when the object is released. The moods are
+/// described in Tests/TestSupport/Servers/realtimekit.py.
 ///
 /// Blocks the thread that starts it: for tests with a thread of their own (`.onItsOwnThread`).
 public final class MockRealtimeKit {
@@ -9,14 +9,14 @@ public final class MockRealtimeKit {
         case tiny, none, deaf
     }
 
-    /// Of the bus, in D-Bus's form.
+    /// The address of the bus in D-Bus's notation.
     public let address: String
     private let program: Program
     private let folder = Folder()
 
     public init(_ mood: Mood) throws {
         let server = Repository.path("Tests/TestSupport/Servers/realtimekit.py")
-        // Debian's own python3 has its modules.
+        // Debian's own python3 has the required modules.
         program = try Program(
             "env", ["/usr/bin/python3", "-B", server, mood.rawValue, folder.path])
         guard program.says("address "), let line = program.errors.split(separator: "\n").first else {
@@ -25,7 +25,7 @@ public final class MockRealtimeKit {
         address = String(line.dropFirst("address ".count))
     }
 
-    /// The priorities that were asked for, in their order.
+    /// The priorities requested so far, in order.
     public var askedPriorities: [Int] {
         program.errors.split(separator: "\n").compactMap { line in
             line.hasPrefix("MakeThreadRealtime ") ? line.split(separator: " ").last.flatMap { Int($0) } : nil

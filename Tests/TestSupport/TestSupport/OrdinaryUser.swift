@@ -1,14 +1,16 @@
 import Glibc
 
-/// Runs programs as a user without rights: `nobody` where root runs the tests, without the limit that grants real-time priority.
+/// Runs programs as a user without privileges: as `nobody` if root runs the tests, and without the limit that grants
+/// real-time priority.
 ///
-/// What is built may lie where nobody else may read, so a program of this package is copied first. Copies are gone with this.
+/// Programs of this package are copied first, because the build folder may be unreadable for other users. The copies
+/// are removed with this object.
 public final class OrdinaryUser {
     private let folder = Folder()
 
     public init() { chmod(folder.path, 0o755) }
 
-    /// A program of this package by the name of its product, or any in the PATH.
+    /// Starts a program of this package by the name of its product, or a program in the PATH.
     public func start(
         _ name: String, _ arguments: [String], environment: [String: String] = [:]
     ) throws -> Program {
@@ -18,7 +20,7 @@ public final class OrdinaryUser {
         return try Program("prlimit", ["--rtprio=0:0", "--"] + command, environment: environment)
     }
 
-    /// A copy of `name` that everybody may run; nothing is copied that lies in a folder of the system's.
+    /// Returns the path of a copy of `name` that everybody may run. Programs in system folders are not copied.
     private func readable(_ name: String) throws -> String {
         let path = try Program.path(of: name)
         guard !path.hasPrefix("/usr/"), !path.hasPrefix("/bin/") else { return path }

@@ -1,7 +1,8 @@
 import Dispatch
 public import Testing
 
-/// Lets each test of a suite run on a thread of its own, so that one which waits for a process holds up no other.
+/// A trait that runs each test of a suite on its own thread, so that a test that waits for a process delays no other
+/// test.
 public struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     public var isRecursive: Bool { true }
 

@@ -1,12 +1,13 @@
 import Glibc
 
-/// Two ends of a pipe, closed when they are let go. No child inherits them that is not given one.
+/// Both ends of a pipe, closed when the object is released. Only a child that is given an end inherits it.
 public final class Pipe {
     public private(set) var output: Int32
     public private(set) var input: Int32
 
     public init() {
-        // By a name, since only `open` makes descriptors that are never inherited in between.
+        // Uses a named pipe, since only `open` makes descriptors that no child can inherit before they are marked
+        // close-on-exec.
         let folder = Folder()
         let path = folder("pipe")
         precondition(unsafe mkfifo(path, 0o600) == 0, "a pipe can be made")
@@ -20,19 +21,20 @@ public final class Pipe {
         closeInput()
     }
 
-    /// As a reader does who has had enough.
+    /// Closes the reading end, as a reader does that needs no more data.
     public func closeOutput() {
         if output >= 0 { close(output) }
         output = -1
     }
 
-    /// As one does who has handed it to a child, so that the reader learns of the child's end.
+    /// Closes the writing end, which must be done after passing it to a child, so that the reader sees the end of the
+    /// child's output.
     public func closeInput() {
         if input >= 0 { close(input) }
         input = -1
     }
 
-    /// Reads this number of bytes; fewer at the end.
+    /// Reads this number of bytes; fewer at the end of the data.
     public func read(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 4_096)

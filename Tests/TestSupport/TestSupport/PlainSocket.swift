@@ -1,11 +1,11 @@
 import Glibc
 
-/// A UDP socket on the loopback that knows nothing of us: what another program would see.
+/// A UDP socket on the loopback that uses none of the tested code, like that of another program.
 public struct PlainSocket: ~Copyable {
     public let port: UInt16
     private let descriptor: Int32
 
-    /// Binds to `wanted` of 127.0.0.1, or of another address of the loopback; 0 lets the system choose a free port.
+    /// Binds to port `wanted` of 127.0.0.1 or of another loopback address; 0 lets the system choose a free port.
     public init(at host: UInt32 = 0x7F00_0001, port wanted: UInt16 = 0) {
         descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         precondition(descriptor >= 0, "no socket")
@@ -24,7 +24,7 @@ public struct PlainSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// To a port of the loopback.
+    /// Sends a datagram to a port of 127.0.0.1.
     public func send(_ datagram: [UInt8], toPort port: UInt16) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -36,7 +36,7 @@ public struct PlainSocket: ~Copyable {
         }
     }
 
-    /// The next datagram; nil when none comes within `milliseconds`.
+    /// Returns the next datagram; nil if none arrives within `milliseconds`.
     public func receive(within milliseconds: Int32) -> [UInt8]? {
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&ready, 1, milliseconds) == 1 else { return nil }

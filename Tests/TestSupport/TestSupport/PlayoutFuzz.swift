@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourJitterBuffer
 import TenfourPackets
 
-/// Each eleven bytes are a packet that comes, or something else that happens to a lane; then sound is asked for.
+/// Feeds a playout controller with steps of eleven bytes: a packet or another event. Audio is pulled after each step.
 func feedPlayout(_ bytes: Span<UInt8>) {
     guard bytes.count > 0 else { return }
     var trial = PlayoutTrial(
@@ -24,7 +24,7 @@ func feedPlayout(_ bytes: Span<UInt8>) {
     }
 }
 
-/// A lane, and the time.
+/// A playout controller and its clock.
 private struct PlayoutTrial: ~Copyable {
     var controller: PlayoutController
     private var now = FrameCount.zero
@@ -36,7 +36,7 @@ private struct PlayoutTrial: ~Copyable {
         controller = PlayoutController(configuration: configuration, capacity: Self.capacity)
     }
 
-    /// A number and a timestamp near those of the time, or anywhere.
+    /// Inserts a packet whose sequence number and timestamp are either near the current ones or arbitrary.
     mutating func insert(_ bytes: Span<UInt8>, at start: Int) {
         let kind = bytes[start]
         var (sequence, timestamp) = (bytes.uint16(at: start + 1), bytes.uint32(at: start + 3))
@@ -69,7 +69,7 @@ private struct PlayoutTrial: ~Copyable {
         lastSequence = nil
     }
 
-    /// As a voice does it: operation after operation, until there is enough.
+    /// Pulls audio as a jitter buffer does: operation by operation until there are enough frames.
     mutating func pull(_ wanted: FrameCount) {
         precondition(abs(controller.ratePartsPerMillion) <= 100_000)
         var produced = FrameCount.zero

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A child process: what it says is kept, and it ends in time or is ended.
+/// A child process. Its output is kept, and it is killed if it does not end in time.
 ///
-/// Blocks the thread that asks: for tests with a thread of their own (`.onItsOwnThread`).
+/// Blocks the calling thread while waiting: for tests with a thread of their own (`.onItsOwnThread`).
 @safe public final class Program {
     public let name: String
 
@@ -14,20 +14,20 @@ import Glibc
     public enum End: Equatable, Sendable {
         case code(Int32)
         case signal(Int32)
-        /// It did not end in time, and was killed.
+        /// The process did not end in time and was killed.
         case killed
     }
 
     public enum Stream {
-        /// `/dev/null` for input; kept for output.
+        /// Input comes from `/dev/null`; output is kept in a file.
         case own
-        /// An open file, such as one end of a `Pipe`; stays the caller's.
+        /// An open file, such as one end of a `Pipe`. The caller still owns it.
         case descriptor(Int32)
     }
 
-    /// A program of this package by the name of its product, or any in the PATH.
+    /// Starts a program of this package by the name of its product, or a program in the PATH.
     ///
-    /// With a `terminal` all three streams are that terminal, and it is the process's controlling one.
+    /// If a `terminal` is given, it serves as all three streams and is the controlling terminal of the process.
     public init(
         _ name: String, _ arguments: [String], in folder: Folder? = nil, environment: [String: String] = [:],
         input: Stream = .own, output: Stream = .own, terminal: Terminal? = nil
@@ -51,11 +51,11 @@ import Glibc
 
     public var processID: Int32 { process }
 
-    /// Its arguments as every user of the machine can see them, and its environment as its own user can.
+    /// The arguments as every user of the machine can see them, and the environment as the process's own user can.
     public var shownArguments: String { Folder.text(of: "/proc/\(process)/cmdline") }
     public var shownEnvironment: String { Folder.text(of: "/proc/\(process)/environ") }
 
-    /// What it has written so far.
+    /// The output written so far.
     public var output: [UInt8] { folder.map { Folder.bytes(of: $0("output")) } ?? [] }
     public var outputText: String { String(decoding: output, as: UTF8.self) }
     public var errors: String { folder.map { Folder.text(of: $0("errors")) } ?? "" }
@@ -67,7 +67,7 @@ import Glibc
 
     public func send(_ signal: Int32) { if isRunning { kill(process, signal) } }
 
-    /// Waits for its end. A child that is still there after `time` is killed.
+    /// Waits for the process to end. A child that still runs after `time` is killed.
     @discardableResult
     public func wait(_ time: Duration = .seconds(60)) -> End {
         if !wait(time, until: { !isRunning }) {
@@ -78,13 +78,15 @@ import Glibc
         return end ?? .killed
     }
 
-    /// Waits for `text` on its standard error, or on its terminal. False when it did not come, or the end came first.
+    /// Waits for `text` on the standard error or on the terminal. Returns false if it does not appear in time or the
+    /// process ends without it.
     public func says(_ text: String, within time: Duration = .seconds(30)) -> Bool {
         func hasSaid() -> Bool { (terminal?.shown ?? errors).contains(text) }
         return wait(time) { hasSaid() || !isRunning } && hasSaid()
     }
 
-    /// Waits until a UDP port of this machine is bound. False when it is not, or the program has ended.
+    /// Waits until a UDP port of this machine is bound. Returns false if it is not bound in time, or the program ends
+    /// before.
     public func takes(port: UInt16, within time: Duration = .seconds(30)) -> Bool {
         wait(time) { UDPPort.isBound(port) || !isRunning } && UDPPort.isBound(port)
     }
@@ -108,19 +110,20 @@ import Glibc
         end = status & 0x7F == 0 ? .code(status >> 8 & 0xFF) : .signal(status & 0x7F)
     }
 
-    /// The PATH for a shell, in which the programs of this package are found first.
+    /// The PATH for a shell, with the programs of this package first.
     public static var searchPath: String { "\(Spawning.ownFolder):\(Spawning.inherited["PATH"] ?? "/usr/bin:/bin")" }
 
-    /// Whether an environment variable of ours holds anything. Those of `tenfour` are kept from children.
+    /// Whether an environment variable of the test process is set and not empty. Children do not inherit the
+    /// variables of `tenfour`.
     public static func isSet(_ variable: String) -> Bool { !(Spawning.inherited[variable] ?? "").isEmpty }
 
-    /// Where a program of this package, or one in the PATH, lies.
+    /// Returns the path of a program of this package, or of one in the PATH.
     public static func path(of name: String) throws -> String { try Spawning.find(name) }
 
-    /// An environment variable of ours, as it was when the tests began.
+    /// Returns the value that an environment variable had when the tests began.
     public static func environment(_ variable: String) -> String? { Spawning.inherited[variable] }
 
-    /// Runs to the end.
+    /// Runs a program to its end and returns its output.
     @discardableResult
     public static func run(
         _ name: String, _ arguments: [String], in folder: Folder? = nil, environment: [String: String] = [:],
@@ -132,7 +135,7 @@ import Glibc
     }
 }
 
-/// A program that a test needs and this machine has not.
+/// A program that a test needs and that is not installed.
 public struct MissingProgram: Error, CustomStringConvertible {
     public var name: String
     public var description: String { "\(name) is missing: apt-get install \(Self.packages[name] ?? name)" }

@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourPackets
 import TenfourSession
 
-/// Lets a script happen to a station, and traps where the station breaks its word.
+/// Runs a script against an RTP session. Traps if the session violates an invariant.
 func feedStation(_ bytes: Span<UInt8>) {
     var script = DatagramScript(bytes)
     var trial = StationTrial()
@@ -21,7 +21,8 @@ func feedStation(_ bytes: Span<UInt8>) {
     }
 }
 
-/// A station with one remote, and the books that are kept on it.
+/// A session with one remote, and the number of bytes that it has received from each address and may still send to
+/// it.
 private struct StationTrial: ~Copyable {
     var now = Instant.start
     private var session: RTPSession
@@ -38,7 +39,7 @@ private struct StationTrial: ~Copyable {
             identity: identity, configuration: RTPSessionConfiguration(remotes: [Self.remote], name: "fuzz"), at: now)
     }
 
-    /// A timer that is late for years calls once, not for each deadline it missed.
+    /// Runs the due timers. A timer that is late by years must fire once, not once for each missed deadline.
     mutating func waitForDeadlines() {
         for _ in 0..<4 {
             guard let deadline = session.nextDeadline, deadline <= now else { return }
@@ -123,7 +124,7 @@ private struct StationTrial: ~Copyable {
             precondition((try? RTPHeader(parsing: datagram.span)) != nil)
             return
         }
-        // A reader must be able to parse it.
+        // The report must be parseable.
         guard var packets = try? RTCPCompound(parsing: datagram.span) else { preconditionFailure("no report") }
         do { while try packets.next() != nil {} } catch { preconditionFailure("\(error)") }
         guard destination.endpoint != Self.remote else { return }

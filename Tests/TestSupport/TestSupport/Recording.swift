@@ -1,7 +1,7 @@
-/// Sound in memory, and as a WAV file. Written for tests, apart from the code that is tested.
+/// Audio in memory that can be read from and written to WAV files. It shares no code with the tested modules.
 public struct Recording: Sendable {
     public var rate: Int
-    /// One array a channel, full scale at ±1.
+    /// One array of samples per channel; full scale is ±1.
     public var channels: [[Float]]
 
     public var frameCount: Int { channels.first?.count ?? 0 }
@@ -14,7 +14,7 @@ public struct Recording: Sendable {
 }
 
 extension Recording {
-    /// How many bytes a sample has.
+    /// The sample format. The raw value is the number of bytes per sample.
     public enum Coding: Int, Sendable {
         case signed16 = 2
         case signed24 = 3
@@ -29,7 +29,7 @@ extension Recording {
         }
     }
 
-    /// As a WAV file.
+    /// Returns the audio as a WAV file.
     public func wav(_ coding: Coding = .signed16) -> [UInt8] {
         let samples = samples(coding)
         let frameByteCount = channels.count * coding.rawValue
@@ -39,7 +39,7 @@ extension Recording {
         return header + Array("data".utf8) + little(samples.count, 4) + samples
     }
 
-    /// Without a header.
+    /// Returns the interleaved samples without a header.
     public func samples(_ coding: Coding = .signed16) -> [UInt8] {
         let byteCount = coding.rawValue
         var bytes = [UInt8](repeating: 0, count: frameCount * channels.count * byteCount)
@@ -62,7 +62,8 @@ extension Recording {
 extension Recording {
     public struct NotAWAV: Error { public var path: String }
 
-    /// Reads a WAV file of 16-bit, 24-bit or float samples. One whose writer did not know its length goes on to its end.
+    /// Reads a WAV file with 16-bit, 24-bit or float samples. If its length is unknown, the data extends to the end
+    /// of the file.
     public init(wav path: String) throws {
         let bytes = Folder.bytes(of: path)
         func number(_ start: Int, _ count: Int) -> Int {

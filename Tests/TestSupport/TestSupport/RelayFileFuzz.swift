@@ -3,7 +3,7 @@ import TenfourRelayCore
 import TenfourRelayServer
 import TenfourSession
 
-/// As a relay's configuration. Files that it names hold it again.
+/// Feeds the bytes as a relay's configuration file. Files that it includes have the same content.
 func feedRelayFile(_ bytes: Span<UInt8>) {
     let copied = [UInt8](capacity: bytes.count) { for index in bytes.indices { $0.append(bytes[index]) } }
     var file = RelayFile()

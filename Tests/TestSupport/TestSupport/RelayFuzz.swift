@@ -5,8 +5,8 @@ import TenfourPackets
 import TenfourRelayCore
 import TenfourSession
 
-/// Lets a script happen to a relay with a talker and a listener, from strangers and, sealed or tagged with their rightful
-/// keys, from those two. Traps where the relay breaks its word.
+/// Runs a script against a relay with a talker and a listener. The datagrams come from strangers, or are sealed or
+/// tagged with the keys of those two members. Traps if the relay violates an invariant.
 func feedRelay(_ bytes: Span<UInt8>) {
     var script = DatagramScript(bytes)
     var trial = RelayTrial()
@@ -23,17 +23,17 @@ func feedRelay(_ bytes: Span<UInt8>) {
     }
 }
 
-/// A relay, and the books that are kept on it.
+/// A relay, and the number of bytes that it has received from each address and may still send to it.
 private struct RelayTrial: ~Copyable {
     private var now = Instant.start
     private var relay = RelayPlay.shared.relay()
     private var openers = RelayPlay.shared.members.map { $0.opener(for: .member) }
-    /// What each was told that only who receives at its address can say.
+    /// The newest receipt of each member, which only a peer that receives at the member's address knows.
     private var receipts: [UInt64] = [0, 0]
     private var sealers = RelayPlay.shared.members.map { $0.sealer(for: .member) }
     private var tagger = RelayPlay.shared.members[0].hopTagger(for: .member)
     private var credit: [Endpoint: Int] = [:]
-    /// Addresses of members, to which more may go than comes.
+    /// The proved addresses of members, to which the relay may send more bytes than it receives from there.
     private var proved: Set<Endpoint> = []
 
     init() {
@@ -78,7 +78,7 @@ private struct RelayTrial: ~Copyable {
         receive(record.span, from: sender, isTagged: false)
     }
 
-    /// A request for a page, with the receipt that its member has.
+    /// Sends a member's request for a roster page, with the receipt that it has.
     private mutating func request(_ inside: Span<UInt8>, by member: Int, from sender: Endpoint) {
         let request = Record.rosterRequest(
             inside[1] == 0 ? .listed : .others, position: inside.uint32(at: 2), receipt: receipts[member])
@@ -126,7 +126,7 @@ private struct RelayTrial: ~Copyable {
     }
 }
 
-/// What every trial begins with: the sessions that two members agreed on with a relay of the same seed.
+/// The start of every trial: two members with the sessions that they agreed with a relay of the same seed.
 private struct RelayPlay: Sendable {
     let configuration: RelayConfiguration
     let members: [SessionKeys]

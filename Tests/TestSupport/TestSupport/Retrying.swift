@@ -1,9 +1,10 @@
 public import Testing
 
-/// Repeats a part of a test whose audio a machine that stood still has broken, at most twice. `attempt` says what was wrong, or
-/// nothing. See `InRealTime`, which repeats whole tests.
+/// Repeats a part of a test, at most twice, if it failed because the machine stalled. `attempt` returns what was
+/// wrong, or nil. See `InRealTime`, which repeats whole tests.
 ///
-/// `priority` is that of the threads that make the audio: nil for ordinary ones, which may be late by `tolerated` without an excuse.
+/// `priority` is the priority of the tested threads; nil for ordinary threads, which may be late by `tolerated`
+/// without an excuse.
 public func retrying(
     _ attempts: Int = 3, priority: Int?, tolerated: Duration = .milliseconds(10),
     sourceLocation: SourceLocation = #_sourceLocation,

@@ -2,22 +2,22 @@ public import TenfourAudioCore
 public import TenfourNetworkEmulator
 public import TenfourSession
 
-/// Stations, and a bad link from each to each other, on a clock that only tests move.
+/// RTP sessions with an emulated link from each to each other, on a clock that only the test moves.
 ///
 ///     let link = SimulatedLink(left: talker, right: listener, network: .init(delay: .milliseconds(40)), seed: 1)
 ///     link.left.speech = Speech()
 ///     link.run(until: .start + .seconds(1))
 ///     #expect(link.right.events == [.sourceAppeared(SSRC(9), from: link.left.endpoint)])
 ///
-/// The same seed gives the same run, to the byte.
+/// The same seed gives a byte-identical run.
 public final class SimulatedLink {
     public private(set) var now = Instant.start
-    /// The parties on the link: `left`, `right` and those after them.
+    /// The sessions on the link: `left`, `right` and any further ones.
     public let ends: [LinkEnd]
-    /// Sums up all datagrams sent so far, and when.
+    /// A hash of all datagrams sent so far and their times.
     public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// From each end to each, one row an end.
+    /// The links from each end to each other end, one row per sender.
     private var links: [EmulatedLink]
     private var flight = PacketsInFlight<Route>(capacity: 4_096, byteCapacity: 256)
     private var output: [UInt8] = []
@@ -27,7 +27,8 @@ public final class SimulatedLink {
         var receiver: Int
     }
 
-    /// The ends are at 192.0.2.1, 192.0.2.2, …, each on `LinkEnd.port`; their stations' configurations name them so.
+    /// Places the ends at 192.0.2.1, 192.0.2.2, …, each on `LinkEnd.port`; the sessions' configurations use these
+    /// addresses.
     public init(_ ends: [LinkEnd], network: NetworkModel = NetworkModel(), seed: UInt64 = 1) {
         self.ends = ends
         links = (0..<UInt64(ends.count * ends.count)).map {
@@ -46,12 +47,12 @@ public final class SimulatedLink {
     public var left: LinkEnd { ends[0] }
     public var right: LinkEnd { ends[1] }
 
-    /// Where the station `index` is.
+    /// Returns the endpoint of the session with this index.
     public static func endpoint(_ index: Int) -> Endpoint {
         Endpoint(.v4(0xC000_0201 + UInt32(index)), port: LinkEnd.port)
     }
 
-    /// Lets time pass: speeches are spoken, datagrams fly and arrive, deadlines come.
+    /// Advances the clock: sends speech, delivers datagrams and fires timers.
     public func run(until end: Instant) {
         while let next = nextMoment, next <= end {
             now = max(now, next)
@@ -66,7 +67,7 @@ public final class SimulatedLink {
         now = max(now, end)
     }
 
-    /// Hands `datagram` to a station as if `sender` had sent it, without a link.
+    /// Delivers `datagram` to a session directly, as if `sender` had sent it.
     @discardableResult
     public func inject(
         _ datagram: [UInt8], from sender: Endpoint, to receiver: Int
@@ -76,26 +77,27 @@ public final class SimulatedLink {
         return reception
     }
 
-    /// Lets a station say good-bye.
+    /// Lets a session send BYE.
     public func leave(_ index: Int) {
         ends[index].speech = nil
         ends[index].session.leave(at: now)
         flush(index)
     }
 
-    /// Another process in the same place: nothing is left of the one before but what it has sent.
+    /// Replaces a session by a new one with the same endpoint, as if another process had started there. The datagrams
+    /// sent so far are kept.
     public func replace(_ index: Int, by session: consuming RTPSession, speech: Speech?) {
         ends[index].session = session
         ends[index].speech = speech
         flush(index)
     }
 
-    /// From now on the network is another one, both ways.
+    /// Replaces the network in all directions.
     public func change(to network: NetworkModel, seed: UInt64 = 1) {
         links = links.indices.map { EmulatedLink(network, seed: seed &* 1_000 &+ UInt64($0), beginning: now) }
     }
 
-    /// Datagrams that are under way.
+    /// The number of datagrams in flight.
     public var flyingCount: Int { flight.count }
 
     private var nextMoment: Instant? {
@@ -131,7 +133,7 @@ public final class SimulatedLink {
         }
     }
 
-    /// What a station wants after each input: its datagrams sent, its events taken.
+    /// Sends the session's pending datagrams and takes its events. Call it after each input.
     private func flush(_ index: Int) {
         while true {
             var destination: RTPSession.Destination?

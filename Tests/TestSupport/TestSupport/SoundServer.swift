@@ -1,7 +1,7 @@
 import Glibc
 
-/// A web server on this machine that serves the files of a folder, well or badly: see Tests/TestSupport/Servers/soundserver.py for the parts
-/// of a path that say how. Ends with its last user.
+/// A web server on this machine that serves the files of a folder. Parts of the path request faults; see
+/// Tests/TestSupport/Servers/soundserver.py. It is stopped when the object is released.
 ///
 /// Blocks the thread that starts it: for tests with a thread of their own (`.onItsOwnThread`).
 public final class SoundServer {
@@ -9,7 +9,7 @@ public final class SoundServer {
     private let program: Program
     private let scheme: String
 
-    /// With `certificate` (and its `key`, both PEM files) it speaks https.
+    /// Starts the server; with `certificate` (and its `key`, both PEM files) it serves https.
     public init(_ folder: Folder, certificate: String? = nil, key: String? = nil) throws {
         scheme = certificate == nil ? "http" : "https"
         let tls = [certificate, key].compactMap(\.self)
@@ -17,20 +17,20 @@ public final class SoundServer {
         (program, port) = try Self.start("soundserver.py", arguments)
     }
 
-    /// `how` are parts such as `slow=1000`.
+    /// Returns the address of a file. `how` are parts of the path such as `slow=1000`.
     public func address(_ file: String, _ how: String..., host: String = "127.0.0.1") -> String {
         "\(scheme)://\(host):\(port)/" + (how + [file]).joined(separator: "/")
     }
 
-    /// A line for each request it had: method, path, Range, the number of the connection, and other headers.
+    /// The requests received, one line each: method, path, Range, number of the connection, and other headers.
     public var requests: [[Substring]] {
         program.errors.split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
     }
 
-    /// What it was asked for, as in `0-`; empty where the whole was.
+    /// The byte ranges requested, such as `0-`; empty for a request without a range.
     public var ranges: [String] { requests.map { String($0[2].drop { $0 != "=" }.dropFirst()) } }
 
-    /// Answers nobody any more.
+    /// Kills the server, so that no request is answered any more.
     public func end() {
         program.send(SIGKILL)
         program.wait()
@@ -46,16 +46,17 @@ public final class SoundServer {
     }
 }
 
-/// A proxy that speaks HTTP and SOCKS 5 and leads every name to this machine: see Tests/TestSupport/Servers/proxy.py.
+/// A proxy that speaks HTTP and SOCKS 5 and resolves every name to this machine; see
+/// Tests/TestSupport/Servers/proxy.py.
 public final class ProxyServer {
     public let port: Int
     private let program: Program
 
-    /// A `mood` is `refuse` or `silent`.
+    /// Starts the proxy. `mood` is `refuse`, `silent` or nil.
     public init(_ mood: String? = nil) throws {
         (program, port) = try SoundServer.start("proxy.py", mood.map { [$0] } ?? [])
     }
 
-    /// What it was asked for: `socks5 NAME`, or `http` and the first line of the request.
+    /// The requests received: `socks5 NAME`, or `http` and the first line of the request.
     public var requests: [Substring] { Array(program.errors.split(separator: "\n").dropFirst()) }
 }

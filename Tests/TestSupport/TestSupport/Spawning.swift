@@ -1,18 +1,18 @@
 import Glibc
 
-/// How a process is started: the C function is `posix_spawn`.
+/// Starts a process with the C function `posix_spawn`.
 struct Spawning {
     private let path: String
     private let arguments: [String]
     private let environment: [String]
 
-    /// `POSIX_SPAWN_SETSID`, which is an extension of GNU.
+    /// `POSIX_SPAWN_SETSID`, a GNU extension.
     private static let newSession: Int16 = 0x80
 
     init(_ name: String, _ arguments: [String], in folder: Folder?, _ changes: [String: String]) throws {
         let path = try Self.find(name)
         if let folder {
-            // posix_spawn has no portable way to change the folder.
+            // posix_spawn has no portable way to set the working directory.
             self.path = try Self.find("env")
             self.arguments = ["env", "-C", folder.path, path] + arguments
         } else {
@@ -20,7 +20,7 @@ struct Spawning {
             self.arguments = [name] + arguments
         }
         var environment = Self.inherited
-        // What a person who runs the tests has set for the command is not meant for them.
+        // Settings for `tenfour` in the environment of the person who runs the tests must not affect them.
         environment = environment.filter { !$0.key.hasPrefix("TENFOUR_") }
         environment.merge(changes) { $1 }
         self.environment = environment.map { "\($0.key)=\($0.value)" }
@@ -36,14 +36,14 @@ struct Spawning {
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
 
-        // Threads of Dispatch block signals, and a child would too.
+        // Dispatch threads block signals, and a child would inherit this.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         var flags = Int16(POSIX_SPAWN_SETSIGMASK)
 
         if let terminal {
-            // The first terminal that the leader of a session opens becomes the one that controls it.
+            // The first terminal that a session leader opens becomes its controlling terminal.
             flags |= Self.newSession
             unsafe posix_spawn_file_actions_addopen(&files, 0, terminal, O_RDWR, 0)
             unsafe posix_spawn_file_actions_adddup2(&files, 0, 1)
@@ -72,7 +72,7 @@ struct Spawning {
         return process
     }
 
-    /// The folder of this package's programs, which lie beside the one that runs the tests.
+    /// The folder of this package's programs, which is that of the test runner.
     static let ownFolder: String = {
         let path = unsafe realpath("/proc/self/exe", nil)
         defer { unsafe free(path) }
@@ -87,7 +87,7 @@ struct Spawning {
         throw MissingProgram(name: name)
     }
 
-    /// As it was when the tests began: another thread may be about to change it.
+    /// The environment at the start of the tests, since another thread may change it.
     static let inherited: [String: String] = {
         var variables: [String: String] = [:]
         for entry in Folder.text(of: "/proc/self/environ").split(separator: "\0") {

@@ -1,21 +1,23 @@
 public import TenfourAudioCore
 
-/// What a simulated talker sends: packets of even length, each sent when its sound has ended, with its number inside.
+/// The packets of a simulated talker. All have the same length and contain their number; each is sent when its audio
+/// has ended.
 public struct Speech: Sendable {
-    /// 120 to 2880 frames that Opus knows.
+    /// The frames in a packet: a duration that Opus knows, 120 to 2880.
     public var frameCount: FrameCount
-    /// The length of its packets, 5 or more: 80 are 32 kbit/s.
+    /// The length of a packet, at least 5 bytes; 80 bytes every 20 ms are 32 kbit/s.
     public var byteCount: Int
     public var beginning: Instant
     /// The number of packets; nil for no end.
     public var count: Int?
-    /// How much slower than the right time the talker's clock runs.
+    /// By how many parts per million the talker's clock runs slow.
     public var partsPerMillion: Double
-    /// Whether packet `n` is sent, or is silence.
+    /// Whether packet `n` is sent; if not, it is silence.
     public var isSpoken: @Sendable (Int) -> Bool
-    /// Whether its packets are as long as the station's defence asks of an encoder.
+    /// Whether the packets have the length that results from the session's loss protection, which sets the encoder's
+    /// bit rate.
     public var followsDefence = false
-    /// Where its first packet stands in the talker's stream.
+    /// The position of the first packet in the talker's stream.
     public var firstPosition: FrameCount
 
     private var number = 0
@@ -42,14 +44,14 @@ public struct Speech: Sendable {
         public var payload: [UInt8]
     }
 
-    /// When the next packet is sent.
+    /// The time at which the next packet is sent; nil at the end.
     public var nextPacket: Instant? {
         if let count, number >= count { return nil }
         let frames = Double((number + 1) * frameCount.rawValue)
         return beginning + .nanoseconds(Int64((frames / 48e3 * (1 + partsPerMillion * 1e-6) * 1e9).rounded()))
     }
 
-    /// The next packet that is due at `now`; those that are silence are passed over.
+    /// Returns the next packet due at `now`; silent packets are skipped.
     public mutating func next(at now: Instant) -> Packet? {
         while let due = nextPacket, due <= now {
             defer { number += 1 }
@@ -65,7 +67,7 @@ public struct Speech: Sendable {
         return nil
     }
 
-    /// An Opus packet of the right length that holds a number instead of sound.
+    /// Returns an Opus packet of the right duration that contains a number instead of audio.
     private func payload(_ number: Int) -> [UInt8] {
         let configuration: UInt8 =
             switch frameCount.rawValue {

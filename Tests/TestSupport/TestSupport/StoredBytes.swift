@@ -1,7 +1,8 @@
 public import TenfourMediaSource
 import TenfourRings
 
-/// A download of bytes that are all here. Its length may be kept to itself, that it can go anywhere, and that all is here.
+/// A byte source whose bytes are in memory. It can pretend that the length is unknown, that seeking is impossible, or
+/// that not all bytes are available yet.
 public final class StoredBytes: ByteSource {
     public let bytes: [UInt8]
     private let knowsLength: Bool
@@ -11,7 +12,8 @@ public final class StoredBytes: ByteSource {
     private let isHeld = Locked(false)
     private let counts = Locked((read: 0, jumps: 0, end: 0))
 
-    /// What is not `isHere` can be had all the same, as from a server near by.
+    /// With `isHere` false, only the next 64 KiB are reported as available, but all bytes can be read, as from a fast
+    /// server.
     public init(_ bytes: [UInt8], knowsLength: Bool = true, isSeekable: Bool = true, isHere: Bool = true) {
         self.bytes = bytes
         self.knowsLength = knowsLength
@@ -19,7 +21,7 @@ public final class StoredBytes: ByteSource {
         self.isHere = isHere
     }
 
-    /// All is kept.
+    /// The limits have no effect, since all bytes are kept.
     public var limits: BufferLimits {
         get { .all }
         set {}
@@ -32,7 +34,8 @@ public final class StoredBytes: ByteSource {
             available: isHere ? 0..<bytes.count : end..<min(end + 65_536, bytes.count), isSeekable: isSeekable)
     }
 
-    /// How many bytes were read, how often at another place than where the last ended, and where that was.
+    /// The number of bytes read, the number of reads that did not start at the end of the previous one, and the end
+    /// of the last read.
     public var readByteCount: Int { counts.withLock { $0.read } }
     public var jumpCount: Int { counts.withLock { $0.jumps } }
     public var readEnd: Int { counts.withLock { $0.end } }

@@ -1,15 +1,15 @@
 public import Glibc
 
-/// A terminal without a screen: what programs draw on it is kept, and a test types on it.
+/// A pseudo-terminal: the output of programs is kept, and a test can type into it.
 @safe public final class Terminal {
     /// The path that a program opens.
     public let device: String
-    /// All that was drawn on it, in order, with its escape codes.
+    /// All output so far, in order, with its escape sequences.
     public var shown: String { String(decoding: bytes, as: UTF8.self) }
 
     private var bytes: [UInt8] = []
     private let master: Int32
-    /// Held open so that the terminal and its settings stay when the program has ended.
+    /// Kept open so that the terminal and its settings remain after the program has ended.
     private let slave: Int32
 
     /// `TIOCGPTN` and `TIOCSPTLCK`.
@@ -33,7 +33,7 @@ public import Glibc
         close(slave)
     }
 
-    /// Makes it wider or narrower. What is on it is not drawn anew by this.
+    /// Changes the size of the terminal, which redraws nothing by itself.
     public func resize(columns: UInt16, rows: UInt16 = 24) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
@@ -41,14 +41,14 @@ public import Glibc
 
     public func type(_ keys: String) { unsafe write(master, keys, keys.utf8.count) }
 
-    /// How it treats what is typed, by the flags of `termios.c_lflag`.
+    /// The flags of `termios.c_lflag`, which say how input is handled.
     public var localModes: tcflag_t {
         var settings = termios()
         unsafe tcgetattr(slave, &settings)
         return settings.c_lflag
     }
 
-    /// The lines that a person sees: what was drawn over is gone.
+    /// The visible lines, without overwritten text.
     public var lines: [String] {
         shown.replacing("\r\n", with: "\n").split(separator: "\n").map { line in
             String(line.split(separator: "\r").last ?? "")
@@ -56,13 +56,13 @@ public import Glibc
         }
     }
 
-    /// Each state that a status line had: what was drawn at the start of a line after clearing it.
+    /// Each text that a status line has shown: the output at the start of a line after it was cleared.
     public var statuses: [String] {
         shown.split(whereSeparator: \.isNewline).flatMap { $0.split(separator: "\r") }
             .filter { $0.hasPrefix("\u{1B}[K") }.map { String($0.dropFirst(3)) }.filter { !$0.isEmpty }
     }
 
-    /// Takes in what has been drawn.
+    /// Reads the output that is available.
     func read() {
         var room = [UInt8](repeating: 0, count: 4_096)
         while true {

@@ -1,30 +1,32 @@
 import Glibc
 
-/// A steady tone found in a recording, and what is wrong with it.
+/// A steady tone found in a recording, and its defects.
 ///
-/// Every 2.5 ms the tone is compared with an ideal one: its strength there tells a hole, its phase a seam, where sound was
-/// left out, doubled or put together wrongly.
+/// The tone is compared with an ideal one every 2.5 ms: a drop of its strength reveals a hole, a jump of its phase a
+/// seam, where audio was left out, repeated or joined wrongly.
 public struct Tone: Sendable, CustomStringConvertible {
-    /// In hertz.
+    /// The frequency in hertz.
     public var frequency: Double
-    /// Of the whole tone as RMS, in dBFS: a sine at full scale has −3.
+    /// The RMS level of the whole tone in dBFS: a sine at full scale has −3.
     public var level: Double
-    /// In seconds from the start of the recording, and how long it lasts, holes included.
+    /// The start of the tone in the recording and its duration including holes, both in seconds.
     public var start: Double
     public var duration: Double
-    /// Moments, in seconds from the start of the tone, without the tenth of a second at either end.
+    /// The positions of holes and seams, in seconds from the start of the tone; the first and last tenth of a second
+    /// are not searched.
     public var holes: [Double]
     public var seams: [Double]
 
-    /// A frequency for which every length of an Opus packet ends between two periods: 2.5 ms are 2.3 periods, 60 ms 55.2. One
-    /// packet too few or too many is then never in phase.
+    /// A frequency at which no Opus packet contains a whole number of periods: 2.5 ms contain 2.3, 60 ms contain
+    /// 55.2. A missing or repeated packet therefore always shifts the phase.
     public static let telling = 920.0
 
-    /// Two fifths of a period, less what concealment and the resampler may shift it by.
+    /// The smallest phase jump that counts as a seam, in radians: 0.13 of a period. A missing packet causes 0.2 or
+    /// more; the difference allows for shifts by concealment and the resampler.
     private static let seam = 0.8
     private static let margin = 40
 
-    /// Half of full scale for `seconds`: −9.0 dBFS.
+    /// Returns a tone of this duration; half of full scale is −9.0 dBFS.
     public static func samples(
         _ frequency: Double = telling, seconds: Double = 4, rate: Int = 48_000, amplitude: Double = 0.5
     ) -> [Float] {
@@ -33,7 +35,7 @@ public struct Tone: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Looks for a tone of about `frequency`; nil where there is none of a quarter of a second.
+    /// Finds a tone of about `frequency`; nil if there is none of at least a quarter of a second.
     public init?(near frequency: Double = telling, in samples: [Float], rate: Int = 48_000) {
         let hop = rate / 400
         let points = Self.points(frequency, samples, rate, hop: hop)
@@ -47,7 +49,7 @@ public struct Tone: Sendable, CustomStringConvertible {
 
         let inner = first + Self.margin..<last - Self.margin
         holes = inner.filter { points[$0].strength < usual / 4 }.map { Double($0 - first) / 400 }
-        // From a window to the third after it, which shares no sample with it.
+        // Compares each window with the third one after it, with which it shares no samples.
         let turns = inner.dropLast(3).map { Self.turn(from: points[$0].phase, to: points[$0 + 3].phase) }
         let usualTurn = turns.sorted()[turns.count / 2]
         var seams: [Double] = []
@@ -74,7 +76,7 @@ public struct Tone: Sendable, CustomStringConvertible {
         var phase: Double
     }
 
-    /// Over 5 ms each, weighed by a Hann window.
+    /// Returns strength and phase of each window of 5 ms, weighted by a Hann window.
     private static func points(_ frequency: Double, _ samples: [Float], _ rate: Int, hop: Int) -> [Point] {
         let length = 2 * hop
         let window = (0..<length).map { 0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(length)) }
@@ -88,7 +90,8 @@ public struct Tone: Sendable, CustomStringConvertible {
                 real += sample * cosines[index]
                 imaginary -= sample * sines[index]
             }
-            // A Hann window has a mean of a half, and a tone half of its strength at its own frequency.
+            // The factor 4 corrects for the Hann window, whose mean is a half, and for the tone's spectrum, half of
+            // which is at positive frequencies.
             let strength = (real * real + imaginary * imaginary).squareRoot() * 4 / Double(length)
             return Point(strength: strength, phase: atan2(imaginary, real) - step * Double(start))
         }

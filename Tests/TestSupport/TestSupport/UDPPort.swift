@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Ports that nobody has.
+/// Free UDP ports for tests.
 public enum UDPPort {
     private static let next = Atomic<Int>(Int(getpid()) % 1_000 * 8)
 
-    /// An even port that was free a moment ago, with the three behind it. No other test of this process is given it, and the
-    /// system gives ports of this range to nobody who does not ask for one.
+    /// Returns an even port that was free a moment ago, as were the three following ports. No other test of this
+    /// process gets it, and the system never assigns ports of this range itself.
     public static func free() -> UInt16 {
         while true {
             let port = UInt16(20_000 + next.add(4, ordering: .relaxed).oldValue % 12_000)
@@ -14,7 +14,7 @@ public enum UDPPort {
         }
     }
 
-    /// As the kernel lists them.
+    /// Whether the kernel's socket tables list the port.
     public static func isBound(_ port: UInt16) -> Bool {
         let digits = String(port, radix: 16, uppercase: true)
         let ending = ":" + String(repeating: "0", count: 4 - digits.count) + digits

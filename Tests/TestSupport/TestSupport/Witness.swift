@@ -1,13 +1,11 @@
-/// Watches from its beginning on whether the machine stood still: bare timers tell.
+/// Detects, from its creation on, whether the machine has stalled, by means of bare timers.
 public struct Witness: Sendable {
-    /// Why a failure is excused; nil where it is not.
+    /// Returns why a failure is excused; nil if it is not.
     let excuse: @Sendable () -> String?
 
-    /// Of ordinary threads, and where `isUrgent` of such with the priority of audio threads, too. An ordinary timer counts when it
-    /// was late by more than a buffer that follows arrivals holds on a clean link, an urgent one by more than a card's period or
-    /// two.
-    ///
-    /// `tolerated`: by how much an ordinary timer may be late without an excuse.
+    /// Uses the timer of ordinary priority and, if `isUrgent`, also the one of audio priority. A failure is excused
+    /// if the ordinary timer was late by more than `tolerated`, whose default is about the playout delay on a clean
+    /// link, or the urgent one by more than 3 ms, one or two periods of a card.
     init(isUrgent: Bool, tolerated: Duration = .milliseconds(10)) {
         let (ordinary, urgent) = (BareTimer.ordinary, isUrgent ? BareTimer.urgent : nil)
         let start = BareTimer.now
@@ -20,6 +18,6 @@ public struct Witness: Sendable {
         }
     }
 
-    /// A witness with a fixed answer, for tests of `InRealTime`.
+    /// Creates a witness with a fixed answer, for tests of `InRealTime`.
     package init(excuse: @escaping @Sendable () -> String?) { self.excuse = excuse }
 }

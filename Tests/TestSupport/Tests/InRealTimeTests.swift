@@ -2,16 +2,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How a test in real time is repeated, and when not.
+/// When and how often a test in real time is repeated.
 struct InRealTimeTests {
     private struct Broken: Error {}
 
-    /// Why a run is excused; nil where nothing excuses it. Runs count from 1.
+    /// Returns why a run is excused; nil if it is not. Runs count from 1.
     private typealias Excuse = @Sendable (_ run: Int) -> String?
     private static let always: Excuse = { _ in "it stood still" }
     private static let never: Excuse = { _ in nil }
 
-    /// Runs `body` as a test with the trait; returns how often that was.
+    /// Runs `body` as a test with the trait. Returns the number of runs.
     private func runs(
         _ excuse: @escaping Excuse, _ body: @escaping @Sendable (_ run: Int) throws -> Void
     ) async throws -> Int {
@@ -42,7 +42,7 @@ struct InRealTimeTests {
             try await runs(Self.always) { run in #expect(run == 2) },
             try await runs(Self.always) { run in if run < 3 { throw Broken() } },
             try await runs(Self.always) { run in try #require(run == 3) },
-            // Three times: that is a warning.
+            // The test ran three times, and its last issues are warnings.
             try await runs(Self.always) { _ in Issue.record("never passes") },
             try await runs(Self.always) { _ in throw Broken() },
         ]
@@ -64,7 +64,7 @@ struct InRealTimeTests {
         await withKnownIssue { _ = try await runs(Self.never) { _ in try #require(Bool(false)) } }
     }
 
-    /// One thread that sleeps is not late; its overdue time counts before it runs again.
+    /// A single sleeping thread is not late; while it is overdue, that time counts before it wakes up.
     @Test func aBareTimerIsLateByWhatTheMachineStoodStill() {
         let start = BareTimer.now
         #expect(BareTimer.ordinary.lateness(since: start) < .seconds(30))
