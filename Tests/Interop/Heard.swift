@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// The tone that a program must have received.
+/// The expected tone in a program's recording.
 struct Heard {
-    /// In hertz; in one channel of the recording.
+    /// The frequency in hertz, and the channel of the recording that has the tone.
     var frequency = Tone.telling
     var channel = 0
     /// RMS level in dBFS.
@@ -12,7 +12,7 @@ struct Heard {
     var duration = 3.9
 }
 
-/// Expects the tone in a WAV file: its pitch within a hertz, its level, its length, and nothing missing.
+/// Expects the tone in a WAV file: its frequency within 1 Hz, its level, its duration, and no holes or seams.
 func expect(_ heard: Heard = Heard(), inFile path: String, _ location: SourceLocation = #_sourceLocation) throws {
     let recording = try Recording(wav: path)
     try #require(heard.channel < recording.channels.count, sourceLocation: location)
@@ -46,10 +46,10 @@ struct Command {
     }
 }
 
-/// A tone of four seconds, as a WAV file. Made before a player waits, since some do not wait long.
+/// A tone of four seconds as a WAV file. It is made before a player starts, since some players do not wait long.
 let toneFile = Recording(channels: [Tone.samples()]).wav()
 
-/// `tenfour send` of `tone.wav`, to its end.
+/// Runs `tenfour send` with `tone.wav` to its end.
 func sendTone(
     to uri: String, _ options: [String], in folder: Folder, _ location: SourceLocation = #_sourceLocation
 ) throws {
@@ -57,13 +57,13 @@ func sendTone(
     #expect(sent.end == .code(0), "\(sent.errors)", sourceLocation: location)
 }
 
-/// Writes the SDP of a stream before there is any, as a person does who hands it round.
+/// Writes the SDP file of a stream before the stream exists, as a user does who sends the file to others.
 func describe(_ uri: String, _ options: [String], in folder: Folder) throws {
     folder.write(Recording(channels: [Tone.samples(seconds: 0.05)]).wav(), to: "short.wav")
     try Program.run("tenfour", ["send", "--input", "short.wav", uri, "--sdp", "live.sdp"] + options, in: folder)
 }
 
-/// Lets a player end by itself, as our good-bye tells it to, or else as Ctrl-C does.
+/// Waits for a player to end by itself after our BYE, and otherwise interrupts it as Ctrl-C does.
 func end(_ player: Program, _ location: SourceLocation = #_sourceLocation) {
     player.wait(.seconds(4)) { !player.isRunning }
     player.send(2)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Tests our streams with other players, by the SDP that we write.
+/// Our streams in other players, by the SDP files that we write.
 @Suite(.onItsOwnThread, .inRealTime) struct OursInOthersTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -10,7 +10,7 @@ import Testing
         "ffmpeg",
         words: "-hide_banner -loglevel warning -protocol_whitelist file,udp,rtp -i live.sdp -y heard.wav")
 
-    /// Sends a tone while `player` is there.
+    /// Starts `player` and sends it a tone.
     private func play(
         on player: Command, at host: String = "127.0.0.1", _ options: [String] = [],
         channels: [[Float]]? = nil
@@ -89,7 +89,8 @@ import Testing
     }
 }
 
-/// A pipeline that writes what comes out of `source` as RTP into a file. `-e` ends it properly on Ctrl-C.
+/// Returns a pipeline that decodes the RTP stream of `source` and writes it to a file. With `-e`, Ctrl-C completes
+/// the file.
 private func gstreamer(_ source: String) -> Command {
     let rest = "rtpopusdepay ! opusdec ! audioconvert ! audio/x-raw,format=S16LE ! wavenc ! filesink location=heard.wav"
     return Command("gst-launch-1.0", words: "-q -e \(source) ! \(rest)")

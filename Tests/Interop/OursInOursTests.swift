@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// Tests our own ends over paths other than plain IPv4.
+/// Our own sender and receiver over paths other than plain IPv4 unicast.
 @Suite(.onItsOwnThread, .inRealTime) struct OursInOursTests {
     private let folder = Folder()
     private let port = UDPPort.free()
-    /// Until the one who was heard has said good-bye.
+    /// The options of a receiver that ends after its first source has sent BYE.
     private static let once = ["--oneshot", "--jitter", "300ms"]
 
     init() { folder.write(toneFile, to: "tone.wav") }
@@ -41,7 +41,7 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// A receiver on any address accepts IPv4 and IPv6.
+    /// A receiver bound to the unspecified address accepts IPv4 and IPv6.
     @Test func oneSocketHearsBothFamilies() throws {
         for host in ["127.0.0.1", "[::1]"] {
             let receiver = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav"] + Self.once, in: folder)

@@ -1,14 +1,15 @@
 import TestSupport
 import Testing
 
-/// Copies and resends between GStreamer and us, over a way that loses every tenth packet.
+/// Redundant copies and retransmissions between GStreamer and us, over a link that loses a tenth of the packets.
 @Suite(.onItsOwnThread, .inRealTime) struct RepairTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 
-    /// Loses every tenth packet.
+    /// Pipeline elements that lose a tenth of the packets at random.
     private static let way = "identity drop-probability=0.1 ! tee name=way"
-    /// Writes the packets that have come this way. Behind a tee a sink that waits for its first packet stops the others.
+    /// Pipeline elements that write the packets that passed the loss. Without `async=false`, a sink behind a tee that
+    /// waits for its first packet would block the others.
     private static let arrived = "way. ! rtpstreampay ! filesink location=arrived.rtp buffer-mode=2 async=false"
     private static let heard = "rtpstreampay ! filesink location=heard.rtp buffer-mode=2 async=false"
     private var opus: String {
@@ -60,7 +61,7 @@ import Testing
             a=rtpmap:111 opus/48000/2
 
             """, to: "theirs.sdp")
-        // A machine that is held up makes the sender spend on packets what it had for copies.
+        // On a stalled machine the sender spends the bit rate of its copies on late packets.
         try retrying(3, priority: nil) {
             let player = try Command(
                 "gst-launch-1.0",
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    /// GStreamer asks as RTP/AVPF has it, from its first report on, and knows nothing of us but our packets.
+    /// GStreamer sends NACKs by RTP/AVPF from its first report on. It knows our capabilities from our packets only.
     @Test func gstreamerAsksAndIsAnswered() throws {
         folder.write(Recording(channels: [Tone.samples(seconds: 12)]).wav(), to: "tone.wav")
         let own = UDPPort.free()

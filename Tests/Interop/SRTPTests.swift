@@ -1,18 +1,18 @@
 import TestSupport
 import Testing
 
-/// SRTP under a given key, both ways with programs that know nothing of us.
+/// SRTP with a static key, in both directions with other programs.
 @Suite(.onItsOwnThread, .inRealTime) struct SRTPTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 
-    /// 30 bytes of key and salt in base64, and as GStreamer has them.
+    /// 30 bytes of key and salt: in Base64, and in hexadecimal as GStreamer takes them.
     private static let key = "dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydHAu"
     private static let digits = "74656e666f75722074616c6b7320746f206f74686572732c20737274702e"
     private static let counterMode = "AES_CM_128_HMAC_SHA1_80"
     private static let cipher = "aes-128-icm"
     private static let gcm = "aes-128-gcm"
-    /// The first 28 of them.
+    /// The first 28 bytes of the same key and salt.
     private static let gcmKey = "dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydA=="
 
     init() {
@@ -22,7 +22,7 @@ import Testing
 
     private var ours: [String] { ["--srtp-key-file", "key"] }
 
-    /// Receives what `sender` sends until that ends. Returns what was said.
+    /// Receives what `sender` sends until it ends. Returns the receiver's messages.
     @discardableResult
     private func receive(_ options: [String], from sender: Command) throws -> String {
         let receiver = try Program(
@@ -38,7 +38,7 @@ import Testing
         return receiver.errors
     }
 
-    /// Without `-re`, since FFmpeg 7 sends the first half second at once with it.
+    /// Does not use `-re`, with which FFmpeg 7 sends the first half second all at once.
     private var ffmpeg: Command {
         let tone = "sine=\(Int(Tone.telling)):r=48000:d=4,volume=12dB,asetnsamples=960,arealtime"
         return Command(
@@ -53,7 +53,7 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// ffmpeg writes its key into the SDP, beside the plain profile.
+    /// ffmpeg writes its key into the SDP, but declares the profile without encryption.
     @Test func weHearFfmpegFromItsSDP() throws {
         folder.write(
             """
@@ -75,7 +75,7 @@ import Testing
     private static let mpv = Command(
         "mpv", words: "--no-config --no-video --no-terminal --ao=pcm --ao-pcm-file=heard.wav live.sdp")
 
-    /// From our SDP, which only its owner may read.
+    /// The players read our SDP file, which only its owner may read because it contains the key.
     @Test(arguments: [ffmpegPlaying, mpv]) func playersHearUsFromOurSDP(player: Command) throws {
         try describe("srtp://127.0.0.1:\(port)", ours, in: folder)
         let player = try player.start(in: folder)
@@ -89,7 +89,7 @@ import Testing
         cipher == Self.cipher ? Self.digits : String(Self.digits.prefix(56))
     }
 
-    /// AEAD includes the authentication tag in the cipher.
+    /// For AEAD the authentication tag is part of the cipher.
     private func authentication(for cipher: String) -> String { cipher == Self.cipher ? "hmac-sha1-80" : "null" }
 
     private func gstreamer(cipher: String) -> Command {
@@ -117,7 +117,7 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// srtpdec needs the SSRC first: packets wait here until it has it.
+    /// srtpdec needs the SSRC in advance, so packets are held here until it is known.
     @Test(arguments: [cipher, gcm]) func gstreamerHearsUs(cipher: String) throws {
         let way = PlainSocket()
         let isGCM = cipher == Self.gcm
@@ -144,7 +144,7 @@ import Testing
         try #require(player.takes(port: port), "\(player.errors)")
         while let datagram = way.receive(within: 1_000) { datagrams.append(datagram) }
         #expect(sender.wait() == .code(0), "\(sender.errors)")
-        // Reports go another way: a second of silence tells that only they are left.
+        // Only media packets are passed on. One second of silence means that the stream has ended.
         for datagram in datagrams where datagram[1] & 0x7F == 111 {
             way.send(datagram, toPort: port)
             player.wait(.milliseconds(15)) { false }
@@ -154,7 +154,7 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// The wrong key plays nothing, and says so.
+    /// With a wrong key nothing is played, and a message says so.
     @Test func aReceiverWithAnotherKeyPlaysNothing() throws {
         folder.write("c29tZWJvZHkgaGFzIGFub3RoZXIga2V5LCBoZXJl\n", to: "other")
         let said = try receive(["srtp://:\(port)", "--srtp-key-file", "other"], from: ffmpeg)
@@ -164,7 +164,7 @@ import Testing
         #expect(Folder.bytes(of: folder("heard.wav")).isEmpty)
     }
 
-    /// A receiver of plain RTP is told at once, and plays no noise.
+    /// A receiver of plain RTP reports encrypted payloads at once and plays no noise.
     @Test func encryptedPayloadsAreNotPlayedAsNoise() throws {
         let said = try receive(["rtp://:\(port)", "-v"], from: ffmpeg)
         #expect(said.contains("looks encrypted and is not played"), "\(said)")

@@ -1,20 +1,20 @@
 import TestSupport
 import Testing
 
-/// Tests other senders with our receiver.
+/// Streams of other senders in our receiver.
 @Suite(.onItsOwnThread, .inRealTime) struct TheirsInOursTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 
-    /// Deep enough that nothing of a sender who is late now and then is missed.
+    /// A playout delay long enough that no packet is lost if the sender is late at times.
     private static let patient = ["--jitter", "300ms"]
 
-    /// Receives while `sender` sends, then ends as by Ctrl-C.
+    /// Receives until `sender` ends, then interrupts the receiver as Ctrl-C does.
     private func receive(_ source: [String], _ options: [String] = patient, from sender: Command) throws {
         let receiver = try Program("tenfour", ["recv"] + source + ["-o", "heard.wav"] + options, in: folder)
         try #require(receiver.takes(port: port), "\(receiver.errors)")
         let player = try sender.start(in: folder)
-        // GStreamer's rtpbin waits for ever, now and then, when its sound has ended.
+        // GStreamer's rtpbin sometimes waits forever at the end of its stream.
         player.wait(.seconds(20)) { !player.isRunning }
         player.send(2)
         #expect(player.wait(.seconds(20)) == .code(0), "\(player.errors)")
@@ -23,8 +23,8 @@ import Testing
         #expect(receiver.wait() == .code(0), "\(receiver.errors)")
     }
 
-    /// A tone of four seconds in real time, in blocks of a given size. ffmpeg's own tone would have an eighth of full
-    /// scale, and with `-re` FFmpeg 7 would send the first half second at once.
+    /// Returns a command that sends a tone of four seconds in real time, in blocks of `pieces` frames. ffmpeg's own
+    /// level would be an eighth of full scale, and with `-re` FFmpeg 7 would send the first half second all at once.
     private func ffmpeg(_ options: [String] = [], pieces: Int = 960) -> Command {
         let tone = "sine=\(Int(Tone.telling)):r=48000:d=4,volume=12dB,asetnsamples=\(pieces),arealtime"
         let input = ["-hide_banner", "-loglevel", "warning", "-f", "lavfi", "-i", tone]
@@ -44,7 +44,8 @@ import Testing
     }
 
     @Test func weHearFfmpegFromItsSDP() throws {
-        // ffmpeg writes it when it begins to send, and we are to be there before that: so it is written once for nothing.
+        // ffmpeg writes the SDP when it begins to send, but the receiver must start earlier. So a short stream is
+        // sent first to obtain the file.
         let early = try ffmpeg(["-t", "0.1", "-sdp_file", "theirs.sdp"]).run(in: folder)
         #expect(early.end == .code(0), "\(early.errors)")
         try receive(["theirs.sdp"], from: ffmpeg())
@@ -68,7 +69,7 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// ffmpeg halves the power for each of two channels, and we take the mean of both.
+    /// ffmpeg halves the power of each of two channels, and we take the mean of both channels.
     @Test func weHearFfmpegInStereoWithOneEar() throws {
         try receive(["rtp://:\(port)", "--payload-type", "97"], from: ffmpeg(["-ac", "2", "-b:a", "96k"]))
         try expect(Heard(level: -12.04), inFile: folder("heard.wav"))
@@ -87,8 +88,8 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// Pieces that do not fit the packets make them jitter by 20 ms, and a busy machine makes it more. The buffer learns that
-    /// as it goes, and changes the pitch by half a percent at most.
+    /// Blocks that differ from the packet size make the packets jitter by 20 ms, and a busy machine adds to it. The
+    /// jitter buffer adapts meanwhile, changing the pitch by at most half a percent.
     @Test func ffmpegPlaysWithAutomaticBuffering() throws {
         try receive(["rtp://:\(port)", "--payload-type", "97"], ["--jitter", "auto"], from: ffmpeg(pieces: 1_024))
         let tone = try #require(Tone(in: try Recording(wav: folder("heard.wav")).channels[0]))
@@ -103,7 +104,7 @@ import Testing
         try expect(inFile: folder("heard.wav"))
     }
 
-    /// Reports go to the port above ours, and we answer them.
+    /// RTCP goes to the port after ours, and we answer it.
     @Test func weHearGStreamerWithItsReports() throws {
         let sender = """
             rtpbin name=bin \(gstreamerTone) ! rtpopuspay pt=96 ! bin.send_rtp_sink_0 \

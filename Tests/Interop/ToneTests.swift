@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The judge is judged: it sees one packet of 2.5 ms that is missing, doubled or silent, and a hundredth of a hertz.
+/// Tests the analysis itself: it detects one missing, repeated or silent packet of 2.5 ms and a hundredth of a hertz.
 @Suite struct ToneTests {
     private let clean = Tone.samples(seconds: 2)
 

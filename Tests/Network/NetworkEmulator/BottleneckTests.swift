@@ -2,7 +2,8 @@ import TenfourAudioCore
 import TenfourNetworkEmulator
 import Testing
 
-/// Times in milliseconds at which packets leave the queue; nil where it was full. Sizes are bytes, sending times milliseconds.
+/// Returns the times in milliseconds at which packets leave the queue; nil for a packet that found it full. Sizes are
+/// in bytes, sending times in milliseconds.
 private func deliveries(_ packets: [(byteCount: Int, time: Int)], through bottleneck: Bottleneck) -> [Double?] {
     var link = EmulatedLink(NetworkModel(bottleneck: bottleneck), seed: 1, beginning: .start)
     return packets.map { byteCount, time in
@@ -11,7 +12,7 @@ private func deliveries(_ packets: [(byteCount: Int, time: Int)], through bottle
     }
 }
 
-/// 1000 bytes take 8 ms.
+/// A bottleneck of 1 Mbit/s: 1000 bytes take 8 ms.
 private func megabit(_ queue: Bottleneck.Queue) -> Bottleneck {
     Bottleneck(bitsPerSecond: 1_000_000, queue: queue, headerByteCount: 0)
 }
@@ -32,7 +33,7 @@ struct BottleneckTests {
     }
 
     @Test func packetsBeyondTheQueueAreDropped() {
-        // The fourth would wait 24 ms. What is dropped takes no time of those after it.
+        // The fourth packet would wait 24 ms. A dropped packet takes no transmission time.
         let packets = [(1000, 0), (1000, 0), (1000, 0), (1000, 0), (1000, 8)]
         #expect(deliveries(packets, through: megabit(.time(.milliseconds(16)))) == [8, 16, 24, nil, 32])
     }
@@ -51,7 +52,7 @@ struct BottleneckTests {
         let bottleneck = Bottleneck(bitsPerSecond: 24_000, queue: .time(.milliseconds(100)))
         let network = NetworkModel(bottleneck: bottleneck, delay: .milliseconds(10))
         let delivered = fates(network, count: 3000).compactMap(\.firstDelivery)
-        // 108 bytes on the wire take 36 ms: one each 36 ms gets through once the queue is full.
+        // 108 bytes on the wire take 36 ms, so one packet every 36 ms is delivered once the queue is full.
         #expect(abs(delivered.count - 60_000 / 36) <= 4)
         #expect(zip(delivered, delivered.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(36) })
     }

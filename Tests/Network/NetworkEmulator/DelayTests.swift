@@ -28,7 +28,7 @@ struct DelayTests {
         #expect(abs(mean(values) - 30) < 0.2)
         #expect(abs(deviation(values) - 10) < 0.2)
         #expect(values.min()! == 0 && values.max()! == 60)
-        // Beyond three deviations lie 0.135 % on each side.
+        // 0.135 % of the values lie beyond three standard deviations on each side; they are clamped.
         #expect((35...105).contains(values.count { $0 == 0 }))
     }
 
@@ -62,7 +62,7 @@ struct DelayTests {
         #expect(zip(kept, kept.dropFirst()).allSatisfy { $0 <= $1 })
         network.keepsOrder = false
         let free = fates(network).map { $0.firstDelivery! }
-        // The lab of these traces counted 40 % of packets out of order.
+        // The laboratory that recorded these traces counted 40 % of packets out of order.
         let overtaken = zip(free, free.dropFirst()).count { $0 > $1 }
         #expect((840...1050).contains(overtaken))
         #expect(zip(kept, free).allSatisfy { $0 >= $1 })
@@ -75,7 +75,7 @@ struct DelayTests {
         let count = 100_000
         let held = fates(network, count: count).enumerated().map { ($1.firstDelivery!, sending($0) + .milliseconds(3)) }
             .filter { $0 > $1 }
-        // 150 ms of each 2500 on average; overlaps take about a thirtieth of them away.
+        // 150 ms of each 2500 ms on average, less about a thirtieth for overlaps.
         #expect((0.051...0.064).contains(Double(held.count) / Double(count)))
         #expect(held.allSatisfy { $0 - $1 <= .milliseconds(200) })
         let releases = Set(held.map { $0.0 })

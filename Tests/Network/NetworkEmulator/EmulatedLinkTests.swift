@@ -2,22 +2,22 @@ import TenfourAudioCore
 import TenfourNetworkEmulator
 import Testing
 
-/// The fates of `count` packets of 80 bytes, one each 20 ms.
+/// Returns the fates of `count` packets of 80 bytes, one every 20 ms.
 func fates(_ network: NetworkModel, seed: UInt64 = 1, count: Int = 3000) -> [Fate] {
     var link = EmulatedLink(network, seed: seed, beginning: .start)
     return (0..<count).map { link.fate(ofPacket: 80, at: sending($0)) }
 }
 
-/// When the packet with this index is sent.
+/// Returns the time at which the packet with this index is sent.
 func sending(_ index: Int) -> Instant { .start + .milliseconds(20) * index }
 
-/// The delays of the packets that come, in milliseconds.
+/// Returns the delays of the delivered packets, in milliseconds.
 func delays(_ fates: [Fate]) -> [Double] {
     fates.enumerated().compactMap { index, fate in fate.firstDelivery.map { ($0 - sending(index)) / .milliseconds(1) } }
 }
 
 extension Fate {
-    /// nil when it is lost.
+    /// The time of the first delivery; nil if the packet is lost.
     var firstDelivery: Instant? {
         switch self {
         case .lost: nil
@@ -29,7 +29,7 @@ extension Fate {
 func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 
 struct FateTests {
-    /// Something of everything.
+    /// A network that uses every feature of the model.
     let everything = NetworkModel(
         bottleneck: Bottleneck(bitsPerSecond: 100_000), loss: .bursts(share: 0.1, meanLength: 3),
         stalls: Stalls(length: .milliseconds(50) ... .milliseconds(90), meanInterval: .seconds(1)),

@@ -7,7 +7,7 @@ private func losses(_ loss: Loss, seed: UInt64 = 2, count: Int = 100_000) -> [Bo
 
 private func share(_ losses: [Bool]) -> Double { Double(losses.count { $0 }) / Double(losses.count) }
 
-/// The lengths of the runs of losses.
+/// Returns the lengths of the runs of consecutive losses.
 private func bursts(_ losses: [Bool]) -> [Double] {
     losses.split(separator: false).map { Double($0.count) }
 }
@@ -32,7 +32,7 @@ struct LossTests {
     }
 
     @Test func aShortRunHasTheRightShareToo() {
-        // The first packet alone, over many seeds: the chain does not always begin in a good spell.
+        // Tests the first packet alone, with many seeds: the chain does not always begin in the good state.
         let first = (0..<2000).map { losses(.bursts(share: 0.2, meanLength: 50), seed: $0, count: 1)[0] }
         #expect(abs(share(first) - 0.2) < 0.04)
     }
@@ -47,7 +47,7 @@ struct LossTests {
 
     @Test func aBadSpellMayLetPacketsThroughAndAGoodOneLoseSome() {
         let lost = losses(.gilbertElliott(toBad: 0.02, toGood: 0.08, lossInGood: 0.01, lossInBad: 0.5))
-        // In the long run a fifth of the time is bad.
+        // In the long run the chain is in the bad state for a fifth of the time.
         #expect(abs(share(lost) - (0.8 * 0.01 + 0.2 * 0.5)) < 0.01)
     }
 

@@ -2,18 +2,18 @@ import TenfourAudioCore
 import TenfourNetworkEmulator
 import Testing
 
-/// Twenty runs of a minute each.
+/// Returns twenty runs of one minute each.
 private func runs(_ name: String) throws -> [[Fate]] {
     let network = try #require(NetworkModel(named: name))
     return (1...20).map { fates(network, seed: $0) }
 }
 
-/// Of values in any order.
+/// Returns a quantile of values in any order.
 private func quantile(_ share: Double, of values: [Double]) -> Double {
     values.sorted()[Int(share * Double(values.count - 1))]
 }
 
-/// The share of packets that come after one sent later.
+/// Returns the share of packets that arrive after a packet sent later.
 private func overtakenShare(_ fates: [Fate]) -> Double {
     let deliveries = fates.compactMap(\.firstDelivery)
     var earliestAfter = Instant(nanoseconds: .max)
@@ -25,7 +25,7 @@ private func overtakenShare(_ fates: [Fate]) -> Double {
     return Double(overtaken) / Double(deliveries.count)
 }
 
-/// The laboratory's traces, held against what was measured on its own.
+/// The networks named after the laboratory's traces, compared with measurements of those traces.
 struct NamedNetworkTests {
     @Test(arguments: [("b5", 5.2), ("b10", 9.7), ("b20", 20.6), ("g5", 4.4), ("g10", 9.8), ("g20", 21.1)])
     func lossTracesLoseWhatTheyAreNamedFor(name: String, measured: Double) throws {
@@ -33,7 +33,7 @@ struct NamedNetworkTests {
         let shares = all.map { run in Double(run.count { $0 == .lost(.chance) }) * 100 / Double(run.count) }
         let wanted = try #require(Double(name.dropFirst()))
         #expect(abs(mean(shares) - wanted) < 0.05 * wanted)
-        // The laboratory's own minute lies within what ours spread.
+        // The share in the laboratory's one-minute trace lies within the range of our runs.
         #expect(shares.min()! <= measured && measured <= shares.max()!)
         #expect(all.allSatisfy { Set(delays($0)) == [0] })
     }
@@ -61,7 +61,7 @@ struct NamedNetworkTests {
         let tails = par.map { quantile(0.99, of: $0) }
         #expect(tails.min()! < 113 && tails.max()! > 113)
         let wifi = try runs("wifi-lab").map(delays)
-        // A fixed depth of 117 ms was late for 1 % there.
+        // In the trace, a fixed playout delay of 117 ms made 1 % of packets late.
         let depths = wifi.map { quantile(0.99, of: $0) }
         #expect(depths.min()! < 117 && depths.max()! > 117)
     }

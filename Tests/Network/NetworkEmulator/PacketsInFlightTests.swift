@@ -25,7 +25,7 @@ struct InFlightTests {
         }
         #expect(flight.nextDelivery == .start + .milliseconds(10))
         #expect(next(due: 9, from: &flight) == nil)
-        // Two that are due together keep their order.
+        // Packets that are due at the same time keep their order.
         for byte: UInt8 in [2, 4, 3] {
             let delivered = next(due: 25, from: &flight)
             #expect(delivered?.bytes == [byte, byte])

@@ -3,7 +3,7 @@ import Testing
 @testable import TenfourNetworkEmulator
 
 struct SeededGeneratorTests {
-    /// The first numbers that Vigna's reference programs give for these states.
+    /// Compares with the first numbers that Vigna's reference programs return for these states.
     @Test func itIsTheGeneratorItsAuthorsPublished() {
         var filler = SplitMix64(state: 1_234_567)
         #expect(

@@ -26,7 +26,7 @@ struct TraceTests {
     @Test func aTimedTraceHoldsFromEachTimeToTheNext() throws {
         let trace = try Trace(parsing: "t_ms,delay_ms\n1000,5\n1030,lost\n1100,9")
         var link = EmulatedLink(NetworkModel(trace: trace), seed: 1, beginning: .start)
-        // The last entry holds as long as the one before it: the trace begins again after 170 ms.
+        // The last entry lasts as long as the previous one, so the trace repeats after 170 ms.
         for (time, wanted) in [(0, 5), (29, 5), (30, nil), (99, nil), (100, 9), (169, 9), (170, 5), (200, nil)] {
             let now = Instant.start + .milliseconds(time)
             #expect(link.fate(ofPacket: 80, at: now).firstDelivery == wanted.map { now + .milliseconds($0) })

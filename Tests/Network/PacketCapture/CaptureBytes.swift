@@ -1,4 +1,4 @@
-/// Captures, written byte by byte: apart from the code that is tested.
+/// Writes capture files byte by byte, without code of the tested module.
 struct CaptureBytes {
     var isBigEndian = false
     var bytes: [UInt8] = []
@@ -8,7 +8,7 @@ struct CaptureBytes {
         return isBigEndian ? little.reversed() : little
     }
 
-    /// pcap: the header of the file.
+    /// Returns a pcap file with its header only.
     static func pcap(linkType: Int = 1, isBigEndian: Bool = false, hasNanoseconds: Bool = false) -> Self {
         var capture = Self(isBigEndian: isBigEndian)
         capture.bytes += capture.number(hasNanoseconds ? 0xA1B2_3C4D : 0xA1B2_C3D4, 4)
@@ -22,7 +22,7 @@ struct CaptureBytes {
         bytes += number(originalByteCount ?? packet.count, 4) + packet
     }
 
-    /// pcapng: a block of any type.
+    /// Appends a pcapng block of any type.
     mutating func appendBlock(_ type: Int, _ body: [UInt8]) {
         let padded = body + [UInt8](repeating: 0, count: (4 - body.count % 4) % 4)
         bytes += number(type, 4) + number(padded.count + 12, 4) + padded + number(padded.count + 12, 4)
@@ -53,7 +53,7 @@ struct CaptureBytes {
     }
 }
 
-/// Packets, as they are on the wire.
+/// Packets as they appear on the wire.
 enum Wire {
     static let payload = Array("hello".utf8)
 
@@ -72,7 +72,7 @@ enum Wire {
             + [64, kind, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2] + options + content
     }
 
-    /// From 2001:db8::1 to 2001:db8::2.
+    /// Returns an IPv6 packet from 2001:db8::1 to 2001:db8::2.
     static func ipv6(_ content: [UInt8] = udp(), next: UInt8 = 17) -> [UInt8] {
         let network: [UInt8] = [0x20, 0x01, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         return [0x60, 0, 0, 0] + big(content.count, 2) + [next, 64] + network + [1] + network + [2] + content

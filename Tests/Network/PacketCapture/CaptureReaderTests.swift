@@ -2,12 +2,12 @@ import TenfourAudioCore
 import TenfourPacketCapture
 import Testing
 
-/// All packets of a capture, and why it was not read to its end.
+/// Returns all packets of a capture, and why it was not read to its end.
 private func packets(_ bytes: [UInt8]) throws -> (packets: [CapturedPacket], damage: String?) {
     var reader = try CaptureReader(bytes.span)
     var packets: [CapturedPacket] = []
     while let packet = reader.next(in: bytes.span) { packets.append(packet) }
-    #expect(reader.next(in: bytes.span) == nil, "the end stays the end")
+    #expect(reader.next(in: bytes.span) == nil, "no packet follows after the end")
     return (packets, reader.damage)
 }
 
@@ -31,7 +31,7 @@ struct CaptureReaderTests {
         #expect(found.allSatisfy { $0.linkType == LinkType(rawValue: 276) })
     }
 
-    /// Sections may differ in byte order, and number their interfaces anew.
+    /// Sections may differ in byte order, and each numbers its interfaces from zero.
     @Test(arguments: [false, true])
     func pcapngIsReadThroughSectionsInterfacesAndBlocksOfOtherTypes(isBigEndian: Bool) throws {
         var capture = CaptureBytes.pcapng(isBigEndian: isBigEndian)

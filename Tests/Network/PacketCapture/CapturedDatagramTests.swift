@@ -10,7 +10,7 @@ private func datagram(_ bytes: [UInt8], _ linkType: Int = 1) throws(CapturedData
     return try CapturedDatagram(packet, in: bytes.span)
 }
 
-/// Expects `hello` from 192.0.2.1:40000, or 2001:db8::1, to port 5004 of the next address.
+/// Expects a UDP datagram `hello` from 192.0.2.1:40000, or from 2001:db8::1, to port 5004 of the next higher address.
 private func expectHello(
     _ bytes: [UInt8], _ linkType: Int = 1, isV6: Bool = false, _ location: SourceLocation = #_sourceLocation
 )
@@ -40,7 +40,7 @@ struct CapturedDatagramTests {
         }
         try expectHello(Wire.ipv4(), 228)
         try expectHello(Wire.ipv6(), 229, isV6: true)
-        // BSD's loopback, in the order of either kind of processor; AF_INET6 is 30 on macOS, 28 on FreeBSD.
+        // BSD loopback headers in both byte orders; AF_INET6 is 30 on macOS and 28 on FreeBSD.
         for type in [0, 108] {
             try expectHello([2, 0, 0, 0] + Wire.ipv4(), type)
             try expectHello([0, 0, 0, 2] + Wire.ipv4(), type)
@@ -60,7 +60,7 @@ struct CapturedDatagramTests {
         try expectHello(Wire.ipv6(atomic + Wire.udp(), next: 44), 229, isV6: true)
     }
 
-    /// A short frame of Ethernet is filled up to 60 bytes.
+    /// A short Ethernet frame is padded to 60 bytes.
     @Test func paddingOfTheLinkIsNoPayload() throws {
         try expectHello(Wire.ethernet() + [UInt8](repeating: 0xEE, count: 13))
     }

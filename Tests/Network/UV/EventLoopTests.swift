@@ -38,7 +38,7 @@ struct EventLoopTests {
             caught += 1
             loop.stop()
         }
-        // Not raise(), as the threads that tests run on block signals.
+        // Uses kill() instead of raise(), because test threads block signals.
         kill(getpid(), SIGUSR1)
         try run(loop) { caught > 0 }
         #expect(caught == 1)
@@ -127,7 +127,7 @@ struct EventLoopTests {
             let newSocket = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
             newSocket.receive { _, _, _ in
                 _ = newSocket
-                Issue.record("a datagram of a loop that ended")
+                Issue.record("a loop that has ended received a datagram")
             }
             newSocket.send([1], to: newSocket.localEndpoint)
             handle = try loop.onReadable(pipe.reading) { Issue.record("a pipe of a loop that ended") }
@@ -172,7 +172,7 @@ struct EventLoopTests {
     }
 }
 
-/// Two ends of a pseudo-terminal (ioctl_tty(2)). Swift does not import TIOCSPTLCK and TIOCGPTPEER.
+/// Returns both ends of a pseudo-terminal (ioctl_tty(2)). Swift does not import TIOCSPTLCK and TIOCGPTPEER.
 private func makeTerminal() -> (keyboard: Int32, terminal: Int32) {
     let keyboard = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
     var isLocked: Int32 = 0

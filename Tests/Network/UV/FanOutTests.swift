@@ -38,7 +38,7 @@ struct FanOutTests {
     }
 
     @Test func eachListenerHearsEveryPacketOnceAndInOrder() throws {
-        // More than one call takes, and more than the first room.
+        // More listeners than one system call handles, and more than the initial capacity.
         let inboxes = try listeners(150)
         for number: UInt8 in 0..<20 { fanOut.send([number, 7]) }
         try run(loop) { inboxes.allSatisfy { $0.datagrams.count == 20 } }
@@ -100,11 +100,11 @@ struct FanOutTests {
 
     @Test func listenersThatFailHarmNoOther() throws {
         var inboxes = try listeners(70)
-        // Refused at once: an IPv6 address on an IPv4 socket, and port 0.
+        // These fail immediately: an IPv6 address on an IPv4 socket, and port 0.
         fanOut.add(1_000, at: Endpoint(.loopbackV6, port: 9))
         fanOut.add(1_001, at: Endpoint(.loopbackV4, port: 0))
         inboxes += try listeners(3, from: 2_000)
-        // Refused later, by a report that makes the next call fail.
+        // These fail later: an ICMP error makes the next call fail.
         for member in 3_000..<3_010 { fanOut.add(member, at: Endpoint(.quietLoopback, port: 9)) }
         inboxes += try listeners(3, from: 4_000)
         for number: UInt8 in 0..<3 { fanOut.send([number]) }
@@ -156,7 +156,7 @@ struct FanOutTests {
         let inboxes = try listeners(4)
         backlog.hold(rest(from: 2), of: [1].span, for: fanOut, 0, .socket)
         fanOut.send([2])
-        // One leaves whose turn has not come yet.
+        // Member 0 leaves before the packet has been sent to it.
         fanOut.remove(0)
         try run(loop) { backlog.isEmpty }
         try settle(loop)
@@ -170,10 +170,10 @@ struct FanOutTests {
     @Test func aMemberThatLeavesWhileAPacketWaitsIsCounted() throws {
         let inboxes = try listeners(6)
         backlog.hold(rest(from: 4), of: [1].span, for: fanOut, 0, .socket)
-        // One that has had the packet, and one that has not.
+        // Member 0 has already been sent the packet, member 4 has not.
         fanOut.remove(0)
         fanOut.remove(4)
-        // Who comes now has no claim to it.
+        // A member that joins now does not receive the waiting packet.
         let late = try listeners(1, from: 50)
         try run(loop) { backlog.isEmpty }
         try settle(loop)
@@ -182,7 +182,7 @@ struct FanOutTests {
         #expect(fanOut.statistics.dropped == 1)
     }
 
-    /// The first of the round are those who had missed the packet before; it ends with the others.
+    /// The round starts with the members that missed the previous packet, and ends with the others.
     @Test func aMemberThatLeavesAtTheEndOfARoundCausesNoDuplicate() throws {
         let inboxes = try listeners(6)
         backlog.hold(FanOut.Rest(next: 1, end: 3, owed: 2), of: [1].span, for: fanOut, 0, .socket)
@@ -191,7 +191,7 @@ struct FanOutTests {
         try settle(loop)
         #expect(inboxes.map(\.datagrams) == [[], [], [[1]], [], [], []])
         #expect(fanOut.statistics.sent == 1 && fanOut.statistics.dropped == 1)
-        // And each is known by its new place.
+        // After the removals, the other members are found in their new slots.
         fanOut.remove(4)
         fanOut.send([2], except: 5)
         try run(loop) { inboxes[3].datagrams == [[2]] }

@@ -8,7 +8,7 @@ import Testing
     private let folder = Folder()
     private var path: String { folder("status.sock") }
 
-    /// Runs a loop that answers on a thread of its own, until `body` is done.
+    /// Runs an answering event loop on its own thread while `body` runs.
     private func whileAnswering(_ answer: [UInt8], _ body: () throws -> Void) throws {
         let path = path
         let ready = Pipe()
@@ -60,13 +60,14 @@ import Testing
         #expect(throws: NetworkError.self) { try LocalSocket.ask(path) }
     }
 
-    /// A program that was killed leaves its socket; one that runs keeps it; what is no socket is left alone.
+    /// The socket file of a killed program is replaced. That of a running program is kept, and so is a file that is
+    /// no socket.
     @Test func aSocketLeftBehindIsReplacedAndOneInUseIsNot() throws {
         try whileAnswering([1]) {
             let loop = try EventLoop()
             do throws(NetworkError) {
                 _ = try LocalSocket(on: loop, listeningAt: path) { [] }
-                Issue.record("taken")
+                Issue.record("an unusable path was accepted")
             } catch { #expect(error.code == EADDRINUSE) }
         }
         var address = sockaddr_un()
@@ -89,7 +90,7 @@ import Testing
         #expect(Folder.text(of: path) == "a file")
     }
 
-    /// A client that connects and reads nothing keeps no other client from its reply.
+    /// A client that connects and reads nothing does not keep other clients from their replies.
     @Test func thoseWhoDoNotReadAreHungUpOn() throws {
         let long = [UInt8](repeating: 7, count: 4 << 20)
         try whileAnswering(long) {
@@ -116,7 +117,7 @@ import Testing
         let long = folder(String(repeating: "x", count: 108))
         do throws(NetworkError) {
             _ = try LocalSocket(on: loop, listeningAt: long) { [] }
-            Issue.record("taken")
+            Issue.record("an unusable path was accepted")
         } catch { #expect(error.code == ENAMETOOLONG) }
     }
 }

@@ -57,7 +57,7 @@ struct MulticastTests {
         try run(loop) { inbox.datagrams == [[7]] }
     }
 
-    /// Nothing can be sent there, as Linux has no multicast route of IPv6 on the loopback interface.
+    /// Joins only: Linux has no IPv6 multicast route on the loopback interface, so nothing can be sent.
     @Test(.enabled(if: machineHasIPv6, "this machine has no IPv6"))
     func aGroupOfIPv6IsJoinedOnceOnTheInterfaceThatWasNamed() throws {
         let group = IPAddress.v6(high: 0xFF02_0000_0000_0000, low: 0x4D21, scope: 0)
@@ -66,7 +66,7 @@ struct MulticastTests {
         #expect(error?.code == EADDRINUSE)
     }
 
-    /// Asked of the kernel, as the loopback interface loops everything back.
+    /// Reads the options back from the kernel, because the loopback interface loops everything back anyway.
     @Test func aSenderSaysHowFarItsMulticastGoesAndWhetherItIsHeardHere() throws {
         var options = local
         options.multicastTimeToLive = 7

@@ -10,7 +10,7 @@ struct NetworkErrorTests {
 
     init() throws { loop = try EventLoop() }
 
-    /// Two sockets of a table in the kernel's words, the second of process 77.
+    /// A table in the format of /proc/net/udp6 with two sockets; the second one belongs to process 77.
     @Test func theOwnerOfAPortIsFound() throws {
         let root = "/tmp/tenfour-holder-\(getpid())"
         let folders = [root, "\(root)/net", "\(root)/77", "\(root)/77/fd", "\(root)/self"]
@@ -51,7 +51,7 @@ struct NetworkErrorTests {
             error?.description
                 == "UDP port \(port) is in use by this program itself; choose another, or end that program "
                 + "(uv_udp_bind: address already in use)")
-        // The socket that could not be bound is gone, and the port can be had when it is free.
+        // The socket that could not be bound was closed, so the port can be used when it is free.
         first.close()
         _ = try UDPSocket(on: loop, bindingTo: first.localEndpoint)
     }

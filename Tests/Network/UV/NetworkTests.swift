@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenfourUV
 
-/// Runs the loop until `isDone`, which is asked every millisecond, or records that it never came true.
+/// Runs the loop until `isDone`, which is polled every millisecond, and records an issue after 20 s.
 func run(
     _ loop: EventLoop, until isDone: @escaping () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
@@ -25,13 +25,13 @@ func run(
     timer?.close()
 }
 
-/// Lets the loop do what is due now and a few milliseconds more.
+/// Runs the loop for 20 ms, so that it handles everything that is due.
 func settle(_ loop: EventLoop) throws {
     let end = loop.now + .milliseconds(20)
     try run(loop) { loop.now >= end }
 }
 
-/// Runs `body` on a thread of its own, which is joined by `join()`.
+/// Runs `body` on a thread of its own; `join()` waits for its end.
 struct TestThread {
     private var thread = pthread_t()
 
@@ -60,7 +60,7 @@ extension Endpoint {
 
 extension IPAddress {
     static let loopbackV6 = IPAddress.v6(high: 0, low: 1, scope: 0)
-    /// 127.9.8.7, where no other test listens.
+    /// 127.9.8.7, an address on which no other test listens.
     static let quietLoopback = IPAddress.v4(0x7F09_0807)
 }
 
@@ -68,7 +68,7 @@ extension UDPSocket {
     @discardableResult
     func send(_ bytes: [UInt8], to destination: Endpoint) -> SendOutcome { send(bytes.span, to: destination) }
 
-    /// What the kernel says about the socket (getsockopt(2)).
+    /// Returns the kernel's value of a socket option (getsockopt(2)).
     func option(_ option: Int32, _ level: Int32) -> Int32 {
         var value: Int32 = -1
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -77,7 +77,7 @@ extension UDPSocket {
     }
 }
 
-/// Keeps what a socket received.
+/// Collects the datagrams that a socket receives.
 final class Inbox {
     var datagrams: [[UInt8]] = []
     var senders: [Endpoint] = []

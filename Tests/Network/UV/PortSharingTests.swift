@@ -32,7 +32,7 @@ struct PortSharingTests {
         }
     }
 
-    /// GStreamer, players and many others set SO_REUSEADDR, and mean to keep what arrives.
+    /// Many programs, such as GStreamer and players, set SO_REUSEADDR without wanting to give up their packets.
     @Test(arguments: [Endpoint(.loopbackV4, port: 0), Endpoint(.anyV6, port: 0)])
     func aPortThatAnotherProgramOnlyCouldShareIsInUse(endpoint: Endpoint) throws {
         var keeping = SocketOptions()
@@ -48,14 +48,15 @@ struct PortSharingTests {
             }
         }
         #expect(isRefused())
-        // Nor is it shared with one that yields: a program that takes a port has SO_REUSEADDR for a moment.
+        // A socket that would yield its port is refused too, since a program that takes a port has SO_REUSEADDR set
+        // for a moment.
         #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: .yielding) }
-        // What was yielded is so no longer when its socket is closed.
+        // A port is no longer marked as yielded once its socket is closed.
         try UDPSocket(on: loop, bindingTo: endpoint, options: .yielding).close()
         #expect(isRefused())
     }
 
-    /// Two stations are started together, and the second wants the port before the first has put up its sign.
+    /// Two stations are started together. The second one binds the port before the first has marked it as yielded.
     @Test func aPortThatIsYieldedAMomentLaterIsTaken() throws {
         let first = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         let (port, descriptor) = (first.localEndpoint, first.fileDescriptor)
@@ -74,7 +75,7 @@ struct PortSharingTests {
         #expect(first.isPortShared && !shared.isPortShared)
     }
 
-    /// The port above the first station's is that of the second's media.
+    /// The RTCP port of the first station is the media port of the second.
     @Test func stationsThatStartTogetherDoNotCollide() throws {
         let endpoint = Endpoint(.loopbackV4, port: UDPPort.free())
         let sender = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
@@ -100,7 +101,8 @@ struct PortSharingTests {
         }
     }
 
-    /// The port above a station's, which it has for reports only, when another station wants it: before or after.
+    /// Another station takes the port that the first one uses for RTCP only; the test covers the time before and
+    /// after.
     @Test(arguments: [Endpoint(.loopbackV4, port: 0), Endpoint(.anyV6, port: 0)])
     func aPortThatIsYieldedIsHadByTheNextWhoTakesIt(endpoint: Endpoint) throws {
         let first = try UDPSocket(on: loop, bindingTo: endpoint, options: .yielding)
@@ -116,7 +118,7 @@ struct PortSharingTests {
         let secondInbox = Inbox(of: second)
         send(2)
         try run(loop) { secondInbox.datagrams == [[2]] }
-        // No other socket can have the port now, whether it yields it or not.
+        // No other socket can have the port now, whether it would yield it or take it.
         #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: .taking) }
         #expect(throws: NetworkError.self) { try UDPSocket(on: loop, bindingTo: port, options: .yielding) }
         second.close()
@@ -133,15 +135,15 @@ struct PortSharingTests {
         for stranger in strangers { stranger.send([1], to: shared.localEndpoint) }
         try run(loop) { inbox.datagrams.count == 40 }
         #expect(wrong.allSatisfy { $0.datagrams.isEmpty })
-        // One that goes changes nothing for the others.
+        // Closing one socket changes nothing for the others.
         others[0].close()
         for stranger in strangers { stranger.send([2], to: shared.localEndpoint) }
         try run(loop) { inbox.datagrams.count == 80 }
         #expect(wrong.allSatisfy { $0.datagrams.isEmpty })
     }
 
-    /// The kernel takes a program only for sockets that are a group already: were this one none before another joins, what arrives
-    /// between its joining and the program would be spread.
+    /// The kernel applies the program only to sockets that already form a reuseport group. If the first socket formed
+    /// none before the second joined, packets between its joining and the program would be distributed over both.
     @Test func aPortThatIsOfferedIsAGroupBeforeAnybodyJoins() throws {
         let attach: Int32 = 51  // SO_ATTACH_REUSEPORT_CBPF
         var returnZero: UInt64 = 6  // a struct sock_filter: BPF_RET | BPF_K
@@ -154,7 +156,8 @@ struct PortSharingTests {
         #expect(code == 0)
     }
 
-    /// The kernel would give what is for nobody to the newest of several sockets, as soon as one of them is connected.
+    /// Without the program, as soon as one of several sockets is connected, the kernel would deliver datagrams from
+    /// other peers to the newest socket.
     @Test(arguments: [Endpoint.anyLoopbackPort, Endpoint(.anyV4, port: 0), Endpoint(.anyV6, port: 0)])
     func nothingArrivesBeforeASocketIsConnected(bind: Endpoint) throws {
         guard machineHasIPv6 || bind.address != .anyV6 else { return }
@@ -186,7 +189,7 @@ struct PortSharingTests {
         other.send([2], to: shared.localEndpoint)
         try run(loop) { ownInbox.datagrams.count == 1 && inbox.datagrams.count == 1 }
         #expect(ownInbox.senders == [talker.localEndpoint] && inbox.senders == [other.localEndpoint])
-        // It still sends to everybody.
+        // A connected socket can still send to other peers.
         #expect(own.send([3], to: other.localEndpoint) == .sent)
         try run(loop) { heard.senders == [shared.localEndpoint] }
 
@@ -219,7 +222,7 @@ struct PortSharingTests {
         let own = try open(port)
         try own.connect(to: talker.localEndpoint)
         let inbox = Inbox(of: own)
-        // Nobody reads the shared socket: it is full for good.
+        // Nobody reads the shared socket, so its buffer stays full.
         let flood = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         for _ in 0..<10_000 { flood.send([UInt8](repeating: 0, count: 200), to: port) }
         for number: UInt8 in 0..<50 {
@@ -254,12 +257,12 @@ struct PortSharingTests {
     }
 }
 
-/// Two threads go through it at the same time.
+/// A barrier that two threads pass at the same time.
 private final class Gate: Sendable {
     private let count = Atomic<Int>(0)
     let isOver = Atomic<Bool>(false)
 
-    /// Returns when both datagrams are here, and after some hundred more turns of the loop.
+    /// Returns when both threads have arrived, and after some hundred more iterations for each of `turns`.
     func pass(later turns: Int) {
         count.add(1, ordering: .acquiringAndReleasing)
         while count.load(ordering: .acquiring) < 2 {}

@@ -6,10 +6,11 @@ import Testing
 
 @testable import TenfourUV
 
-/// Five hundred listeners behind a slow interface, in a network of the thread's own that ends with it.
+/// Five hundred listeners behind a slow interface, in a network namespace of the test's thread, which ends with the
+/// thread.
 @Suite(.enabled(if: SlowLink.isPossible, "needs root, and ip and tc of iproute2"))
 struct SlowLinkTests {
-    /// The socket's buffer is the smaller one: it says EAGAIN.
+    /// The socket's buffer fills up before the interface's queue, so sending fails with EAGAIN.
     @Test func datagramsBeyondTheSocketBufferAreSentLater() throws {
         let counts = try SlowLink.run(rate: "100mbit", limit: "20mb", sendBufferSize: 50_000)
         #expect(counts.fanOut.offered == 500 * 100)
@@ -18,7 +19,7 @@ struct SlowLinkTests {
         #expect(counts.fanOut.sent * 100 > counts.fanOut.offered * 99, "the link is fast enough for all")
     }
 
-    /// The interface's queue is the smaller one: it says ENOBUFS.
+    /// The interface's queue fills up before the socket's buffer, so sending fails with ENOBUFS.
     @Test func datagramsBeyondTheQueueAreSentLater() throws {
         let counts = try SlowLink.run(rate: "100mbit", limit: "30kb", sendBufferSize: 4 << 20)
         #expect(counts.fanOut.sent + counts.fanOut.dropped == counts.fanOut.offered && counts.fanOut.failed == 0)
@@ -37,13 +38,13 @@ struct SlowLinkTests {
 
 private struct SlowLink {
     var fanOut: FanOutStatistics
-    /// At the other end of the link.
+    /// The number of packets received at the other end of the link.
     var arrived: Int
 
     static let isPossible =
         geteuid() == 0 && (try? Program.run("tc", ["-V"])) != nil && (try? Program.run("ip", ["-V"])) != nil
 
-    /// A hundred packets of 100 bytes, 20 ms apart, to 500 addresses behind a token bucket.
+    /// Sends a hundred packets of 100 bytes, 20 ms apart, to 500 addresses behind a token bucket filter.
     static func run(rate: String, limit: String, sendBufferSize: Int) throws -> SlowLink {
         let box = Box()
         TestThread { box.result = Result { try onThisThread(rate, limit, sendBufferSize) } }.join()
@@ -91,7 +92,7 @@ private struct SlowLink {
         timer?.arm(at: loop.now)
         try UVTests.run(loop) { packets == 100 && backlog.isEmpty }
         timer = nil
-        // What the queue of the interface still holds goes at its rate.
+        // The interface's queue still sends its packets at the limited rate.
         var arrived = try arrivals() - before
         for _ in 0..<1_000 where arrived < fanOut.statistics.sent {
             usleep(10_000)
@@ -101,7 +102,8 @@ private struct SlowLink {
         return SlowLink(fanOut: fanOut.statistics, arrived: try arrivals() - before)
     }
 
-    /// The C function is `unshare`, which the C library declares for `_GNU_SOURCE` only.
+    /// Moves the thread to a new network namespace with the C function `unshare`, which the C library declares for
+    /// `_GNU_SOURCE` only.
     private static func leaveTheNetwork() throws {
         typealias Unshare = @convention(c) (Int32) -> Int32
         guard let symbol = unsafe dlsym(nil, "unshare") else { throw Failure(text: "no unshare") }
@@ -118,7 +120,7 @@ private struct SlowLink {
         }
     }
 
-    /// Packets that the far end has received, by the kernel's count.
+    /// Returns the number of packets that the far end has received, as counted by the kernel.
     private static func arrivals() throws -> Int {
         for line in Folder.text(of: "/proc/thread-self/net/dev").split(separator: "\n") {
             let words = line.split { $0 == " " || $0 == ":" }

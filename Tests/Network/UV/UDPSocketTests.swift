@@ -7,12 +7,12 @@ import Testing
 
 struct UDPSocketTests {
     let loop: EventLoop
-    /// The discard port, where nothing listens.
+    /// The discard port of an address on which nothing listens.
     private let closed = Endpoint(.quietLoopback, port: 9)
 
     init() throws { loop = try EventLoop() }
 
-    /// Two sockets talk both ways, and each knows the other by the address that it bound.
+    /// Exchanges datagrams between two sockets, and checks that each sees the address that the other has bound.
     private func echo(between leftEndpoint: Endpoint, and rightEndpoint: Endpoint) throws {
         let left = try UDPSocket(on: loop, bindingTo: leftEndpoint)
         let right = try UDPSocket(on: loop, bindingTo: rightEndpoint)
@@ -114,11 +114,11 @@ struct UDPSocketTests {
         friend.receive { datagram, sender, _ in friend.send(datagram, to: sender) }
         let inbox = Inbox(of: socket)
 
-        // The report comes while the socket waits …
+        // The ICMP error arrives while the socket waits …
         #expect(socket.send([1], to: closed) == .sent)
         try run(loop) { socket.statistics.failures == [ECONNREFUSED: 1] }
         #expect(socket.statistics.lastFailure == .init(destination: closed, code: ECONNREFUSED))
-        // … or when it sends again, and then the datagram to somebody else is not lost.
+        // … or when it sends again; then the datagram to another destination is not lost.
         #expect(socket.send([2], to: closed) == .sent)
         #expect(socket.send([3], to: friend.localEndpoint) == .sent)
         try run(loop) { inbox.datagrams.count == 1 }
@@ -189,7 +189,7 @@ struct UDPSocketTests {
         let sender = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort, options: options)
         let receiver = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort)
         let inbox = Inbox(of: receiver)
-        // As if the kernel had no room for the first one.
+        // Queues the first datagram, as if the kernel's buffer were full.
         sender.transmitWhenPossible([0].span, to: receiver.localEndpoint)
         for number: UInt8 in 1...5 { #expect(sender.send([number], to: receiver.localEndpoint) == .queued) }
         try run(loop) { inbox.datagrams.count == 4 }
@@ -262,13 +262,13 @@ struct UDPSocketTests {
         options.receiveBufferSize = 50_000
         options.sendBufferSize = 20_000
         let socket = try UDPSocket(on: loop, bindingTo: .anyLoopbackPort, options: options)
-        // Linux doubles the figure to have room for its own bookkeeping (socket(7)).
+        // Linux doubles the value to make room for its own bookkeeping (socket(7)).
         #expect(socket.option(SO_RCVBUF, SOL_SOCKET) == 100_000)
         #expect(socket.option(SO_SNDBUF, SOL_SOCKET) == 40_000)
     }
 }
 
-/// A datagram of 4 to 1203 bytes; none of the first 19 200 is like another, in length or in bytes.
+/// Returns a datagram of 4 to 1203 bytes. The first 19 200 datagrams differ in length or content.
 private func numbered(_ number: Int) -> ArraySlice<UInt8> {
     pattern[number % 256..<number % 256 + 4 + number * 7 % 1200]
 }

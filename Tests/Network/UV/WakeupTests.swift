@@ -15,7 +15,7 @@ struct WakeupTests {
             seen = signalled.value.load(ordering: .acquiring)
             if seen == 4 * rounds { loop.stop() }
         }
-        // Without it a lost signal would hang the test instead of failing it.
+        // Without the watchdog a lost signal would hang the test instead of failing it.
         let watchdog = try loop.makeTimer { [unowned loop] in loop.stop() }
         watchdog.arm(at: loop.now + .seconds(20))
 
@@ -90,7 +90,7 @@ struct WakeupTests {
     }
 }
 
-/// Brings a wakeup from one thread to another, by atomics, since the thread sanitizer does not see Swift's `Mutex`.
+/// Passes a wakeup to another thread by atomics, since the thread sanitizer does not recognise Swift's `Mutex`.
 private final class Handover: Sendable {
     private nonisolated(unsafe) var wakeup: Wakeup?
     private let isThere = Atomic(false)

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests the command around the proxy: its arguments and messages.
+/// The arguments and messages of the command `badlink`; the proxy itself is tested elsewhere.
 @Suite(.onItsOwnThread, .inRealTime) struct BadlinkTests {
     private let folder = Folder()
     private let port = UDPPort.free()

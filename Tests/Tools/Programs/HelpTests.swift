@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Tests the help of the tools.
+/// The help texts of the tools.
 @Suite(.onItsOwnThread) struct HelpTests {
-    /// Every command says what its exit codes mean, in the same words.
+    /// Every command explains its exit codes in the same words.
     @Test(arguments: ["tenfour", "badlink", "replay", "radiocheck", "badnet"])
     func theExitCodesAreAsDocumented(command: String) throws {
         let words = try words(ofHelp: [command])
@@ -20,7 +20,7 @@ import Testing
         #expect(words.contains("--max-latency <time>"))
     }
 
-    /// Needs no compiler and does not wait for one.
+    /// Help is printed without building the program, if it was built before.
     @Test(arguments: ["badlink", "radiocheck", "replay"])
     func aProgramThatWasBuiltBeforeHelpsAtOnce(tool: String) throws {
         let folder = Folder()

@@ -1,11 +1,12 @@
 import TestSupport
 import Testing
 
-/// Tools list what they would install, and ask before they do.
+/// Tools list the Debian packages that they would install, and ask before they install them.
 @Suite(.onItsOwnThread) struct InstallingTests {
     private let folder = Folder()
 
-    /// A machine on which gcc is missing and apt-get only says what it is asked.
+    /// Prepares a folder with fake programs: dpkg-query reports gcc as missing, and apt-get only records its
+    /// arguments.
     init() throws {
         let script = """
             cp "$0/Tools/Programs/common.sh" .

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A root of another release of Debian is made by root alone.
+/// Only root may make the root file system of another Debian release.
 @Suite(.onItsOwnThread) struct PlacesTests {
     private static let asAnother = geteuid() == 0 ? ["unshare", "--user", "--map-user=1000"] : ["env"]
     private static let canBeAnother = (try? run(["true"]).end) == .code(0)

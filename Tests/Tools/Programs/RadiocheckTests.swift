@@ -27,7 +27,7 @@ import Testing
         #expect((result["whole"] as? [String: Any])?["packets"] as? Int == 100)
         #expect(try #require(result["score"] as? Double) > 2)
         let tone = try #require(Tone(in: try Recording(wav: folder("back.wav")).channels[0]))
-        // A gap of 20 ms in two seconds is reported as 1 % of the frequency.
+        // A gap of 20 ms in two seconds lowers the measured frequency by 1 %.
         #expect(abs(tone.frequency - Tone.telling) < Tone.telling / 100, "\(tone)")
         #expect(answerer.says("that was all"), "\(answerer.errors)")
         answerer.send(SIGINT)
@@ -35,7 +35,7 @@ import Testing
         #expect(answerer.errors.contains("sent back 1"), "\(answerer.errors)")
     }
 
-    /// A station without the link test hears us all the same, and reports.
+    /// A station without the link test still receives our audio and sends reports.
     @Test func tenfourTalkIsAskedByItsReports() throws {
         let talker = try Program(
             "tenfour", ["talk", "127.0.0.1:\(port + 2)", "-p", "\(port)", "--input", "tone.wav", "-o", "heard.wav"],

@@ -2,11 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Captures of a stream of Opus, as `replay` is given them.
+/// Captures of an Opus stream as input for `replay`.
 @Suite(.onItsOwnThread) struct ReplayTests {
     private let folder = Folder()
 
-    /// Little-endian pcap of Ethernet; a packet each 20 ms from 192.0.2.1 to port 5004 of 192.0.2.2.
+    /// Returns Ethernet packets, one every 20 ms, from 192.0.2.1 to port 5004 of 192.0.2.2, for a little-endian pcap
+    /// file.
     private func capture(
         count: Int = 500, ssrc: UInt8 = 9, type: UInt8 = 111, losing: (Int) -> Bool = { _ in false },
         delay: (Int) -> Int = { _ in 0 }
@@ -61,7 +62,7 @@ import Testing
         #expect((whole["delay_ms"] as? [String: Double])?["mean"] ?? 99 < 30)
         let decoder = try #require(try json("report.json")["decoder"] as? [String: String])
         #expect(decoder["library"]?.hasPrefix("libopus ") == true && decoder["models"] != nil, "\(decoder)")
-        // Again, to the byte.
+        // A second run gives byte-identical results.
         let (sound, report) = (Folder.bytes(of: folder("heard.wav")), Folder.text(of: folder("report.json")))
         _ = try replay("talk.pcap", "-o", "heard.wav", "--report", "report.json")
         #expect(Folder.bytes(of: folder("heard.wav")) == sound && Folder.text(of: folder("report.json")) == report)
@@ -80,7 +81,7 @@ import Testing
         #expect(none.end == .code(69) && none.errors.contains("no stream is as you want it"))
     }
 
-    /// tcpdump wrote it on the loopback of a machine: a station talks, and RTCP is among it.
+    /// The capture was written by tcpdump on the loopback: one station talks, and RTCP is included.
     @Test func aCaptureOfTcpdumpIsPlayed() throws {
         let result = try replay(Repository.path("Tests/TestSupport/Corpus/capture/talk.pcap"))
         #expect(result.end == .code(0), "\(result.errors)")

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests the loss in the sender's report over a lossy link.
+/// The loss in the sender's report over a lossy link.
 @Suite(.onItsOwnThread, .inRealTime) struct SentReportTests {
     private let folder = Folder()
 
@@ -28,7 +28,7 @@ import Testing
         #expect(Set(seconds[0].keys) == Set(whole.keys))
         let lost = try #require(whole["lost"] as? Int)
         #expect((10...120).contains(lost) && lost == seconds.reduce(0) { $0 + ($1["lost"] as? Int ?? 0) }, "\(seconds)")
-        // By the codec's present bit rate, not by its default.
+        // The codec's current bit rate, not its default.
         #expect(whole["codec_kbit_s"] as? Double == 24)
         #expect(seconds.contains { $0["score"] is NSNumber })
     }

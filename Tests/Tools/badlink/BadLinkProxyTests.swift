@@ -8,7 +8,7 @@ import Testing
 
 @testable import badlink
 
-/// A client, a proxy and a target on one loop, over loopback.
+/// A client, a proxy and a target on one event loop, over loopback.
 private final class Scene {
     let loop: EventLoop
     let proxy: Proxy
@@ -28,12 +28,13 @@ private final class Scene {
                 back: back, seed: seed),
             on: loop)
         alarm = try loop.makeTimer { [unowned loop] in
-            Issue.record("nothing more came for ten seconds")
+            Issue.record("no datagram arrived for ten seconds")
             loop.stop()
         }
     }
 
-    /// Sends one byte each, in order; the target answers each with its successor. Goes on until `isOver`.
+    /// Sends each byte in a datagram of its own, in order. The target answers each with its successor. Runs until
+    /// `isOver`, for at most ten seconds.
     func run(sending bytes: [UInt8], until isOver: @escaping (Scene) -> Bool) {
         target.receive { [unowned self] datagram, sender, _ in
             heardByTarget.append(datagram[0])
