@@ -12,8 +12,8 @@ public struct Interruption: Hashable, Sendable {
         case resumed
         /// Too many frames were waiting in a capturing card; the older part was discarded.
         case backlog
-        /// The card is lost. Until it is back, the clock paces events: a playing card's audio is discarded, a capturing
-        /// one's is silence.
+        /// The card is lost. Until it is open again, the monotonic clock paces events: a playing card's audio is discarded,
+        /// and a capturing card delivers silence.
         case lost(CardLoss)
         /// The lost card is open again.
         case reopened

@@ -49,7 +49,7 @@ struct NegotiatedParameters: Equatable {
         }
         let all = unsafe HardwareParameters(raw: raw, pcm: pcm, device: device)
         try all.check(unsafe snd_pcm_hw_params_any(pcm, raw), "snd_pcm_hw_params_any")
-        // Otherwise `plug` and `default` offer every rate by linear interpolation. speexdsp does it better.
+        // Without this call, `plug` and `default` offer every rate by linear interpolation; speexdsp resamples better.
         if !resampling {
             try all.check(
                 unsafe snd_pcm_hw_params_set_rate_resample(pcm, raw, 0), "snd_pcm_hw_params_set_rate_resample")
@@ -84,8 +84,8 @@ struct NegotiatedParameters: Equatable {
         try check(
             unsafe snd_pcm_hw_params_set_channels_near(pcm, raw, &channels), "snd_pcm_hw_params_set_channels_near")
 
-        // The period comes first, since it sets how often the card reports. A long buffer adds no delay and allows any
-        // quantum.
+        // The period is set first, because it determines how often the card reports. A long buffer adds no delay and allows
+        // any quantum.
         var period = snd_pcm_uframes_t(requested.period * Int(rate) / requested.format.rate.hertz)
         try check(
             unsafe snd_pcm_hw_params_set_period_size_near(pcm, raw, &period, nil),
@@ -201,6 +201,6 @@ extension SampleFormat {
         }
     }
 
-    /// The name by `snd_pcm_format_name`, such as `S16_LE`.
+    /// ALSA's name of the format (`snd_pcm_format_name`), such as `S16_LE`.
     var name: String { unsafe snd_pcm_format_name(raw).map { unsafe String(cString: $0) } ?? "" }
 }

@@ -38,7 +38,7 @@ struct PlaybackQueue {
     private struct Failure {
         /// The quantum known at the time of the underrun; nil once the queue has adapted.
         var quantum: Int?
-        /// The time (nanoseconds) until which the queue stays prepared for the cause.
+        /// The time (nanoseconds) until which the queue stays prepared for another such underrun.
         var holdsUntil: Int64
     }
 

@@ -11,7 +11,8 @@ public struct RealtimeKit {
     var busAddress: String?
     /// The time limit for all calls together.
     var timeout = Duration.seconds(1)
-    /// Limits the processor time of real-time threads, in microseconds; false if refused.
+    /// The function that limits the processor time of real-time threads, in microseconds; it returns false if the kernel
+    /// refuses.
     var limitProcessorTime: (Int64) -> Bool = ProcessorTime.limit
 
     /// The reason for a denial.
@@ -65,7 +66,7 @@ extension RealtimeKit.Denial {
         }
     }
 
-    /// The remedy, as the first half of a sentence.
+    /// The remedy, as the first half of a sentence; `RealTime.description` adds the second half.
     var remedy: String {
         switch self {
         case .noLibrary: "install libsystemd0 and rtkit"

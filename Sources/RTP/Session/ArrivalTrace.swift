@@ -12,12 +12,12 @@ struct ArrivalTrace: Sendable {
 
     private var pattern = LossPattern()
     private var timestamps = Unwrapper()
-    /// The smallest transit time (arrival less timestamp) of the last packets, in nanoseconds.
+    /// The smallest transit time (arrival less timestamp) of recent packets, in nanoseconds.
     private var transit = RecentMinimum()
     private var frameCount = FrameCount(960)
     /// The newest packet. `place` is when it would have arrived with the smallest transit time.
     private var last: (place: Instant, arrival: Instant)?
-    /// The largest delay of the last packets beyond the smallest transit time, in nanoseconds.
+    /// The largest delay of recent packets beyond the smallest transit time, in nanoseconds.
     private var lateness = RecentMaximum()
     private var farthestCopy: (distance: Int, at: Instant)?
     private var tailDeadline: Instant?
@@ -84,8 +84,8 @@ struct ArrivalTrace: Sendable {
         }
     }
 
-    /// Whether a copy of the packet is passed on: the packet is missing, or was sent before we began to listen. `distance`
-    /// is the number of packets from it to the packet that carries the copy, which has just arrived.
+    /// Whether a redundant copy of a packet is to be passed on, because the packet is missing or was sent before we began to
+    /// listen. `distance` is the number of packets from it to the one that carries the copy, which has just arrived.
     func wants(_ sequenceNumber: SequenceNumber, distance: Int) -> Bool {
         missing.contains(sequenceNumber) || distance >= pattern.count
     }

@@ -1,6 +1,6 @@
 public import TenfourPackets
 
-/// The means against loss that a participant supports. Each of our reports states ours in a PRIV item of its source
+/// The methods of loss recovery that a participant supports. Each of our reports states ours in a PRIV item of its source
 /// description (Protocol/03-loss-protection.md); a session description may state them, too.
 public struct Capabilities: Hashable, Sendable {
     /// Whether the participant requests lost packets by generic NACKs and retransmits its own on request (RFC 4585 section

@@ -5,7 +5,7 @@ public enum DiscardReason: Int, CaseIterable, Sendable {
     case unknownProtocol
     case malformedRTP
     case malformedRTCP
-    /// We do not accept this payload type.
+    /// The payload type is not one that we accept.
     case unknownPayloadType
     /// The payload is not a valid packet of its encoding, for example of Opus (RFC 6716 section 3).
     case malformedPayload
