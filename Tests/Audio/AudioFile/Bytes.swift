@@ -1,4 +1,4 @@
-/// Least significant byte first.
+/// Returns a number in little-endian order.
 func little(_ number: Int, _ byteCount: Int) -> [UInt8] {
     (0..<byteCount).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
 }
@@ -7,7 +7,7 @@ func big(_ number: Int, _ byteCount: Int) -> [UInt8] { little(number, byteCount)
 
 func text(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-/// A WAV file by the book, or with sizes that are not true.
+/// Returns a valid WAV file, or one with wrong sizes.
 func wav(
     tag: Int = 1, channelCount: Int = 1, hertz: Int = 48_000, bits: Int = 16, containerByteCount: Int? = nil,
     extra: [UInt8] = [], beforeData: [UInt8] = [], size: Int? = nil, _ samples: [UInt8]
@@ -23,9 +23,9 @@ func wav(
     return text("RIFF") + little(size.map { min($0 + 36, 0xFFFF_FFFF) } ?? rest.count, 4) + rest
 }
 
-/// A mono WAV of 16 bits at 8 kHz.
+/// Returns a mono AIFF file with 16-bit samples at 8 kHz.
 func aiff(_ samples: [UInt8]) -> [UInt8] {
-    // 8 000 as an extended float of 80 bits.
+    // 8000 as an 80-bit extended float.
     let common = big(1, 2) + big(samples.count / 2, 4) + big(16, 2) + [0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
     let rest =
         text("AIFFCOMM") + big(common.count, 4) + common + text("SSND") + big(samples.count + 8, 4) + big(0, 8)
@@ -33,7 +33,7 @@ func aiff(_ samples: [UInt8]) -> [UInt8] {
     return text("FORM") + big(rest.count, 4) + rest
 }
 
-/// 160 frames of a 440 Hz tone at 8 kHz, coded by ffmpeg.
+/// A FLAC file, coded by ffmpeg: 160 frames of a 440 Hz tone at 8 kHz.
 let flac: [UInt8] = [
     0x66, 0x4C, 0x61, 0x43, 0x80, 0x00, 0x00, 0x22, 0x02, 0x40, 0x02, 0x40, 0x00, 0x00, 0x79, 0x00, 0x00, 0x79,
     0x01, 0xF4, 0x00, 0xF0, 0x00, 0x00, 0x00, 0xA0, 0x1C, 0x49, 0xEF, 0x32, 0xFD, 0x78, 0x90, 0x3F, 0x6B, 0xCE,

@@ -5,7 +5,7 @@ import TenfourNetworkEmulator
 import TestSupport
 import Testing
 
-/// Files that are well before they are damaged.
+/// Valid files, before they are damaged.
 private let originals: [[UInt8]] = {
     let samples = (0..<200).flatMap { little($0 * 100, 2) }
     var appended = wav(beforeData: text("LIST") + little(4, 4) + text("INFO"), samples)
@@ -16,7 +16,7 @@ private let originals: [[UInt8]] = {
     return [wav(samples), appended, float, aiff(samples), au, flac]
 }()
 
-/// Returns the number of samples, up to about a second; none if the file was refused with a message.
+/// Returns the number of samples read, up to about a second; zero if the file was refused with a message.
 private func listen(to descriptor: Int32) -> Int {
     var count = 0
     do throws(AudioFileError) {
@@ -53,7 +53,7 @@ private func listen(to descriptor: Int32) -> Int {
     for _ in 0..<20_000 {
         var bytes = originals[chance.below(originals.count)]
         for _ in 0...chance.below(4) {
-            // Mostly in the header.
+            // Three of four changes are made in the header.
             let place = chance.below(chance.below(4) == 0 ? bytes.count : min(bytes.count, 60))
             switch chance.below(4) {
             case 0: bytes[place] = [0, 0xFF, 0x7F, 0x80][chance.below(4)]

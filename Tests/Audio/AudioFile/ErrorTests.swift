@@ -3,7 +3,7 @@ import TenfourAudioCore
 import TenfourAudioFile
 import Testing
 
-/// The error of opening `path` for reading.
+/// Returns the error of opening `path` for reading; nil if there is none.
 private func refusal(toRead path: String, rawFormat: RawFormat? = nil) -> AudioFileError? {
     do {
         _ = try AudioFileReader(path: path, rawFormat: rawFormat)
@@ -91,7 +91,7 @@ private func refusal(
 }
 
 @Test func aFileThatMayNotBeOpenedIsReported() async {
-    // Permissions do not bind root: the process gives up what it may before it tries.
+    // Permissions do not restrict root, so the process drops its privileges first.
     await #expect(processExitsWith: .success) {
         let folder = TemporaryFolder()
         let path = folder.file("secret.wav", of: wav(little(0, 2)))
@@ -142,7 +142,7 @@ private func refusal(
 
 @Test func nothingStaysOpenBehindAnErrorOrAnEnd() async {
     await #expect(processExitsWith: .success) {
-        // Files and pipes: the Swift runtime opens timers of its own when it likes.
+        // Counts files and pipes only, because the Swift runtime may open timer descriptors of its own.
         func openCount() -> Int {
             (0..<256 as Range<Int32>).filter {
                 var status = stat()

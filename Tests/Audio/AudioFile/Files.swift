@@ -2,7 +2,7 @@ import Glibc
 import TenfourAudioCore
 import TenfourAudioFile
 
-/// A folder that goes when its last user does.
+/// A temporary folder, removed when this object is released.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -24,10 +24,10 @@ final class TemporaryFolder: Sendable {
         unsafe rmdir(path)
     }
 
-    /// The path of a file that may not be there yet.
+    /// Returns the path of a file, which need not exist.
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// The path of a file with `bytes`.
+    /// Writes a file with `bytes` and returns its path.
     func file(_ name: String, of bytes: [UInt8]) -> String {
         let descriptor = unsafe open(file(name), O_WRONLY | O_CREAT | O_TRUNC, 0o644)
         writeAll(bytes, to: descriptor)
@@ -61,7 +61,8 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
     }
 }
 
-/// A pipe with `bytes` in it (no more than 64 KiB), ended unless it stays `open`. Its ends are closed at the end.
+/// A pipe that contains `bytes` (at most 64 KiB). Its writing end is closed at once unless `isOpen`. Both ends are
+/// closed with this value.
 struct Pipe: ~Copyable {
     let output: Int32
     private let input: Int32?
@@ -87,7 +88,7 @@ struct Pipe: ~Copyable {
     }
 }
 
-/// A file without a name, with `bytes`, read from its start; the caller's to close.
+/// Returns the descriptor of an unlinked file with `bytes`, positioned at its start; the caller closes it.
 func namelessFile(_ bytes: [UInt8] = []) -> Int32 {
     var name = Array("/tmp/tenfour-tests-XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&name)
@@ -99,7 +100,7 @@ func namelessFile(_ bytes: [UInt8] = []) -> Int32 {
 }
 
 extension AudioFileReader {
-    /// Up to `frames` frames.
+    /// Reads at most `frames` frames.
     mutating func frames(_ frames: Int) throws(AudioFileError) -> [Float] {
         var samples = [Float](repeating: 0, count: frames * format.channelCount)
         var span = samples.mutableSpan
@@ -107,7 +108,7 @@ extension AudioFileReader {
         return Array(samples[..<(count.rawValue * format.channelCount)])
     }
 
-    /// All there is, in steps of 20 ms or what is like it.
+    /// Reads all samples in steps of 960 frames.
     mutating func all() throws(AudioFileError) -> [Float] {
         var sound: [Float] = []
         while true {
@@ -118,7 +119,7 @@ extension AudioFileReader {
     }
 }
 
-/// A sine at 0.5 of full scale; each channel at its own pitch.
+/// Returns a sine at 0.5 of full scale, with a pitch of its own for each channel.
 func tone(_ frameCount: Int, in format: LPCMFormat = .mono) -> [Float] {
     (0..<frameCount * format.channelCount).map {
         let channel = Double($0 % format.channelCount)

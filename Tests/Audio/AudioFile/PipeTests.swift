@@ -3,13 +3,13 @@ import TenfourAudioCore
 import TenfourAudioFile
 import Testing
 
-/// The sizes that arecord, sox and ffmpeg write when they do not know, and none at all.
+/// The sizes that arecord, sox and ffmpeg write for an unknown length, and zero.
 @Test(.timeLimit(.minutes(10)), arguments: [0x8000_0000, 0x7FFF_FF00, 0x7FFF_F000, 0xFFFF_FFFF, 0])
 func aLiveWAVIsHeardAsItComes(size: Int) throws {
     let sound = (0..<960).flatMap { little($0, 2) }
     let pipe = Pipe(wav(size: size, sound), open: true)
     var reader = try AudioFileReader(fileDescriptor: pipe.output, name: "pipe")
-    // More than is in the pipe would be waited for without end.
+    // Reads only the available frames: a read of more would block forever.
     #expect(try reader.frames(960).count == 960)
     pipe.send(Array(sound[..<960]))
     #expect(try reader.frames(480).count == 480)
@@ -44,7 +44,7 @@ func aLiveWAVIsHeardAsItComes(size: Int) throws {
 }
 
 @Test func samplesOfManyKindsAreFoundBehindAWAVHeader() throws {
-    // Extensible: 18 bytes more, then the tag of the samples and the rest of its GUID.
+    // Returns the rest of an extensible header: 18 more bytes, then the tag of the samples and the rest of its GUID.
     func extensible(_ tag: Int, _ validBits: Int) -> [UInt8] {
         little(22, 2) + little(validBits, 2) + little(0, 4) + little(tag, 2) + [UInt8](repeating: 0, count: 14)
     }
@@ -56,7 +56,7 @@ func aLiveWAVIsHeardAsItComes(size: Int) throws {
         wav(tag: 0xFFFE, bits: 16, extra: extensible(1, 16), little(0x4000, 2)),
         wav(tag: 0xFFFE, bits: 32, extra: extensible(1, 24), little(0x4000_0000, 4)),
         wav(tag: 0xFFFE, bits: 32, extra: extensible(3, 32), little(0x3F00_0000, 4)),
-        // The output of `arecord -f S24_LE`: 24 bits in the low part of four bytes.
+        // The format of `arecord -f S24_LE`: 24 bits in the low part of four bytes.
         wav(bits: 24, containerByteCount: 4, little(0x40_0000, 4)),
     ]
     for file in cases {

@@ -17,7 +17,7 @@ func aWrittenFileReadsTheSame(coding: SampleCoding) throws {
     #expect(reader.format == .stereo)
     #expect(reader.frameCount == FrameCount(5_000))
     #expect(largestDifference(try reader.all(), sound) <= (coding == .unsigned8 ? 0.004 : 0.000_016))
-    // Through a pipe the samples are taken apart by ourselves, to the same end.
+    // Samples from a pipe are parsed by our own code, which must give the same result.
     let piped = Pipe(bytes(ofFile: folder.file("a.wav")))
     var pipeReader = try AudioFileReader(fileDescriptor: piped.output, name: "pipe")
     #expect(pipeReader.format == .stereo)
@@ -41,7 +41,7 @@ func aWrittenFileReadsTheSame(coding: SampleCoding) throws {
     }
 }
 
-/// Human speech, as alsa-utils ships it.
+/// Reads the speech recording that alsa-utils installs.
 @Test(.enabled(if: unsafe access("/usr/share/sounds/alsa/Front_Center.wav", R_OK) == 0))
 func recordedSpeechIsRead() throws {
     var reader = try AudioFileReader(path: "/usr/share/sounds/alsa/Front_Center.wav")
@@ -72,7 +72,7 @@ func recordedSpeechIsRead() throws {
     let cases: [(SampleCoding, [UInt8])] = [
         (.unsigned8, [192, 64]), (.signed8, [64, 192]), (.signed16, little(0x4000, 2) + little(-0x4000, 2)),
         (.packedSigned24, little(0x40_0000, 3) + little(-0x40_0000, 3)),
-        // The highest byte of S24_LE says nothing.
+        // The highest byte of S24_LE is ignored.
         (.signed24, little(0x5540_0000, 4) + little(0x55C0_0000, 4)),
         (.signed32, little(0x4000_0000, 4) + little(-0x4000_0000, 4)),
         (.float32, little(0x3F00_0000, 4) + little(0xBF00_0000, 4)),
@@ -83,7 +83,7 @@ func recordedSpeechIsRead() throws {
             fileDescriptor: pipe.output, name: "pipe", rawFormat: RawFormat(coding: coding, format: .stereo))
         #expect(try reader.all() == [0.5, -0.5], "\(coding.rawValue)")
     }
-    // The same in a file, but only with a raw format.
+    // The same samples in a file can be read, but only with a raw format.
     let folder = TemporaryFolder()
     let path = folder.file("a.raw", of: little(0x4000, 2) + little(-0x4000, 2))
     #expect(throws: AudioFileError.self) { _ = try AudioFileReader(path: path) }

@@ -28,7 +28,7 @@ struct WAVHeaderParserTests {
         #expect(isShort)
     }
 
-    /// Programs that do not know a size yet state one of these.
+    /// The sizes that programs write as long as the length is unknown.
     @Test(arguments: [0, 0x7FFF_0000, 0x7FFF_FFFE, 0xFFFF_FFB9, 0xFFFF_FFFF])
     func aPlaceholderIsNoSize(stated: Int) {
         #expect(WAVHeaderParser().sampleByteCount(stated: stated) == nil)

@@ -36,7 +36,7 @@ struct WAVMarksTests {
         #expect(
             WAVMarks(ofFileAt: folder("a.wav")).ranges == [range(100, 200), range(900, 1_001)],
             "up to the end of the sound")
-        // Others take the file for what it is, and the chunks for no sound.
+        // Other programs accept the file, and do not take the chunks for audio.
         let count = try Program.run("soxi", ["-s", "a.wav"], in: folder)
         #expect(count.output == "1001\n" && count.errors == "", "\(count)")
         let decoded = try Program.run("ffmpeg", ["-v", "error", "-i", "a.wav", "-f", "u8", "-"], in: folder)

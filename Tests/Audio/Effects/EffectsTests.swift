@@ -8,14 +8,14 @@ private func sine(_ hertz: Double, frames: Int, channels: Int = 1) -> [Float] {
     (0..<frames * channels).map { Float(0.25 * sin(2 * Double.pi * hertz * Double($0 / channels) / 48_000)) }
 }
 
-/// The largest second difference: a click is one that is much sharper than the sound.
+/// Returns the largest second difference. A click is much sharper than the audio around it.
 private func sharpness(_ sound: [Float]) -> Float {
     var most: Float = 0
     for index in 2..<sound.count { most = max(most, abs(sound[index] - 2 * sound[index - 1] + sound[index - 2])) }
     return most
 }
 
-/// The level of the second half, in decibels.
+/// Returns the gain from input to output, over the second half of both, in decibels.
 private func gain(of output: [Float], over input: [Float]) -> Double {
     func energy(_ sound: [Float]) -> Double { sound.suffix(sound.count / 2).reduce(0) { $0 + Double($1 * $1) } }
     return 10 * log10(energy(output) / energy(input))
@@ -88,7 +88,7 @@ func aBandHasItsFrequencyAndGain(band: EqualizerBand, hertz: Double, decibels: D
         var block = span._mutatingExtracting(start..<start + 960)
         equalizer.apply(to: &block)
     }
-    // Four times as loud is four times as sharp.
+    // Audio that is four times as loud is four times as sharp.
     #expect(sharpness(sound) < 6 * before)
 }
 
@@ -107,7 +107,7 @@ func aBandHasItsFrequencyAndGain(band: EqualizerBand, hertz: Double, decibels: D
         let progress = chain.process(input.span.extracting(taken..<input.count), into: &span)
         taken += progress.consumed.rawValue
         output += room[..<progress.produced.rawValue]
-        // At twice the speed, and never further off than a splice is long.
+        // At rate 2, the position is never off by more than the length of a splice.
         let apart = Double(taken) - chain.latency - 2 * Double(output.count)
         #expect(abs(apart) < 2_500)
     }

@@ -4,9 +4,9 @@ import TenfourAudioCore
 import TenfourG711Codec
 import Testing
 
-/// Packets of a tone at 8 000 Hz, decoded and concealed at 48 000 Hz.
+/// Decodes and conceals packets of a tone, from 8000 Hz to 48 000 Hz.
 struct G711DecoderTests {
-    /// 20 ms of 400 Hz at half of full scale, from packet `number` on.
+    /// Returns packet `number` of a tone of 400 Hz at half of full scale: 20 ms.
     private func packet(_ number: Int, _ law: G711Law) -> [UInt8] {
         (0..<160).map { index in
             let time = Double(number * 160 + index) / 8_000
@@ -16,7 +16,7 @@ struct G711DecoderTests {
 
     private func loudest(_ samples: ArraySlice<Float>) -> Float { samples.map(abs).max() ?? 0 }
 
-    /// The greatest step between two samples; a tone of 400 Hz at half of full scale has 0.026.
+    /// Returns the largest difference between neighbouring samples; a tone of 400 Hz at half of full scale has 0.026.
     private func greatestStep(_ samples: [Float]) -> Float {
         zip(samples, samples.dropFirst()).map { abs($1 - $0) }.max() ?? 0
     }

@@ -10,7 +10,7 @@ struct G711LawTests {
 
     @Test(arguments: G711Law.allCases) func eachByteComesBack(law: G711Law) {
         for byte in UInt8.min ... .max {
-            // µ-law has two zeros.
+            // µ-law has two codes for zero.
             let expected = law == .mu && byte == 0x7F ? 0xFF : byte
             #expect(law.encode(law.decode(byte)) == expected)
         }

@@ -1,7 +1,7 @@
 import TenfourAudioCore
 import TenfourOpusCodec
 
-/// The packets of `sound`, whole frames only.
+/// Returns the packets of `sound`; an incomplete frame at its end is dropped.
 func packets(
     of sound: [Float], in format: LPCMFormat = .mono, frame: FrameCount = FrameCount(960),
     application: OpusEncoder.Application = .voip, settings: OpusEncoderSettings = .init()
@@ -21,7 +21,7 @@ func packets(
 func carriesCopy(_ packet: [UInt8]) -> Bool { OpusDecoder.hasInBandFEC(packet.span) }
 
 extension OpusDecoder {
-    /// The sound of one packet.
+    /// Decodes one packet.
     mutating func sound(of packet: [UInt8]) throws(OpusError) -> [Float] {
         var samples = [Float](repeating: 0, count: Self.maximumPacketDuration.rawValue * format.channelCount)
         var span = samples.mutableSpan
@@ -29,7 +29,7 @@ extension OpusDecoder {
         return Array(samples[..<(frames.rawValue * format.channelCount)])
     }
 
-    /// `frames` concealed.
+    /// Returns `frames` frames of concealment.
     mutating func concealed(_ frames: Int) throws(OpusError) -> [Float] {
         var samples = [Float](repeating: 1, count: frames * format.channelCount)
         var span = samples.mutableSpan
@@ -37,7 +37,7 @@ extension OpusDecoder {
         return samples
     }
 
-    /// `frames` before `packet`.
+    /// Recovers `frames` frames from the in-band FEC of `packet`, the packet after the loss.
     mutating func recovered(_ frames: Int, from packet: [UInt8]) throws(OpusError) -> [Float] {
         var samples = [Float](repeating: 1, count: frames * format.channelCount)
         var span = samples.mutableSpan

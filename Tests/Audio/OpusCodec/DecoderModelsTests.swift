@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourOpusCodec
 import Testing
 
-/// With libopus before 1.5 there are no models; Debian 13's 1.5.2 has both (`LD_LIBRARY_PATH` may name a folder with it).
+/// libopus before 1.5 has no models; Debian 13's 1.5.2 has both (`LD_LIBRARY_PATH` may name a folder with it).
 @Suite struct DecoderModelsTests {
     @Test func modelsAreFoundByTrial() throws {
         let trial = try DecoderTrial(measuresCosts: false)
@@ -13,7 +13,7 @@ import Testing
         #expect(trial.models == DecoderModels.loaded)
         #expect(trial.costs.isEmpty, "no time is measured")
         #expect(OpusDecoder.library.hasPrefix("libopus "))
-        // Debian 13 builds it with its models, which the suite there is to find.
+        // Debian 13 builds libopus with its models, which must be found there.
         if OpusDecoder.library == "libopus 1.5.2" {
             #expect(trial.models == DecoderModels(conceal: true, enhance: true))
         }

@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourOpusCodec
 import Testing
 
-/// At and above what libopus 1.3.1 sends copies at, for SILK and hybrid frames.
+/// Returns settings at or above the thresholds from which libopus 1.3.1 adds FEC to SILK and hybrid frames.
 private func fecSettings(bitRate: Int, expectedLoss: Int) -> OpusEncoderSettings {
     var settings = OpusEncoderSettings()
     settings.bitRate = bitRate
@@ -12,12 +12,12 @@ private func fecSettings(bitRate: Int, expectedLoss: Int) -> OpusEncoderSettings
     return settings
 }
 
-/// What the decoder says of one lost packet, every fifth: the flag of the packet after it, the sound that was there, that
-/// concealed and that recovered.
+/// The decoder's results for one lost packet, of which there is one in five: the FEC flag of the next packet, the
+/// original audio, and the concealed and the recovered audio.
 private struct Loss {
     var hasCopy: Bool
-    /// Whether the packet after it is of the kind of the packet before it. Where the kind changes libopus makes a transition
-    /// on the way to the new one, and the recovered sound differs from the concealed for that alone.
+    /// Whether the packets before and after the loss have the same mode. If the mode changes, libopus inserts a
+    /// transition, which alone makes the recovered audio differ from the concealed.
     var isSteady: Bool
     var sent, concealed, recovered: [Float]
 }
@@ -25,7 +25,7 @@ private struct Loss {
 private func losses(in packets: [[UInt8]], frame: Int, channelCount: Int) throws -> [Loss] {
     var losses: [Loss] = []
     for lost in stride(from: 8, to: packets.count - 1, by: 5) {
-        // A decoder cannot be copied: three are brought to the same point.
+        // A decoder cannot be copied, so three decoders decode the same packets up to the loss.
         var whole = try OpusDecoder(channelCount: channelCount)
         var concealing = try OpusDecoder(channelCount: channelCount)
         var recovering = try OpusDecoder(channelCount: channelCount)
@@ -83,7 +83,7 @@ func theFlagForetellsWhetherTheLostFrameCanBeRecovered(
 }
 
 @Test func theFlagIsTheBitAfterTheVoiceActivityOfItsChannel() {
-    // TOC: configuration in five bits, stereo in one, one frame a packet in two; then the frame.
+    // The TOC byte: five bits of configuration, one for stereo, and two for one frame per packet. The frame follows.
     func hasCopy(_ configuration: UInt8, stereo: Bool = false, _ first: UInt8) -> Bool {
         carriesCopy([configuration << 3 | (stereo ? 4 : 0), first, 0])
     }
@@ -92,7 +92,7 @@ func theFlagForetellsWhetherTheLostFrameCanBeRecovered(
         #expect(hasCopy(UInt8(configuration), UInt8(flag)))
         #expect(!hasCopy(UInt8(configuration), ~UInt8(flag)))
     }
-    // The same in stereo: a copy of either channel counts.
+    // In stereo, FEC of either channel counts.
     for (configuration, flags) in [
         (8, [0b0100_0000, 0b0001_0000]), (9, [0b0100_0000, 0b0001_0000]), (10, [0b0010_0000, 0b0000_0100]),
         (11, [0b0001_0000, 0b0000_0001]),
@@ -100,17 +100,18 @@ func theFlagForetellsWhetherTheLostFrameCanBeRecovered(
         for flag in flags { #expect(hasCopy(UInt8(configuration), stereo: true, UInt8(flag))) }
         #expect(!hasCopy(UInt8(configuration), stereo: true, ~UInt8(flags[0] | flags[1])))
     }
-    // Hybrid, then CELT, which has none whatever its bits.
+    // Hybrid frames may have FEC; CELT frames have none, whatever their bits.
     #expect(hasCopy(15, 0b0100_0000))
     #expect(!hasCopy(16, 0xFF))
     #expect(!hasCopy(31, 0xFF))
-    // No bytes, no frame, a frame of one byte, a packet whose code 1 wants two frames of one length.
+    // An empty packet, one without a frame, one with a frame of one byte, and a code 1 packet with two frames of one
+    // byte each.
     for packet: [UInt8] in [[], [0x48], [0x48, 0xFF], [0x49, 0xFF, 0xFF]] {
         #expect(!carriesCopy(packet))
     }
 }
 
-/// The thresholds of libopus 1.3.1 that `OpusEncoderSettings.inBandFEC` tells of.
+/// The thresholds of libopus 1.3.1 that the documentation of `OpusEncoderSettings.inBandFEC` states.
 @Test(arguments: [(16_000, 20, false), (24_000, 5, false), (24_000, 7, true), (32_000, 1, true)])
 func copiesAreSentOnlyWhereTheBitRateBearsThem(bitRate: Int, expectedLoss: Int, areSent: Bool) throws {
     let settings = fecSettings(bitRate: bitRate, expectedLoss: expectedLoss)

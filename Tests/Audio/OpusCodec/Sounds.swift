@@ -1,14 +1,15 @@
 import Glibc
 import TenfourAudioCore
 
-/// A sine at 0.5 of full scale, the same in every channel.
+/// Returns a sine at 0.5 of full scale, the same in every channel.
 func tone(_ hertz: Double, _ frameCount: Int, in format: LPCMFormat = .mono) -> [Float] {
     let step = 2 * Double.pi * hertz / Double(format.rate.hertz)
     return (0..<frameCount * format.channelCount).map { Float(0.5 * sin(step * Double($0 / format.channelCount))) }
 }
 
-/// What a speech codec takes for speech: a glottal pulse train of wandering pitch through three formants, in words of
-/// three syllables of 250 ms with pauses of 350 ms between the words. Mono at 48 kHz; the same at every call.
+/// Returns a signal that a speech codec treats as speech: glottal pulses of varying pitch through three formants, in
+/// words of three syllables of 250 ms with pauses of 350 ms between the words. Mono at 48 kHz, the same in every
+/// call.
 func speech(_ frameCount: Int) -> [Float] {
     var phase = 0.0
     var formants = [Resonator(700, width: 90), Resonator(1_220, width: 110), Resonator(2_600, width: 160)]
@@ -44,12 +45,12 @@ private struct Resonator {
     }
 }
 
-/// The root mean square.
+/// Returns the root mean square.
 func loudness(of samples: some Collection<Float>) -> Double {
     (samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(samples.count, 1))).squareRoot()
 }
 
-/// How alike two sounds are, −1…1, after the best shift by up to a millisecond.
+/// Returns the correlation of two signals, −1…1, at the best shift of up to one millisecond.
 func likeness(_ one: ArraySlice<Float>, _ other: ArraySlice<Float>) -> Double {
     let (one, other) = (Array(one), Array(other))
     let edge = 48
@@ -61,7 +62,7 @@ func likeness(_ one: ArraySlice<Float>, _ other: ArraySlice<Float>) -> Double {
     }.max()!
 }
 
-/// The frequency of a steady tone, from the zero crossings of its first channel.
+/// Returns the frequency of a steady tone, from the zero crossings of its first channel.
 func frequency(of samples: ArraySlice<Float>, in format: LPCMFormat = .mono) -> Double {
     let channel = stride(from: samples.startIndex, to: samples.endIndex, by: format.channelCount).map { samples[$0] }
     var crossings: [Double] = []

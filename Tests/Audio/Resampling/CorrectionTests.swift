@@ -48,9 +48,9 @@ func aCorrectionIsKeptToTheFrameOverAMinute(partsPerMillion: Float) throws {
     }
 }
 
-/// The C library's report on its heap stays as it was, in a process of its own. Threads of the Swift runtime may still
-/// disturb it, as does the first use of a generic type: one undisturbed try of a few is enough, since a converter that
-/// allocates does so at every try.
+/// Compares the C library's heap reports before and after a conversion, in a process of its own. Threads of the Swift
+/// runtime and the first use of a generic type may disturb the report, so one undisturbed attempt of several is
+/// enough: a converter that allocates does so in each attempt.
 @Test(arguments: [(48_000, 48_000), (44_100, 48_000), (96_000, 48_000), (95_990, 48_000), (48_000, 8_000)])
 func nothingIsAllocatedWhileSoundFlows(from: Int, to: Int) async {
     await #expect(processExitsWith: .success) { [from, to] in
@@ -80,7 +80,8 @@ func nothingIsAllocatedWhileSoundFlows(from: Int, to: Int) async {
     }
 }
 
-/// `malloc_info`, which the Glibc module does not show. Its own stream is gone before it returns.
+/// Writes a heap report with `malloc_info`, which the Glibc module does not export. The stream is closed before the
+/// function returns.
 private func writeHeapReport(into report: inout [UInt8]) {
     typealias MallocInfo = @convention(c) (CInt, UnsafeMutablePointer<FILE>) -> CInt
     let mallocInfo = unsafe unsafeBitCast(dlsym(nil, "malloc_info")!, to: MallocInfo.self)

@@ -2,13 +2,13 @@ import Glibc
 import TenfourAudioCore
 import TenfourResampling
 
-/// A sine at 0.5 of full scale, mono.
+/// Returns a mono sine at 0.5 of full scale.
 func tone(_ hertz: Double, _ frameCount: Int, at rate: SampleRate = .opus) -> [Float] {
     (0..<frameCount).map { Float(0.5 * sin(2 * Double.pi * hertz * Double($0) / Double(rate.hertz))) }
 }
 
 extension RateConverter {
-    /// All of `sound` converted, given in pieces of `step` frames with room for `room`.
+    /// Converts all of `sound` in pieces of `step` frames, each with room for `room` frames of output.
     mutating func convert(
         _ sound: [Float], channelCount: Int = 1, step: Int = 960, room: Int = 8_192,
         correction: (Int) -> Float? = { _ in nil }
@@ -30,8 +30,8 @@ extension RateConverter {
     }
 }
 
-/// What is left of a tone, in dB below it, behind a filter that lets nothing of its frequency through: the largest sample.
-/// A tone is foretold by its last two samples, a click is not.
+/// Returns the largest sample that remains after a filter removes a tone of this frequency, in dB relative to the
+/// tone. Each sample of a tone is predicted by the last two; a click is not.
 func worstResidue(in sound: some BidirectionalCollection<Float>, of hertz: Double, at rate: SampleRate = .opus)
     -> Double
 {
@@ -39,7 +39,7 @@ func worstResidue(in sound: some BidirectionalCollection<Float>, of hertz: Doubl
     var (last, beforeLast) = (0.0, 0.0)
     var worst = 0.0
     for (index, sample) in sound.enumerated() {
-        // The tone begins with a click of its own.
+        // Skips the start, where the tone's onset is itself a click.
         if index > 1_000 { worst = max(worst, abs(Double(sample) - tone * last + beforeLast)) }
         (last, beforeLast) = (Double(sample), last)
     }

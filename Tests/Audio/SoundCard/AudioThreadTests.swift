@@ -4,14 +4,14 @@ import Testing
 
 @testable import TenfourSoundCard
 
-/// The results of a thread.
+/// The results that a thread stores.
 private final class Notes: Sendable {
     let name = Mutex("")
     let outcome = Mutex<RealTime?>(nil)
     let sum = Atomic<Int>(0)
 }
 
-/// Something that can only be moved.
+/// A value that can be moved but not copied.
 private struct Owned: ~Copyable {
     let value: Int
     let notes: Notes

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenfourSoundCard
 
-/// Tests without a clock: PCMs that write to and read from files.
+/// Devices without a clock: PCMs that write to files and read from them.
 @Suite(.serialized) struct FileDeviceTests {
     init() { _ = PrivateALSA.directory }
 
@@ -18,7 +18,7 @@ import Testing
             var played = 0
             while played < sound.count {
                 guard case .demand(let demand) = card.wait() else { continue }
-                // It begins with silence, from which it learns how the card moves.
+                // Playback begins with silence, from which the queue learns how the card's position moves.
                 if played == 0 { queued = demand.position.rawValue }
                 #expect(demand.frameCount == card.granted.period)
                 #expect(demand.position.rawValue == played + queued)
@@ -81,7 +81,8 @@ import Testing
             guard case .demand = card.wait() else { continue }
             card.write(silence.span)
         }
-        // A second of sound, of which a third may go at once. How much longer it takes is the machine's affair.
+        // The card paces one second of audio, of which a third may be taken at once. A slow machine only adds to the
+        // time.
         #expect(ContinuousClock.now - start > .milliseconds(600))
     }
 

@@ -5,10 +5,11 @@ import Testing
 
 @testable import TenfourSoundCard
 
-/// The real code on a card with a clock: `TENFOUR_LABCARD=1 Tools/labcard run --private -- swift test`.
+/// Playback and capture on a simulated card with a clock: `TENFOUR_LABCARD=1 Tools/labcard run --private -- swift
+/// test`.
 ///
-/// Times are compared with the card's own count and not with the test's, so that a busy machine does not fail them; where
-/// it could break the sound itself, the test tries again.
+/// Times are compared with the card's own count and not with the test's, so that a busy machine causes no failure.
+/// Where it could break the audio itself, the test is repeated.
 @Suite(.serialized, .inRealTimeOnACard, .enabled(if: hasLabcard)) struct LabcardTests {
     init() { _ = PrivateALSA.directory }
 
@@ -16,7 +17,7 @@ import Testing
         let card = try PlaybackCard(
             device: "labcard:sizes", format: .stereo, period: FrameCount(240), target: FrameCount(480))
         #expect(card.granted.period == FrameCount(240))
-        // The whole periods that fit into 8192 frames.
+        // The buffer has as many whole periods as fit into 8192 frames.
         #expect(card.granted.buffer == FrameCount(8_160))
         #expect(card.target == FrameCount(480))
         #expect(card.granted.format == .stereo)
@@ -26,7 +27,7 @@ import Testing
         let card = try PlaybackCard(device: "labcard:rate,0,44100", period: FrameCount(480))
         #expect(card.granted.format.rate == SampleRate(hertz: 44_100))
         #expect(card.granted.period == FrameCount(441))
-        // Nor does `plug` resample behind our back.
+        // `plug` does not resample unnoticed either.
         let plug = try PlaybackCard(device: "plug:'labcard:plugrate,0,44100'", period: FrameCount(480))
         #expect(plug.granted.format.rate == SampleRate(hertz: 44_100))
     }
@@ -49,7 +50,8 @@ import Testing
             guard card.counts == InterruptionCounts(), let first = demands.first, let last = demands.last else {
                 return false
             }
-            // The slope of playedAt over position is the card's clock: 200 ppm fast, to a frame at either end.
+            // The slope of `playedAt` over the position gives the card's clock: 200 ppm fast, with an error of up to
+            // a frame at either end.
             let frames = last.position.rawValue - first.position.rawValue
             let time = last.playedAt.nanoseconds - first.playedAt.nanoseconds
             let nominal = Double(frames) / 48_000 * 1e9
@@ -67,7 +69,7 @@ import Testing
                 guard let demand = demands.first, card.counts == InterruptionCounts() else { return false }
                 ahead.append(Double(demand.playedAt.nanoseconds - now()) / 1e6)
             }
-            // A demand comes when 5 ms are queued, then 5 ms are written: nothing is ever further ahead.
+            // A demand comes when 5 ms are queued, and then 5 ms are written, so no demand is further ahead.
             #expect(ahead.max()! <= 5.05)
             return ahead.sorted()[50] > 3
         }
@@ -81,7 +83,7 @@ import Testing
             card.write(excess.span)
             guard case .demand(let after) = card.wait(), card.counts == InterruptionCounts() else { return false }
             #expect(after.position.rawValue - before.position.rawValue == 240 * 8)
-            // No earlier than when only one period is left.
+            // The next demand comes only when one period is left.
             #expect(now() >= after.playedAt.nanoseconds - 5_050_000)
             return true
         }
@@ -99,10 +101,10 @@ import Testing
         #expect(interruption.cause == .xrun)
         let before = card.counts.missed.rawValue
         let demands = play(20, on: &card)
-        // Two hundred milliseconds, less the queue that was played.
+        // 200 ms were missed, less the queued audio that was played.
         #expect(card.counts.missed.rawValue - before > 48 * 170)
         #expect(card.counts.xruns == stalls + 1)
-        // The audio due meanwhile is demanded at once, before the card runs again.
+        // The audio that was due meanwhile is demanded at once, before the card runs again.
         #expect(
             zip(demands, demands.dropFirst()).prefix(2).allSatisfy {
                 $1.requestedAt.nanoseconds - $0.requestedAt.nanoseconds <= 10_000_000
@@ -111,7 +113,7 @@ import Testing
     }
 
     @Test func aCardThatSleptPlaysOn() throws {
-        // A thread that does not poll for 0.3 s misses the suspension.
+        // A thread that does not poll for 0.3 s misses the suspension, so the test may be repeated.
         try retrying("a card that sleeps") {
             var card = try PlaybackCard(device: "labcard:sleepy", period: FrameCount(480))
             _ = play(5, on: &card)
@@ -144,7 +146,7 @@ import Testing
             }
         }
         #expect(causes.first == .lost(.unplugged))
-        // As many as the clock allows, not the millions of a busy loop.
+        // While the card is away, demands follow the clock: without pacing there would be millions.
         #expect(demandsAway > 20 && demandsAway <= 75)
         while causes.last != .reopened, ContinuousClock.now - start < .seconds(20) {
             handleEvent(&card, &causes, &demandsAway)
@@ -166,7 +168,7 @@ import Testing
             let demands = play(200, on: &card)
             guard card.counts == before, demands.count == 200 else { return false }
             #expect(card.target.rawValue >= quantum + 360 && card.target.rawValue <= max(2_048, quantum) + 360)
-            // The demands come in bursts, the moments at which they are due do not: a period apart, to the clock's noise.
+            // Demands arrive in bursts, but their due times are a period apart, up to the noise of the clock.
             let steps = zip(demands, demands.dropFirst()).map {
                 $1.requestedAt.nanoseconds - $0.requestedAt.nanoseconds
             }
@@ -203,7 +205,7 @@ import Testing
                     longest = max(longest, now() - before)
                 }
             }
-            // It is there again, but does not answer.
+            // The card is plugged in again, but does not answer.
             let start = now()
             while now() - start < 1_500_000_000 { handleEvent(&card, &causes, &demandsAway) }
             #expect(causes == [.lost(.unplugged)])
@@ -271,7 +273,7 @@ import Testing
             return
         }
         #expect(interruption.cause == .xrun)
-        // The missed audio is that between the last frame before and the first after it, to 2 ms.
+        // The missed audio is the time between the last frame before and the first after it, within 2 ms.
         let gap = (after.nanoseconds - before.nanoseconds) * 48 / 1_000_000 - 240
         #expect(abs(Int64(interruption.missed.rawValue) - gap) < 96)
         #expect(gap > 300 * 48 - 240)
@@ -289,7 +291,7 @@ import Testing
             else { return false }
             #expect(interruption.missed.rawValue >= 48 * 150 - 960)
             #expect(after.nanoseconds - before.nanoseconds >= 130_000_000)
-            // The next audio is at most one frame older than the present.
+            // The next captured audio is at most one frame old.
             return now() - after.nanoseconds < 40_000_000
         }
     }
@@ -298,7 +300,7 @@ import Testing
         try retrying("a cable") { try cross("labcard:cable", "labcard:cable") }
     }
 
-    /// One end of the card plays, the other captures.
+    /// One end of the simulated cable plays in this format, the other captures.
     @Test(arguments: [
         ("labcard:low24,0,48000,S24_LE", "labcard:low24"), ("labcard:top24", "labcard:top24,0,48000,S24_LE"),
     ])
@@ -306,9 +308,9 @@ import Testing
         try retrying("S24_LE") { try cross(speaker, microphone) }
     }
 
-    /// Plays a click on the one card and captures from the other. False when one of them was interrupted.
+    /// Plays a click on one card and captures it from the other. Returns false if one of them was interrupted.
     private func cross(_ speakerName: String, _ microphoneName: String) throws -> Bool {
-        // A thread without real-time priority: a queue that outlasts its lateness.
+        // The thread has no real-time priority, so the queue must be long enough for its lateness.
         var speaker = try PlaybackCard(device: speakerName, period: FrameCount(240), target: FrameCount(960))
         var microphone = try CaptureCard(device: microphoneName, period: FrameCount(240))
         #expect(!speakerName.hasSuffix("S24_LE") || speaker.granted.sampleFormat == "S24_LE")
@@ -326,7 +328,7 @@ import Testing
             guard let playedAt, let first = frame.firstIndex(where: { $0 != 0 }) else { continue }
             #expect(frame[first] == -0.5)
             let heardAt = at.nanoseconds + Int64(first) * 1_000_000_000 / 48_000
-            // Both counts are the card's own: they agree to a few frames.
+            // Both positions are counted by the card itself, so they agree within a few frames.
             #expect(abs(heardAt - playedAt) < 200_000)
             return true
         }
@@ -334,14 +336,14 @@ import Testing
     }
 }
 
-// Shared parts of the tests.
+// Functions shared by the tests.
 extension LabcardTests {
-    /// Measured by a thread like that of the tests.
+    /// Repeats an attempt if a thread of the same priority as the test's was late.
     private func retrying(
         _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ attempt: () throws -> Bool
     ) throws {
-        // Of the queued 10 ms, 5 are left when a period is demanded. The witness only waits, so it is late less often
-        // than a working thread.
+        // Of the 10 ms queued, 5 are left when a period is demanded. The timer thread only waits, so it is late less
+        // often than a working thread.
         try TestSupport.retrying(priority: nil, tolerated: .milliseconds(2), sourceLocation: sourceLocation) {
             try attempt() ? nil : what
         }
@@ -351,7 +353,7 @@ extension LabcardTests {
 
     private func sleep(milliseconds: Int64) { PCMCalls.sleep(until: now() + milliseconds * 1_000_000) }
 
-    /// Answers `count` demands with silence; fewer if there are more interruptions.
+    /// Answers `count` demands with silence. Returns fewer demands if there are many interruptions.
     private func play(_ count: Int, on card: inout PlaybackCard) -> [Demand] {
         var demands: [Demand] = []
         let silence = [Float](
@@ -374,7 +376,7 @@ extension LabcardTests {
         }
     }
 
-    /// When the first frame of the next capture was at the microphone.
+    /// Returns the time at which the first frame of the next capture was at the microphone.
     private func capture(_ card: inout CaptureCard) -> Instant? {
         var frame = [Float](repeating: 0, count: card.frame.rawValue)
         for _ in 0..<5 {
@@ -384,7 +386,7 @@ extension LabcardTests {
         return nil
     }
 
-    /// Runs `body` while one of labcard's troubles is there.
+    /// Runs `body` while one of labcard's faults is present.
     private func trouble(_ name: String, _ body: () throws -> Void) throws {
         try #require(FileManager.default.createFile(atPath: troubles + name, contents: nil))
         defer { removeTrouble(name) }

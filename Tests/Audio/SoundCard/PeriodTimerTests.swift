@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenfourSoundCard
 
-/// Tests that hold on a slow machine: the timer is never early, and drops no time without need.
+/// Tests that also hold on a slow machine: the timer is never early, and skips time only if it must.
 @Suite struct PeriodTimerTests {
     @Test func theFirstAreDueAtOnceAndTheOthersInTheirTime() {
         var timer = PeriodTimer(rate: .opus)
@@ -24,7 +24,8 @@ import Testing
         let first = timer.wait(for: 441)
         usleep(50_000)
         let second = timer.wait(for: 441)
-        // Unless the machine held us for 200 ms it is due ten milliseconds after the first, though these are long gone.
+        // The second period is due ten milliseconds after the first, although this time has passed, unless the
+        // machine stalled for 200 ms.
         if second.missed == .zero { #expect(second.due.nanoseconds == first.due.nanoseconds + 10_000_000) }
     }
 

@@ -6,7 +6,8 @@ private let millisecond: Int64 = 1_000_000
 private let second: Int64 = 1_000_000_000
 
 @Suite struct QuantumEstimatorTests {
-    /// A server that takes `quantum` frames at a time, looked at every `interval` nanoseconds for two seconds.
+    /// Returns the estimate for a sound server that takes `quantum` frames at a time, polled every `interval`
+    /// nanoseconds for two seconds.
     private func estimate(quantum: Int, every interval: Int64, days: Int = 0) -> QuantumEstimator {
         var estimator = QuantumEstimator(rate: 48_000)
         for passed in stride(from: 0, to: 2 * second, by: Int64.Stride(interval)) {
@@ -44,7 +45,7 @@ private let second: Int64 = 1_000_000_000
         let early = try #require(estimator.origin)
         func move(from start: Int64, to end: Int64, keepsOrigin: Bool) {
             for now in stride(from: start, to: end, by: Int64.Stride(5_000_000)) {
-                // A quantum of 128 is taken 896 frames later than one of 1024.
+                // A quantum of 128 frames is taken 896 frames later than one of 1024.
                 let position = frames(in: now, at: 48_000) / 128 * 128 - 896
                 estimator.record(position: position, at: now, keepsOrigin: keepsOrigin)
             }
@@ -103,7 +104,7 @@ private let second: Int64 = 1_000_000_000
     @Test func aLongQuantumNeedsALongerAvailMin() {
         var queue = queue()
         queue.adapt(toQuantum: 1_920, largestStep: 1_920, at: 0)
-        // PipeWire's plugin hands over no more than eight times avail_min in a cycle.
+        // PipeWire's ALSA plugin passes on at most eight times avail_min per cycle.
         #expect(queue.availMin * 8 >= 2_048)
         queue.adapt(toQuantum: 256, largestStep: 256, at: 2 * second)
         #expect(queue.availMin == 240)
@@ -124,7 +125,7 @@ private let second: Int64 = 1_000_000_000
             queue.quantumLearned(at: 0)
         }
         #expect(queue.lead == 360 + 2 * 120)
-        // Half of it is tried a minute later.
+        // A minute later, half of the increase is taken back on trial.
         for tick in 0..<700 { queue.adapt(toQuantum: 256, largestStep: 256, at: Int64(tick) * second / 10) }
         #expect(queue.lead == 360 + 120)
     }
@@ -163,7 +164,8 @@ private let second: Int64 = 1_000_000_000
         #expect(queue.availMin == 240)
     }
 
-    /// With a quantum of 128 frames an ordinary PipeWire plugin thread missed about one cycle per second; with 256 few.
+    /// With a quantum of 128 frames, an ordinary PipeWire plugin thread missed about one cycle per second; with 256
+    /// only few.
     @Test func forAnOrdinaryThreadAServerIsAskedForTwiceTheQuantum() {
         var queue = queue()
         queue.allowForLateWakeups()
@@ -200,14 +202,14 @@ private let second: Int64 = 1_000_000_000
         var schedule = schedule()
         #expect(schedule.due(0) == nil)
         schedule.follow(.init(origin: second, lead: 480))
-        // With 480 frames queued, the card has played 240 when a period fits.
+        // With 480 frames queued, there is room for a period when the card has played 240.
         #expect(schedule.due(480) == second + 5 * millisecond)
         #expect(schedule.due(720) == second + 10 * millisecond)
     }
 
     @Test func aQuantumMakesDemandsNoEarlier() {
         var schedule = schedule()
-        // Taken at 100 ms: the frames 0 to 1024. The last period of them is written by then with 7.5 ms to spare.
+        // The server takes the frames 0 to 1024 at 100 ms. Their last period is then written with 7.5 ms to spare.
         let origin = 100 * millisecond - nanoseconds(1_024, at: 48_000)
         schedule.follow(.init(origin: origin, quantum: 1_024, lead: 360))
         #expect(schedule.due(1_024 - 240) == 92_500_000)
@@ -229,7 +231,7 @@ private let second: Int64 = 1_000_000_000
         schedule.interrupt()
         #expect(schedule.isProvisional)
         #expect(schedule.due(960) == 15 * millisecond)
-        // 30 ms were missed, 5 of them by a lead that is longer now.
+        // 30 ms were missed, 5 of which the longer lead makes up for.
         let resumed = schedule.resume(.init(origin: 30 * millisecond, lead: 720))
         #expect(resumed.missed == 1_440)
         #expect(resumed.behind == 1_200)
@@ -240,7 +242,8 @@ private let second: Int64 = 1_000_000_000
         var schedule = schedule()
         schedule.follow(.init(origin: 0, quantum: 128, lead: 360))
         schedule.interrupt()
-        // The sound of a quantum begins when it is taken, so 1024 frames at a time sound later than they are taken at the earliest.
+        // The audio of a quantum begins to play when it is taken, so with a quantum of 1024 frames it plays 896
+        // frames later than with 128.
         let resumed = schedule.resume(.init(origin: 10 * millisecond, quantum: 1_024, lead: 360))
         #expect(resumed.missed == 480 + 896)
         #expect(resumed.behind == 480)

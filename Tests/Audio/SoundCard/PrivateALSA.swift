@@ -1,10 +1,10 @@
 import Foundation
 
-/// An ALSA configuration of our own for this test process, and the files its PCMs write and read.
+/// An ALSA configuration for this test process, and the files that its PCMs write and read.
 ///
-/// Inside `Tools/labcard run` it stands on labcard's, so that both are there.
+/// Inside `Tools/labcard run` it extends labcard's configuration, so that both are available.
 enum PrivateALSA {
-    /// The directory of the PCMs' files.
+    /// The folder of the PCMs' files.
     static let directory: String = {
         let directory = NSTemporaryDirectory() + "tenfour-alsa-\(getpid())"
         try? FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -29,7 +29,7 @@ enum PrivateALSA {
         return directory
     }()
 
-    /// The content of a file in `directory`, as 16-bit samples.
+    /// Returns the content of a file in `directory` as 16-bit samples.
     static func samples(in name: String) throws -> [Int16] {
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)"))
         return stride(from: 0, to: data.count - 1, by: 2).map {
@@ -43,5 +43,5 @@ enum PrivateALSA {
     }
 }
 
-/// Whether the tests run inside `Tools/labcard run`, which `Tools/test` sees to.
+/// Whether the tests run inside `Tools/labcard run`, as `Tools/test` arranges it.
 let hasLabcard = !(ProcessInfo.processInfo.environment["TENFOUR_LABCARD"] ?? "").isEmpty

@@ -10,9 +10,9 @@ import Testing
         RealtimeKit(busAddress: mock.address, timeout: timeout, limitProcessorTime: { _ in true })
     }
 
-    /// Only root can do what RealtimeKit does.
+    /// Needs root, because the mock sets priorities as RealtimeKit does.
     @Test(.enabled(if: geteuid() == 0)) func aThreadIsGrantedTheMostThatItMayHave() throws {
-        // The thread is used for other tests, too.
+        // Restores the ordinary priority, since other tests use this thread too.
         defer {
             var ordinary = sched_param()
             unsafe sched_setscheduler(0, SCHED_OTHER, &ordinary)
@@ -27,7 +27,7 @@ import Testing
             })
         #expect(try client.grant(priority: 50).get() == 20)
         #expect(isThisThreadRealTime())
-        // The network's thread stays below the card's.
+        // The priority of the network thread stays below that of the card's thread.
         #expect(try client.grant(priority: 45).get() == 18)
         #expect(try client.grant(priority: 1).get() == 1)
         #expect(mock.askedPriorities == [20, 18, 1])
@@ -43,7 +43,7 @@ import Testing
         #expect(!isThisThreadRealTime())
     }
 
-    /// The service's limit is checked before it is set: a limit of zero would have the process killed.
+    /// The service's limit is checked before it is set: with a limit of zero, the kernel would kill the process.
     @Test(arguments: [MockRealtimeKit.Mood.wrongTypes, .tiny, .none]) func noLimitIsSetForAnAnswerThatMakesNoSense(
         mood: MockRealtimeKit.Mood
     ) throws {
@@ -95,7 +95,7 @@ import Testing
         #expect(denied == .denied(priority: 99, .init(code: EPERM, realtimeKit: .noBus)) && !denied.isGranted)
     }
 
-    /// The kernel would end the process at the whole limit.
+    /// The thread gives up its priority before the limit, at which the kernel would kill the process.
     @Test func aThreadThatNeverSleepsLosesItsPriorityAndNotItsLife() throws {
         let run = try Program.run("longturn", [])
         guard run.end != .code(3) else { return }

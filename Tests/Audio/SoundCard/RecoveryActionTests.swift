@@ -18,7 +18,7 @@ import Testing
     @Test func anUnderrunIsPreparedWhicheverWayItShows() {
         #expect(RecoveryAction(code: -EPIPE, state: .running) == .prepare)
         #expect(RecoveryAction(code: -EPIPE, state: .xrun) == .prepare)
-        // Some plugins return success and a stale number.
+        // Some plugins return success together with an outdated count.
         #expect(RecoveryAction(code: 0, state: .xrun) == .prepare)
         #expect(RecoveryAction(code: -EBADFD, state: .xrun) == .prepare)
         #expect(RecoveryAction(code: -EBADFD, state: .setup) == .prepare)

@@ -15,7 +15,7 @@ import Testing
         arguments: [
             (1.0, 32_767), (-1.0, -32_768), (2.0, 32_767), (-2.0, -32_768), (.infinity, 32_767), (-.infinity, -32_768),
             (.nan, 0), (0.0, 0), (-0.0, 0),
-            // Half a step rounds to the even one, more than half away from the middle.
+            // Half a step rounds to the even value, more than half away from zero.
             (0.5 / 32_768, 0), (1.5 / 32_768, 2), (-1.5 / 32_768, -2), (0.51 / 32_768, 1), (-0.51 / 32_768, -1),
             (32_766.6 / 32_768, 32_767), (32_767.4 / 32_768, 32_767),
         ] as [(Float, Int16)])
@@ -30,7 +30,7 @@ import Testing
             (1.0, .max), (-1.0, .min), (7.0, .max), (-7.0, .min), (.nan, 0), (0.0, 0), (0.5, 1 << 30),
             (-0.25, -(1 << 29)),
             (1 / 2_147_483_648, 1), (0.4 / 2_147_483_648, 0), (0.6 / 2_147_483_648, 1),
-            // The float next below one.
+            // The largest float below one.
             (0.999_999_94, 2_147_483_520),
         ] as [(Float, Int32)])
     func thirtyTwoBitsRoundAndSaturate(level: Float, sample: Int32) {
@@ -57,7 +57,7 @@ import Testing
         coded.level = level
         #expect(coded.bits == sample)
         #expect(coded.level == Float(sample) / 8_388_608)
-        // A card that captures may leave anything in the highest byte.
+        // A capturing card may leave any value in the highest byte.
         for highest in [0, 0x55, 0x80, 0xFF] as [UInt32] {
             let found = Low24(bits: Int32(bitPattern: UInt32(bitPattern: sample) & 0xFF_FFFF | highest << 24))
             #expect(found.level == coded.level)
@@ -96,7 +96,8 @@ import Testing
                 == [9, 9, 0.25, 0.5, 0.75, 0])
     }
 
-    /// To a card with `cardChannels` from a frame on, and back from it to the same frame; what is not carried is 9.
+    /// Encodes `sound` from frame `first` on for a card with `cardChannels`, and decodes it again to the same frame.
+    /// Samples that are not carried over keep the value 9.
     private func carry(
         _ sound: [Float], channels: Int, from first: Int = 0, over format: SampleFormat, cardChannels: Int, back: Int
     ) -> [Float] {

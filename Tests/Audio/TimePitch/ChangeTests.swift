@@ -3,7 +3,7 @@ import TenfourAudioCore
 import TenfourTimePitch
 import Testing
 
-/// Returns `input` processed with rate and pitch changed every `seconds` of it.
+/// Returns `input` processed with the rates and pitches of `changes`, one for each `frames` input frames.
 private func process(_ input: [Float], through changes: [(rate: Double, pitch: Double)], every frames: Int)
     -> TimePitchRun
 {
@@ -30,7 +30,7 @@ private func process(_ input: [Float], through changes: [(rate: Double, pitch: D
     let pitches = [0.0, 100, -100, 0, 700, -2_400, 600, 0, 1, -1, 0, 300, -300, 3, 0].map { (rate: 1.0, pitch: $0) }
     let run = process(input, through: pitches, every: 4_800)
     let sharpest = sharpness(run.output.dropLast(32))
-    // Seven semitones higher is 2.25 times as sharp.
+    // Audio seven semitones higher is 2.25 times as sharp.
     #expect(sharpest < 1.3 * 2.25 * sharpness(input[...]))
 }
 
@@ -41,7 +41,7 @@ private func process(_ input: [Float], through changes: [(rate: Double, pitch: D
         return (1.5 + 0.4 * sin(time / 15), 50 * sin(time / 7))
     }
     let run = process(input, through: slide, every: 480)
-    // But for its last samples, which are read between what ends there and nothing.
+    // Skips the last samples, which are interpolated between the end of the audio and silence.
     let sharpest = sharpness(run.output.dropLast(32))
     #expect(sharpest < 1.4 * sharpness(input[...]))
     let average: Double = slide.reduce(0.0) { $0 + 1 / $1.rate } / 80

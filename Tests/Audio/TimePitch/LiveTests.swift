@@ -2,11 +2,11 @@ import TenfourAudioCore
 import TenfourTimePitch
 import Testing
 
-/// A live stream of 8 kHz that is heard as it comes, 10 ms by 10 ms.
+/// A live stream at 8 kHz that is played in blocks of 10 ms as it arrives.
 private struct Stream: ~Copyable {
     var live: LiveTimePitch
     private(set) var heard: [Float] = []
-    /// Blocks in which there was not enough to play.
+    /// The number of blocks for which there was not enough audio.
     private(set) var gaps = 0
     private var sent = 0
     private var hasBegun = false
@@ -29,7 +29,7 @@ private struct Stream: ~Copyable {
         }
     }
 
-    /// A tone of 1 000 Hz.
+    /// Returns a sample of a tone of 1000 Hz.
     private func wave(_ index: Int) -> Float { [0, 0.2, 0.3, 0.2, 0, -0.2, -0.3, -0.2][index % 8] }
 }
 

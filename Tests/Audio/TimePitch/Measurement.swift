@@ -1,6 +1,6 @@
 import Glibc
 
-/// The frequency of a sine, in hertz, from how its phase goes on between windows, where it is about `near`.
+/// Returns the frequency of a sine close to `near`, in hertz, from the change of its phase between windows.
 func frequency(of sound: ArraySlice<Float>, near: Double, rate: Double = 48_000) -> Double {
     let (window, step) = (2_048, 256)
     var found: [Double] = []
@@ -37,7 +37,7 @@ func slope(_ points: [(x: Double, y: Double)]) -> Double {
 
 func cents(_ one: Double, over other: Double) -> Double { 1_200 * log2(one / other) }
 
-/// The largest second difference: a click is one that is much sharper than the sound.
+/// Returns the largest second difference. A click is much sharper than the audio around it.
 func sharpness(_ sound: ArraySlice<Float>) -> Float {
     var most: Float = 0
     for index in sound.indices.dropFirst(2) {

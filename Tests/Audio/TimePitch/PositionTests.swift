@@ -3,7 +3,7 @@ import TenfourAudioCore
 import TenfourTimePitch
 import Testing
 
-/// Sound that says where it is: each 10 ms is a tone of its own place, 400 Hz at the beginning and 10 Hz more each time.
+/// Returns audio whose pitch reveals the position: 400 Hz at the beginning, and 10 Hz more every 10 ms.
 private func coded(_ seconds: Double) -> [Float] {
     var phase = 0.0
     return (0..<Int(seconds * 48_000)).map { index in
@@ -12,9 +12,9 @@ private func coded(_ seconds: Double) -> [Float] {
     }
 }
 
-/// The input position of the audio around `place`, by its frequency, in frames.
+/// Returns the input position of the audio around `place`, in frames, found by its frequency.
 private func origin(of output: [Float], at place: Int) -> Double {
-    // Between two zeros, over about 10 ms.
+    // Measures between two zero crossings, over up to 20 ms.
     let piece = output[place - 480..<place + 480]
     let crossings = piece.indices.dropFirst().filter { output[$0 - 1] < 0 && output[$0] >= 0 }.map { index in
         Double(index) - Double(output[index] / (output[index] - output[index - 1]))
@@ -35,7 +35,7 @@ private func origin(of output: [Float], at place: Int) -> Double {
     for (frame, position) in run.positions where frame > 480 && frame < run.output.count - 480 {
         worst = max(worst, abs(origin(of: run.output, at: frame) - position))
     }
-    // Within 20 ms, the precision with which a sliding frequency can be measured across a cross-fade.
+    // 20 ms: a sliding frequency cannot be measured more precisely across a cross-fade.
     #expect(worst < 960)
     let count = run.positions.count
     #expect(count > 250)

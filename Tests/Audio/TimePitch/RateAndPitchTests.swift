@@ -5,7 +5,7 @@ import Testing
 
 private let rates = [0.25, 0.5, 0.75, 0.9, 1.1, 1.5, 2, 3, 4]
 
-/// Telephone sound, as what is asked of the figures holds at any sample rate and this is the quickest.
+/// 8 kHz, because the required figures hold at any sample rate and this one is the fastest to process.
 private let format = LPCMFormat(rate: SampleRate(hertz: 8_000))
 
 @Test(arguments: rates)
@@ -14,7 +14,7 @@ func aToneAtAnotherRateIsAsMuchShorterAndAsHighAsBefore(rate: Double) {
     var run = TimePitchRun(format, rate: rate)
     run.process(input)
     run.finish()
-    // Sound is never further than 18 ms (at rate 4: 40 ms) from where it should be, and at its end twice that.
+    // Audio is never more than 18 ms (at rate 4: 40 ms) from its nominal position, and at the end at most twice that.
     let error = Double(run.output.count) * rate - Double(input.count)
     #expect(abs(error) < 8 * (rate > 2 ? 80 : 25))
     let heard = frequency(of: run.output[800..<min(run.output.count - 800, 32_000)], near: 441, rate: 8_000)
@@ -25,8 +25,8 @@ private let isLong = ProcessInfo.processInfo.environment["TENFOUR_LONG"] != nil
 private let pitches =
     isLong ? Array(stride(from: -2_400.0, through: 2_400, by: 300)) : [-2_400, -1_200, -100, 3, 700, 2_400]
 
-/// Over all of it: at its end the sound may be off by 100 ms of its own up to tempo 4, by four times that at tempo 16, however
-/// long it is.
+/// Measured over the whole audio: at the end the position may be off by 100 ms of input up to rate 4, and by four
+/// times that at rate 16, whatever the length.
 @Test(arguments: [0.25, 0.5, 0.75, 1.5, 2, 4], pitches)
 func tempoIsRightWithinHalfAPercentAndPitchWithinFiveCents(rate: Double, pitch: Double) {
     var run = TimePitchRun(format, rate: rate, pitch: pitch)

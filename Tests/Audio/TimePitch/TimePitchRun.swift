@@ -2,11 +2,11 @@ import Glibc
 import TenfourAudioCore
 import TenfourTimePitch
 
-/// Sound through a `TimePitch` in blocks, as a worker would have it.
+/// Processes audio with a `TimePitch` in blocks, as a worker thread does.
 struct TimePitchRun: ~Copyable {
     var timePitch: TimePitch
     private(set) var output: [Float] = []
-    /// The input position of each frame of `output`, at the start of its block.
+    /// The input position of each block of `output`, at its first frame.
     private(set) var positions: [(frame: Int, position: Double)] = []
     private let block: Int
 
@@ -17,7 +17,7 @@ struct TimePitchRun: ~Copyable {
         self.block = block
     }
 
-    /// Gives all of `input`.
+    /// Processes all of `input`.
     mutating func process(_ input: [Float]) {
         let channelCount = timePitch.format.channelCount
         var room = [Float](repeating: 0, count: block * channelCount)
@@ -48,7 +48,7 @@ struct TimePitchRun: ~Copyable {
     }
 }
 
-/// A sine at 48 kHz, −12 dB.
+/// Returns a sine at a quarter of full scale, −12 dB.
 func tone(_ hertz: Double, seconds: Double, rate: Double = 48_000) -> [Float] {
     (0..<Int(seconds * rate)).map { Float(0.25 * sin(2 * Double.pi * hertz * Double($0) / rate)) }
 }

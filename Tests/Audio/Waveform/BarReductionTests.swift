@@ -2,7 +2,7 @@ import TenfourAudioCore
 import TenfourWaveform
 import Testing
 
-/// Reduces heights that stay distinct after averaging.
+/// Reduces values that remain distinct after averaging.
 private func bars(_ values: [Int32], to count: Int, expecting expected: Int? = nil, cutAt cuts: [Int] = []) -> Bars {
     var reduction = BarReduction(barCount: count, expecting: expected.map { FrameCount($0) })
     var start = 0
@@ -14,7 +14,7 @@ private func bars(_ values: [Int32], to count: Int, expecting expected: Int? = n
     return reduction.bars()
 }
 
-/// Decibels above the floor.
+/// The averages in decibels above the floor.
 private func means(_ bars: Bars) -> [Double] { bars.averages.map { Double($0 + 70) } }
 
 private func noise(_ count: Int, seed: UInt32 = 1) -> [Float] {
@@ -26,7 +26,7 @@ private func noise(_ count: Int, seed: UInt32 = 1) -> [Float] {
     }
 }
 
-/// The rule, as it is written down, in double precision.
+/// Returns the bars as documented, computed in double precision.
 private func ruled(_ samples: [Float], to count: Int, channelCount: Int = 1, floor: Double = -70) -> [Double] {
     let levels = stride(from: 0, to: samples.count, by: channelCount).map { start in
         let loudest = samples[start..<start + channelCount].map { Double($0.magnitude) }.max()!
@@ -82,7 +82,7 @@ struct BarReductionTests {
         }
     }
 
-    /// Nobody can have the bars of a length that was not known, and not even nearly so; but they are not far off, and say it.
+    /// Without the true length the bars cannot be exact; they are close, and `isExact` is false.
     @Test func aLengthThatNobodyKnewIsNearAndSaysSo() {
         let samples = noise(141_001)
         let expected = ruled(samples, to: 100)
@@ -98,7 +98,8 @@ struct BarReductionTests {
         #expect(again.bars().isExact)
     }
 
-    /// A length no longer than there are cells, or one whose bars begin where cells do.
+    /// Without a length, the bars are exact if there are no more samples than cells, or if each bar begins at the
+    /// start of a cell.
     @Test func aShortSoundIsExactThoughNobodyKnewItsLength() {
         for frameCount in [65_536, 65_600, 131_072 - 128] {
             let samples = noise(frameCount)
@@ -124,7 +125,7 @@ struct BarReductionTests {
         #expect(bars.peak == bars.peaks[1])
     }
 
-    /// Two channels that cancel each other are heard all the same.
+    /// Two channels in opposite phase do not cancel each other.
     @Test func aFrameIsAsLoudAsItsLoudestChannel() {
         let samples: [Float] = [0.5, -0.5, 0, 1, 0.1, 0]
         var reduction = BarReduction(barCount: 3, channelCount: 2, expecting: FrameCount(3))
@@ -133,7 +134,7 @@ struct BarReductionTests {
         #expect(abs(averages[0] + 6.0206) < 1e-4 && abs(averages[1]) < 1e-4 && abs(averages[2] + 20) < 1e-4)
     }
 
-    /// An absurd length costs nothing.
+    /// An absurd length costs no memory or time.
     @Test func nothingFromOutsideGrowsOrTraps() {
         for (count, expected) in [(0, -5), (-1, 0), (1 << 40, Int.max), (65_536, 1 << 60)] {
             var reduction = BarReduction(barCount: count, channelCount: 0, expecting: FrameCount(expected), floor: .nan)
@@ -148,8 +149,8 @@ struct BarReductionTests {
 struct LevelTests {
     private static let floors: [Float] = (1...120).map { -Float($0) } + [-0.5, -33.3, -119.99, -400]
 
-    /// Every exponent that a float has, subnormal ones too, both signs, at every floor: at most a ten-thousandth of a decibel from
-    /// what a logarithm in double precision says.
+    /// For every exponent of a float, subnormal ones included, both signs, and every floor, the level differs from a
+    /// logarithm in double precision by at most a ten-thousandth of a decibel.
     @Test func aLevelIsRightToATenThousandthOfADecibel() {
         var samples: [Float] = []
         for exponent in -149...127 {
@@ -173,7 +174,7 @@ struct LevelTests {
         #expect(worst < 1e-4, "\(worst)")
     }
 
-    /// The mean and the peak of a whole block of samples far below the floor, or far above full scale.
+    /// The average and the peak of a constant block far below the floor or far above full scale.
     @Test(arguments: [(1e-20, -70), (-1e-20, -70), (1e-38, -70), (1e20, 400), (-1e38, 760)] as [(Float, Float)])
     func aConstantSoundHasItsLevelAsMeanAndPeak(_ sample: Float, _ level: Float) {
         var reduction = BarReduction(barCount: 3, floor: -70)

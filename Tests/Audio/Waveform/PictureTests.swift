@@ -4,7 +4,7 @@ import TenfourWaveform
 import TestSupport
 import Testing
 
-/// A tone of 10 s at −6 dB, at −26 dB in its second half.
+/// Returns the bars of 10 s: −6 dB, and −26 dB in the second half.
 private func bars(_ count: Int, seconds: Int = 10) -> Bars {
     var reduction = BarReduction(barCount: count, expecting: FrameCount(seconds * 1_000))
     let samples = (0..<seconds * 1_000).map { $0 < seconds * 500 ? Float(0.5) : 0.05 }
@@ -52,7 +52,7 @@ private func isRed(_ colour: [Int]) -> Bool { colour[0] > colour[1] + 100 && col
         let pixels = try Pixels(picture.file(.png), width: 600)
         #expect(pixels.height == 400)
         let (loud, quiet) = (pixels.count(x: 200, isBlue), pixels.count(x: 450, isBlue))
-        // −6 dB and −26 dB above a floor of −70.
+        // The levels are −6 dB and −26 dB above a floor of −70 dB.
         #expect(abs(Double(quiet) / Double(loud) - 44.0 / 64) < 0.03, "\(loud) \(quiet)")
         let rows = (0..<400).filter { isBlue(pixels.colour(200, $0)) }
         let middle = Double(rows[0] + rows[rows.count - 1]) / 2
@@ -186,7 +186,7 @@ struct LevelViewTests {
         #expect(
             lines.map { String($0.dropFirst(6)) } == ["            █ ", "            █ ", "            █×"], "\(lines)")
         #expect(lines[2].hasPrefix("heard ") && lines[0].hasPrefix(" 0 dB "))
-        // The same steps again add nothing.
+        // Appending the same steps again changes nothing.
         view.append(levelHistory([(1, concealed: 0), (0, concealed: 4_800)]))
         #expect(view.lines(width: 20, height: 3, hasColours: false) == lines)
         #expect(view.lines(width: 20, height: 3, hasColours: true)[2].contains("\u{1B}[38;5;167m×"))

@@ -4,7 +4,7 @@ import Testing
 struct QRCodeTests {
     private static let link = "tenfour://radio.example.org/family#talk-aaaa-bbbb-cccc-dddd-eeee-ffff-gggg"
 
-    /// The three eyes by which cameras find it, and the dotted lines between them by which they count.
+    /// The three finder patterns and the timing patterns between them.
     @Test func aSymbolHasItsEyesAndItsDottedLines() throws {
         let symbol = try #require(QRSymbol(Self.link))
         #expect((symbol.width - 21).isMultiple(of: 4) && symbol.width >= 33)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// A microphone at one input of two, by the real command: labcard is the card, `aplay` its microphone.
+/// `send` with a microphone at one of two inputs: labcard is the card, and `aplay` plays into it.
 @Suite(.onItsOwnThread, .enabled(if: hasLabcard)) struct CaptureChannelCommandTests {
     private let folder = Folder()
 

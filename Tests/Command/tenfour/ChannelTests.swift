@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Channels are made, and their links say what they are worth.
+/// `tenfour channel` makes channels and states the strength of their secrets.
 @Suite(.onItsOwnThread, .inRealTime) struct ChannelTests {
     private let folder = Folder()
 
@@ -35,7 +35,7 @@ import Testing
         #expect(!result.errors.contains(secret))
     }
 
-    /// A secret that went nowhere would be believed to be kept.
+    /// A user who is not told of the error would believe that the secret is saved.
     @Test func unwritableFilesAreReported() throws {
         let full = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// After Ctrl-C the terminal is as before.
+    /// Ctrl-C restores the terminal settings.
     @Test func theTerminalIsAsBeforeWhenNoPassphraseComes() throws {
         let terminal = Terminal()
         let before = terminal.localModes

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// Whether the tests run inside `Tools/labcard run`, which `Tools/test` sees to.
+/// Whether the tests run inside `Tools/labcard run`, as `Tools/test` arranges it.
 let hasLabcard = Program.isSet("TENFOUR_LABCARD")
 
-/// A tone of a minute, for those who end it themselves, on a slow day too.
+/// A tone of a minute, long enough for tests that end the program themselves, also on a slow machine.
 let longTone = Recording(channels: [Tone.samples(seconds: 60)]).wav()
 
 /// Runs `tenfour` to its end.
@@ -14,7 +14,7 @@ func tenfour(
     try Program.run("tenfour", arguments, in: folder, environment: environment)
 }
 
-/// Somebody who receives into `heard.wav` until the one who was heard has left.
+/// A receiver that records into `heard.wav` until its source has left.
 struct Receiver {
     let folder = Folder()
     let port = UDPPort.free()
@@ -28,7 +28,7 @@ struct Receiver {
 
     var uri: String { "rtp://127.0.0.1:\(port)" }
 
-    /// Waits for the end, and takes the tone that was heard out of what was written.
+    /// Waits for the end of the receiver and returns the tone in its recording.
     func tone(near frequency: Double = Tone.telling, _ location: SourceLocation = #_sourceLocation) throws -> Tone {
         #expect(program.wait() == .code(0), "\(program.errors)", sourceLocation: location)
         let recording = try Recording(wav: folder("heard.wav"))
@@ -37,7 +37,7 @@ struct Receiver {
     }
 }
 
-/// Expects that a tone came through whole: its pitch, its length, and nothing missing.
+/// Expects a complete tone: its frequency, its duration, and no holes or seams.
 func expectWhole(_ tone: Tone, seconds: Double, _ location: SourceLocation = #_sourceLocation) {
     #expect(abs(tone.frequency - Tone.telling) < 1, "\(tone)", sourceLocation: location)
     #expect(abs(tone.duration - seconds) < 0.1, "\(tone)", sourceLocation: location)

@@ -2,7 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Headers and passwords that are typed: where they go, and who sees them.
+/// Headers and passwords given on the command line: the servers that receive them, and the processes that can read
+/// them.
 @Suite(.onItsOwnThread) struct CredentialsTests {
     private let folder = Folder()
     private let first: SoundServer
@@ -20,7 +21,7 @@ import Testing
         server.requests.map { $0.joined(separator: " ") }.joined(separator: "\n")
     }
 
-    /// A playlist that names both servers, absolutely and relatively, and one that leads from the one to the other.
+    /// The playlist names both servers, by absolute and relative addresses, and one redirects to the other.
     @Test func aPlaylistReportsNothingToOtherHosts() throws {
         let leads = "leads=" + other.address("song.wav").utf8.map { String($0, radix: 16) }.joined()
         folder.write(
@@ -44,7 +45,7 @@ import Testing
         #expect(!run.errors.contains("tulips") && first.requests.isEmpty)
     }
 
-    /// The arguments, as other users of the machine see them.
+    /// The arguments as other users of the machine can read them.
     @Test func theyAreWipedFromTheProcess() throws {
         let address = first.address("song.wav", "slow=1000").replacing("http://", with: "http://joe:violets@")
         let proxy = "http://ann:daisies@127.0.0.1:\(first.port)"
@@ -79,7 +80,8 @@ import Testing
         }
     }
 
-    /// 60 times, while another process looks as often as it can; the file that was there, which everybody may read, gets nothing.
+    /// Writes the file 60 times while another process reads it as often as it can. The file that existed before,
+    /// which everybody could read, must not receive the key.
     @Test func aKeyIsNeverInAFileThatOthersMayRead() throws {
         let key = "dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydHAu"
         folder.write(key, to: "key")
@@ -126,7 +128,7 @@ import Testing
         #expect(watcher.outputText.hasSuffix(" 0\n"), "\(watcher.outputText)")
     }
 
-    /// The limit on the length of files ends it at the first byte that it writes to one.
+    /// A limit on file sizes kills the program when it writes the first byte.
     @Test func aProgramThatIsKilledWhileItWritesAKeyLeavesNoFile() throws {
         let unnamedFile = 0o2000_0000 | O_DIRECTORY  // O_TMPFILE, which Swift does not import
         let file = unsafe open(folder.path, O_WRONLY | unnamedFile | O_CLOEXEC, 0o600)

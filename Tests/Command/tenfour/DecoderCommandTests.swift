@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--decoder` by the real command, with a stand-in for a libopus that has neural models (Tests/TestSupport/Libraries/opusmodels.c).
+/// The option `--decoder`, with a substitute for a libopus with neural models
+/// (Tests/TestSupport/Libraries/opusmodels.c).
 @Suite(.onItsOwnThread) struct DecoderCommandTests {
     @Test func aLibraryThatTakesTheSettingAndChangesNothingHasNoModels() throws {
         let said = try opening(["OPUS_MODELS": "deaf"])
@@ -18,7 +19,7 @@ import Testing
         #expect(said.contains(words), "\(said)")
     }
 
-    /// 5 ms are the slack of the clock that stands for a card.
+    /// The substitute for a card has 5 ms of slack.
     @Test func aModelThatIsTooSlowForTheCardIsNotUsedAndTheReasonIsGiven() throws {
         let said = try opening(["OPUS_MODELS": "models", "OPUS_MODELS_COST": "3000"])
         #expect(said.contains("plain; ") && said.contains("too slow for this card"), "\(said)")
@@ -35,8 +36,8 @@ import Testing
         #expect(said.errors.contains("neural"))
     }
 
-    /// A fifth of a stream is lost. From the 84th lost frame on (54 of them are the trial's) each takes five times as long: the first
-    /// of these ends the use of the model.
+    /// A fifth of the packets is lost. From the 84th lost frame on (54 of them belong to the trial) each takes five
+    /// times as long, and the first such frame ends the use of the model.
     @Test func aModelThatBecomesSlowIsLeftOutAndTheReportTellsIt() throws {
         let folder = Folder()
         let port = UDPPort.free()
@@ -69,7 +70,7 @@ import Testing
         #expect(whole["missing_share"] as? Double == 0)
     }
 
-    /// The decoder that `recv -v` reports.
+    /// Returns the messages of `recv -v`, which name the decoder.
     private func opening(_ variables: [String: String], _ options: [String] = []) throws -> String {
         var environment = variables
         environment["LD_PRELOAD"] = try StandIn.opus()

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Eight talkers who lose a fifth of their packets in bursts, on one processor that others keep busy half of the time: concealment
-/// by a model never makes the card run dry. 10 minutes with TENFOUR_LONG.
+/// Eight talkers lose a fifth of their packets in bursts, on a processor that is kept busy half of the time.
+/// Concealment by a model must never cause an underrun. Runs for 10 minutes with TENFOUR_LONG.
 @Suite(.inRealTime, .onItsOwnThread, .enabled(if: hasLabcard)) struct DecoderLoadTests {
     private static let seconds = Program.isSet("TENFOUR_LONG") ? 600 : 20
-    /// Debug builds of the voices themselves take most of a period.
+    /// Long enough for debug builds, whose jitter buffers alone take most of a shorter period.
     private static let period = "10ms"
 
-    /// In the second half the model takes five times as long.
+    /// In the second half, the model takes five times as long.
     @Test func eightTalkersOnABusyProcessorCauseNoUnderrun() throws {
         let folder = Folder()
         folder.write(Recording(channels: [Tone.samples(seconds: 20)]).wav(), to: "tone.wav")
@@ -48,7 +48,7 @@ import Testing
         #expect(try #require(whole["deep_plc_share"] as? Double) > 0.3, "\(receiver.errors)")
     }
 
-    /// Works for 5 ms and rests for 5 ms.
+    /// A program that computes for 5 ms and sleeps for 5 ms, in turn.
     private static let halfBusy = """
         import time
         while True:

@@ -4,19 +4,20 @@ import Testing
 
 @testable import tenfour
 
-/// Options from the environment.
+/// Options from environment variables.
 struct EnvironmentTests {
-    /// Secrets, which have rules of their own, and what is of one run only.
+    /// Options without a variable, by command: secrets, which have other rules, and options that concern a single
+    /// run.
     private static let onlyTyped: [String: Set<String>] = [
         "talk": ["link-file", "srtp-key", "srtp-key-file"],
         "listen": ["link-file"],
         "send": ["link-file", "srtp-key", "srtp-key-file", "header"],
-        // Their `--rate` is a speed; that of the others is a sample rate.
+        // In these commands `--rate` is a speed; in others it is a sample rate.
         "recv": ["srtp-key", "srtp-key-file", "rate", "pitch"],
         "play": ["header", "start", "seek"],
         "plot": ["header", "output", "json", "bars", "average", "peak", "position"],
         "relay": ["check", "example"],
-        // TENFOUR_STATUS_SOCKET stands for it.
+        // Set by the variable TENFOUR_STATUS_SOCKET.
         "relay status": ["socket"],
     ]
 
@@ -27,7 +28,7 @@ struct EnvironmentTests {
         ]
     }
 
-    /// A long option has its variable, or is listed above.
+    /// Every long option has a variable, or is listed above.
     @Test(arguments: commands.keys.sorted()) func eachLongOptionHasItsVariable(command: String) throws {
         let help = try #require(Self.commands[command]).helpMessage(columns: 200)
         let options = Set(

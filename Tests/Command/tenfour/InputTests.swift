@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Sound of any sort goes in, and the right pitch comes out.
+/// Input of any sample format and rate is received with the right pitch.
 @Suite(.onItsOwnThread, .inRealTime) struct InputTests {
     struct Sort: CustomTestStringConvertible {
         var rate = 48_000
@@ -37,7 +37,7 @@ import Testing
         expectWhole(try receiver.tone(), seconds: 2)
     }
 
-    /// `player | tenfour send --input - …`
+    /// Runs `player | tenfour send --input - …`.
     private func pipe(
         _ player: String, _ arguments: [String], _ options: [String], to receiver: Receiver,
         while body: (Program) throws -> Void = { _ in }
@@ -68,7 +68,7 @@ import Testing
         expectWhole(try receiver.tone(), seconds: 2)
     }
 
-    /// A microphone, by the program that everybody has.
+    /// A microphone captured with arecord.
     @Test(.enabled(if: hasLabcard), arguments: ["raw", "wav"])
     func arecordPipesALiveMicrophone(type: String) throws {
         let receiver = try Receiver()

@@ -20,7 +20,7 @@ import Testing
         try #require(shell.says("ready> "), "\(terminal.shown)")
     }
 
-    /// Types a line, and waits until the shell is ready for another.
+    /// Types a line and waits until the shell shows its prompt again.
     private func enter(_ line: String) throws {
         let count = terminal.shown.split(separator: "ready> ", omittingEmptySubsequences: false).count
         terminal.type(line)
@@ -55,7 +55,7 @@ import Testing
         #expect(hasLines)
     }
 
-    /// In the background it draws nothing and reads no keys: the shell receives what is typed.
+    /// In the background, `tenfour` draws nothing and reads no keys: the shell receives the input.
     @Test func inTheBackgroundTheTerminalIsTheShells() throws {
         terminal.type("\(Self.talk)\(port)\n")
         #expect(waits { terminal.statuses.last?.hasPrefix("mic closed") == true && hasKeys }, "\(terminal.shown)")
@@ -83,7 +83,7 @@ import Testing
         #expect(hasLines)
     }
 
-    /// It is not the machine that was too slow, nor a card, which there is none of here.
+    /// The stop is not blamed on a slow machine or on the sound card, of which there is none.
     @Test func aStopIsSaidToBeOne() throws {
         terminal.type("tenfour recv -p \(port) -o heard.wav\n")
         #expect(waits { terminal.statuses.last == "nobody is heard yet" }, "\(terminal.shown)")

@@ -4,7 +4,7 @@
     import TestSupport
     import Testing
 
-    /// An M4A whose index lies behind its sound, as every phone records it.
+    /// An M4A file whose index lies after its audio, as phones record it.
     @Suite(.onItsOwnThread, .inRealTime) struct LateIndexTests {
         private let folder = Folder()
 

@@ -2,14 +2,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Two stations on one machine, on the ports that a person tries first: an even one and the next.
+/// Two stations on one machine, on the ports that a user tries first: an even one and the next.
 @Suite(.onItsOwnThread, .inRealTime) struct NeighbourTests {
     private let folder = Folder()
     private let port = UDPPort.free()
 
     init() { folder.write(longTone, to: "long.wav") }
 
-    /// One of two stations that talk to each other by the name of their machine.
+    /// Starts one of two stations that talk to each other by the name of their machine.
     private func talker(_ name: String, on port: UInt16, with other: UInt16) throws -> Program {
         try Program(
             "tenfour",
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Two receivers that are independent: each has a sender of its own, on all addresses or on one of them.
+    /// Two independent receivers, each with its own sender, bound to all addresses or to one.
     @Test(arguments: ["", "127.0.0.1"], ["", "127.0.0.1"])
     func receiversOnNeighbouringPortsHearTheirOwn(lowerHost: String, upperHost: String) throws {
         let ports = [port, port + 1]

@@ -2,7 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests a machine without libcurl, cairo and FFmpeg: empty files of their names are found first.
+/// Runs commands as on a machine without libcurl, cairo, libsndfile and FFmpeg: empty files with the names of the
+/// libraries are found first.
 @Suite(.onItsOwnThread) struct OnDemandTests {
     private let folder = Folder()
     private let environment: [String: String]
@@ -46,7 +47,8 @@ import Testing
         #endif
     }
 
-    /// The package is the one that has the file on this release of Debian, and the one whose headers were compiled against.
+    /// The error names the package that contains the library on this Debian release, found through the package of the
+    /// headers used at build time.
     @Test(.enabled(if: DebianPackage.isKnown), arguments: Self.needs)
     func theSentenceNamesThePackageOfThisRelease(need: [String], headers: String) throws {
         let said = try run(need.map { $0.contains(".") && !$0.contains("/") ? folder($0) : $0 }).errors
@@ -58,7 +60,8 @@ import Testing
         #expect(dependencies.contains("\(package) (= "), "\(dependencies)")
     }
 
-    /// A command, with the files of the folder in it, that needs a library; and the package of that library's headers.
+    /// Commands that need a library, with arguments that may name files of the folder; and the package of that
+    /// library's headers.
     private static var needs: [([String], String)] {
         var needs = [
             (["play", "http://127.0.0.1:1/song", "-o", "out.wav"], "libcurl4-openssl-dev"),

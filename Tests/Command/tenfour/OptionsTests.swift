@@ -22,7 +22,7 @@ import Testing
         #expect(try tenfour(["--version"]).output.hasPrefix("tenfour "))
     }
 
-    /// The rate of the sound in kbit/s, however long a busy machine took to send it, and whatever it left out.
+    /// Returns the bit rate of the audio in kbit/s, which does not depend on how long a busy machine took to send it.
     private func rate(_ options: [String], _ environment: [String: String] = [:]) throws -> Double {
         folder.write(Recording(channels: [Tone.samples(seconds: 2)]).wav(), to: "tone.wav")
         let listener = PlainSocket()
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// As behind a NAT: packets that arrive anyway are played.
+    /// A receiver behind a NAT may have another address than the SDP states: packets that arrive are played.
     @Test(arguments: [("192.0.2.7", true), ("127.0.0.1", false), ("0.0.0.0", false)])
     func anSDPForAnotherMachineIsWarnedOf(address: String, isElsewhere: Bool) throws {
         let port = UDPPort.free()
@@ -109,7 +109,7 @@ import Testing
         #expect(!result.output.contains("\nTwo"), "a name makes no line of its own")
     }
 
-    /// Some plugins write to standard error directly, bypassing alsa-lib's handler.
+    /// Some plugins write to standard error directly, without alsa-lib's error handler.
     @Test(.enabled(if: hasLabcard)) func pluginsThatTalkAreNotHeardInTheList() throws {
         let base = Program.environment("ALSA_CONFIG_PATH") ?? ""
         folder.write(
@@ -127,7 +127,7 @@ import Testing
         #expect(verbose.output.contains("loud\n    Loud\n") && verbose.errors.contains("jack server is not running"))
     }
 
-    /// The least that ALSA knows of: a default that leads to the first card of the kernel's.
+    /// A minimal ALSA configuration, whose default device is the kernel's first card.
     @Test(.enabled(if: access("/proc/asound/cards", F_OK) != 0)) func aMachineWithoutACardIsToldSo() throws {
         folder.write(
             """

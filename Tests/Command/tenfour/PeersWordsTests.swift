@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Words of others are shown, and cannot do anything to the terminal.
+/// Texts sent by peers are shown, but cannot control the terminal.
 @Suite(.onItsOwnThread, .inRealTime) struct PeersWordsTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-/// Somebody who speaks RTP and RTCP, byte by byte, and is called what no decent program would be.
+/// A peer that sends RTP and RTCP byte by byte, with arbitrary names and reasons.
 private final class Peer {
     private let socket: Int32
     private let port: UInt16
@@ -80,7 +80,7 @@ private final class Peer {
 
     deinit { close(socket) }
 
-    /// An Opus packet of 20 ms of silence, marked as the first where it is.
+    /// Sends an Opus packet with 20 ms of silence; the first one has the marker bit.
     func sendSound(_ number: Int) {
         let marker: UInt8 = number == 0 ? 0x80 : 0
         let timestamp = 960 * number
@@ -103,7 +103,7 @@ private final class Peer {
         send(report + [0x81, 203, 0, UInt8(rest.count / 4)] + rest)
     }
 
-    /// A receiver report without blocks, with which every compound packet begins.
+    /// An empty receiver report, with which every compound packet begins.
     private var report: [UInt8] { [0x80, 201, 0, 1] + Self.ssrc }
 
     private func send(_ bytes: [UInt8]) {

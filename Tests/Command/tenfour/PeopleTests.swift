@@ -10,7 +10,7 @@ import Testing
 
 @testable import tenfour
 
-/// Tests the wording of who is present.
+/// Tests the texts about the members present.
 struct PeopleWordsTests {
     private func talker(_ id: UInt64, _ name: String, _ microphone: MemberInfo.Microphone = .closed) -> ChannelMember {
         ChannelMember(
@@ -39,7 +39,7 @@ struct PeopleWordsTests {
         #expect(people([], listeners: 1).lines == ["1 listener here"])
     }
 
-    /// A hidden name is shown the same way in lists, events and the status line.
+    /// An unnamed member is called the same in lists, events and the status line.
     @Test func anUnnamedMemberHasOneNameEverywhere() {
         let hidden = talker(7, "")
         var names = TalkerNames()
@@ -79,7 +79,7 @@ struct PeopleWordsTests {
         let now = 1_700_000_000
         #expect(People.clock(now - 60, now: now).wholeMatch(of: /\d\d:\d\d/) != nil)
         #expect(People.clock(now - 3 * 86_400, now: now).wholeMatch(of: /[A-Z][a-z]{2} [ \d]\d/) != nil)
-        // The time of a peer with a wrong clock.
+        // Times as a peer with a wrong clock might send them.
         for seconds in [0, Int(UInt32.max)] { #expect(!People.clock(seconds, now: now).isEmpty) }
     }
 
@@ -109,7 +109,7 @@ struct PeopleWordsTests {
             && isAsItShouldBe(terminal.statuses.last ?? "")
     }
 
-    /// Its microphone is closed.
+    /// Starts a station whose microphone is closed.
     private func talker(_ name: String, on port: UInt16, with other: UInt16) throws -> Program {
         try Program(
             "tenfour",

@@ -4,7 +4,7 @@ import TenfourAudioFile
 import TestSupport
 import Testing
 
-/// The player as a person meets it: what it says, writes and answers to keys, on a card that hears nothing.
+/// `tenfour play`: its messages, its output files and its keys, on a card that discards the audio.
 @Suite(.onItsOwnThread, .inRealTime) struct PlayTests {
     private let folder = Folder()
 
@@ -121,7 +121,7 @@ import Testing
         #expect(player.says("⏸ 01:0"))
         terminal.type("])9m")
         #expect(player.says("×1.10  +100 ct  muted"))
-        // Steps of a tenth stop at one and a half and at two, and double and halve from anywhere.
+        // Steps of a tenth stop at 1.5 and 2; braces double or halve the rate.
         terminal.type("]]]]")
         #expect(player.says("×1.50  +100 ct"))
         terminal.type("]]]")
@@ -157,7 +157,7 @@ import Testing
         #expect(written.rate == 44_100 && written.channels.count == 1 && abs(written.seconds - 1) < 0.01)
     }
 
-    /// The header of a file that is being written gives no length, or the length so far.
+    /// The header of a file that is still being written states no length, or the length so far.
     @Test(arguments: [0, 96_000]) func aFileThatGrowsIsPlayedToItsNewEnd(told: Int) throws {
         let whole = Recording(channels: [Tone.samples(seconds: 4)]).wav()
         var bytes = Array(whole.prefix(44 + 96_000))

@@ -8,7 +8,7 @@ import Testing
     private let folder = Folder()
 
     init() throws {
-        // Two seconds at −20 dB, and two of silence.
+        // Two seconds at −20 dB and two seconds of silence.
         let loud = [Float](repeating: 0.1, count: 96_000)
         folder.write(Recording(channels: [loud + [Float](repeating: 0, count: 96_000)]).wav(), to: "a.wav")
     }
@@ -59,9 +59,9 @@ import Testing
         #expect(try json(program.outputText)["average_db"] as? [Double] == [-20, -20, -70, -70])
     }
 
-    /// The peak of real files is what ffmpeg finds in them; it measures to a tenth, of what is cut off at full scale.
+    /// The peak of real files equals ffmpeg's, which is rounded to a tenth of a decibel and clipped at full scale.
     @Test(arguments: ["mp3", "opus", "flac", "wav"]) func thePeakIsThatOfFFmpeg(kind: String) throws {
-        // Bursts from −6 dB down into silence, so that codecs leave all kinds of small numbers.
+        // Bursts that fade from −6 dB into silence, so that codecs produce all kinds of small values.
         let course = "0.5*sin(880*PI*t)*exp(-6*mod(t,2))*gt(mod(t,2),0.3)"
         let made = try Program.run(
             "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "aevalsrc='\(course)':s=48000:d=7", "b.\(kind)"], in: folder)
@@ -77,7 +77,7 @@ import Testing
         #expect(levels.allSatisfy { (-70...peak + 0.15).contains($0) }, "\(levels)")
     }
 
-    /// A whole file of samples far below the floor, which only floats can hold.
+    /// A file whose samples are all far below the floor, as only floats can be.
     @Test func soundThatIsFarTooQuietIsSilence() throws {
         let made = try Program.run(
             "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "aevalsrc=1e-20:s=48000:d=1", "-c:a", "pcm_f32le", "c.wav"],

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Real-time priority for people without rights, by the real command on a message bus of the test's own. ALSA's `null` is the card.
+/// Real-time priority for users without privileges, with a private message bus. ALSA's `null` device is the card.
 @Suite(.onItsOwnThread) struct PriorityTests {
     private let port = UDPPort.free()
     private let user = OrdinaryUser()
@@ -14,7 +14,8 @@ import Testing
         return program
     }
 
-    /// The kernel's scheduling policy of a thread (`/proc/PID/task/TID/stat`): 0 is SCHED_OTHER, 2 is SCHED_RR.
+    /// Returns the kernel's scheduling policy of a thread (`/proc/PID/task/TID/stat`): 0 is SCHED_OTHER, 2 is
+    /// SCHED_RR.
     private func policy(of thread: String, in program: Program) -> Int? {
         let tasks = "/proc/\(program.processID)/task"
         for task in Folder.entries(of: tasks) where Folder.text(of: "\(tasks)/\(task)/comm") == thread + "\n" {
@@ -24,7 +25,7 @@ import Testing
         return nil
     }
 
-    /// The mock does what RealtimeKit does, for which it must be root. The process is not dumpable meanwhile.
+    /// Needs root, because the mock sets priorities as RealtimeKit does. Meanwhile the process is not dumpable.
     @Test(.enabled(if: geteuid() == 0)) func realtimeKitGrantsWhatTheKernelDoesNot() throws {
         let mock = try MockRealtimeKit(.grant)
         let program = try receive(on: mock.address)
@@ -51,7 +52,7 @@ import Testing
         #expect(program.errors.split(separator: "no real-time priority").count == 2, "\(program.errors)")
     }
 
-    /// Without a card there is no notice, since a late thread is not heard.
+    /// Without a card there is no notice, since a late thread is not audible.
     @Test func withoutACardNothingIsReported() throws {
         let program = try user.start(
             "tenfour", ["recv", "-o", "/dev/null", "-p", "\(port)", "-d", "1s"],

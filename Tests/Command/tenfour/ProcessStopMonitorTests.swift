@@ -14,7 +14,7 @@ struct ProcessStopMonitorTests {
         #expect(stops.total == .seconds(4))
     }
 
-    /// The signal's handler may come a look later than the gap.
+    /// The signal handler may run only after the first poll that follows the gap.
     @Test func aSignalThatComesLateStillTellsOfTheGap() {
         var stops = ProcessStopMonitor()
         let start = SuspendingClock.now

@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Nothing is made, and nothing that is there is emptied, when the rest cannot be had.
+    /// If the command fails to start, no report file is created and an existing one is not emptied.
     @Test func aReportIsNotEmptiedForNothing() throws {
         folder.write("before", to: "old.json")
         for name in ["old.json", "new.json"] {

@@ -3,7 +3,7 @@ import TenfourNetworkEmulator
 import TestSupport
 import Testing
 
-/// Sound on standard input is recognised by its format, or refused.
+/// The format of audio on standard input is recognised, or the input is refused.
 @Suite(.onItsOwnThread) struct RecognisedInputTests {
     private let folder = Folder()
 
@@ -17,7 +17,7 @@ import Testing
         try #require(made.end == .code(0), "\(made.errors)")
     }
 
-    /// `cat FILE | tenfour …`
+    /// Runs `cat FILE | tenfour …`.
     private func pipe(_ name: String, into arguments: [String]) throws -> Program {
         let pipe = Pipe()
         let writer = try Program("cat", [folder(name)], output: .descriptor(pipe.input))
@@ -68,7 +68,7 @@ import Testing
         #expect(program.errors.contains("-f S16_LE -r 48000"), "\(program.errors)")
     }
 
-    /// Raw samples are taken only where an option says so.
+    /// Raw samples are accepted only if an option gives their format.
     @Test func samplesWithoutAHeaderAreTakenWhereTheyAreSaidToBe() throws {
         try make("a.raw", ["-f", "s16le", "-ar", "44100", "-ac", "2"])
         let reader = try pipe(
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// A few bytes that are no sound. Some look like the header of a frame that goes beyond their end.
+    /// A few bytes of noise, some of which look like the header of a frame that extends beyond their end.
     @Test func littleNoiseIsNoSoundEither() throws {
         for seed in 0..<12 {
             var chance = SeededRandom(seed: UInt64(seed))

@@ -9,7 +9,7 @@ import Testing
 
     init() { folder.write(longTone, to: "long.wav") }
 
-    /// Receives a tone for a second or more while `body` looks on.
+    /// Receives a tone for a second or more while `body` runs.
     private func receive(_ options: [String], output: Program.Stream = .own, _ body: (Program) throws -> Void) throws {
         let arguments = ["recv", "-p", "\(port)", "--jitter", "200ms"] + options
         let receiver = try Program("tenfour", arguments, in: folder, output: output)
@@ -33,7 +33,7 @@ import Testing
         let recording = try Recording(wav: folder("heard.wav"))
         let tone = try #require(Tone(in: recording.channels[0]))
         #expect(tone.duration > 0.8 && tone.holes == [] && tone.seams == [], "\(tone)")
-        // sox believes the header, and it says as much as there is.
+        // sox trusts the header, which must state the actual length.
         let length = try Program.run("soxi", ["-D", "heard.wav"], in: folder)
         #expect(length.errors == "")
         #expect(abs((Double(length.output.dropLast()) ?? 0) - recording.seconds) < 0.001)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Like `| head -c 1000`.
+    /// The reader closes the pipe early, as in `| head -c 1000`.
     @Test func aReaderThatLeavesEndsIt() throws {
         var pipe = Pipe()
         try receive(["-o", "-"], output: .descriptor(pipe.input)) { receiver in
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// Like `| sleep 100`.
+    /// The reader reads nothing, as in `| sleep 100`.
     @Test func aReaderThatDoesNotReadIsNotWaitedForAtTheEnd() throws {
         let pipe = Pipe()
         try receive(["-o", "-"], output: .descriptor(pipe.input)) { receiver in
@@ -97,7 +97,7 @@ import Testing
         #expect(!isThere)
     }
 
-    /// A status line that is redrawn does not belong in a file.
+    /// A redrawn status line does not belong in a file.
     @Test func noStatusLineIsDrawnWhereThereIsNoTerminal() throws {
         try receive(["-o", "heard.wav"]) { receiver in
             receiver.send(SIGINT)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// A talker without a name is shown by address.
+    /// A source without a name is shown by its address.
     @Test func onceEndsWhenTheOneWhoWasHeardHasLeft() throws {
         folder.write(Recording(channels: [Tone.samples(seconds: 1)]).wav(), to: "short.wav")
         let receiver = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav", "-1"], in: folder)

@@ -128,7 +128,7 @@ import Testing
         #expect(stays.isRunning && stays.errors.split(separator: "in the channel").count == 2, "\(stays.errors)")
     }
 
-    /// A script sees it by the exit code.
+    /// A script recognises the refusal or removal by the exit code.
     @Test func aRefusedOrRemovedMemberHasFailed() throws {
         let family = try Channel("family", port: port)
         let alone = try tenfour(
@@ -210,7 +210,7 @@ import Testing
         #expect(list.receive(within: 5_000) == packet)
         let row = #/studio \(plain\) +2 +2 +0 +1 +2 /#
         var table = ""
-        // Each thread counts for itself.
+        // Each worker thread counts separately, so the total may appear later.
         relay.wait(.seconds(10)) {
             table = (try? status()) ?? ""
             return table.firstMatch(of: row) != nil
@@ -243,7 +243,7 @@ import Testing
                 result.errors.contains("relay.conf: others may read it (mode \(String(mode, radix: 8)))")
                     && result.errors.contains("chmod 600 relay.conf"), "\(result.errors)")
         }
-        // Nothing in it is secret where no channel has keys.
+        // A configuration without channel keys contains no secret, so others may read it.
         configure(["rtp-in studio=0.0.0.0:7000", "rtp-out studio=10.0.1.20:5004"])
         unsafe chmod(folder("relay.conf"), mode)
         #expect(try tenfour(["relay", "--config", "relay.conf", "--check"], in: folder).end == .code(0))

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The unit of systemd that a relay is run by.
+/// The systemd unit that runs a relay.
 @Suite(.onItsOwnThread) struct RelayUnitTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -27,8 +27,8 @@ import Testing
         #expect(!lines.contains { $0.hasPrefix("RestartPreventExitStatus") })
     }
 
-    /// The system calls that the unit allows are all that a relay needs: to resolve names, read its configuration anew, send with
-    /// more threads, pass on plain RTP to a multicast group, tell its status, and end.
+    /// The system calls that the unit allows are sufficient for a relay: to resolve names, reload its configuration,
+    /// send with several threads, forward plain RTP to a multicast group, report its status, and stop.
     @Test(.enabled(if: hasAnalyzer)) func aRelayWorksUnderItsFilter() throws {
         folder.write(Recording(channels: [Tone.samples(seconds: 6)]).wav(), to: "tone.wav")
         let lines = try tenfour(["channel", "new", "family", "--relay", "localhost:\(port)"]).output.split(

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A channel that is kept under its name.
+/// Channel links that are saved under the channel's name.
 @Suite(.onItsOwnThread, .inRealTime) struct SavedLinkTests {
     private let folder = Folder()
     private var home: [String: String] { ["XDG_CONFIG_HOME": folder("config")] }
@@ -15,7 +15,7 @@ import Testing
             arguments.split(separator: " ").map(String.init), in: folder, environment: environment ?? home)
     }
 
-    /// Makes the channel; returns its talk link.
+    /// Creates the channel and returns its talk link.
     private func make(_ options: String = "") throws -> String {
         let made = try run("channel new Family --save \(options)")
         #expect(made.end == .code(0), "\(made.errors)")
@@ -45,7 +45,7 @@ import Testing
         #expect(again.end == .code(69) && again.output == "", "no link is made that is lost")
         #expect(again.errors.contains("\(file) already exists"), "\(again.errors)")
         #expect(Folder.text(of: file) == link + "\n")
-        // A symbolic link at the place is not followed either.
+        // A symbolic link in its place is not followed either.
         unsafe unlink(file)
         unsafe symlink(folder("elsewhere"), file)
         #expect(try run("channel new family --save").end == .code(69))
@@ -70,11 +70,11 @@ import Testing
         #expect(try run("channel keys family", home).end == .code(0))
     }
 
-    /// Two stations and a listener find the channel by its name, and say so.
+    /// Two stations and a listener find the channel by its name and report the file.
     @Test func stationsFindTheChannelByItsName() throws {
         defer { clean() }
         folder.write(longTone, to: "long.wav")
-        // The link names this machine, so that the station that answers is another's.
+        // The link's relay is this machine, where a station started separately answers.
         let port = UDPPort.free()
         let link = try make("--relay 127.0.0.1:\(port)")
         let answering = "tenfour://:\(port)/family#" + link.split(separator: "#")[1]
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// A second station on the machine does not answer for the channel, since nobody would hear it.
+    /// A second station on the same machine joins the first one instead of answering itself, as nobody would find it.
     @Test func withoutARelayASecondStationOfTheMachineJoinsTheFirst() throws {
         folder.write(longTone, to: "long.wav")
         let port = UDPPort.free()
@@ -131,7 +131,8 @@ import Testing
         return folder
     }
 
-    /// A name with a port is a host, whatever was saved; a saved file that others may read is refused like any other.
+    /// A name with a port is a host, even if a channel of this name is saved. A saved file that others may read is
+    /// refused like any other.
     @Test func aNameWithAPortIsAHost() throws {
         defer { clean() }
         _ = try make()

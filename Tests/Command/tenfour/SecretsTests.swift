@@ -11,7 +11,8 @@ import Testing
     private static let link = "tenfour://127.0.0.1/family#\(secret)"
     private static let key = "dGVuZm91ciB0YWxrcyB0byBvdGhlcnMsIHNydHAu"
 
-    /// Both a link and a key, as an option's value and behind an equal sign, are gone when the process is first seen at work.
+    /// A link and a key, as an option's value or after an equals sign, have been wiped from the arguments when the
+    /// program starts working.
     @Test(arguments: [["--srtp-key", key, "--name", link], ["--srtp-key=\(key)", "--name=\(link)"]])
     func argumentsAreWipedFromTheProcess(arguments: [String]) throws {
         let program = try Program(
@@ -36,9 +37,10 @@ import Testing
         #expect(!shown.contains("swvb") && !shown.contains(Self.key.prefix(8)))
     }
 
-    /// Other programs of the same user cannot look into the memory of one that may hold a key, nor read its environment as it began.
+    /// Other programs of the same user cannot read the memory of a process that may hold a key, nor its initial
+    /// environment.
     @Test func otherProgramsOfTheSameUserCannotLookInside() throws {
-        // Root could, so both programs run as an ordinary user, from a copy that this user may read.
+        // Root could read them, so both programs run as an ordinary user, from a copy that this user may read.
         let user = OrdinaryUser()
         let program = try user.start("tenfour", ["recv", "-p", "\(port)", "-o", "/dev/null"])
         try #require(program.says("Ctrl-C ends it"), "\(program.errors)")
@@ -46,14 +48,14 @@ import Testing
             let other = try user.start("head", ["-c", "1", "/proc/\(program.processID)/\(file)"])
             #expect(other.wait() != .code(0) && other.errors.contains("ermission"), "\(file): \(other.errors)")
         }
-        // RealtimeKit needs to read the owner and the limits, which stay readable.
+        // RealtimeKit must be able to read the owner and the limits of the process.
         let limits = try user.start("cat", ["/proc/\(program.processID)/limits"])
         #expect(limits.wait() == .code(0) && limits.outputText.contains("Max realtime timeout"), "\(limits.errors)")
         program.send(SIGINT)
         #expect(program.wait() == .code(0))
     }
 
-    /// However they are misspelt, and wherever they stand.
+    /// Secrets in misspelt links and in wrong places.
     @Test(arguments: [
         ["talk", link + "x"], ["talk", "tenfuor://h/f#\(secret)"], ["talk", "bob", link],
         ["talk", "--nonsense=\(link)"],
@@ -71,7 +73,8 @@ import Testing
         }
     }
 
-    /// A link from a file, the environment or an argument is the same; only the argument causes one warning.
+    /// A link from a file, from the environment or from an argument has the same effect; only the argument causes a
+    /// warning.
     @Test func aLinkComesByFileByEnvironmentOrAsArgument() throws {
         folder.write("  \(Self.link) \r\nand a remark\n", to: "family.link")
         let byFile = try tenfour(["channel", "keys", "--link-file", "family.link"], in: folder)

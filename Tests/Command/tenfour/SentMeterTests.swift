@@ -46,8 +46,7 @@ struct SentMeterTests {
 
     private let joined = ChannelEvent.joined(.talk, seenAt: Endpoint(.loopbackV4, port: 6_000))
 
-    /// Another relay, or the same started anew, knows nothing of what was sent before it came.
-    /// The same loss costs more where packets are short, as the score of the report says.
+    /// The same loss lowers the score more if packets are short.
     @Test func shortPacketsScoreLess() throws {
         let scores = try [Duration.microseconds(2_500), .milliseconds(20)].map { frame in
             var sender = Sender(frame: frame)
@@ -79,7 +78,7 @@ struct SentMeterTests {
         #expect(seconds.reduce(0, +) == 103, "\(seconds)")
     }
 
-    /// A relay that says goodbye has received everything until then.
+    /// A relay that stops sends a goodbye, so it received everything until then.
     @Test func aRelayThatStopsHasHeardAll() {
         var sender = Sender()
         sender.send(packets: 50)

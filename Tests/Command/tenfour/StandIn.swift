@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Our libraries that replace functions of others (LD_PRELOAD), built from Tests/TestSupport/Libraries.
+/// Libraries that replace functions of others (LD_PRELOAD), built from Tests/TestSupport/Libraries.
 enum StandIn {
     private static let folder = Folder()
     private static let built = Result { try build("opusmodels") }
 
-    /// A libopus with neural models: its source says what the variables do.
+    /// Returns the path of a substitute for libopus with neural models. Its source explains the environment
+    /// variables.
     static func opus() throws -> String { try built.get() }
 
     private static func build(_ name: String) throws -> String {

@@ -31,7 +31,7 @@ struct StatusFieldsTests {
         #expect(fields.text(width: 20) == "ON AIR  |  Bob")
     }
 
-    /// Warnings are shown when nothing else fits, and no word is cut.
+    /// Warnings are shown even if nothing else fits, and no word is truncated.
     @Test func noFieldIsCut() {
         var fields = fields
         fields.addPart("CARD LOST", rank: StatusFields.alert)

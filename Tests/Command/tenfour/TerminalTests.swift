@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests what a person sees and types.
+/// Tests the interactive terminal: the status line and the keys.
 @Suite(.onItsOwnThread, .inRealTime) struct TerminalTests {
     private let folder = Folder()
     private let port = UDPPort.free()
@@ -10,7 +10,7 @@ import Testing
 
     init() { folder.write(longTone, to: "long.wav") }
 
-    /// Waits until the status line as it is now is as it should be.
+    /// Waits until the current status line satisfies the condition. Returns false if it never does.
     private func shows(_ program: Program, _ isAsItShouldBe: (String) -> Bool) -> Bool {
         program.wait(.seconds(20)) { isAsItShouldBe(terminal.statuses.last ?? "") || !program.isRunning }
             && isAsItShouldBe(terminal.statuses.last ?? "")
@@ -59,7 +59,7 @@ import Testing
         #expect(terminal.lines.contains { $0.hasPrefix("tenfour: sent ") }, "\(terminal.lines)")
     }
 
-    /// In a very narrow terminal the line is cut, since a wrapped line could not be redrawn.
+    /// In a very narrow terminal the status line is truncated, since a wrapped line could not be redrawn.
     @Test func theStatusLineFitsTheTerminal() throws {
         let narrow = Terminal(columns: 30)
         let sender = try Program(
@@ -68,7 +68,7 @@ import Testing
         #expect(narrow.statuses.count > 5 && narrow.statuses.allSatisfy { $0.count < 30 }, "\(narrow.shown)")
     }
 
-    /// A terminal wraps lines when it becomes narrower: nothing of the old line remains.
+    /// A terminal wraps lines when it becomes narrower; nothing of the old line may remain.
     @Test func aTerminalThatBecomesNarrowerIsLeftWithoutFragments() throws {
         let socket = folder("tmux")
         @discardableResult func tmux(_ arguments: [String]) -> String {
@@ -104,8 +104,8 @@ import Testing
         _ = sender.wait()
     }
 
-    /// Two stations, one of them with a person at it. Each wire of labcard is a cable: what the person's speaker plays is
-    /// not what the microphone hears.
+    /// Two stations, one of which is operated by keys. Each wire of labcard is a separate cable, so the microphone
+    /// does not capture what the speaker plays.
     @Test(.enabled(if: hasLabcard)) func talkBeginsClosedAndIsLedByKeys() throws {
         let before = terminal.localModes
         let partner = try Program(
@@ -133,7 +133,7 @@ import Testing
         #expect(
             shows(person) { $0.wholeMatch(of: /ON AIR   -9 dBFS  [1-9]\d*\.\d kbit\/s  \|  Bob .*/) != nil },
             "\(terminal.shown)")
-        // A second and a half of it: as long as it takes on a slow day.
+        // Waits until one and a half seconds of audio have been recorded, however long it takes.
         let recorded = Folder.bytes(of: folder("bob.wav")).count
         #expect(partner.wait(.seconds(30)) { Folder.bytes(of: folder("bob.wav")).count > recorded + 150_000 })
         terminal.type("m")

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Tests the errors for wrong use.
+/// A wrong command line, its exit code and the texts that the error must contain.
 struct Misuse: CustomTestStringConvertible {
     var arguments: [String]
     var code: Int32
@@ -9,7 +9,7 @@ struct Misuse: CustomTestStringConvertible {
     var words: [String]
 
     init(_ arguments: String, _ code: Int32, _ words: String...) {
-        // A tilde stands for a space within a word.
+        // A tilde stands for a space within an argument.
         self.arguments = arguments.split(separator: " ").map { String($0.replacing("~", with: " ")) }
         self.code = code
         self.words = words
@@ -32,7 +32,8 @@ struct Misuse: CustomTestStringConvertible {
         folder.write("<html>", to: "page.sdp")
     }
 
-    /// Each error is one sentence with the remedy, nothing is on standard output, and the exit code is right.
+    /// Each error is one sentence that names the remedy. Nothing is written to standard output, and the exit code is
+    /// right.
     @Test(arguments: [
         Misuse("recv -D nosuch", 69, "no sound card named 'nosuch'", "`tenfour devices`"),
         Misuse("send -D nosuch rtp://127.0.0.1:5004", 69, "no sound card named 'nosuch'", "`tenfour devices`"),
@@ -103,7 +104,7 @@ struct Misuse: CustomTestStringConvertible {
         for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
     }
 
-    /// The same for options, with the remedy and the command that shows the help.
+    /// The same for wrong options; the error also names the command that shows the help.
     @Test(arguments: [
         Misuse("send", 2, "<address>"),
         Misuse("talk", 2, "<host>"),
@@ -144,7 +145,7 @@ struct Misuse: CustomTestStringConvertible {
         for word in misuse.words { #expect(result.errors.contains(word), "\(result.errors)") }
     }
 
-    /// Accepts times in minutes and hours, a bit rate in bit/s, and the input before the address.
+    /// Accepts durations in minutes and hours, a bit rate in bit/s, and the input before the address.
     @Test func unambiguousAbbreviationsAreAccepted() throws {
         for duration in ["0.2s", "0.003m", "0.0001h", "0m0.2s"] {
             let received = try tenfour(["recv", "-p", "\(UDPPort.free())", "-o", "x.wav", "-d", duration], in: folder)
@@ -180,7 +181,7 @@ struct Misuse: CustomTestStringConvertible {
         #expect(second.errors.contains(card) && second.errors.split(separator: "\n").count == 1, "\(second.errors)")
     }
 
-    /// Nothing is made, and nothing that is there is emptied, when the rest cannot be had.
+    /// If the command fails to start, no recording is created and an existing one is not emptied.
     @Test func aRecordingIsNotEmptiedForNothing() throws {
         let before = Folder.bytes(of: folder("good.wav"))
         _ = try tenfour(["recv", "-D", "nosuch", "-o", "good.wav"], in: folder)
