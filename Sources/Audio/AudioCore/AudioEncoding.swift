@@ -16,10 +16,31 @@ public enum AudioEncoding: UInt8, Hashable, BitwiseCopyable, Sendable, CaseItera
         }
     }
 
+    /// The name in SDP: `opus`, `PCMU`, `PCMA`.
+    public var name: String {
+        switch self {
+        case .opus: "opus"
+        case .pcmu: "PCMU"
+        case .pcma: "PCMA"
+        }
+    }
+
     /// The payload types of G.711, which need no SDP.
     public static let staticPayloadTypes: Set<UInt8> = [0, 8]
 
-    /// By how many frames at 48 000 Hz the timestamps go on per unit: the clock of G.711 runs at 8 000 Hz.
+    /// The payload type that RFC 3551 table 4 assigns to the encoding; nil for Opus, whose payload type is dynamic.
+    public var staticPayloadType: UInt8? {
+        switch self {
+        case .opus: nil
+        case .pcmu: 0
+        case .pcma: 8
+        }
+    }
+
+    /// The clock rate of RTP timestamps and of the jitter in reports: 48 000 Hz for Opus (RFC 7587), 8 000 Hz for G.711 (RFC 3551).
+    public var clockRate: SampleRate { SampleRate(hertz: SampleRate.opus.hertz / framesPerTick) }
+
+    /// The number of frames at 48 000 Hz in one tick of the clock that timestamps count at.
     public var framesPerTick: Int {
         @_noAllocation @_noLocks get {
             switch self {

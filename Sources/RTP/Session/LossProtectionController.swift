@@ -49,7 +49,9 @@ struct LossProtectionController: Sendable {
             at: Set(configuration.remotes.map(\.address)), otherwise: settings.remoteCapabilities)
         adjustEncoderShare(savedBits)
         redPayloadType = capabilities?.redPayloadType ?? settings.redPayloadType
-        let mayCopy = (settings.mode == .auto || settings.mode == .copy) && !configuration.isGroup
+        // G.711 has one bit rate, which leaves no bits for copies.
+        let isOpus = configuration.encoding == .opus
+        let mayCopy = (settings.mode == .auto || settings.mode == .copy) && !configuration.isGroup && isOpus
         let situation = LossProtectionSelector.Situation(
             prediction: PredictedScore(
                 lossShare: min(loss.share, 0.95), meanBurst: loss.meanBurst, roundTrip: receivers.roundTrip,
@@ -57,7 +59,8 @@ struct LossProtectionController: Sendable {
                 frame: settings.frameCount.duration(), concealment: capabilities?.concealment ?? .plain),
             bitRate: bandwidth.bitRate, takesCopies: mayCopy && capabilities?.redPayloadType != nil,
             asks: retransmits && capabilities?.supportsNACK ?? false,
-            hasInBandFEC: settings.mode == .auto && settings.hasInBandFEC, alwaysCopies: settings.mode == .copy,
+            hasInBandFEC: settings.mode == .auto && settings.hasInBandFEC && isOpus,
+            alwaysCopies: settings.mode == .copy,
             encoderShare: encoderShare, reportInterval: receivers.reportInterval)
         let hasChanged = selector.update(situation, isFresh: isFresh, at: now)
         deadline = selector.lossProtection.isNone ? nil : now + Self.interval

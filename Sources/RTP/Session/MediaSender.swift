@@ -8,11 +8,12 @@ struct MediaSender: Sendable {
     private var redundancy: RedundancyEncoder
     private var retransmitter: Retransmitter
 
-    init(_ identity: Identity, _ configuration: LossProtectionConfiguration) {
-        stream = SendStream(identity)
-        protection = LossProtectionController(configuration)
-        redundancy = RedundancyEncoder(bitRate: configuration.bitRate)
-        retransmitter = Retransmitter(bitRate: configuration.bitRate)
+    init(_ identity: Identity, _ configuration: RTPSessionConfiguration) {
+        let bitRate = configuration.lossProtection.bitRate
+        stream = SendStream(identity, configuration.encoding)
+        protection = LossProtectionController(configuration.lossProtection)
+        redundancy = RedundancyEncoder(bitRate: bitRate)
+        retransmitter = Retransmitter(bitRate: bitRate)
     }
 
     var lossProtection: LossProtection { protection.current }
@@ -35,7 +36,7 @@ struct MediaSender: Sendable {
         let header = RTPHeader(
             marker: startsTalkspurt,
             payloadType: copies.isEmpty ? configuration.payloadType : protection.redPayloadType,
-            sequenceNumber: stream.nextSequenceNumber, timestamp: stream.firstTimestamp.advanced(by: position),
+            sequenceNumber: stream.nextSequenceNumber, timestamp: stream.timestamp(at: position),
             ssrc: ssrc)
         outbox.putMedia(
             capacity: RTPHeader.byteCount + RedundancyEncoder.byteCount(of: payload, with: copies),

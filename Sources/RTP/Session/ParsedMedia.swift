@@ -1,9 +1,9 @@
-internal import TenfourAudioCore
+package import TenfourAudioCore
 internal import TenfourPackets
 
 /// The parts of an RTP datagram that carries audio, alone or in redundant coding (RFC 2198).
 struct ParsedMedia {
-    /// Its timestamp counts at 48 000 Hz, whatever the clock of the encoding.
+    /// Its timestamp counts at the clock rate of the encoding.
     let header: RTPHeader
     let encoding: AudioEncoding
     /// The position of the primary packet of the encoding in the datagram.
@@ -18,18 +18,16 @@ struct ParsedMedia {
     enum Failure: Error {
         case discarded(DiscardReason)
         /// The header is valid, but the payload is not a packet of its encoding.
-        case unreadable(RTPHeader)
+        case unreadable(RTPHeader, AudioEncoding)
     }
 
     init(parsing datagram: Span<UInt8>, _ configuration: RTPSessionConfiguration) throws(Failure) {
-        guard var header = try? RTPHeader(parsing: datagram) else { throw .discarded(.malformedRTP) }
+        guard let header = try? RTPHeader(parsing: datagram) else { throw .discarded(.malformedRTP) }
         (payload, redundancy) = try Self.primary(of: datagram, header, configuration)
         encoding = AudioEncoding(payloadType: redundancy?.primary.payloadType ?? header.payloadType)
-        // The multiplication wraps, and so keeps the distance of any two timestamps.
-        header.timestamp = RTPTimestamp(rawValue: header.timestamp.rawValue &* UInt32(encoding.framesPerTick))
         let opus = encoding == .opus ? try? OpusPacket(parsing: datagram.extracting(payload)) : nil
         guard let frameCount = opus?.frameCount ?? encoding.frameCount(ofByteCount: payload.count) else {
-            throw .unreadable(header)
+            throw .unreadable(header, encoding)
         }
         guard payload.count <= RTPSession.maximumPayloadByteCount else { throw .discarded(.oversizedPayload) }
         self.header = header
@@ -62,8 +60,8 @@ extension AudioEncoding {
         return FrameCount(byteCount * framesPerTick)
     }
 
-    /// Returns the duration of `payload` in frames at 48 000 Hz; nil if it is unreadable.
-    func frameCount(of payload: Span<UInt8>) -> FrameCount? {
+    /// Returns the duration of `payload` in frames at 48 000 Hz; nil if it is not a packet of this encoding.
+    package func frameCount(of payload: Span<UInt8>) -> FrameCount? {
         self == .opus ? (try? OpusPacket(parsing: payload))?.frameCount : frameCount(ofByteCount: payload.count)
     }
 }

@@ -34,7 +34,7 @@ public struct RTPSession: ~Copyable, Sendable {
     public init(identity: Identity, configuration: RTPSessionConfiguration, at now: Instant) {
         self.identity = identity
         self.configuration = configuration
-        sender = MediaSender(identity, configuration.lossProtection)
+        sender = MediaSender(identity, configuration)
         armReports(at: now)
         updateLossProtection(isFresh: false, at: now)
     }
@@ -66,13 +66,13 @@ public struct RTPSession: ~Copyable, Sendable {
         return reception
     }
 
-    /// Queues one Opus packet of at most 1488 bytes. `position` is where it begins, in frames since the start of our stream,
-    /// silence included. `startsTalkspurt` sets the marker.
+    /// Queues one packet of the configuration's encoding, of at most `maximumPayloadByteCount` bytes: receivers refuse a longer one.
+    /// `position` is where it begins, in frames at 48 000 Hz since the start of our stream, silence included; with G.711 a multiple
+    /// of 6. `startsTalkspurt` sets the marker.
     public mutating func send(
         _ payload: Span<UInt8>, at position: FrameCount, startsTalkspurt: Bool, now: Instant
     ) {
-        precondition(
-            RTPHeader.byteCount + payload.count <= Self.maximumDatagramByteCount, "a packet fits into one datagram")
+        precondition(payload.count <= Self.maximumPayloadByteCount, "a payload is at most 1440 bytes")
         if sendStream.packetCount == 0, !configuration.remotes.isEmpty { expediteReport(at: now) }
         let header = sender.send(
             payload, at: position, startsTalkspurt: startsTalkspurt, under: ssrc, configuration, &outbox, now: now)
@@ -119,14 +119,14 @@ public struct RTPSession: ~Copyable, Sendable {
         configuration.lossProtection.concealment = concealment
     }
 
-    /// Sends BYE under our SSRC and draws a new one, which the event `identityChanged` contains. Call it only if a collision
-    /// was found in another way than by `receive`.
+    /// Sends BYE under our SSRC and draws a new one, never 0, which the event `identityChanged` contains. Call it only if a
+    /// collision was found in another way than by `receive`.
     public mutating func takeAnotherSSRC(at now: Instant) {
         sendGoodbye(at: now)
         let old = ssrc
         repeat {
             identity.ssrc = SSRC(UInt32(truncatingIfNeeded: identity.draw()))
-        } while ssrc == old || members.index(of: ssrc) != nil
+        } while ssrc == old || ssrc == SSRC(0) || members.index(of: ssrc) != nil
         sender.ssrcChanged()
         events.post(.identityChanged(ssrc))
     }
@@ -168,22 +168,21 @@ public struct RTPSession: ~Copyable, Sendable {
         } catch {
             switch error {
             case .discarded(let reason): return .discarded(reason)
-            case .unreadable(let header):
-                // Half of all encrypted payloads are unreadable. These packets still count as received: the network has not
-                // lost them.
+            case .unreadable(var header, let encoding):
+                // Half of all encrypted payloads are unreadable. They count as received: the network has not lost them.
                 if let index = members.index(of: header.ssrc), members[index].sends(from: sender, at: now) {
-                    _ = members[index].packetArrived(header, nil, byteCount: datagram.count, at: now)
+                    _ = members[index].packetArrived(&header, encoding, nil, byteCount: datagram.count, at: now)
                 }
                 return .discarded(.malformedPayload)
             }
         }
-        let header = media.header
+        var header = media.header
         guard header.ssrc != ssrc else { return .discarded(receiveOwnSSRC(header, at: now)) }
         switch members.source(of: header.ssrc, from: sender, schedule, &events, at: now) {
         case .refused(let reason): return .discarded(reason)
         case .source(let index):
-            let origin = members[index].packetArrived(header, media.frameCount, byteCount: datagram.count, at: now)
-            members[index].encoding = media.encoding
+            let origin = members[index].packetArrived(
+                &header, media.encoding, media.frameCount, byteCount: datagram.count, at: now)
             if let toc = media.toc, !members[index].payloadDetector.accepts(toc) {
                 if members[index].payloadDetector.isNewlyDoubted() { events.post(.sourceLooksEncrypted(header.ssrc)) }
                 return .discarded(.looksEncrypted)
@@ -219,8 +218,8 @@ public struct RTPSession: ~Copyable, Sendable {
             return .discarded(.malformedRTCP)
         }
         var reading = ReceiverFeedback.Datagram(
-            to: ssrc, from: sender, isRemote: configuration.isRemote(sender), wallClock: identity.wallClock(at: now),
-            at: now)
+            to: ssrc, from: sender, isRemote: configuration.isRemote(sender),
+            clockRate: configuration.encoding.clockRate, wallClock: identity.wallClock(at: now), at: now)
         var isWhole = true
         var hasNACK = false
         while true {

@@ -1,3 +1,5 @@
+public import TenfourAudioCore
+
 /// The configuration of an RTP session.
 public struct RTPSessionConfiguration: Hashable, Sendable {
     /// The configured remotes: the addresses that our stream and reports are sent to, as a person typed them; empty if we
@@ -5,8 +7,9 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
     public var remotes: [Endpoint]
     /// The addresses whose datagrams are accepted.
     public var accepted: Accepted
-    /// The dynamic payload type of Opus, 96…127: what we send, and with `acceptedPayloadTypes` what we take.
+    /// The payload type of what we send: a dynamic one, 96…127, for Opus, or 0 or 8 for G.711.
     public var payloadType: UInt8
+    /// The payload types that we take. Default: `payloadType` alone.
     public var acceptedPayloadTypes: Set<UInt8>
     public var controlPort: ControlPort
     /// The name that our reports state; nil if the user gives none.
@@ -45,6 +48,9 @@ public struct RTPSessionConfiguration: Hashable, Sendable {
         self.lossProtection = lossProtection
         self.hearsGroup = hearsGroup
     }
+
+    /// The encoding of what we send.
+    public var encoding: AudioEncoding { AudioEncoding(payloadType: payloadType) }
 
     /// Whether `sender` has the address of a configured remote; its port may differ. Only receivers at these addresses
     /// influence our stream.

@@ -14,6 +14,8 @@ struct ReceiverFeedback: Sendable {
         let sender: Endpoint
         /// Whether the sender has the address of a configured remote. Only such senders influence our stream.
         let isRemote: Bool
+        /// The clock rate of our encoding: jitter is reported in its ticks.
+        let clockRate: SampleRate
         let wallClock: NTPTime
         let arrival: Instant
         /// Whether a receiver at a configured remote has reported on our stream.
@@ -22,10 +24,14 @@ struct ReceiverFeedback: Sendable {
         /// The receiver's view of our stream, as far as the datagram has been read.
         fileprivate var view: (receiver: SSRC, view: ReceiverView)?
 
-        init(to ssrc: SSRC, from sender: Endpoint, isRemote: Bool, wallClock: NTPTime, at arrival: Instant) {
+        init(
+            to ssrc: SSRC, from sender: Endpoint, isRemote: Bool, clockRate: SampleRate, wallClock: NTPTime,
+            at arrival: Instant
+        ) {
             self.ssrc = ssrc
             self.sender = sender
             self.isRemote = isRemote
+            self.clockRate = clockRate
             self.wallClock = wallClock
             self.arrival = arrival
         }
@@ -41,7 +47,8 @@ struct ReceiverFeedback: Sendable {
         let now = datagram.arrival
         let view = ReceiverView(
             lossShare: Double(block.fractionLost) / 256, lostCount: block.cumulativeLost,
-            jitter: block.jitter.duration(), roundTrip: block.roundTrip(receivedAt: datagram.wallClock))
+            jitter: block.jitter.duration(at: datagram.clockRate),
+            roundTrip: block.roundTrip(receivedAt: datagram.wallClock))
         if let roundTrip = view.roundTrip, let index = members.index(of: reporter, at: datagram.sender) {
             members[index].trace.roundTrip.reported(roundTrip, at: now)
         }

@@ -11,7 +11,9 @@ public struct SendStream: Hashable, Sendable {
     /// Counts of retransmissions; `packetCount` and `byteCount` do not include them.
     public internal(set) var retransmission = RetransmissionCounts()
     private(set) var nextSequenceNumber: SequenceNumber
-    let firstTimestamp: RTPTimestamp
+    private let firstTimestamp: RTPTimestamp
+    /// The encoding, whose clock rate timestamps count at.
+    private let encoding: AudioEncoding
     private var lastTimestamp: RTPTimestamp
     private(set) var lastSent: Instant?
     /// Whether we have sent any packet or report, so that others can know of us.
@@ -20,7 +22,8 @@ public struct SendStream: Hashable, Sendable {
     private var packetCountBefore = 0
     private var byteCountBefore = 0
 
-    init(_ identity: Identity) {
+    init(_ identity: Identity, _ encoding: AudioEncoding) {
+        self.encoding = encoding
         nextSequenceNumber = identity.firstSequenceNumber
         firstTimestamp = identity.firstTimestamp
         lastTimestamp = identity.firstTimestamp
@@ -41,10 +44,15 @@ public struct SendStream: Hashable, Sendable {
         byteCountBefore = byteCount
     }
 
+    /// Returns the timestamp of the packet at `position`, in frames at 48 000 Hz since the start of the stream.
+    func timestamp(at position: FrameCount) -> RTPTimestamp {
+        firstTimestamp.advanced(by: FrameCount(position.rawValue / encoding.framesPerTick))
+    }
+
     /// Returns the RTP timestamp that corresponds to `now` (RFC 3550 section 6.4.1).
     func timestamp(at now: Instant) -> RTPTimestamp {
         guard let lastSent else { return lastTimestamp }
-        return lastTimestamp.advanced(by: FrameCount(now - lastSent))
+        return lastTimestamp.advanced(by: FrameCount(now - lastSent, at: encoding.clockRate))
     }
 
     func report(from ssrc: SSRC, at now: Instant, wallClock: NTPTime, _ blocks: [ReportBlock]) -> SenderReport {

@@ -32,7 +32,8 @@ public struct Source: Sendable {
     var trace = ArrivalTrace()
     var payloadDetector = EncryptedPayloadDetector()
     /// The encoding of the newest packet.
-    var encoding = AudioEncoding.opus
+    public private(set) var encoding = AudioEncoding.opus
+    private var clock = SourceClock()
     var played = PlayedShare()
 
     /// After a pause of this length a source may continue from another address, or be removed from a full table. Opus is
@@ -75,10 +76,12 @@ public struct Source: Sendable {
     }
 
     /// Records a packet of this source. Returns whether it is an original or a retransmission. `frameCount` is its duration;
-    /// nil if its payload is unreadable.
-    mutating func packetArrived(_ header: RTPHeader, _ frameCount: FrameCount?, byteCount: Int, at now: Instant)
-        -> PacketOrigin
-    {
+    /// nil if its payload is unreadable. Converts the timestamp in `header` from the clock of `encoding` to 48 000 Hz.
+    mutating func packetArrived(
+        _ header: inout RTPHeader, _ encoding: AudioEncoding, _ frameCount: FrameCount?, byteCount: Int, at now: Instant
+    ) -> PacketOrigin {
+        header.timestamp = clock.time(of: header, encoding, frameCount: frameCount, at: now)
+        self.encoding = encoding
         lastHeard = now
         if now - lastPacket >= Participant.pause { sendingSince = now }
         lastPacket = now

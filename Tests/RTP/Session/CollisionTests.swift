@@ -32,6 +32,28 @@ struct CollisionTests {
         #expect(link.right.session.sources.first?.reception.cumulativeLost == 0)
     }
 
+    /// `draw` mixes the seed plus a constant, and 0 stays 0: the first SSRC that this seed gives is 0.
+    @Test func theNewNumberIsNeverZero() {
+        let seed = 0 &- UInt64(0x9E37_79B9_7F4A_7C15)
+        var talker = RTPSession(
+            identity: Identity(ssrc: SSRC(9), seed: seed), configuration: RTPSessionConfiguration(controlPort: .none),
+            at: .start)
+        talker.takeAnotherSSRC(at: .start)
+        #expect(talker.ssrc != SSRC(0) && talker.ssrc != SSRC(9))
+    }
+
+    @Test func theNewNumberIsAnotherOne() {
+        func next(after ssrc: SSRC) -> SSRC {
+            var talker = RTPSession(
+                identity: Identity(ssrc: ssrc, seed: 7), configuration: RTPSessionConfiguration(controlPort: .none),
+                at: .start)
+            talker.takeAnotherSSRC(at: .start)
+            return talker.ssrc
+        }
+        let drawn = next(after: SSRC(9))
+        #expect(next(after: drawn) != drawn)
+    }
+
     @Test func twoThatMeetUnderOneNumberPart() {
         let network = NetworkModel(delay: .milliseconds(30))
         func talker(_ index: Int) -> RTPSession {

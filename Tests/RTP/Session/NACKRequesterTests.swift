@@ -15,11 +15,11 @@ struct NACKRequesterTests {
     private func source(_ count: Int, without lost: Set<Int>) -> Source {
         var source = Source(ssrc: SSRC(1), endpoint: bob, at: .start)
         for number in 0..<count where !lost.contains(number) {
-            let header = RTPHeader(
+            var header = RTPHeader(
                 marker: number == 0, payloadType: 111,
                 sequenceNumber: SequenceNumber(rawValue: 65_533).advanced(by: number),
                 timestamp: RTPTimestamp(rawValue: UInt32(number * 960)), ssrc: SSRC(1))
-            _ = source.packetArrived(header, FrameCount(960), byteCount: 92, at: Self.arrival(number))
+            _ = source.packetArrived(&header, .opus, FrameCount(960), byteCount: 92, at: Self.arrival(number))
         }
         return source
     }
