@@ -87,11 +87,31 @@ import Testing
         try play(on: ffmpeg, at: "[::1]")
         try expect(inFile: folder("heard.wav"))
     }
+
+    @Test(arguments: ["pcmu", "pcma"], ["10ms", "20ms", "60ms"])
+    func ffmpegHearsUsInG711(codec: String, frame: String) throws {
+        try play(on: ffmpeg, ["--codec", codec, "--frame", frame])
+        try expect(inFile: folder("heard.wav"))
+    }
+
+    @Test(arguments: [("pcmu", "rtppcmudepay ! mulawdec"), ("pcma", "rtppcmadepay ! alawdec")])
+    func gstreamerHearsUsInG711(codec: String, decoder: String) throws {
+        try play(on: gstreamer("filesrc location=live.sdp ! sdpdemux", decoder), ["--codec", codec])
+        try expect(inFile: folder("heard.wav"))
+    }
+
+    /// G.711 needs no SDP: its payload types are assigned.
+    @Test func gstreamerHearsUsInG711FromThePortAlone() throws {
+        let caps = "application/x-rtp,media=audio,encoding-name=PCMA,clock-rate=8000,payload=8"
+        let source = "udpsrc port=\(port) caps=\(caps) ! rtpjitterbuffer"
+        try play(on: gstreamer(source, "rtppcmadepay ! alawdec"), ["--codec", "pcma"])
+        try expect(inFile: folder("heard.wav"))
+    }
 }
 
-/// Returns a pipeline that decodes the RTP stream of `source` and writes it to a file. With `-e`, Ctrl-C completes
-/// the file.
-private func gstreamer(_ source: String) -> Command {
-    let rest = "rtpopusdepay ! opusdec ! audioconvert ! audio/x-raw,format=S16LE ! wavenc ! filesink location=heard.wav"
+/// Returns a pipeline that decodes the RTP stream of `source` with `decoder` and writes it to a file. With `-e`, Ctrl-C
+/// completes the file.
+private func gstreamer(_ source: String, _ decoder: String = "rtpopusdepay ! opusdec") -> Command {
+    let rest = "\(decoder) ! audioconvert ! audio/x-raw,format=S16LE ! wavenc ! filesink location=heard.wav"
     return Command("gst-launch-1.0", words: "-q -e \(source) ! \(rest)")
 }

@@ -60,4 +60,25 @@ import Testing
         #expect(receiver.wait() == .code(0), "\(receiver.errors)")
         try expect(inFile: folder("heard.wav"))
     }
+
+    @Test(arguments: ["pcmu", "pcma"]) func g711GoesThrough(codec: String) throws {
+        let receiver = try Program("tenfour", ["recv", "-p", "\(port)", "-o", "heard.wav"] + Self.once, in: folder)
+        try #require(receiver.takes(port: port), "\(receiver.errors)")
+        try sendTone(to: "rtp://127.0.0.1:\(port)", ["--codec", codec], in: folder)
+        #expect(receiver.wait() == .code(0), "\(receiver.errors)")
+        try expect(inFile: folder("heard.wav"))
+    }
+
+    /// An SDP file of ours tells `recv` where to listen, and `send` what its receiver takes.
+    @Test func g711IsFoundByItsSDP() throws {
+        let uri = "rtp://127.0.0.1:\(port)"
+        try describe(uri, ["--codec", "pcma"], in: folder)
+        let receiver = try Program("tenfour", ["recv", "live.sdp", "-o", "heard.wav"] + Self.once, in: folder)
+        try #require(receiver.takes(port: port), "\(receiver.errors)")
+        try sendTone(to: "live.sdp", ["--codec", "pcma"], in: folder)
+        #expect(receiver.wait() == .code(0), "\(receiver.errors)")
+        try expect(inFile: folder("heard.wav"))
+        let refused = try Program.run("tenfour", ["send", "--input", "tone.wav", "live.sdp"], in: folder)
+        #expect(refused.end == .code(69) && refused.errors.contains("write --codec pcma"), "\(refused.errors)")
+    }
 }

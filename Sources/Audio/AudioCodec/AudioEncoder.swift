@@ -1,9 +1,18 @@
+public import TenfourAudioCore
+
 /// An encoder of one stream: interleaved samples go in, packets come out.
 ///
-/// Capture thread: `encode` must not allocate, lock or wait.
+/// `encode` runs on the capture thread and must not allocate, lock or wait. The conforming type marks it with
+/// `@_noAllocation @_noLocks`.
 public protocol AudioEncoder: ~Copyable {
-    /// Why a frame was refused.
+    /// Why a frame was refused; `Never` where every frame is encoded.
     associatedtype Failure: Error
+
+    /// The encoding of the packets.
+    var encoding: AudioEncoding { get }
+
+    /// The sample rate and the number of channels of the samples that `encode` takes.
+    var format: LPCMFormat { get }
 
     /// Encodes one frame of `samples` into the front of `packet` and returns the number of bytes.
     mutating func encode(_ samples: Span<Float>, into packet: inout MutableSpan<UInt8>) throws(Failure) -> Int

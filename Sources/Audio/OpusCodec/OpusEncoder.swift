@@ -1,22 +1,25 @@
 private import COpus
+public import TenfourAudioCodec
 public import TenfourAudioCore
 
 /// An Opus encoder of one stream. The C functions are `opus_encoder_create` and `_destroy`.
 ///
 /// Belongs to one thread at a time, which may be a capture thread: after `init` nothing here allocates or locks.
 @safe
-public struct OpusEncoder: ~Copyable, @unchecked Sendable {
+public struct OpusEncoder: AudioEncoder, ~Copyable, @unchecked Sendable {
     private let state: OpaquePointer
     private let channelCount: Int
 
-    /// Of the sound it takes.
+    /// The format of the samples that it takes.
     public let format: LPCMFormat
 
-    /// How much later than the sound went in its decoded copy comes out, beside the frame itself; at `format`'s rate.
-    /// 6.5 ms, and 2.5 ms with `.lowDelay` (`OPUS_GET_LOOKAHEAD`).
+    public var encoding: AudioEncoding { .opus }
+
+    /// The delay of encoding and decoding beside the frame itself, at `format`'s rate: 6.5 ms, and 2.5 ms with `.lowDelay`
+    /// (`OPUS_GET_LOOKAHEAD`).
     public let lookAhead: FrameCount
 
-    /// What the stream is for. It chooses the codecs inside Opus and cannot be changed later.
+    /// The purpose of the stream. It chooses the codecs inside Opus and cannot be changed later.
     public enum Application: Hashable, Sendable {
         /// Speech first.
         case voip
@@ -52,9 +55,9 @@ public struct OpusEncoder: ~Copyable, @unchecked Sendable {
 
     deinit { unsafe opus_encoder_destroy(state) }
 
-    /// Capture thread. Codes one frame of 2.5, 5, 10, 20, 40 or 60 ms into the front of `packet` and returns how many bytes
-    /// it took. With room for less than the bit rate asks, the packet is made to fit; 1 276 bytes hold any frame of 20 ms.
-    /// Another number of frames is `.badArgument`. The C function is `opus_encode_float`.
+    /// Capture thread. Encodes one frame of 2.5, 5, 10, 20, 40 or 60 ms into the front of `packet` and returns the number of bytes.
+    /// Where `packet` holds less than the bit rate asks for, quality is reduced until the bytes fit; 1 276 bytes hold any frame of
+    /// 20 ms. Throws `.badArgument` for a frame of another length. The C function is `opus_encode_float`.
     @_noAllocation @_noLocks
     public mutating func encode(_ samples: Span<Float>, into packet: inout MutableSpan<UInt8>) throws(OpusError) -> Int
     {
@@ -63,8 +66,8 @@ public struct OpusEncoder: ~Copyable, @unchecked Sendable {
         return Int(result)
     }
 
-    /// Capture thread. From the next frame on. When one setting is refused, those above it in `OpusEncoderSettings` have
-    /// been taken and it and those below it have not.
+    /// Capture thread. Applies `settings` from the next frame on. When one setting is refused, those above it in
+    /// `OpusEncoderSettings` have been applied, and it and those below it have not.
     @_noAllocation @_noLocks
     public mutating func apply(_ settings: OpusEncoderSettings) throws(OpusError) {
         try set(.bitRate, Int32(clamping: settings.bitRate))

@@ -98,8 +98,15 @@ enum ControlPortChoice: String, ExpressibleByArgument, CaseIterable {
 /// The options of the encoder.
 struct CodingOptions: ParsableArguments {
     @Option(
+        help: ArgumentHelp(
+            "The codec: opus; pcmu or pcma for telephones, loudspeakers and intercoms that speak only G.711 (8 kHz, mono, 64 kbit/s).",
+            valueName: "opus|pcmu|pcma"))
+    var codec: CodecChoice = .opus
+
+    @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Bit rate, 6k to 510k; a bare number is in kbit/s, above 1000 in bit/s.", valueName: "rate"))
+        help: ArgumentHelp(
+            "Bit rate of Opus, 6k to 510k; a bare number is in kbit/s, above 1000 in bit/s.", valueName: "rate"))
     var bitrate: BitRate?
 
     @Option(
@@ -123,13 +130,14 @@ struct CodingOptions: ParsableArguments {
             valueName: "left|right|mix"))
     var captureChannel: CaptureChannel?
 
-    @Option(help: ArgumentHelp("The RTP payload type, 96 to 127.", valueName: "number"))
+    @Option(help: ArgumentHelp("The RTP payload type of Opus, 96 to 127.", valueName: "number"))
     var payloadType: UInt8 = RTPDefaults.opusPayloadType
 
     func validate() throws {
+        try checkCodec()
         if let frame, !CodingSettings.frames.contains(frame.duration) {
             throw ValidationError(
-                "--frame \(text(of: frame.duration)) is not the length of an Opus frame: write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms."
+                "--frame \(text(of: frame.duration)) is not the duration of a packet: write 2.5ms, 5ms, 10ms, 20ms, 40ms or 60ms."
             )
         }
         if let expectLoss, !(0...100).contains(expectLoss) {
@@ -148,7 +156,24 @@ struct CodingOptions: ParsableArguments {
         }
     }
 
+    /// Refuses options of Opus beside G.711.
+    private func checkCodec() throws {
+        guard codec != .opus else { return }
+        let given: [(String, Bool)] = [
+            ("--bitrate", bitrate != nil), ("--fec on", fec == .on), ("--expect-loss", expectLoss != nil),
+            ("--\(content?.rawValue ?? "")", content != nil),
+        ]
+        guard let option = given.first(where: \.1)?.0 else { return }
+        throw ValidationError("\(option) is for Opus, and \(codec.rawValue) has no such setting: leave it out.")
+    }
+
+    /// Refuses G.711 in a channel, before the channel's host is looked up.
+    func checkChannel() throws(RadioError) {
+        guard codec == .opus else { throw RadioError(inChannel: codec.encoding) }
+    }
+
     func apply(to coding: inout CodingSettings) {
+        coding.encoding = codec.encoding
         if let bitrate { coding.bitRate = bitrate.bitsPerSecond }
         if let frame { coding.frame = frame.duration }
         if let expectLoss { coding.expectedLoss = expectLoss }
@@ -162,6 +187,18 @@ struct CodingOptions: ParsableArguments {
         case .none: break
         case .speech: coding.content = .speech
         case .music: coding.content = .music
+        }
+    }
+}
+
+enum CodecChoice: String, ExpressibleByArgument, CaseIterable {
+    case opus, pcmu, pcma
+
+    var encoding: AudioEncoding {
+        switch self {
+        case .opus: .opus
+        case .pcmu: .pcmu
+        case .pcma: .pcma
         }
     }
 }

@@ -105,13 +105,14 @@ struct Send: ParsableCommand {
         if let address, address.hasSuffix(".sdp") {
             try srtp.checkUnused()
             let configuration = try RadioConfiguration.sending(
-                to: TextFile.readDescription(address), rtpSession: rtpSession, localPort: port,
-                multicastInterface: common.interface, timeToLive: ttl)
+                to: TextFile.readDescription(address), in: coding.codec.encoding, rtpSession: rtpSession,
+                localPort: port, multicastInterface: common.interface, timeToLive: ttl)
             return (configuration, "sending to \(address)")
         }
         let place = try links.address(typed: address, quiet: common.quiet)
         if case .channel(let link) = place {
             try srtp.checkUnused()
+            try coding.checkChannel()
             guard sdp == nil else {
                 throw RadioError(
                     .usage, "--sdp is for other programs, and they cannot be in a channel: hand its link on")
@@ -138,6 +139,7 @@ struct Send: ParsableCommand {
         if let maxLatency { configuration.playout.maximumRepairDepth = maxLatency.duration }
         coding.apply(to: &configuration.coding)
         if let channels { configuration.coding.channelCount = channels }
+        try configuration.checkEncoding()
         configuration.input = input.map { AudioLocation($0).input(raw: raw) } ?? .card(device.name)
         let streamer = try openStreamer(channelCount: configuration.coding.channelCount)
         defer { streamer?.close() }

@@ -70,6 +70,7 @@ struct Talk: ParsableCommand {
         let address = try links.address(typed: partner, quiet: common.quiet)
         if case .channel(let link) = address {
             try srtp.checkUnused()
+            try coding.checkChannel()
             let configuration = try RadioConfiguration.joining(link, as: .talk, rtpSession: rtpSession, localPort: port)
             return (configuration, "talking in channel \(link.name)\(configuration.meetingPlace)")
         }

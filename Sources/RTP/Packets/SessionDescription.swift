@@ -1,4 +1,4 @@
-internal import TenfourAudioCore
+public import TenfourAudioCore
 
 /// Where one audio stream is sent and how it is coded, as SDP tells it (RFC 8866).
 ///
@@ -58,11 +58,15 @@ public struct SessionDescription: Hashable, Sendable {
     /// The first format that is Opus.
     public var opus: Format? { formats.first { $0.encoding?.isNamed("opus") ?? false } }
 
-    /// Whether a format is G.711, under the payload type that RFC 3551 assigns to it.
-    public var hasG711: Bool {
-        formats.contains { format in
-            AudioEncoding.staticPayloadTypes.contains(format.payloadType) && format.encoding?.clockRate == 8_000
+    /// The payload type of `encoding`, nil where it is not offered. G.711 counts only under the payload type that RFC 3551 assigns
+    /// to it.
+    public func payloadType(of encoding: AudioEncoding) -> UInt8? {
+        guard let assigned = encoding.staticPayloadType else { return opus?.payloadType }
+        let isOffered = formats.contains { format in
+            format.payloadType == assigned && format.encoding?.isNamed(encoding.name) ?? false
+                && format.encoding?.clockRate == 8_000
         }
+        return isOffered ? assigned : nil
     }
 
     /// The first format that is redundant coding (RED, RFC 2198) of nothing but `opus`.
@@ -204,6 +208,13 @@ extension SessionDescription {
             payloadType: UInt8 = RTPDefaults.opusPayloadType, _ parameters: OpusParameters = OpusParameters()
         ) -> Self {
             Self(payloadType: payloadType, encoding: .opus, parameters: parameters.text)
+        }
+
+        /// G.711 under the payload type that RFC 3551 assigns to it; nil for Opus.
+        public static func g711(_ encoding: AudioEncoding) -> Self? {
+            encoding.staticPayloadType.map {
+                Self(payloadType: $0, encoding: Encoding(name: encoding.name, clockRate: encoding.clockRate.hertz))
+            }
         }
 
         /// Redundant coding (RFC 2198) of a payload and one copy or more, all of type `opus`.

@@ -16,36 +16,43 @@ struct EncoderPipeline: ~Copyable, Sendable {
     private(set) var overrunCount = 0
 
     private let format: LPCMFormat
+    /// The length of a packet at the encoder's rate.
     private let frameCount: Int
-    private var encoder: OpusEncoder
+    private var encoder: StreamEncoder
+    /// The encoder's sample rate.
+    private let rate: SampleRate
+    /// The number of frames at 48 000 Hz in one frame at the encoder's rate.
+    private let framesPerTick: Int
     private var settings: OpusEncoderSettings
     private var obeyed: UInt64 = 0
     private var converter: RateConverter?
     private var frame: FixedBuffer<Float>
     private var filled = 0
-    /// The remainder of converting missed frames to 48 000 Hz, in units of 1 / (48 000 · source rate) s.
+    /// The remainder of converting missed frames to the encoder's rate, in units of 1 / (encoder's rate · source rate) s.
     private var remainder = 0
-    /// Where the frame begins, counted from the start of the stream, silence and missed sound included.
+    /// Where the frame begins, at the encoder's rate, counted from the start of the stream, silence and missed audio included.
     private var position = FrameCount.zero
     private var wasOpen = false
     private var packet = FixedBuffer<UInt8>(repeating: 0, count: PacketSlot.capacity)
 
-    /// 5 ms.
-    private static var rampLength: Int { 240 }
+    /// 5 ms, at the encoder's rate.
+    private let rampLength: Int
 
-    /// `format` is the source's, `frameCount` the length of an Opus frame at 48 000 Hz.
-    init(
-        format: LPCMFormat, frameCount: FrameCount, application: OpusEncoder.Application, settings: OpusEncoderSettings
-    ) throws(RadioError) {
-        let opus = LPCMFormat(channelCount: format.channelCount)
-        let encoder = try Self.encoder(opus, application, settings)
-        let converter = try Self.converter(from: format)
+    /// `format` is the source's; it has as many channels as `coding`.
+    init(format: LPCMFormat, coding: CodingSettings) throws(RadioError) {
+        precondition(format.channelCount == coding.channelCount, "the source is mixed to the channels that are sent")
+        let encoder = try StreamEncoder(coding)
+        let rate = encoder.format.rate
+        let converter = try Self.converter(from: format, to: rate)
+        framesPerTick = encoder.encoding.framesPerTick
         self.encoder = encoder
-        self.settings = settings
+        self.rate = rate
         self.converter = converter
-        self.frameCount = frameCount.rawValue
         self.format = format
-        frame = FixedBuffer(repeating: 0, count: frameCount.rawValue * format.channelCount)
+        settings = coding.settings
+        rampLength = FrameCount(.milliseconds(5), at: rate).rawValue
+        frameCount = FrameCount(coding.frame, at: rate).rawValue
+        frame = FixedBuffer(repeating: 0, count: frameCount * format.channelCount)
     }
 
     /// Codes as the network asks, an `EncoderDemand`, from the next frame on; zero asks nothing.
@@ -54,7 +61,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
         guard demand != obeyed, let wanted = EncoderDemand(rawValue: demand) else { return }
         obeyed = demand
         wanted.apply(to: &settings)
-        Self.apply(settings, to: &encoder)
+        encoder.apply(settings)
     }
 
     /// Takes in sound as it was captured, and pushes each packet that it completes while the gate `isOpen`. Returns
@@ -84,7 +91,7 @@ struct EncoderPipeline: ~Copyable, Sendable {
     /// begins a talkspurt. Returns whether a packet was pushed.
     @_noAllocation @_noLocks
     mutating func skip(_ missed: FrameCount, into packets: borrowing RingBufferProducer<OutgoingPacket>) -> Bool {
-        let scaled = missed.rawValue * SampleRate.opus.hertz + remainder
+        let scaled = missed.rawValue * rate.hertz + remainder
         remainder = scaled % format.rate.hertz
         var rest = scaled / format.rate.hertz
         guard rest > 0 else { return false }
@@ -140,7 +147,8 @@ struct EncoderPipeline: ~Copyable, Sendable {
         let byteCount = Self.encode(frame, with: &encoder, into: &packet)
         guard byteCount > 0 else { return false }
         let isTaken = Self.push(
-            packet, byteCount: byteCount, at: start, startsTalkspurt: startsTalkspurt, into: packets)
+            packet, byteCount: byteCount, at: FrameCount(start.rawValue * framesPerTick),
+            startsTalkspurt: startsTalkspurt, into: packets)
         if !isTaken { overrunCount += 1 }
         return isTaken
     }
@@ -148,14 +156,14 @@ struct EncoderPipeline: ~Copyable, Sendable {
     /// Lets the frame come out of silence, or go into it.
     @_noAllocation @_noLocks
     private mutating func fade(in comes: Bool) {
-        let length = min(Self.rampLength, frameCount)
+        let length = min(rampLength, frameCount)
         for index in 0..<(comes ? length : frameCount) * format.channelCount {
             let share = min(Float(index / format.channelCount) / Float(length), 1)
             frame[index] *= comes ? share : 1 - share
         }
     }
 
-    // Vetted: nothing is freed in these five, though the compiler takes the end of a Span's life for that.
+    // Vetted: nothing is freed in these four, though the compiler takes the end of a Span's life for that.
 
     @_semantics("no_performance_analysis")
     private static func meanSquare(of frame: borrowing FixedBuffer<Float>) -> Float {
@@ -185,32 +193,16 @@ struct EncoderPipeline: ~Copyable, Sendable {
 
     @_semantics("no_performance_analysis")
     private static func encode(
-        _ frame: borrowing FixedBuffer<Float>, with encoder: inout OpusEncoder, into packet: inout FixedBuffer<UInt8>
+        _ frame: borrowing FixedBuffer<Float>, with encoder: inout StreamEncoder, into packet: inout FixedBuffer<UInt8>
     ) -> Int {
         var room = packet.mutableSpan
         do { return try encoder.encode(frame.span, into: &room) } catch { return 0 }
     }
 
-    /// What libopus refuses it leaves as it was.
-    @_semantics("no_performance_analysis")
-    private static func apply(_ settings: OpusEncoderSettings, to encoder: inout OpusEncoder) {
-        try? encoder.apply(settings)
-    }
-
-    private static func encoder(
-        _ format: LPCMFormat, _ application: OpusEncoder.Application, _ settings: OpusEncoderSettings
-    ) throws(RadioError) -> OpusEncoder {
+    private static func converter(from format: LPCMFormat, to rate: SampleRate) throws(RadioError) -> RateConverter? {
+        guard format.rate != rate else { return nil }
         do {
-            return try OpusEncoder(format: format, application: application, settings: settings)
-        } catch {
-            throw RadioError(error)
-        }
-    }
-
-    private static func converter(from format: LPCMFormat) throws(RadioError) -> RateConverter? {
-        guard format.rate != .opus else { return nil }
-        do {
-            return try RateConverter(from: format.rate, to: .opus, channelCount: format.channelCount)
+            return try RateConverter(from: format.rate, to: rate, channelCount: format.channelCount)
         } catch {
             throw RadioError(error)
         }

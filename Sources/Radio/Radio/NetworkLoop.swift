@@ -108,7 +108,7 @@ internal import TenfourUV
             refusals = RefusalDetector()
         }
         sendsControlApart = configured.controlPort == .next
-        demanded = LossProtection(bitRate: configuration.coding.bitRate)
+        demanded = LossProtection(bitRate: configuration.coding.payloadBitRate)
         self.controls = controls
         self.state = state
         self.limits = limits

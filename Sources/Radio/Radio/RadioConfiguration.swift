@@ -102,12 +102,14 @@ public struct RadioConfiguration: Sendable {
         case closure(@Sendable ([Float], LPCMFormat) -> Void)
     }
 
-    /// The station's configuration, with what coding and playout say about defence in it.
+    /// The configuration of the RTP session, with the payload type, bit rate and loss protection that coding and playout ask for.
     var rtpSessionAsCoded: RTPSessionConfiguration {
         var rtpSession = rtpSession
-        rtpSession.lossProtection.bitRate = coding.bitRate
+        if let payloadType = coding.encoding.staticPayloadType { rtpSession.payloadType = payloadType }
+        rtpSession.lossProtection.bitRate = coding.payloadBitRate
         rtpSession.lossProtection.frameCount = FrameCount(coding.frame)
-        rtpSession.lossProtection.hasInBandFEC = coding.fec != .off && coding.application == .voip
+        rtpSession.lossProtection.hasInBandFEC =
+            coding.encoding == .opus && coding.fec != .off && coding.application == .voip
         rtpSession.lossProtection.maximumDepth = min(playout.maximumRepairDepth, playout.maximumDepth)
         rtpSession.lossProtection.followsRoundTrip = playout.followsRoundTrip
         return rtpSession
@@ -122,7 +124,9 @@ public struct RadioConfiguration: Sendable {
 
 /// How sound becomes packets.
 public struct CodingSettings: Hashable, Sendable {
-    /// Of the Opus payload, in bit/s: 6 000…510 000.
+    /// The codec. G.711 has one channel, a fixed bit rate and no in-band FEC, and is not spoken in channels.
+    public var encoding = AudioEncoding.opus
+    /// The bit rate of Opus, in bit/s: 6 000…510 000.
     public var bitRate = 32_000
     /// Of one packet: 2.5, 5, 10, 20, 40 or 60 ms.
     public var frame = Duration.milliseconds(20)

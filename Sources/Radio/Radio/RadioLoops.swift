@@ -61,9 +61,7 @@ struct RadioLoops: ~Copyable, Sendable {
 
         var loops = RadioLoops()
         if let input {
-            let talker = try EncoderPipeline(
-                format: input.format, frameCount: FrameCount(configuration.coding.frame),
-                application: configuration.coding.application, settings: configuration.coding.settings)
+            let talker = try EncoderPipeline(format: input.format, coding: configuration.coding)
             loops.capture = CaptureLoop(
                 input, talker, controls, network.wakeup, packets: outgoing.producer, reports: captured.writer,
                 failed: state.fail)

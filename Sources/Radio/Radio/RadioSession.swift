@@ -31,8 +31,10 @@ public final class RadioSession: Sendable {
 
     /// Opens everything that is needed and starts nothing. Waits for the devices to open.
     ///
-    /// Throws `.unavailable` with a remedy when a device, a file or the port is not to be had.
+    /// Throws `.unavailable` with a remedy when a device, a file or the port is not to be had, and `.usage` for settings that the codec
+    /// does not have.
     public init(_ configuration: RadioConfiguration) throws(RadioError) {
+        try configuration.checkEncoding()
         let isPlain = if case .channel = configuration.protection { false } else { true }
         let controls = Controls(isMicrophoneOpen: configuration.beginsOpen, isConnected: isPlain)
         if let timePitch = configuration.playout.timePitch {

@@ -1,4 +1,4 @@
-internal import TenfourAudioCore
+public import TenfourAudioCore
 public import TenfourChannelKeys
 internal import TenfourChannelMember
 internal import TenfourOpusCodec
@@ -116,7 +116,7 @@ extension RadioConfiguration {
         _ description: SessionDescription, rtpSession: RTPSessionConfiguration = .init(),
         multicastInterface: String? = nil
     ) throws(RadioError) -> Self {
-        guard description.opus != nil || description.hasG711 else {
+        guard AudioEncoding.allCases.contains(where: { description.payloadType(of: $0) != nil }) else {
             throw RadioError(
                 .unavailable, "this SDP offers neither Opus nor G.711 (PCMU, PCMA), and nothing else is played here")
         }
@@ -135,15 +135,15 @@ extension RadioConfiguration {
         return configuration
     }
 
-    /// Sends to one whose SDP file says where it listens, and what it takes.
+    /// Sends to the receiver that an SDP file describes. Throws `.unavailable` where it does not take `encoding`.
     public static func sending(
-        to description: SessionDescription, rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16 = 0,
-        multicastInterface: String? = nil, timeToLive: UInt8 = 1
+        to description: SessionDescription, in encoding: AudioEncoding = .opus,
+        rtpSession: RTPSessionConfiguration = .init(), localPort: UInt16 = 0, multicastInterface: String? = nil,
+        timeToLive: UInt8 = 1
     ) throws(RadioError) -> Self {
-        let opus = try opusFormat(of: description)
         var rtpSession = rtpSession
-        rtpSession.payloadType = opus.payloadType
-        rtpSession.acceptedPayloadTypes = [opus.payloadType]
+        rtpSession.payloadType = try payloadType(of: encoding, in: description)
+        rtpSession.acceptedPayloadTypes = [rtpSession.payloadType]
         rtpSession.controlPort = description.multiplexesRTCP ? .multiplexed : .next
         rtpSession.lossProtection.remoteCapabilities = Capabilities(of: description)
         if let red = description.redundantOpus { rtpSession.lossProtection.redPayloadType = red.payloadType }
@@ -151,6 +151,7 @@ extension RadioConfiguration {
             to: StreamAddress(host: description.connection.address, port: description.port), rtpSession: rtpSession,
             localPort: localPort, multicastInterface: multicastInterface,
             timeToLive: description.connection.timeToLive ?? timeToLive)
+        configuration.coding.encoding = encoding
         configuration.protection = Protection(srtp: try srtpKey(of: description))
         return configuration
     }
@@ -169,11 +170,18 @@ extension RadioConfiguration {
         return nil
     }
 
-    private static func opusFormat(of description: SessionDescription) throws(RadioError) -> SessionDescription.Format {
-        guard let opus = description.opus else {
-            throw RadioError(.unavailable, "this SDP offers no Opus, and nothing else is sent here")
+    /// The payload type under which a receiver takes `encoding`. Throws `.unavailable` with the codec that it takes instead.
+    private static func payloadType(
+        of encoding: AudioEncoding, in description: SessionDescription
+    ) throws(RadioError) -> UInt8 {
+        if let payloadType = description.payloadType(of: encoding) { return payloadType }
+        guard let other = AudioEncoding.allCases.first(where: { description.payloadType(of: $0) != nil }) else {
+            throw RadioError(
+                .unavailable, "this SDP offers neither Opus nor G.711 (PCMU, PCMA), and nothing else is sent here")
         }
-        return opus
+        throw RadioError(
+            .unavailable,
+            "this SDP does not offer \(encoding.name): write --codec \(other.name.lowercased()), which it offers")
     }
 
     private static func endpoint(of address: StreamAddress) throws(RadioError) -> Endpoint {
@@ -210,10 +218,12 @@ extension SessionDescription {
                 && configuration.rtpSessionAsCoded.lossProtection.hasInBandFEC
         parameters.sendsStereo = configuration.coding.channelCount > 1
         let lossProtection = configuration.rtpSession.lossProtection
-        let mayCopy = !address.isMulticast && (lossProtection.mode == .auto || lossProtection.mode == .copy)
+        let encoding = configuration.coding.encoding
+        let mayCopy =
+            encoding == .opus && !address.isMulticast && (lossProtection.mode == .auto || lossProtection.mode == .copy)
         let mayAnswer = !address.isMulticast && (lossProtection.mode == .auto || lossProtection.mode == .nack)
         let opus = configuration.rtpSession.payloadType
-        var formats = [Format.opus(payloadType: opus, parameters)]
+        var formats = [Format.g711(encoding) ?? .opus(payloadType: opus, parameters)]
         if mayCopy { formats.append(.redundant(payloadType: lossProtection.redPayloadType, opus: opus)) }
         let key = configuration.protection.srtpKey
         self.init(

@@ -156,6 +156,8 @@ import Testing
         Misuse("recv srtp://:5004 --srtp-key-file gcm", 2, "30 bytes", "fits --srtp-suite AEAD_AES_128_GCM"),
         Misuse("recv rtp://:5004 --srtp-key-file plain", 2, "srtp://HOST:PORT"),
         Misuse("send --input x --link-file good --sdp x.sdp", 2, "--sdp is for other programs", "link"),
+        Misuse("send --input x --link-file good --codec pcmu", 2, "not spoken in a channel", "--codec opus"),
+        Misuse("talk --link-file good --codec pcma", 2, "not spoken in a channel", "--codec opus"),
         Misuse("send --input x --link-file good --srtp-key-file plain", 2, "a key is only for srtp://HOST:PORT"),
         Misuse("talk --link-file good --srtp-key-file plain", 2, "a key is only for srtp://HOST:PORT"),
         Misuse("talk good", 2, "good is a file", "write --link-file good"),

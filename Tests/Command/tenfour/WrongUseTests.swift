@@ -66,6 +66,17 @@ struct Misuse: CustomTestStringConvertible {
         Misuse("send --input good.wav rtp://[::1]5004", 2, "bracket", "rtp://[2001:db8::7]:5004"),
         Misuse("send --input good.wav rtp://a~b", 2, "rtp://a b", "rtp://HOST:PORT"),
         Misuse("send --input good.wav rtp://host/path", 2, "rtp://host/path", "rtp://HOST:PORT"),
+        Misuse("send --input good.wav --codec mp3 rtp://127.0.0.1", 2, "mp3", "pcmu"),
+        Misuse("send --input good.wav --codec pcmu -b 32k rtp://127.0.0.1", 2, "--bitrate is for Opus", "leave it out"),
+        Misuse("send --input good.wav --codec pcma --music rtp://127.0.0.1", 2, "--music is for Opus", "leave it out"),
+        Misuse(
+            "send --input good.wav --codec pcma --fec on rtp://127.0.0.1", 2, "--fec on is for Opus", "leave it out"),
+        Misuse("talk 127.0.0.1 --codec pcmu --expect-loss 5", 2, "--expect-loss is for Opus", "leave it out"),
+        Misuse("send --input good.wav --codec pcmu -c 2 rtp://127.0.0.1", 2, "one channel", "leave out --channels 2"),
+        Misuse("talk 127.0.0.1 --codec pcma --profile music", 2, "one channel", "--profile music"),
+        Misuse(
+            "send --input good.wav --codec pcmu --defence copy rtp://127.0.0.1", 2, "no bits for copies",
+            "--defence nack"),
         Misuse("talk rtp://@239.1.2.3", 2, "one partner", "use send and recv"),
         Misuse("talk rtp://:5004", 2, "nobody to talk to", "bob.local"),
         Misuse("nonsense", 2, "no 'tenfour nonsense'", "tenfour --help"),

@@ -1,5 +1,6 @@
 import Foundation
 import TenfourAudioCore
+import TenfourG711Codec
 import TenfourOpusCodec
 import TenfourRings
 import TenfourSession
@@ -148,9 +149,58 @@ import Testing
         #expect(talker.say(tone(440, seconds: 0.02)).first?.position == FrameCount(2_400 + 4_800))
     }
 
+    /// At whatever rate the source is: 160 bytes for 20 ms, and positions that its clock of 8 000 Hz can tell.
+    @Test(arguments: [8_000, 44_100, 48_000], [AudioEncoding.pcmu, .pcma])
+    func soundBecomesPacketsOfG711(hertz: Int, encoding: AudioEncoding) throws {
+        var coding = CodingSettings()
+        coding.encoding = encoding
+        let format = LPCMFormat(rate: SampleRate(hertz: hertz))
+        let talker = try SimulatedTalker(format: format, coding: coding)
+        let packets = talker.say(tone(1_000, seconds: 1, in: format))
+        #expect((49...50).contains(packets.count))
+        #expect(packets.allSatisfy { $0.packet.byteCount == 160 })
+        #expect(packets.map(\.position.rawValue) == packets.indices.map { $0 * 960 })
+        #expect(packets.map(\.startsTalkspurt) == packets.indices.map { $0 == 0 })
+        let law: G711Law = encoding == .pcmu ? .mu : .a
+        let narrow = packets.flatMap { packet in
+            packet.packet.payload.indices.map { Float(law.decode(packet.packet.payload[$0])) / 32_768 }
+        }
+        let heard = narrow.flatMap { [$0, $0, $0, $0, $0, $0] }
+        #expect(abs(amplitude(of: 1_000, in: heard[9_600...]) - 0.4) < 0.02)
+    }
+
+    @Test(arguments: CodingSettings.frames) func packetsOfG711AreAsLongAsWasAskedFor(frame: Duration) throws {
+        var coding = CodingSettings()
+        coding.encoding = .pcma
+        coding.frame = frame
+        let packets = try SimulatedTalker(coding: coding).say(tone(440, seconds: 0.6))
+        let byteCount = FrameCount(frame, at: SampleRate(hertz: 8_000)).rawValue
+        #expect(packets.allSatisfy { $0.packet.byteCount == byteCount })
+        #expect(packets.map(\.position.rawValue) == packets.indices.map { $0 * byteCount * 6 })
+    }
+
+    /// Missed frames of 48 000 Hz are whole ticks of 8 000 Hz on average, and each position is a whole tick.
+    @Test func missedSoundTakesItsTimeInG711() throws {
+        var coding = CodingSettings()
+        coding.encoding = .pcmu
+        let talker = try SimulatedTalker(coding: coding)
+        for _ in 0..<48_001 { _ = talker.skip(1) }
+        let packets = talker.say([Float](repeating: 0.1, count: 4_800))
+        #expect(packets.first?.position == FrameCount(48_000))
+        #expect(packets.allSatisfy { $0.position.rawValue % 6 == 0 })
+    }
+
+    /// What the network demands of Opus changes nothing in G.711.
+    @Test func g711HasNoSettings() throws {
+        var coding = CodingSettings()
+        coding.encoding = .pcmu
+        let talker = try SimulatedTalker(coding: coding)
+        talker.talker.obey(EncoderDemand(LossProtection(bitRate: 12_000), coding).rawValue)
+        #expect(talker.say(tone(440, seconds: 0.1)).allSatisfy { $0.packet.byteCount == 160 })
+    }
+
     @Test func packetsThatNobodyTakesAreCounted() throws {
-        var talker = try EncoderPipeline(
-            format: .mono, frameCount: FrameCount(960), application: .voip, settings: CodingSettings().settings)
+        var talker = try EncoderPipeline(format: .mono, coding: CodingSettings())
         let ring = RingBuffer<OutgoingPacket>(capacity: 4, filler: OutgoingPacket())
         let silence = FixedBuffer<Float>(repeating: 0, count: 9_600)
         _ = talker.take(silence, frameCount: FrameCount(9_600), isOpen: true, into: ring.producer)

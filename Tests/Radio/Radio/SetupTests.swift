@@ -136,6 +136,60 @@ import Testing
         #expect(configuration.rtpSession.acceptedPayloadTypes.contains(UInt8(type)))
     }
 
+    private func intercom(_ types: String) throws -> SessionDescription {
+        try SessionDescription(
+            parsing: "v=0\no=- 1 1 IN IP4 10.0.0.7\ns=-\nc=IN IP4 10.0.0.7\nt=0 0\nm=audio 6000 RTP/AVP \(types)\n")
+    }
+
+    @Test(arguments: [(0, AudioEncoding.pcmu), (8, .pcma)] as [(UInt8, AudioEncoding)]) func aReceiverOfG711IsSentIt(
+        type: UInt8, encoding: AudioEncoding
+    ) throws {
+        let configuration = try RadioConfiguration.sending(to: intercom("\(type)"), in: encoding)
+        #expect(configuration.rtpSessionAsCoded.payloadType == type)
+        #expect(configuration.rtpSessionAsCoded.lossProtection.bitRate == 64_000)
+        #expect(!configuration.rtpSessionAsCoded.lossProtection.hasInBandFEC)
+    }
+
+    @Test(arguments: [("0", AudioEncoding.opus, "pcmu"), ("8", .pcmu, "pcma"), ("9", .opus, "neither")])
+    func aCodecThatTheReceiverDoesNotTakeIsRefused(types: String, encoding: AudioEncoding, remedy: String) throws {
+        let description = try intercom(types)
+        let error = #expect(throws: RadioError.self) { try RadioConfiguration.sending(to: description, in: encoding) }
+        #expect(error?.kind == .unavailable && error?.description.contains(remedy) ?? false)
+    }
+
+    @Test(arguments: [(0, AudioEncoding.pcmu, "PCMU"), (8, .pcma, "PCMA")] as [(UInt8, AudioEncoding, String)])
+    func g711IsDescribedForOthers(type: UInt8, encoding: AudioEncoding, name: String) throws {
+        var configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://10.0.0.7:6000"))
+        configuration.coding.encoding = encoding
+        let text = SessionDescription(of: configuration, name: "x").text(endingLinesWith: "\n")
+        #expect(text.contains("m=audio 6000 RTP/AVP \(type)\na=rtpmap:\(type) \(name)/8000\na=ptime:20\n"))
+        #expect(!text.contains("fmtp") && !text.contains("opus") && !text.contains("red"))
+        #expect(try SessionDescription(parsing: text).payloadType(of: encoding) == type)
+    }
+
+    @Test func combinationsThatG711DoesNotHaveAreRefused() throws {
+        func refusal(_ change: (inout RadioConfiguration) -> Void) throws -> String? {
+            var configuration = try RadioConfiguration.sending(to: StreamAddress(parsing: "rtp://127.0.0.1:6000"))
+            configuration.input = .file("x.wav", raw: nil)
+            configuration.coding.encoding = .pcmu
+            change(&configuration)
+            do { try configuration.checkEncoding() } catch {
+                #expect(error.kind == .usage)
+                return error.description
+            }
+            return nil
+        }
+        #expect(try refusal { _ in } == nil)
+        #expect(try refusal { $0.coding.fec = .on }?.contains("FEC") ?? false)
+        #expect(try refusal { $0.coding.channelCount = 2 }?.contains("one channel") ?? false)
+        #expect(try refusal { $0.rtpSession.lossProtection.mode = .copy }?.contains("copies") ?? false)
+        #expect(
+            try refusal {
+                $0.coding.encoding = .opus
+                $0.coding.channelCount = 2
+            } == nil)
+    }
+
     @Test func anSDPFileWithNeitherOpusNorG711IsRefused() throws {
         let description = try SessionDescription(
             parsing: "v=0\no=- 1 1 IN IP4 10.0.0.7\ns=-\nc=IN IP4 10.0.0.7\nt=0 0\nm=audio 6000 RTP/AVP 9\n")

@@ -24,8 +24,9 @@ final class SimulatedTalker {
         self.ssrc = SSRC(ssrc)
         self.format = format
         frameCount = FrameCount(coding.frame)
-        talker = try EncoderPipeline(
-            format: format, frameCount: frameCount, application: coding.application, settings: coding.settings)
+        var coding = coding
+        coding.channelCount = format.channelCount
+        talker = try EncoderPipeline(format: format, coding: coding)
     }
 
     /// Encodes `sound`, which is captured in pieces of 20 ms. Returns the packets.

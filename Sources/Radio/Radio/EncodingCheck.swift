@@ -1,0 +1,36 @@
+public import TenfourAudioCore
+internal import TenfourG711Codec
+internal import TenfourSession
+
+extension CodingSettings {
+    /// The bit rate of the payload, in bit/s: `bitRate` with Opus, 64 000 with G.711.
+    public var payloadBitRate: Int { encoding == .opus ? bitRate : G711Encoder.bitRate }
+}
+
+extension RadioConfiguration {
+    /// Throws `.usage` for a combination that the codec of what is sent does not have. A session checks it before it opens anything.
+    public func checkEncoding() throws(RadioError) {
+        guard coding.encoding != .opus, input != nil else { return }
+        let name = coding.encoding.name
+        if case .channel = protection { throw RadioError(inChannel: coding.encoding) }
+        guard coding.channelCount == 1 else {
+            throw RadioError(
+                .usage, "\(name) has one channel: leave out --channels 2 and --profile music, or write --codec opus")
+        }
+        guard coding.fec != .on else {
+            throw RadioError(.usage, "\(name) has no in-band FEC: write --fec auto, or --codec opus")
+        }
+        guard rtpSession.lossProtection.mode != .copy else {
+            throw RadioError(
+                .usage, "\(name) leaves no bits for copies of packets: write --defence nack, or --codec opus")
+        }
+    }
+}
+
+extension RadioError {
+    /// The refusal of G.711 in a channel, whose members hear only Opus.
+    public init(inChannel encoding: AudioEncoding) {
+        self.init(
+            .usage, "\(encoding.name) is not spoken in a channel: write --codec opus, or call a host by its address")
+    }
+}
